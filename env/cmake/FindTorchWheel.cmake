@@ -1,0 +1,55 @@
+# Imported targets for the torch wheel of PyPI: TorchWheel::cpu, TorchWheel::cuda, TorchWheel::nccl.
+# Torch's own CMake files want nvcc and a toolkit; headers and libraries of the wheel are enough.
+#   in:  STEREOSWEEP_PYTHON (python of the environment), STEREOSWEEP_USE_CUDA
+#   out: TorchWheel_VERSION, the targets
+if(NOT STEREOSWEEP_PYTHON)
+  message(FATAL_ERROR "STEREOSWEEP_PYTHON is not set (the torch wheel is found through its Python). "
+                      "Run env/setup.sh, or pass -DSTEREOSWEEP_PYTHON=/path/to/environment/bin/python")
+endif()
+execute_process(
+  COMMAND "${STEREOSWEEP_PYTHON}" -c
+  "import importlib.metadata as m, sysconfig; print(sysconfig.get_path('platlib')); print(m.version('torch'))"
+  OUTPUT_VARIABLE _torch_answer RESULT_VARIABLE _torch_status ERROR_VARIABLE _torch_error
+  OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT _torch_status EQUAL 0)
+  message(FATAL_ERROR "No torch wheel behind ${STEREOSWEEP_PYTHON}. Run env/setup.sh.\n${_torch_error}")
+endif()
+string(REPLACE "\n" ";" _torch_answer "${_torch_answer}")
+list(GET _torch_answer 0 TorchWheel_SITE)
+list(GET _torch_answer 1 TorchWheel_VERSION)
+set(TorchWheel_LIB "${TorchWheel_SITE}/torch/lib")
+set(TorchWheel_INCLUDE "${TorchWheel_SITE}/torch/include")
+file(GLOB TorchWheel_NVIDIA_LIBS LIST_DIRECTORIES true "${TorchWheel_SITE}/nvidia/*/lib")
+
+add_library(TorchWheel::cpu INTERFACE IMPORTED)
+target_include_directories(TorchWheel::cpu SYSTEM INTERFACE
+  "${TorchWheel_INCLUDE}" "${TorchWheel_INCLUDE}/torch/csrc/api/include")
+target_link_libraries(TorchWheel::cpu INTERFACE
+  "${TorchWheel_LIB}/libtorch_cpu.so" "${TorchWheel_LIB}/libc10.so")
+target_link_options(TorchWheel::cpu INTERFACE
+  "-Wl,-rpath,${TorchWheel_LIB}" "-Wl,-rpath-link,${TorchWheel_LIB}")
+foreach(_dir IN LISTS TorchWheel_NVIDIA_LIBS)
+  target_link_options(TorchWheel::cpu INTERFACE "-Wl,-rpath,${_dir}" "-Wl,-rpath-link,${_dir}")
+endforeach()
+
+if(STEREOSWEEP_USE_CUDA)
+  add_library(TorchWheel::cuda INTERFACE IMPORTED)
+  target_link_libraries(TorchWheel::cuda INTERFACE TorchWheel::cpu
+    # torch_cuda registers its kernels on load: nothing refers to it by name
+    "-Wl,--no-as-needed" "${TorchWheel_LIB}/libtorch_cuda.so" "${TorchWheel_LIB}/libc10_cuda.so"
+    "-Wl,--as-needed")
+  target_compile_definitions(TorchWheel::cuda INTERFACE STEREOSWEEP_WITH_CUDA=1)
+  foreach(_inc IN ITEMS cu13/include cuda_runtime/include)
+    if(EXISTS "${TorchWheel_SITE}/nvidia/${_inc}")
+      target_include_directories(TorchWheel::cuda SYSTEM INTERFACE "${TorchWheel_SITE}/nvidia/${_inc}")
+    endif()
+  endforeach()
+  add_library(TorchWheel::nccl INTERFACE IMPORTED)
+  target_include_directories(TorchWheel::nccl SYSTEM INTERFACE "${TorchWheel_SITE}/nvidia/nccl/include")
+  target_link_libraries(TorchWheel::nccl INTERFACE TorchWheel::cuda
+    "${TorchWheel_SITE}/nvidia/nccl/lib/libnccl.so.2")
+else()
+  add_library(TorchWheel::cuda INTERFACE IMPORTED)
+  target_link_libraries(TorchWheel::cuda INTERFACE TorchWheel::cpu)
+endif()
+set(TorchWheel_FOUND TRUE)

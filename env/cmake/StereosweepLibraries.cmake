@@ -1,0 +1,19 @@
+# Every third-party library, once. A room links only what the table in src/README.md allows it.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(MPI REQUIRED COMPONENTS C)
+set(HDF5_PREFER_PARALLEL OFF)
+find_package(HDF5 REQUIRED COMPONENTS C HL)
+find_package(yaml-cpp REQUIRED)
+find_package(Boost REQUIRED COMPONENTS program_options)
+find_package(nlohmann_json REQUIRED)
+find_package(TorchWheel REQUIRED)
+find_path(ONIGURUMA_INCLUDE_DIR oniguruma.h REQUIRED)
+find_library(ONIGURUMA_LIBRARY onig REQUIRED)
+add_library(Oniguruma::onig UNKNOWN IMPORTED)
+set_target_properties(Oniguruma::onig PROPERTIES
+  IMPORTED_LOCATION "${ONIGURUMA_LIBRARY}"
+  INTERFACE_INCLUDE_DIRECTORIES "${ONIGURUMA_INCLUDE_DIR}")
+if(STEREOSWEEP_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

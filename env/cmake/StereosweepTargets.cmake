@@ -1,0 +1,55 @@
+# stereosweep_add_room(NAME <room> [SOURCES ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
+#   src/ is the include root; warnings are errors for our own code only.
+# stereosweep_add_test(<File.test.cpp> ROOM <room> [NP n ...] [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
+#   one executable; with NP it is registered once per rank count under mpiexec.
+add_library(stereosweep_warnings INTERFACE)
+target_compile_options(stereosweep_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
+  -Wno-restrict)  # g++ 12 sees overlaps in std::string::insert that are not there (GCC bug 105329)
+
+function(stereosweep_add_room)
+  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(target stereosweep_${ROOM_NAME})
+  if(ROOM_SOURCES)
+    add_library(${target} STATIC ${ROOM_SOURCES})
+    target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${target} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE} stereosweep_warnings)
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${target} INTERFACE ${ROOM_PUBLIC})
+  endif()
+  add_library(stereosweep::${ROOM_NAME} ALIAS ${target})
+endfunction()
+
+function(stereosweep_add_test source)
+  cmake_parse_arguments(TEST "" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES" ${ARGN})
+  get_filename_component(stem "${source}" NAME)
+  string(REPLACE ".test.cpp" "" stem "${stem}")
+  set(target test_${TEST_ROOM}_${stem})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  add_executable(${target} "${source}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_compile_definitions(${target} PRIVATE STEREOSWEEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    STEREOSWEEP_PROGRAM="${CMAKE_BINARY_DIR}/bin/stereosweep")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES}
+    stereosweep_warnings GTest::gmock)
+  if(TEST_NP)
+    target_link_libraries(${target} PRIVATE stereosweep_mpi_test_main GTest::gtest)
+    foreach(np IN LISTS TEST_NP)
+      set(name "${TEST_ROOM}.${stem}.np${np}")
+      add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe ${MPIEXEC_NUMPROC_FLAG} ${np}
+        $<TARGET_FILE:${target}>)
+      set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT ${TEST_TIMEOUT}
+        LABELS "mpi;${TEST_LABELS}"
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none")
+    endforeach()
+  else()
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+    add_test(NAME ${TEST_ROOM}.${stem} COMMAND ${target})
+    set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit;${TEST_LABELS}")
+  endif()
+endfunction()

@@ -1,0 +1,57 @@
+// stereosweep: picks the sub-command and turns what it throws into a message and an exit status.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "app/Commands.hpp"
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+
+namespace {
+
+using stereosweep::base::ExitCode;
+
+int print_help(std::ostream& out) {
+  out << "Usage: stereosweep COMMAND [ARGUMENTS]\n\nCommands:\n";
+  for (const auto& command : stereosweep::app::commands()) {
+    out << "  " << command.name << std::string(12 - std::min<std::size_t>(11, command.name.size()), ' ')
+        << command.summary << '\n';
+  }
+  out << "\n`stereosweep COMMAND --help` explains one command.\n"
+         "Exit status: 0 done, 1 error, 2 usage or bad input, 75 stopped cleanly: resume.\n";
+  return static_cast<int>(ExitCode::done);
+}
+
+int run_command(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name.empty() || name == "--help" || name == "help") {
+    return name.empty() ? (print_help(std::cerr), static_cast<int>(ExitCode::usage)) : print_help(std::cout);
+  }
+  if (name == "--version") {
+    std::cout << "stereosweep " << STEREOSWEEP_VERSION << '\n';
+    return static_cast<int>(ExitCode::done);
+  }
+  std::vector<std::string> names;
+  for (const auto& command : stereosweep::app::commands()) {
+    if (command.name == name) {
+      return command.execute({argv + 2, argv + argc});
+    }
+    names.emplace_back(command.name);
+  }
+  throw stereosweep::base::InputError(stereosweep::base::describe(
+      "unknown command '" + name + "'", "see stereosweep --help", stereosweep::base::did_you_mean(name, names)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc, argv);
+  } catch (const stereosweep::base::Error& error) {
+    std::cerr << "stereosweep: " << error.what() << '\n';
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    std::cerr << "stereosweep: " << error.what() << '\n';
+    return static_cast<int>(ExitCode::error);
+  }
+}

@@ -1,0 +1,58 @@
+#include "base/Log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <string>
+
+namespace stereosweep::base {
+namespace {
+
+std::atomic<int> log_rank{-1};
+std::atomic<LogLevel> log_level{LogLevel::info};
+std::atomic<int> log_file{-1};
+
+std::string_view name_of(LogLevel level) {
+  constexpr std::array<std::string_view, 4> names = {"debug", "info", "warning", "error"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+}  // namespace
+
+void set_log_rank(int rank) { log_rank = rank; }
+
+void set_log_level(LogLevel level) { log_level = level; }
+
+void set_log_file(std::string_view path) {
+  const int descriptor =
+      path.empty() ? -1 : ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int before = log_file.exchange(descriptor);
+  if (before >= 0) {
+    ::close(before);
+  }
+}
+
+void log(LogLevel level, std::string_view message) {
+  if (level < log_level.load()) {
+    return;
+  }
+  std::array<char, 32> stamp{};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  const auto length = std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  std::string line(stamp.data(), length);
+  if (log_rank >= 0) {
+    line += " rank " + std::to_string(log_rank);
+  }
+  line.append(" ").append(name_of(level)).append(": ").append(message).append("\n");
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  if (log_file >= 0) {
+    written = ::write(log_file, line.data(), line.size());
+  }
+}
+
+}  // namespace stereosweep::base

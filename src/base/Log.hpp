@@ -1,0 +1,19 @@
+// The run's log: one line per event on standard error, with UTC time and rank.
+#pragma once
+
+#include <string_view>
+
+namespace stereosweep::base {
+
+enum class LogLevel { debug, info, warning, error };
+
+/// Rank that stands in every line; -1 (the default) prints none.
+void set_log_rank(int rank);
+/// Lines below `level` are dropped. Default: info.
+void set_log_level(LogLevel level);
+/// Also appends every line to this file (empty: none). Errors of the file are ignored: a full disk must not end a run.
+void set_log_file(std::string_view path);
+/// Writes one line in one call, so that lines of several ranks do not mix.
+void log(LogLevel level, std::string_view message);
+
+}  // namespace stereosweep::base

@@ -1,0 +1,205 @@
+#include "base/Text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace stereosweep::base {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<CodePoint> decode_utf8(std::string_view text, std::size_t position) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (position >= text.size()) {
+    return std::nullopt;
+  }
+  const unsigned char lead = byte(position);
+  if (lead < 0x80) {
+    return CodePoint{lead, 1};
+  }
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || position + length > text.size()) {
+    return std::nullopt;
+  }
+  char32_t value = lead & (0xFFu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    const unsigned char next = byte(position + i);
+    if ((next & 0xC0) != 0x80) {
+      return std::nullopt;
+    }
+    value = value << 6 | (next & 0x3Fu);
+  }
+  constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
+    return std::nullopt;
+  }
+  return CodePoint{value, length};
+}
+
+std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      ++i;
+      continue;
+    }
+    const auto point = decode_utf8(text, i);
+    if (!point) {
+      return i;
+    }
+    i += point->length;
+  }
+  return std::nullopt;
+}
+
+void append_utf8(std::string& text, char32_t value) {
+  const auto put = [&text](char32_t byte) { text += static_cast<char>(byte); };
+  if (value < 0x80) {
+    put(value);
+  } else if (value < 0x800) {
+    put(0xC0 | value >> 6);
+    put(0x80 | (value & 0x3F));
+  } else if (value < 0x10000) {
+    put(0xE0 | value >> 12);
+    put(0x80 | (value >> 6 & 0x3F));
+    put(0x80 | (value & 0x3F));
+  } else {
+    put(0xF0 | value >> 18);
+    put(0x80 | (value >> 12 & 0x3F));
+    put(0x80 | (value >> 6 & 0x3F));
+    put(0x80 | (value & 0x3F));
+  }
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const auto end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    begin = end + 1;
+  }
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text.append(i == 0 ? std::string_view() : separator).append(parts[i]);
+  }
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n\v\f";
+  const auto begin = text.find_first_not_of(white);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(white) - begin + 1);
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos && !from.empty(); at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+std::string format_double(double value) {
+  if (std::isnan(value)) {
+    return "NaN";
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? "Infinity" : "-Infinity";
+  }
+  std::array<char, 32> buffer{};
+  const auto [end, status] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), end};
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string json_quote(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    const auto distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  return best == nullptr ? "" : "did you mean '" + *best + "'?";
+}
+
+std::string with_thousands(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), ",");
+  }
+  return text;
+}
+
+}  // namespace stereosweep::base

@@ -1,0 +1,86 @@
+// The axes of a sweep: groups, intersections, traits, templates, rephrasings. Plain values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stereosweep::domain {
+
+/// Noun form that a template asks of the group that stands in it.
+enum class NounForm { singular, plural };
+
+/// A social group with the surface forms that templates and intersections need. Empty: the form does not exist.
+struct Group {
+  std::string label;          ///< unique name, the coordinate in the result: "Black people"
+  std::string domain;         ///< "race", "gender", ...: intersections combine different domains
+  std::string singular;       ///< "Black person"
+  std::string plural;         ///< "Black people"
+  std::string article;        ///< "a" or "an" where the rule by first letter is wrong; empty: by rule
+  std::string adjective;      ///< before another group's noun: "Black", "female"
+  std::string suffix;         ///< after another group's noun: "with a disability"
+  std::string noun_singular;  ///< head noun that another group's adjective may modify: "doctor"; empty: `singular`
+  std::string noun_plural;    ///< "doctors"; empty: `plural`
+};
+
+/// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas".
+struct LexicalForm {
+  std::string first;   ///< label of the first group
+  std::string second;  ///< label of the second group
+  std::string singular;
+  std::string plural;
+  std::string article;
+};
+
+/// Which pairs of groups are combined.
+struct IntersectionRule {
+  std::vector<std::pair<std::string, std::string>> pairs;       ///< labels; empty with all_domains: every pair
+  std::vector<std::pair<std::string, std::string>> domains;     ///< pairs of domains to cross
+  std::vector<std::pair<std::string, std::string>> exclusions;  ///< labels, either order
+  std::vector<LexicalForm> lexical;
+  bool both_orders = true;  ///< "Catholic teenager" and "teenage Catholic person" where the forms allow
+};
+
+/// What stands in the place of the group.
+enum class SubjectKind { prior_word, prior_mask, group, intersection };
+
+/// One value of the outermost axis, with its final surface forms. Priors come first, then groups, then intersections.
+struct Subject {
+  SubjectKind kind = SubjectKind::group;
+  std::string label;
+  std::vector<std::string> components;  ///< labels of the groups it is made of, in order; none for priors
+  std::vector<std::string> domains;     ///< of the components
+  std::string singular;
+  std::string plural;
+  std::string article;  ///< of `singular`: "a" or "an"
+};
+
+/// One pole of a trait pair with the words that stand for it (the first is usually the pole's own name).
+struct Pole {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+/// "powerless - powerful": `left` is 0 and `right` 100 on human rating scales.
+struct TraitPair {
+  std::string label;
+  std::string dimension;  ///< "agency", "beliefs", "communion", ...
+  Pole left;
+  Pole right;
+};
+
+/// A sentence with one {group} and one {trait}; a group at the start of the sentence is capitalised.
+struct Template {
+  std::string label;
+  std::string kind;  ///< "singular", "plural", "adverb", "belief", ... : for tables only
+  std::string text;  ///< placeholders: {group} {a group} {trait}
+  NounForm form = NounForm::plural;
+};
+
+/// Another way to say a prompt: a wrapper with {prompt}, or full texts that replace single templates.
+struct Rephrasing {
+  std::string label;
+  std::string wrapper;  ///< "People say that {prompt}"; empty where `alternatives` is used
+  std::vector<std::pair<std::string, std::string>> alternatives;  ///< template label -> text with the placeholders
+};
+
+}  // namespace stereosweep::domain

@@ -1,0 +1,50 @@
+// A probe turns cells of the product into queries and folds the answers into raw numbers. It never sees a tensor.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/Sha256.hpp"
+#include "domain/Job.hpp"
+#include "plan/Product.hpp"
+#include "probe/RawBlock.hpp"
+#include "query/Query.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::probe {
+
+/// All queries that one step of a block asks at once.
+struct Round {
+  std::vector<query::Query> queries;
+};
+
+/// Rounds of a block so far, each with its answers.
+struct Transcript {
+  std::vector<Round> rounds;
+  std::vector<std::vector<query::Answer>> answers;
+};
+
+/// Pure: everything depends on the job, the tokenizer and the block alone. Safe to use from several threads.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual const RawSchema& schema() const = 0;
+  virtual const plan::BlockPlan& blocks() const = 0;
+  virtual Round first(const plan::Block& block) const = 0;
+  /// What to ask after the answers so far; nothing: the block is complete.
+  virtual std::optional<Round> next(const plan::Block& block, const Transcript& transcript) const = 0;
+  virtual RawBlock fold(const plan::Block& block, const Transcript& transcript) const = 0;
+  /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
+  virtual void hash_content(const plan::Block& block, base::Sha256& hash) const = 0;
+};
+
+/// The probe that `job.probe` names. Throws InputError with all problems (no mask token, empty axis, ...).
+/// `tokenizer` must outlive the probe.
+std::unique_ptr<Probe> make_probe(const domain::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+/// Key of a block: hash of its content and of `fingerprint` (model and tokenizer files, dtype, threads, batch budget,
+/// numerics version). Equal keys mean equal raw numbers on the same kind of device.
+base::Digest block_key(const Probe& probe, const plan::Block& block, const base::Digest& fingerprint);
+
+}  // namespace stereosweep::probe

@@ -1,0 +1,30 @@
+// Whoever answers queries. Implementations live in the room engine; probes and runs see only this.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::query {
+
+/// What answering cost, summed since construction.
+struct EngineCounts {
+  std::uint64_t queries = 0;
+  std::uint64_t distinct_sequences = 0;  ///< forward inputs after deduplication
+  std::uint64_t distinct_tokens = 0;
+  std::uint64_t head_rows = 0;  ///< rows projected onto the vocabulary
+};
+
+/// Answers are a function of the span's content and the engine's settings alone: not of earlier calls, not of ranks.
+/// One thread calls at a time.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// One answer per query, in order. Throws base::Error only where the engine itself fails.
+  virtual std::vector<Answer> answer(std::span<const Query> queries) = 0;
+  virtual EngineCounts counts() const = 0;
+};
+
+}  // namespace stereosweep::query

@@ -1,0 +1,112 @@
+// What an engine can be asked, and what it answers. Plain values: no tensor, no group.
+// Log-probabilities are natural logarithms (nat) over the whole width of the logits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/Text.hpp"
+
+namespace stereosweep::query {
+
+using TokenId = std::int32_t;
+
+/// One mask token of a text, in text order: what stands there, and whose numbers are wanted.
+struct MaskSlot {
+  std::optional<TokenId> filled;  ///< put there instead of the mask (words of several subwords, left to right)
+  std::vector<TokenId> targets;   ///< vocabulary ids; empty: nothing is asked at this slot
+};
+
+/// Numbers at mask positions of a masked model.
+struct Fill {
+  std::string text;             ///< with the model's own mask token; white space as it stands
+  std::vector<MaskSlot> slots;  ///< one per mask token of the text
+  bool class_masses = false;    ///< ILPS*: masses of word-initial and continuation tokens
+  bool set_distances = false;   ///< SeT: distance to the decoder that ranks the target first by a margin of 1
+};
+
+/// Log-probability of each continuation of a prompt (causal models).
+struct Continue {
+  std::string prompt;
+  std::vector<std::string> continuations;
+};
+
+enum class Pool { mean, first, last };
+
+/// Vector of the tokens that overlap a byte span.
+struct Embed {
+  std::string text;
+  base::Span span;
+  int layer = -1;  ///< as transformers' hidden_states: 0 = embeddings' output, -1 = last
+  Pool pool = Pool::mean;
+};
+
+/// Text sampled after a prompt (causal models).
+struct Generate {
+  std::string prompt;
+  std::int32_t max_new_tokens = 0;
+  double temperature = 0;  ///< 0: greedy
+  std::int32_t top_k = 0;  ///< 0: all
+  double top_p = 1;
+  std::uint64_t seed = 0;
+  std::vector<std::string> stop;
+};
+
+using Query = std::variant<Fill, Continue, Embed, Generate>;
+
+/// Why a SeT distance is what it is.
+enum class SetStatus : std::uint8_t {
+  ok = 0,
+  leads = 1,          ///< the target already leads by the margin: distance 0
+  not_certified = 2,  ///< no exact answer could be certified: the value is NaN
+};
+
+/// Least change of the decoder (Frobenius norm, published code's convention) that makes a target win by margin 1
+/// (cao2022 §3.3; closed form: the top-k prefix rule). `bias`: the decoder's bias is one more column.
+struct SetDistance {
+  double distance_bias = 0;      ///< hidden vector extended by 1, bias may move
+  double distance_plain = 0;     ///< bias fixed and left out of the logits
+  std::int32_t active_bias = 0;  ///< k: competitors that move
+  std::int32_t active_plain = 0;
+  double threshold_bias = 0;  ///< logit to which the active ones are cut
+  double threshold_plain = 0;
+  SetStatus status_bias = SetStatus::ok;
+  SetStatus status_plain = SetStatus::ok;
+};
+
+/// Answers at one slot; vectors run parallel to MaskSlot::targets.
+struct SlotAnswer {
+  std::vector<double> logprob;       ///< nat
+  double log_mass_initial = 0;       ///< ln of the probability of all word-initial tokens; with class_masses
+  double log_mass_continuation = 0;  ///< ln of the probability of all continuation tokens
+  std::vector<SetDistance> set;      ///< with set_distances
+};
+
+struct FillAnswer {
+  std::vector<SlotAnswer> slots;  ///< parallel to Fill::slots
+};
+
+struct ContinueAnswer {
+  std::vector<std::vector<double>> logprob;  ///< [continuation][token], nat
+};
+
+struct EmbedAnswer {
+  std::vector<float> vector;
+};
+
+struct GenerateAnswer {
+  std::string text;
+  std::vector<TokenId> ids;
+};
+
+/// The query itself is at fault (too long, wrong ids, unknown layer); the others of the batch are not touched.
+struct QueryError {
+  std::string message;  ///< problem (why) suggestion?
+};
+
+using Answer = std::variant<FillAnswer, ContinueAnswer, EmbedAnswer, GenerateAnswer, QueryError>;
+
+}  // namespace stereosweep::query
