@@ -1,12 +1,15 @@
-// SHA-256 (FIPS 180-4): keys of blocks and jobs, digests of results, hashes of model files.
+// SHA-256 (OpenSSL's, which uses the processor's instructions): keys of blocks and jobs, digests of results, hashes of model files.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace stereosweep::base {
 
@@ -23,11 +26,10 @@ class Sha256 {
   Digest finish();                       ///< the object must not be used afterwards
 
  private:
-  void compress(const std::uint8_t* data, std::size_t num_blocks);
-  std::array<std::uint32_t, 8> state_;
-  std::array<std::uint8_t, 64> buffer_;
-  std::size_t buffered_ = 0;
-  std::uint64_t length_ = 0;
+  struct Release {
+    void operator()(evp_md_ctx_st* context) const noexcept;
+  };
+  std::unique_ptr<evp_md_ctx_st, Release> context_;
 };
 
 /// Hash of one text.
