@@ -1,0 +1,35 @@
+#include "base/Error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stereosweep::base {
+namespace {
+
+TEST(Error, MessageIsProblemWhySuggestion) {
+  EXPECT_EQ(describe("unknown key 'grups'", "axes has no such key", "did you mean 'groups'?"),
+            "unknown key 'grups' (axes has no such key) did you mean 'groups'?");
+  EXPECT_EQ(describe("no groups", ""), "no groups");
+}
+
+TEST(Error, InputIsAUsageError) {
+  EXPECT_EQ(InputError("x").exit_code(), ExitCode::usage);
+  EXPECT_EQ(Error("x").exit_code(), ExitCode::error);
+}
+
+TEST(Problems, OneReportNamesThemAllWithTheirPlaces) {
+  Problems problems;
+  EXPECT_NO_THROW(problems.raise_if_any("job.yaml"));
+  problems.add({"job.yaml", 3, "axes.groups"}, "no value", "a list is expected");
+  problems.add({"", 0, "seed"}, "-1 is out of range", "0 to 2^63-1");
+  try {
+    problems.raise_if_any("2 problems");
+    FAIL() << "nothing thrown";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "2 problems\n  job.yaml:3:axes.groups: no value (a list is expected)\n"
+                 "  seed: -1 is out of range (0 to 2^63-1)");
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::base

@@ -1,0 +1,59 @@
+#include "base/File.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::base {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "stereosweep-file-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(FileTest, AtomicWriteReplacesAndLeavesNothingBehind) {
+  write_file_atomically(folder_ / "a", "old");
+  write_file_atomically(folder_ / "a", "new");
+  EXPECT_EQ(read_file(folder_ / "a"), "new");
+  const auto entries = std::distance(std::filesystem::directory_iterator(folder_), {});
+  EXPECT_EQ(entries, 1);
+}
+
+TEST_F(FileTest, AtomicWriteIntoAMissingFolderNamesIt) {
+  EXPECT_THROW(write_file_atomically(folder_ / "none" / "a", "x"), Error);
+}
+
+TEST_F(FileTest, ReadRefusesMissingFoldersPipesAndTooLarge) {
+  EXPECT_THROW(read_file(folder_ / "missing"), InputError);
+  EXPECT_THROW(read_file(folder_), Error);
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(read_file(folder_ / "pipe"), InputError);
+  write_file_atomically(folder_ / "big", std::string(100, 'x'));
+  EXPECT_THROW(read_file(folder_ / "big", 99), InputError);
+  EXPECT_EQ(read_file(folder_ / "big", 100).size(), 100u);
+}
+
+TEST_F(FileTest, CheckpointFilesAreReadByKindAndWeightsOnlyOnRequest) {
+  write_file_atomically(folder_ / "config.json", "{}");
+  write_file_atomically(folder_ / "model.safetensors", "12345678");
+  write_file_atomically(folder_ / "notes.md", "no part of a checkpoint");
+  const auto small = read_checkpoint_files(folder_, CheckpointPart::small_files);
+  EXPECT_EQ(small.at("config.json").text(), "{}");
+  EXPECT_EQ(small.find("model.safetensors"), nullptr);
+  EXPECT_EQ(small.find("notes.md"), nullptr);
+  const auto all = read_checkpoint_files(folder_, CheckpointPart::all_files);
+  EXPECT_EQ(all.at("model.safetensors").text(), "12345678");
+  EXPECT_THROW(all.at("tokenizer.json"), InputError);
+  EXPECT_THROW(read_checkpoint_files(folder_ / "none", CheckpointPart::small_files), InputError);
+}
+
+}  // namespace
+}  // namespace stereosweep::base

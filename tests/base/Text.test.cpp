@@ -1,0 +1,65 @@
+#include "base/Text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace stereosweep::base {
+namespace {
+
+TEST(Utf8, EveryScalarValueReadsBack) {
+  for (char32_t value = 0; value <= 0x10FFFF; ++value) {
+    if (value >= 0xD800 && value <= 0xDFFF) {
+      continue;
+    }
+    std::string text;
+    append_utf8(text, value);
+    const auto point = decode_utf8(text, 0);
+    ASSERT_TRUE(point.has_value()) << static_cast<unsigned>(value);
+    ASSERT_EQ(point->value, value);
+    ASSERT_EQ(point->length, text.size());
+  }
+}
+
+TEST(Utf8, RefusesOverlongSurrogatesCutAndBeyond) {
+  for (const std::string text : {"\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                                 "\xF5\x80\x80\x80", "\xE2\x82", "\x80", "\xFF", "\xF0\x8F\xBF\xBF"}) {
+    EXPECT_EQ(find_invalid_utf8("ab" + text), 2u);
+  }
+  EXPECT_FALSE(find_invalid_utf8("Zoë ☃ 😀").has_value());
+}
+
+TEST(Numbers, DoublesReadBackExactly) {
+  for (const double value : {0.1, 1.0 / 3, -2.5e-308, 1e22, 0.0, std::numeric_limits<double>::max()}) {
+    EXPECT_EQ(parse_double(format_double(value)), value);
+  }
+  EXPECT_FALSE(parse_double("1e999").has_value());
+  EXPECT_FALSE(parse_double("1x").has_value());
+  EXPECT_FALSE(parse_double("nan").has_value());
+  EXPECT_EQ(format_double(std::nan("")), "NaN");
+  EXPECT_FALSE(parse_integer("9223372036854775808").has_value());
+  EXPECT_EQ(parse_integer("-12"), -12);
+}
+
+TEST(Text, SplitJoinTrimReplace) {
+  EXPECT_EQ(split("a\t\tb", '\t'), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(join(split("a,b,c", ','), ", "), "a, b, c");
+  EXPECT_EQ(trim(" \t x y\n"), "x y");
+  EXPECT_EQ(trim(" "), "");
+  EXPECT_EQ(replace_all("aaa", "a", "aa"), "aaaaaa");
+  EXPECT_EQ(with_thousands(1234567), "1,234,567");
+  EXPECT_EQ(with_thousands(123), "123");
+}
+
+TEST(Text, JsonQuoteEscapesControlCharacters) { EXPECT_EQ(json_quote("a\"\\\n\x01é"), "\"a\\\"\\\\\\n\\u0001é\""); }
+
+TEST(Text, SuggestsTheNearestNameOnlyIfNear) {
+  const std::vector<std::string> names = {"groups", "traits", "templates"};
+  EXPECT_EQ(did_you_mean("grups", names), "did you mean 'groups'?");
+  EXPECT_EQ(did_you_mean("template", names), "did you mean 'templates'?");
+  EXPECT_EQ(did_you_mean("banana", names), "");
+}
+
+}  // namespace
+}  // namespace stereosweep::base
