@@ -1,0 +1,37 @@
+// The one door to the engines: settings in, a query::Engine out. No tensor type shows here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/File.hpp"
+#include "domain/Job.hpp"
+#include "query/Engine.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::engine {
+
+/// Enters the key of every block: raise it with any change that can move a bit of a raw number
+/// (packing, order of sums, kernels, readout).
+inline constexpr std::uint32_t numerics_version = 1;
+
+/// What decides, beside the model's files, every bit of an answer.
+struct EngineSettings {
+  domain::EngineKind kind = domain::EngineKind::torch;
+  domain::Dtype dtype = domain::Dtype::float32;  ///< of the model's body; the softmax is float32 or better always
+  domain::Device device = domain::Device::automatic;
+  int threads = 1;                   ///< of this process's tensor operations, at least 1
+  std::int64_t batch_tokens = 1024;  ///< budget of one forward pass; a longer sequence is a batch of its own
+  std::uint64_t seed = 0;            ///< of the fake engine alone
+};
+
+/// An engine over the checkpoint in `files` (the fake one ignores them). `tokenizer` must outlive it.
+/// Sets the process's number of tensor threads. Throws InputError for settings or a model that cannot be used.
+std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
+                                           const tokenizer::Tokenizer& tokenizer);
+
+/// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
+std::string device_description(const EngineSettings& settings);
+
+}  // namespace stereosweep::engine
