@@ -1,0 +1,14 @@
+#include "probe/Probe.hpp"
+
+namespace stereosweep::probe {
+
+base::Digest block_key(const Probe& probe, const plan::Block& block, const base::Digest& fingerprint) {
+  base::Sha256 hash;
+  hash.field("stereosweep block 1");
+  hash.field({reinterpret_cast<const char*>(fingerprint.data()), fingerprint.size()});
+  hash.number(block.num_contexts);
+  probe.hash_content(block, hash);
+  return hash.finish();
+}
+
+}  // namespace stereosweep::probe
