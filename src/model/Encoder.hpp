@@ -1,0 +1,34 @@
+// The BERT body with either head, over packed rows.
+#pragma once
+
+#include <memory>
+
+#include "model/Attention.hpp"
+#include "model/EncoderWeights.hpp"
+#include "model/MaskedModel.hpp"
+
+namespace stereosweep::model {
+
+class Encoder : public MaskedModel {
+ public:
+  Encoder(CheckpointConfig config, EncoderWeights weights);
+
+  const EncoderShape& shape() const override { return shape_; }
+  at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const override;
+  at::Tensor head_input(const at::Tensor& hidden) const override;
+  at::Tensor logits(const at::Tensor& head_input) const override;
+  const at::Tensor& decoder_bias() const override;
+
+ private:
+  at::Tensor embed(const Packed& batch) const;
+  at::Tensor run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
+                       const at::Tensor* rows) const;
+  at::Tensor normalize(const at::Tensor& states, const Norm& norm) const;
+  const HeadWeights& head() const;
+
+  CheckpointConfig config_;
+  EncoderWeights weights_;
+  EncoderShape shape_;
+};
+
+}  // namespace stereosweep::model

@@ -1,0 +1,29 @@
+// One matrix of a layer, in the form that multiplies fastest here.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "model/CheckpointConfig.hpp"
+
+namespace stereosweep::model {
+
+/// y = x W^T + b. Weight [out, in], bias [out], both in the model's dtype and on its device.
+class Linear {
+ public:
+  Linear() = default;
+  Linear(at::Tensor weight, at::Tensor bias);
+  /// [rows, in] -> [rows, out]
+  at::Tensor apply(const at::Tensor& input) const;
+  /// activation(apply(input))
+  at::Tensor apply_activated(const at::Tensor& input, Activation activation) const;
+  /// apply(input) + residual
+  at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
+
+ private:
+  at::Tensor weight_;
+  at::Tensor bias_;
+};
+
+at::Tensor activate(const at::Tensor& input, Activation activation);
+
+}  // namespace stereosweep::model

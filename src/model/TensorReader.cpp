@@ -1,0 +1,118 @@
+#include "model/TensorReader.hpp"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+using base::describe;
+using base::InputError;
+using base::json_quote;
+
+std::string text_of(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const auto size : shape) {
+    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  }
+  return text + "]";
+}
+
+at::ScalarType torch_type(const StoredTensor& stored, const std::string& name) {
+  switch (stored.type) {
+    case StoredType::float16:
+      return at::kHalf;
+    case StoredType::bfloat16:
+      return at::kBFloat16;
+    case StoredType::float32:
+      return at::kFloat;
+    case StoredType::float64:
+      return at::kDouble;
+    default:
+      throw InputError(stored.file + ": " +
+                       describe("tensor " + json_quote(name) + " is stored as " + name_of(stored.type),
+                                "weights are floating-point numbers"));
+  }
+}
+
+// Index of the first NaN or infinity: all exponent bits set. -1 where there is none.
+template <class Bits>
+std::int64_t first_not_finite(const void* data, std::int64_t count, Bits exponent) {
+  const auto* bits = static_cast<const Bits*>(data);
+  constexpr std::int64_t stride = 4096;
+  for (std::int64_t begin = 0; begin < count; begin += stride) {
+    const auto end = std::min(count, begin + stride);
+    bool found = false;
+    for (auto i = begin; i < end; ++i) {
+      found |= (bits[i] & exponent) == exponent;
+    }
+    for (auto i = begin; found && i < end; ++i) {
+      if ((bits[i] & exponent) == exponent) {
+        return i;
+      }
+    }
+  }
+  return -1;
+}
+
+void check_finite(const at::Tensor& tensor, const StoredTensor& stored, const std::string& name) {
+  const auto at = tensor.scalar_type() == at::kFloat
+                      ? first_not_finite<std::uint32_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f800000U)
+                      : first_not_finite<std::uint16_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f80U);
+  if (at >= 0) {
+    throw InputError(stored.file + ": " +
+                     describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + std::to_string(at),
+                              "every score would be NaN", "Is the file damaged?"));
+  }
+}
+
+}  // namespace
+
+const StoredTensor& TensorReader::find(const std::string& name) const {
+  const auto it = stored_.find(name);
+  if (it == stored_.end()) {
+    throw InputError(place_ + ": " + describe("tensor " + json_quote(name) + " is missing", "config.json asks for it"));
+  }
+  return it->second;
+}
+
+const std::vector<std::int64_t>& TensorReader::shape_of(const std::string& name) const { return find(name).shape; }
+
+at::Tensor TensorReader::take(const std::string& name, std::initializer_list<std::int64_t> shape) {
+  return take_as(name, shape, c10::typeMetaToScalarType(options_.dtype()));
+}
+
+at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<std::int64_t> shape,
+                                 at::ScalarType type) {
+  const auto& stored = find(name);
+  if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
+    throw InputError(stored.file + ": " +
+                     describe("tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
+                              "config.json asks for " + text_of(std::vector<std::int64_t>(shape))));
+  }
+  taken_.insert(name);
+  auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
+  if (!stored.bytes.empty()) {
+    std::memcpy(raw.mutable_data_ptr(), stored.bytes.data(), stored.bytes.size());  // the file need not be aligned
+  }
+  auto converted = raw.to(type);
+  check_finite(converted, stored, name);
+  return converted.to(options_.device());
+}
+
+std::vector<std::string> TensorReader::left() const {
+  std::vector<std::string> names;
+  for (const auto& [name, stored] : stored_) {
+    if (!taken_.contains(name)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,47 @@
+// Takes stored tensors by name and turns them into torch's, once each.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/Safetensors.hpp"
+
+namespace stereosweep::model {
+
+class TensorReader {
+ public:
+  /// `place` stands in messages about tensors that are missing; `options` is what the tensors become.
+  TensorReader(StoredTensors stored, std::string place, at::TensorOptions options)
+      : stored_(std::move(stored)), place_(std::move(place)), options_(options) {}
+
+  bool has(const std::string& name) const { return stored_.contains(name); }
+  const StoredTensors& stored() const { return stored_; }
+  const std::string& place() const { return place_; }
+  const at::TensorOptions& options() const { return options_; }
+
+  /// The tensor in the model's dtype on its device. Throws InputError naming file and tensor where it is missing, has
+  /// another shape, is not floating, or holds NaN or infinity (after conversion).
+  at::Tensor take(const std::string& name, std::initializer_list<std::int64_t> shape);
+  /// The same in another dtype.
+  at::Tensor take_as(const std::string& name, std::initializer_list<std::int64_t> shape, at::ScalarType type);
+  /// Shape of a tensor that must be there.
+  const std::vector<std::int64_t>& shape_of(const std::string& name) const;
+  /// Marks a tensor as known and not needed.
+  void ignore(const std::string& name) { taken_.insert(name); }
+  /// Names that were neither taken nor ignored.
+  std::vector<std::string> left() const;
+
+ private:
+  const StoredTensor& find(const std::string& name) const;
+
+  StoredTensors stored_;
+  std::string place_;
+  at::TensorOptions options_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace stereosweep::model

@@ -1,0 +1,34 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/Error.hpp"
+#include "model/MaskedModel.hpp"
+
+namespace stereosweep::model {
+
+void configure_threads(int threads) {
+  if (threads < 1) {
+    throw base::InputError(
+        base::describe("threads = " + std::to_string(threads), "at least one thread must do the work"));
+  }
+  // MKL reads this at its first call; without it the bits of a product may follow the alignment of its operands.
+  ::setenv("MKL_CBWR", "AUTO,STRICT", 0);
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  static const bool interop_set = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
+  static_cast<void>(interop_set);
+  at::set_num_threads(threads);
+  auto& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, false);
+  context.setDeterministicFillUninitializedMemory(false);
+  context.setBenchmarkCuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+  context.setAllowBF16ReductionCuBLAS(false, false);
+}
+
+}  // namespace stereosweep::model
