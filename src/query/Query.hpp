@@ -102,9 +102,13 @@ struct GenerateAnswer {
   std::vector<TokenId> ids;
 };
 
+/// What a probe must tell apart: a text beyond the model's positions is data, anything else a mistake.
+enum class QueryFault : std::uint8_t { other, too_long };
+
 /// The query itself is at fault (too long, wrong ids, unknown layer); the others of the batch are not touched.
 struct QueryError {
   std::string message;  ///< problem (why) suggestion?
+  QueryFault fault = QueryFault::other;
 };
 
 using Answer = std::variant<FillAnswer, ContinueAnswer, EmbedAnswer, GenerateAnswer, QueryError>;
