@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 flavour=${1:-auto}
 packages=(build-essential cmake ninja-build ccache pkg-config python3 python3-venv openmpi-bin libopenmpi-dev libhdf5-dev
-  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev libgtest-dev libgmock-dev
+  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev
   netcdf-bin wordnet-base shellcheck clang-format clang-tidy)
 
 say() { printf '== %s\n' "$*" >&2; }

@@ -1,0 +1,105 @@
+// The journal: the truth of a run. Append-only, checksummed, one file per attempt under DIR/journal/.
+//   file   = "SSWJRNL1", u32 size, u32 version, job hash, settings, software, attempt; u32 CRC
+//   record = magic, u64 payload size, key, u64 block, u64 contexts, u32 CRC; payload, u32 CRC (zlib's, chained)
+// One file per attempt, because an attempt that was cut off from the network may still write while the next one runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/Sha256.hpp"
+
+namespace stereosweep::results {
+
+/// What all attempts of one run share, and who wrote this file.
+struct JournalHeader {
+  base::Digest job_hash{};
+  std::string settings;  ///< JSON object of what else decides the bits: file hashes, dtype, threads, ...
+  std::string software;  ///< name and version
+  std::string attempt;   ///< unique name: time and random digits
+};
+
+/// What a record is about. `num_contexts` is needed to read the payload (probe::RawBlock).
+struct BlockId {
+  base::Digest key{};
+  std::uint64_t block_index = 0;
+  std::uint64_t num_contexts = 0;
+};
+
+/// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
+std::string make_attempt_name();
+
+/// One attempt's file. Every failure is final: the object refuses further records, what was acknowledged stays valid.
+class JournalWriter {
+ public:
+  /// Creates DIR/journal/<attempt>.log, durable on return. Throws Error with the system's cause.
+  JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header);
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+  ~JournalWriter();
+
+  /// Keeps a record in memory until the next commit.
+  void stage(const BlockId& id, std::span<const std::byte> payload);
+  /// Writes all staged records and syncs them: acknowledged when it returns. Throws Error (disk full, I/O error).
+  void commit();
+  std::size_t staged_bytes() const { return staged_.size(); }
+
+ private:
+  void write_fully(std::span<const std::byte> bytes);
+  void sync();
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  bool broken_ = false;
+  std::vector<std::byte> staged_;
+};
+
+/// Where a record's payload lies; 72 bytes, so that 10^6 records fit easily.
+struct JournalRecord {
+  base::Digest key{};
+  std::uint64_t block_index = 0;
+  std::uint64_t offset = 0;  ///< of the payload
+  std::uint32_t num_contexts = 0;
+  std::uint32_t file = 0;
+  std::uint64_t size = 0;
+  std::uint32_t seed = 0;  ///< CRC of the record's head, where the payload's begins
+};
+
+/// All attempts of one run directory, read-only. Keeps the index in memory, never a payload.
+class JournalStore {
+ public:
+  /// Reads every journal/*.log. Cut tails are dropped silently; damage before a readable record goes to `damage()` and
+  /// the reader goes on at the next intact record. Throws Error where two records of one block differ.
+  static JournalStore open(const std::filesystem::path& run_directory);
+  /// One per readable attempt, oldest first.
+  const std::vector<JournalHeader>& attempts() const { return headers_; }
+  /// Distinct blocks, by block index.
+  const std::vector<JournalRecord>& records() const { return records_; }
+  /// One line per damaged place: file, offset, bytes lost.
+  const std::vector<std::string>& damage() const { return damage_; }
+  std::uint64_t bytes() const { return bytes_; }
+  const JournalRecord* find_block(std::uint64_t block_index) const;
+  const JournalRecord* find(const base::Digest& key) const;
+  /// The payload, its checksum verified again. Throws Error if it does not match.
+  std::vector<std::byte> read(const JournalRecord& record) const;
+
+ private:
+  struct File;
+  JournalStore() = default;
+  void scan(std::shared_ptr<const File> file);
+  void merge();
+
+  std::vector<std::shared_ptr<const File>> files_;
+  std::vector<JournalHeader> headers_;
+  std::vector<JournalRecord> records_;
+  mutable std::vector<std::uint32_t> by_key_;  ///< made at the first find()
+  std::vector<std::string> damage_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace stereosweep::results

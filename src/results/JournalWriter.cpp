@@ -1,0 +1,138 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <random>
+
+#include "base/Bytes.hpp"
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
+#include "results/Journal.hpp"
+#include "results/JournalFormat.hpp"
+
+namespace stereosweep::results {
+namespace format = journal_format;
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
+  const bool full = cause == ENOSPC || cause == EDQUOT;
+  throw base::Error(base::describe("cannot " + std::string(action) + " the journal " + path.string(),
+                                   std::strerror(cause),
+                                   full ? "make room and run the same command again: finished blocks are kept"
+                                        : "run the same command again: finished blocks are kept"));
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int status = handle < 0 ? -1 : ::fsync(handle);
+  const int cause = errno;
+  if (handle >= 0) {
+    ::close(handle);
+  }
+  if (status != 0) {
+    fail(directory, "sync the directory of", cause);
+  }
+}
+
+std::vector<std::byte> encode_header(const JournalHeader& header) {
+  base::ByteWriter content;
+  content.number(format::version).raw(std::as_bytes(std::span(header.job_hash)));
+  content.text(header.settings).text(header.software).text(header.attempt);
+  base::ByteWriter out;
+  out.raw(std::as_bytes(std::span(format::file_magic))).number(static_cast<std::uint32_t>(content.bytes().size()));
+  out.raw(content.bytes());
+  out.number(format::crc(out.bytes()));
+  return out.take();
+}
+
+}  // namespace
+
+std::string make_attempt_name() {
+  std::array<char, 64> text{};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  auto length = std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc);
+  std::random_device random;
+  length += static_cast<std::size_t>(
+      std::snprintf(text.data() + length, text.size() - length, "-%08x%08x", random(), random()));
+  return {text.data(), length};
+}
+
+JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header)
+    : path_(run_directory / "journal" / (header.attempt + ".log")) {
+  std::error_code status;
+  std::filesystem::create_directories(path_.parent_path(), status);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0) {
+    fail(path_, "create", errno);
+  }
+  try {
+    write_fully(encode_header(header));
+    sync();
+    sync_directory(path_.parent_path());
+    sync_directory(run_directory);
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+JournalWriter::~JournalWriter() { ::close(file_); }
+
+void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
+  base::ByteWriter head;
+  head.raw(std::as_bytes(std::span(format::record_magic))).number(std::uint64_t{payload.size()});
+  head.raw(std::as_bytes(std::span(id.key))).number(id.block_index).number(id.num_contexts);
+  const auto head_crc = format::crc(head.bytes());
+  head.number(head_crc);
+  const auto payload_crc = format::crc(payload, head_crc);
+  staged_.insert(staged_.end(), head.bytes().begin(), head.bytes().end());
+  staged_.insert(staged_.end(), payload.begin(), payload.end());
+  const auto tail = std::as_bytes(std::span(&payload_crc, 1));
+  staged_.insert(staged_.end(), tail.begin(), tail.end());
+}
+
+void JournalWriter::commit() {
+  STEREOSWEEP_ASSERT(!broken_, "a failed journal takes no more records");
+  if (staged_.empty()) {
+    return;
+  }
+  broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
+  write_fully(staged_);
+  sync();
+  broken_ = false;
+  staged_.clear();
+}
+
+void JournalWriter::write_fully(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const int fault = base::inject_fault("journal_write");
+    if (fault > 0) {
+      fail(path_, "write", fault);
+    }
+    const auto wanted = fault == base::short_write ? (bytes.size() + 1) / 2 : bytes.size();
+    const auto written = ::write(file_, bytes.data(), wanted);
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      fail(path_, "write", written < 0 ? errno : EIO);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void JournalWriter::sync() {
+  const int fault = base::inject_fault("journal_sync");
+  if (fault > 0 || ::fdatasync(file_) != 0) {
+    fail(path_, "sync", fault > 0 ? fault : errno);  // a failed sync may have dropped pages: never try again
+  }
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,219 @@
+#include "results/Journal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
+#include "base/File.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::vector<std::byte> payload_of(std::uint64_t block) {
+  std::vector<std::byte> payload(100 + (block * 37) % 91);
+  for (std::size_t i = 0; i < payload.size(); ++i) {
+    payload[i] = static_cast<std::byte>(block * 131 + i * 7);
+  }
+  return payload;
+}
+
+BlockId id_of(std::uint64_t block) { return {base::sha256("block " + std::to_string(block)), block, 3 + block}; }
+
+class JournalTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "journal-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory = name;
+  }
+  void TearDown() override { fs::remove_all(directory); }
+
+  JournalHeader header(const std::string& attempt) const {
+    return {base::sha256("job"), R"({"dtype":"float32"})", "stereosweep test", attempt};
+  }
+  fs::path path(const std::string& attempt) const { return directory / "journal" / (attempt + ".log"); }
+  void write(const std::string& attempt, std::uint64_t first, std::uint64_t last) const {
+    JournalWriter writer(directory, header(attempt));
+    for (auto block = first; block < last; ++block) {
+      writer.stage(id_of(block), payload_of(block));
+      writer.commit();
+    }
+  }
+  /// Number of blocks found; every one must be right.
+  std::size_t check(const JournalStore& store) const {
+    for (const auto& record : store.records()) {
+      EXPECT_EQ(store.read(record), payload_of(record.block_index));
+      EXPECT_EQ(record.key, id_of(record.block_index).key);
+      EXPECT_EQ(record.num_contexts, 3 + record.block_index);
+      EXPECT_EQ(store.find(record.key), &record);
+      EXPECT_EQ(store.find_block(record.block_index), &record);
+    }
+    return store.records().size();
+  }
+
+  fs::path directory;
+};
+
+TEST_F(JournalTest, ReadsBackAllAttempts) {
+  write("b", 5, 9);
+  write("a", 0, 5);
+  const auto store = JournalStore::open(directory);
+  EXPECT_EQ(check(store), 9U);
+  ASSERT_THAT(store.attempts(), SizeIs(2));
+  EXPECT_EQ(store.attempts()[0].attempt, "a");
+  EXPECT_EQ(store.attempts()[1].settings, R"({"dtype":"float32"})");
+  EXPECT_EQ(store.attempts()[1].job_hash, base::sha256("job"));
+  EXPECT_THAT(store.damage(), SizeIs(0));
+  EXPECT_EQ(store.find(base::sha256("other")), nullptr);
+  EXPECT_EQ(store.find_block(9), nullptr);
+}
+
+TEST_F(JournalTest, EmptyDirectoryHasNoRecords) { EXPECT_EQ(check(JournalStore::open(directory)), 0U); }
+
+TEST_F(JournalTest, CutAtEveryByteKeepsTheWholeRecordsBefore) {
+  write("a", 0, 4);
+  const auto bytes = base::read_file(path("a"));
+  const auto whole = JournalStore::open(directory);
+  std::vector<std::uint64_t> record_ends;
+  for (const auto& record : whole.records()) {
+    record_ends.push_back(record.offset + record.size + 4);
+  }
+  ASSERT_EQ(record_ends.back(), bytes.size());
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    std::ofstream(path("a"), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(length));
+    const auto store = JournalStore::open(directory);
+    const auto expected = std::ranges::count_if(record_ends, [&](auto end) { return end <= length; });
+    ASSERT_EQ(check(store), static_cast<std::size_t>(expected)) << "cut at " << length;
+    ASSERT_THAT(store.damage(), SizeIs(0)) << "cut at " << length;
+  }
+}
+
+TEST_F(JournalTest, AnyFlippedBitCostsOneRecordAndIsReported) {
+  write("a", 0, 3);
+  const auto bytes = base::read_file(path("a"));
+  const auto first_record = JournalStore::open(directory).records()[0].offset - 68;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    std::ofstream(path("a"), std::ios::binary) << damaged;
+    try {
+      const auto store = JournalStore::open(directory);
+      ASSERT_EQ(check(store), at < first_record ? 0U : 2U) << "bit at " << at;
+      if (at >= first_record) {
+        ASSERT_THAT(store.damage(), SizeIs(1)) << "bit at " << at;
+      }
+    } catch (const base::Error& error) {
+      FAIL() << "bit at " << at << ": " << error.what();
+    }
+  }
+}
+
+TEST_F(JournalTest, RepeatedBlocksMustBeEqual) {
+  write("a", 0, 3);
+  write("b", 2, 4);
+  EXPECT_EQ(check(JournalStore::open(directory)), 4U);
+  JournalWriter writer(directory, header("c"));
+  writer.stage(id_of(1), payload_of(2));
+  writer.commit();
+  try {
+    JournalStore::open(directory);
+    FAIL() << "different numbers were accepted";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("different numbers for block 1"));
+  }
+}
+
+TEST_F(JournalTest, OneCommitTakesManyRecords) {
+  JournalWriter writer(directory, header("a"));
+  for (std::uint64_t block = 0; block < 1000; ++block) {
+    writer.stage(id_of(block), payload_of(block));
+  }
+  EXPECT_EQ(JournalStore::open(directory).records().size(), 0U);
+  writer.commit();
+  writer.commit();
+  EXPECT_EQ(check(JournalStore::open(directory)), 1000U);
+}
+
+TEST_F(JournalTest, NeverOverwritesAnAttempt) {
+  write("a", 0, 1);
+  EXPECT_THROW(JournalWriter(directory, header("a")), base::Error);
+}
+
+TEST_F(JournalTest, AttemptNamesDiffer) { EXPECT_NE(make_attempt_name(), make_attempt_name()); }
+
+/// Runs `write("child", 0, 6)` in a child with a fault; how it ended.
+class JournalFaultTest : public JournalTest {
+ protected:
+  struct End {
+    int status;
+    std::uint64_t acknowledged;
+  };
+  End run_child(const std::string& fault) {
+    int pipe_ends[2];
+    EXPECT_EQ(::pipe(pipe_ends), 0);
+    const auto child = ::fork();
+    if (child == 0) {
+      base::set_faults(fault);
+      int status = 0;
+      try {
+        JournalWriter writer(directory, header("child"));
+        for (std::uint64_t block = 0; block < 6; ++block) {
+          writer.stage(id_of(block), payload_of(block));
+          writer.commit();
+          status = ::write(pipe_ends[1], "+", 1) == 1 ? 0 : 9;
+        }
+      } catch (const base::Error& error) {
+        status = std::string(error.what()).find("finished blocks are kept") == std::string::npos ? 8 : 4;
+      }
+      ::_exit(status);
+    }
+    ::close(pipe_ends[1]);
+    End end{0, 0};
+    char mark = 0;
+    while (::read(pipe_ends[0], &mark, 1) == 1) {
+      ++end.acknowledged;
+    }
+    ::close(pipe_ends[0]);
+    ::waitpid(child, &end.status, 0);
+    return end;
+  }
+};
+
+/// The crash loop: fail the n-th operation, n = 1, 2, ... until nothing fails any more.
+TEST_F(JournalFaultTest, FailureOfEveryOperationLosesNothingAcknowledged) {
+  for (const std::string point : {"journal_write", "journal_sync"}) {
+    for (const std::string action : {"kill", "exit", "eio", "enospc", "short"}) {
+      bool failed = true;
+      int pass = 0;
+      while (failed) {
+        ++pass;
+        ASSERT_LT(pass, 50);
+        fs::remove_all(directory / "journal");
+        const auto end = run_child(point + ":" + std::to_string(pass) + ":" + action);
+        failed = !(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
+        const auto expected = action == "kill" ? SIGKILL : (action == "exit" ? 3 << 8 : 4 << 8);
+        ASSERT_EQ(end.status, failed ? expected : 0) << point << pass << action;
+        const auto store = JournalStore::open(directory);
+        const auto found = check(store);
+        ASSERT_GE(found, end.acknowledged) << point << pass << action;
+        ASSERT_LE(found, end.acknowledged + 1);
+        ASSERT_THAT(store.damage(), SizeIs(0));
+        ASSERT_TRUE(failed || found == 6);
+      }
+      EXPECT_EQ(pass, action == "short" ? 1 : 8) << point << action;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::results
