@@ -1,0 +1,201 @@
+#include "hdf5/DataSet.hpp"
+
+#include <hdf5.h>
+#include <hdf5_hl.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+
+namespace stereosweep::hdf5 {
+
+namespace {
+
+std::uint64_t product(std::span<const std::uint64_t> lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+/// Dataspaces of a transfer: the rectangle in the file, and as many elements in a row in memory.
+struct Spaces {
+  Handle memory;
+  Handle file;
+};
+
+Spaces select(Id dataset, const Rectangle& where, std::uint64_t count, const std::string& name) {
+  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name + "'");
+  const hsize_t length = count;
+  Spaces spaces{
+      Handle(H5Screate_simple(1, &length, nullptr), H5Sclose, "cannot shape a part of '" + name + "'"),
+      Handle(H5Dget_space(dataset), H5Sclose, "cannot read the shape of '" + name + "'"),
+  };
+  if (!where.start.empty() && count > 0) {
+    const std::vector<hsize_t> start(where.start.begin(), where.start.end());
+    const std::vector<hsize_t> lengths(where.count.begin(), where.count.end());
+    checked(
+        H5Sselect_hyperslab(spaces.file.id(), H5S_SELECT_SET, start.data(), nullptr, lengths.data(), nullptr),
+        "cannot select a part of '" + name + "'");
+  }
+  return spaces;
+}
+
+herr_t take_scale_name(hid_t /*dataset*/, unsigned /*axis*/, hid_t scale, void* data) {
+  auto& name = *static_cast<std::string*>(data);
+  const auto length = H5Iget_name(scale, nullptr, 0);
+  if (length > 0) {
+    name.resize(static_cast<std::size_t>(length) + 1);
+    H5Iget_name(scale, name.data(), name.size());
+    name.pop_back();
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count) {
+  STEREOSWEEP_ASSERT(!shape.empty() && first + count <= product(shape), "range outside of the array");
+  std::vector<Rectangle> rectangles;
+  const auto inner_shape = Shape(shape.begin() + 1, shape.end());
+  const auto inner = product(inner_shape);
+  while (count > 0) {
+    const auto row = first / inner;
+    const auto offset = first % inner;
+    const auto rows = offset == 0 ? count / inner : 0;
+    const auto taken = rows > 0 ? rows * inner : std::min(inner - offset, count);
+    if (rows > 0) {
+      Rectangle full{Shape(shape.size(), 0), shape};
+      full.start[0] = row;
+      full.count[0] = rows;
+      rectangles.push_back(std::move(full));
+    } else {
+      for (auto& part : rectangles_of_range(inner_shape, offset, taken)) {
+        part.start.insert(part.start.begin(), row);
+        part.count.insert(part.count.begin(), 1);
+        rectangles.push_back(std::move(part));
+      }
+    }
+    first += taken;
+    count -= taken;
+  }
+  return rectangles;
+}
+
+Shape canonical_chunk(const Shape& shape, std::uint64_t element_bytes, std::uint64_t max_bytes) {
+  Shape chunk(shape.size(), 1);
+  auto room = std::max<std::uint64_t>(1, max_bytes / element_bytes);
+  for (auto axis = shape.size(); axis-- > 0;) {
+    chunk[axis] = std::max<std::uint64_t>(1, std::min(shape[axis], room));
+    room /= chunk[axis];
+    if (chunk[axis] < shape[axis]) {
+      break;
+    }
+  }
+  return chunk;
+}
+
+ElementType DataSet::type() const {
+  const Handle type(H5Dget_type(id()), H5Tclose, "cannot read the type of '" + name() + "'");
+  if (H5Tis_variable_str(type.id()) > 0) {
+    return ElementType::text;
+  }
+  for (const auto known : {ElementType::float64, ElementType::int32, ElementType::uint8}) {
+    if (H5Tequal(type.id(), file_type(known).id()) > 0) {
+      return known;
+    }
+  }
+  throw base::Error(base::describe("cannot read '" + name() + "'", "its element type is none that results have"));
+}
+
+Shape DataSet::shape() const {
+  const Handle space(H5Dget_space(id()), H5Sclose, "cannot read the shape of '" + name() + "'");
+  const auto rank = checked(H5Sget_simple_extent_ndims(space.id()), "cannot read the shape of '" + name() + "'");
+  std::vector<hsize_t> lengths(static_cast<std::size_t>(rank));
+  checked(H5Sget_simple_extent_dims(space.id(), lengths.data(), nullptr),
+          "cannot read the shape of '" + name() + "'");
+  return {lengths.begin(), lengths.end()};
+}
+
+Rectangle DataSet::all() const {
+  auto lengths = shape();
+  return {Shape(lengths.size(), 0), lengths};
+}
+
+void DataSet::write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values) {
+  const auto spaces = select(id(), where, count, name());
+  checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
+          "cannot write '" + name() + "'");
+}
+
+void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_t count, void* values) const {
+  const auto spaces = select(id(), where, count, name());
+  checked(H5Dread(id(), memory_type(element).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
+          "cannot read '" + name() + "'");
+}
+
+void DataSet::write(const Rectangle& where, std::span<const double> values) {
+  write_raw(where, ElementType::float64, values.size(), values.data());
+}
+
+void DataSet::write(const Rectangle& where, std::span<const std::int32_t> values) {
+  write_raw(where, ElementType::int32, values.size(), values.data());
+}
+
+void DataSet::write(const Rectangle& where, std::span<const std::uint8_t> values) {
+  write_raw(where, ElementType::uint8, values.size(), values.data());
+}
+
+void DataSet::write(const Rectangle& where, std::span<const std::string> values) {
+  std::vector<const char*> pointers;
+  pointers.reserve(values.size());
+  for (const auto& value : values) {
+    require_no_zero_byte(value, "'" + name() + "'");
+    pointers.push_back(value.c_str());
+  }
+  write_raw(where, ElementType::text, values.size(), pointers.data());
+}
+
+void DataSet::read(const Rectangle& where, std::span<double> values) const {
+  read_raw(where, ElementType::float64, values.size(), values.data());
+}
+
+void DataSet::read(const Rectangle& where, std::span<std::int32_t> values) const {
+  read_raw(where, ElementType::int32, values.size(), values.data());
+}
+
+void DataSet::read(const Rectangle& where, std::span<std::uint8_t> values) const {
+  read_raw(where, ElementType::uint8, values.size(), values.data());
+}
+
+void DataSet::read(const Rectangle& where, std::span<std::string> values) const {
+  if (type() != ElementType::text) {
+    throw base::Error(base::describe("cannot read '" + name() + "'", "it does not hold texts"));
+  }
+  std::vector<char*> pointers(values.size(), nullptr);
+  read_raw(where, ElementType::text, values.size(), pointers.data());
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    values[index] = pointers[index] != nullptr ? pointers[index] : "";
+  }
+  const hsize_t length = pointers.size();
+  const Handle space(H5Screate_simple(1, &length, nullptr), H5Sclose, "cannot free '" + name() + "'");
+  checked(H5Dvlen_reclaim(text_type().id(), space.id(), H5P_DEFAULT, pointers.data()),
+          "cannot free '" + name() + "'");
+}
+
+void DataSet::make_scale() { checked(H5DSset_scale(id(), name().c_str()), "cannot make '" + name() + "' a scale"); }
+
+void DataSet::attach_scale(const DataSet& scale, unsigned axis) {
+  checked(H5DSattach_scale(id(), scale.id(), axis), "cannot attach '" + scale.name() + "' to '" + name() + "'");
+}
+
+std::string DataSet::scale_name(unsigned axis) const {
+  std::string name_of_scale;
+  if (H5DSiterate_scales(id(), axis, nullptr, take_scale_name, &name_of_scale) < 0 || name_of_scale.empty()) {
+    throw base::Error(
+        base::describe("cannot read '" + name() + "'", "its axis " + std::to_string(axis) + " has no scale"));
+  }
+  return name_of_scale.substr(name_of_scale.find_first_not_of('/'));
+}
+
+}  // namespace stereosweep::hdf5

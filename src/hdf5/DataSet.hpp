@@ -1,0 +1,68 @@
+// Arrays of a file, read and written in rectangles. Shapes are outermost axis first.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hdf5/Object.hpp"
+#include "hdf5/Types.hpp"
+
+namespace stereosweep::hdf5 {
+
+using Shape = std::vector<std::uint64_t>;
+
+/// The rectangle [start, start + count) of an array.
+struct Rectangle {
+  Shape start;
+  Shape count;
+};
+
+/// A contiguous range of an array's canonical (row-major) order, cut into the fewest rectangles, in order.
+std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+/// A chunk shape that is contiguous in canonical order and at most `max_bytes`, so that writing in that order
+/// compresses every chunk once.
+Shape canonical_chunk(const Shape& shape, std::uint64_t element_bytes, std::uint64_t max_bytes);
+
+/// Values that stand where nothing was written: number, or "" for texts.
+using Fill = std::variant<std::monostate, double, std::int32_t, std::uint8_t>;
+
+struct DataSetSpec {
+  ElementType type = ElementType::float64;
+  Shape shape;  ///< empty: a scalar
+  Fill fill;
+};
+
+/// All functions throw base::Error with HDF5's reason; spans hold exactly the rectangle's elements.
+class DataSet : public Object {
+ public:
+  using Object::Object;
+  ElementType type() const;
+  Shape shape() const;
+  void write(const Rectangle& where, std::span<const double> values);
+  void write(const Rectangle& where, std::span<const std::int32_t> values);
+  void write(const Rectangle& where, std::span<const std::uint8_t> values);
+  void write(const Rectangle& where, std::span<const std::string> values);
+  void read(const Rectangle& where, std::span<double> values) const;
+  void read(const Rectangle& where, std::span<std::int32_t> values) const;
+  void read(const Rectangle& where, std::span<std::uint8_t> values) const;
+  void read(const Rectangle& where, std::span<std::string> values) const;
+  /// The whole array.
+  Rectangle all() const;
+
+  /// Makes this one-dimensional array the scale of an axis with its own name.
+  void make_scale();
+  /// Names the axis `axis` of this array by `scale`.
+  void attach_scale(const DataSet& scale, unsigned axis);
+  /// Name of the scale of an axis. Throws where an axis has none.
+  std::string scale_name(unsigned axis) const;
+
+ private:
+  void write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values);
+  void read_raw(const Rectangle& where, ElementType type, std::uint64_t count, void* values) const;
+};
+
+}  // namespace stereosweep::hdf5

@@ -1,0 +1,180 @@
+#include "hdf5/File.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::hdf5 {
+
+namespace {
+
+constexpr unsigned tracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+
+Handle property_list(hid_t kind) { return {H5Pcreate(kind), H5Pclose, "cannot create an HDF5 property list"}; }
+
+Handle access_properties() {
+  auto list = property_list(H5P_FILE_ACCESS);
+  checked(H5Pset_file_locking(list.id(), 0, 1), "cannot switch off HDF5's file locks");
+  return list;
+}
+
+void track_order(const Handle& list) {
+  checked(H5Pset_link_creation_order(list.id(), tracked), "cannot keep the order of members");
+  checked(H5Pset_attr_creation_order(list.id(), tracked), "cannot keep the order of attributes");
+  checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
+}
+
+void set_fill(const Handle& list, const Fill& fill) {
+  const auto set = [&](hid_t type, const void* value) {
+    checked(H5Pset_fill_value(list.id(), type, value), "cannot set a fill value");
+  };
+  if (const auto* number = std::get_if<double>(&fill)) {
+    set(H5T_NATIVE_DOUBLE, number);
+  } else if (const auto* whole = std::get_if<std::int32_t>(&fill)) {
+    set(H5T_NATIVE_INT32, whole);
+  } else if (const auto* byte = std::get_if<std::uint8_t>(&fill)) {
+    set(H5T_NATIVE_UINT8, byte);
+  }
+}
+
+Handle creation_properties(const DataSetSpec& spec) {
+  auto list = property_list(H5P_DATASET_CREATE);
+  checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
+  checked(H5Pset_attr_creation_order(list.id(), tracked), "cannot keep the order of attributes");
+  set_fill(list, spec.fill);
+  if (spec.shape.empty()) {
+    return list;
+  }
+  const auto chunk = canonical_chunk(spec.shape, element_size(spec.type), chunk_bytes);
+  const std::vector<hsize_t> lengths(chunk.begin(), chunk.end());
+  checked(H5Pset_chunk(list.id(), static_cast<int>(lengths.size()), lengths.data()), "cannot set chunks");
+  if (spec.type != ElementType::text) {  // a filter would see the texts' addresses only
+    checked(H5Pset_shuffle(list.id()), "cannot set the shuffle filter");
+    checked(H5Pset_deflate(list.id(), 4), "cannot set compression");
+  }
+  return list;
+}
+
+Handle dataset_access() {
+  auto list = property_list(H5P_DATASET_ACCESS);
+  // 521: a prime well over the number of chunks that fit. 1: chunks written to the end leave first.
+  checked(H5Pset_chunk_cache(list.id(), 521, chunk_cache_bytes, 1.0), "cannot size the chunk cache");
+  return list;
+}
+
+void require_hard_link(Id group, const std::string& name) {
+  H5L_info_t info{};
+  checked(H5Lget_info(group, name.c_str(), &info, H5P_DEFAULT), "cannot find '" + name + "'");
+  if (info.type != H5L_TYPE_HARD) {
+    throw base::Error(base::describe("cannot read '" + name + "'", "it is a link, which results never hold"));
+  }
+}
+
+herr_t collect_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* data) {
+  static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+Group Group::create_group(const std::string& name) {
+  const auto list = property_list(H5P_GROUP_CREATE);
+  track_order(list);
+  return Group(Handle(H5Gcreate2(id(), name.c_str(), H5P_DEFAULT, list.id(), H5P_DEFAULT), H5Gclose,
+                      "cannot create the group '" + name + "'"),
+               name);
+}
+
+Group Group::open_group(const std::string& name) const {
+  require_hard_link(id(), name);
+  return Group(
+      Handle(H5Gopen2(id(), name.c_str(), H5P_DEFAULT), H5Gclose, "cannot open the group '" + name + "'"), name);
+}
+
+DataSet Group::create_dataset(const std::string& name, const DataSetSpec& spec) {
+  const std::vector<hsize_t> lengths(spec.shape.begin(), spec.shape.end());
+  const Handle space(lengths.empty() ? H5Screate(H5S_SCALAR)
+                                     : H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr),
+                     H5Sclose, "cannot shape '" + name + "'");
+  const auto type = file_type(spec.type);
+  const auto creation = creation_properties(spec);
+  const auto access = dataset_access();
+  return DataSet(Handle(H5Dcreate2(id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, creation.id(), access.id()),
+                        H5Dclose, "cannot create '" + name + "'"),
+                 name);
+}
+
+DataSet Group::open_dataset(const std::string& name) const {
+  require_hard_link(id(), name);
+  const auto access = dataset_access();
+  DataSet dataset(Handle(H5Dopen2(id(), name.c_str(), access.id()), H5Dclose, "cannot open '" + name + "'"), name);
+  const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose, "cannot read the layout of '" + name + "'");
+  if (H5Pget_layout(creation.id()) == H5D_VIRTUAL || H5Pget_external_count(creation.id()) > 0) {
+    throw base::Error(base::describe("cannot read '" + name + "'", "its data lie in other files"));
+  }
+  return dataset;
+}
+
+DataSet Group::create_texts(const std::string& name, std::span<const std::string> values) {
+  auto dataset = create_dataset(name, {ElementType::text, {values.size()}, {}});
+  dataset.write({{0}, {values.size()}}, values);
+  return dataset;
+}
+
+void Group::create_text(const std::string& name, const std::string& value) {
+  auto dataset = create_dataset(name, {ElementType::text, {}, {}});
+  dataset.write({{}, {}}, std::span<const std::string>(&value, 1));
+}
+
+bool Group::contains(const std::string& name) const {
+  return checked(H5Lexists(id(), name.c_str(), H5P_DEFAULT), "cannot look for '" + name + "'") > 0;
+}
+
+std::vector<std::string> Group::names() const {
+  std::vector<std::string> found;
+  checked(H5Literate(id(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect_name, &found),
+          "cannot list '" + name() + "'");
+  return found;
+}
+
+File File::create(const std::filesystem::path& path) {
+  prepare_library();
+  const auto creation = property_list(H5P_FILE_CREATE);
+  track_order(creation);
+  const auto access = access_properties();
+  Handle handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose,
+                "cannot create '" + path.string() + "'");
+  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
+  return {std::move(handle), std::move(root), path};
+}
+
+File File::open(const std::filesystem::path& path) {
+  prepare_library();
+  const auto access = access_properties();
+  Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "cannot open '" + path.string() + "'");
+  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
+  return {std::move(handle), std::move(root), path};
+}
+
+void File::finish() {
+  const auto problem = "cannot write '" + path_.string() + "'";
+  checked(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), problem);
+  root_ = Group(Handle(), "/");
+  handle_.close(problem);
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int reason = errno;
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  if (!synced) {
+    throw base::Error(base::describe(problem, std::strerror(reason)));
+  }
+}
+
+}  // namespace stereosweep::hdf5

@@ -1,0 +1,84 @@
+#include "hdf5/Handle.hpp"
+
+#include <hdf5.h>
+
+#include <vector>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+
+namespace stereosweep::hdf5 {
+
+static_assert(sizeof(hid_t) == sizeof(Id));
+
+namespace {
+
+/// Innermost entry first: that one knows the reason (errno, name), the outer ones only where it passed through.
+herr_t collect(unsigned /*level*/, const H5E_error2_t* entry, void* data) {
+  auto& lines = *static_cast<std::vector<std::string>*>(data);
+  lines.emplace_back(entry->desc != nullptr ? entry->desc : "");
+  return 0;
+}
+
+std::string error_stack_text() {
+  std::vector<std::string> lines;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &lines);
+  H5Eclear2(H5E_DEFAULT);
+  if (lines.empty()) {
+    return "no reason given";
+  }
+  return lines.size() == 1 ? lines.front() : lines.front() + "; " + lines.back();
+}
+
+}  // namespace
+
+Id checked(Id value, std::string_view problem) {
+  if (value < 0) {
+    throw base::Error(base::describe(problem, "HDF5: " + error_stack_text()));
+  }
+  return value;
+}
+
+void prepare_library() {
+  if (H5open() < 0) {
+    throw base::Error(base::describe("cannot start HDF5", "H5open failed"));
+  }
+  checked(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "cannot silence HDF5");
+  checked(H5PLset_loading_state(0), "cannot forbid HDF5 plugins");
+}
+
+std::string library_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  checked(H5get_libversion(&major, &minor, &release), "cannot ask HDF5 for its version");
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+Handle::Handle(Id id, Close closer, std::string_view problem) : id_(checked(id, problem)), close_(closer) {}
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this != &other) {
+    release();
+    id_ = std::exchange(other.id_, -1);
+    close_ = other.close_;
+  }
+  return *this;
+}
+
+Handle::~Handle() { release(); }
+
+void Handle::close(std::string_view problem) {
+  if (id_ >= 0) {
+    checked(close_(std::exchange(id_, -1)), problem);
+  }
+}
+
+void Handle::release() noexcept {
+  if (id_ >= 0 && close_(std::exchange(id_, -1)) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    base::log(base::LogLevel::warning, "an HDF5 handle could not be closed");
+  }
+}
+
+}  // namespace stereosweep::hdf5

@@ -1,0 +1,26 @@
+// The element types that a result may have: those that every reader opens (netCDF4, h5netcdf, h5py).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hdf5/Handle.hpp"
+
+namespace stereosweep::hdf5 {
+
+enum class ElementType : std::uint8_t { float64, int32, uint8, text };
+
+/// The variable-length UTF-8 text type.
+Handle text_type();
+/// Type in files: little-endian numbers, UTF-8 text.
+Handle file_type(ElementType type);
+/// Type in memory: double, std::int32_t, std::uint8_t, char*.
+Handle memory_type(ElementType type);
+/// Bytes of one element in memory.
+std::uint64_t element_size(ElementType type);
+
+/// HDF5 ends a text at its first zero byte and would lose the rest. Throws base::Error that names `where`.
+void require_no_zero_byte(std::string_view text, const std::string& where);
+
+}  // namespace stereosweep::hdf5

@@ -1,0 +1,37 @@
+// One SHA-256 over all raw numbers of a run: equal for any rank count, any kill and resume.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/Sha256.hpp"
+#include "plan/Product.hpp"
+#include "probe/RawBlock.hpp"
+#include "results/Export.hpp"
+
+namespace stereosweep::results {
+
+/// Fed with contexts in canonical order. Per cube one hash over its values (float64: little-endian bytes, every NaN as
+/// 0x7ff8000000000000; text: length and bytes); the digest is the hash of the cubes' names, types and hashes in
+/// alphabetical order.
+class RawDigest {
+ public:
+  explicit RawDigest(const probe::RawSchema& schema);
+  void add(const probe::RawBlock& contexts);
+  /// The object must not be used afterwards.
+  base::Digest finish();
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<probe::ElementType> types_;
+  std::vector<base::Sha256> hashes_;
+};
+
+/// Digest of what `source` gives; blocks that are not scored count as in the exported file.
+base::Digest digest_of_blocks(const probe::RawSchema& schema, const plan::BlockPlan& blocks, const BlockSource& source);
+
+/// The same from an exported file. Throws base::Error if it is no stereosweep result.
+base::Digest digest_of_file(const std::filesystem::path& file);
+
+}  // namespace stereosweep::results

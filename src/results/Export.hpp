@@ -1,0 +1,63 @@
+// A run's raw numbers as one HDF5 file: a netCDF-4 dataset at the root that explains itself.
+//
+//   coordinates   every axis of the schema, with its auxiliary coordinates; the first subjects are the axis `prior`
+//   cubes         NAME[group, template, rephrasing, ...] and prior_NAME[prior, template, rephrasing, ...]
+//   /provenance   documents (job_yaml, job_resolved, ...)
+//
+// Values are written in canonical order with bounded memory (a slab of 4 MiB), whatever the size of the product.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "plan/Product.hpp"
+#include "probe/RawBlock.hpp"
+
+namespace stereosweep::results {
+
+/// Raw numbers of one block; nothing where it is not scored yet. Called once per block, in canonical order.
+using BlockSource = std::function<std::optional<probe::RawBlock>(const plan::Block&)>;
+
+/// A root attribute of the file.
+using AttributeValue = std::variant<std::string, std::int64_t, double>;
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// What is exported. `schema` and `blocks` are borrowed.
+///
+/// `attributes` are the run's own facts, in this order: created (ISO 8601 UTC; when the run began, so that the same
+/// run gives the same file), dependencies (libtorch, CUDA, MPI, ... at run time), machine, hosts, gpus, num_ranks
+/// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256.
+/// The export itself adds schema, schema_version, title, software, software_version, build, hdf5_version,
+/// numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored and, last, complete.
+struct RunDescription {
+  std::string title;
+  std::string probe;
+  const probe::RawSchema* schema = nullptr;
+  const plan::BlockPlan* blocks = nullptr;
+  BlockSource source;
+  Attributes attributes;
+  std::vector<std::pair<std::string, std::string>> documents;  ///< name and text in /provenance: job_yaml, job_resolved
+};
+
+struct ExportCounts {
+  std::uint64_t num_blocks = 0;
+  std::uint64_t num_blocks_scored = 0;
+};
+
+/// Writes `file` (under a temporary sibling name, fsynced, renamed). Contexts of unscored blocks read as not scored.
+/// Equal descriptions give equal files. Throws base::Error (full disk, ...); `file` is then what it was before.
+ExportCounts export_run(const RunDescription& run, const std::filesystem::path& file);
+
+/// The schema as files have it: status cubes know the flag "not_scored".
+probe::RawSchema with_not_scored(probe::RawSchema schema);
+
+/// What stands in contexts that are not scored: NaN, 0, the flag not_scored, "". `schema` from with_not_scored.
+probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num_contexts);
+
+}  // namespace stereosweep::results

@@ -1,0 +1,132 @@
+#include "results/Layout.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::results {
+
+namespace {
+
+hdf5::ElementType to_hdf5(probe::ElementType type) {
+  switch (type) {
+    case probe::ElementType::float64:
+      return hdf5::ElementType::float64;
+    case probe::ElementType::int32:
+      return hdf5::ElementType::int32;
+    case probe::ElementType::uint8:
+      return hdf5::ElementType::uint8;
+    case probe::ElementType::text:
+      break;
+  }
+  return hdf5::ElementType::text;
+}
+
+hdf5::Fill fill_of(const probe::CubeSchema& cube) {
+  if (cube.type == probe::ElementType::float64) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (cube.type == probe::ElementType::int32) {
+    return std::int32_t{0};
+  }
+  if (cube.type == probe::ElementType::text) {
+    return {};
+  }
+  const auto flag = std::find(cube.flag_meanings.begin(), cube.flag_meanings.end(), not_scored);
+  return static_cast<std::uint8_t>(flag == cube.flag_meanings.end() ? 0 : flag - cube.flag_meanings.begin());
+}
+
+probe::AxisSchema part_of(const probe::AxisSchema& axis, std::uint64_t first, std::uint64_t last) {
+  const auto cut = [&](const std::vector<std::string>& values) {
+    return std::vector<std::string>(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                    values.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  auto part = axis;
+  part.labels = cut(axis.labels);
+  for (auto& coordinate : part.coordinates) {
+    coordinate.values = cut(coordinate.values);
+  }
+  return part;
+}
+
+void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube,
+                   const std::vector<std::string>& coordinates) {
+  dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
+  if (!cube.units.empty()) {
+    dataset.write_attribute("units", cube.units);
+  }
+  if (!cube.description.empty()) {
+    dataset.write_attribute("description", cube.description);
+  }
+  if (!coordinates.empty()) {
+    dataset.write_attribute("coordinates", base::join(coordinates, " "));
+  }
+  if (!cube.flag_meanings.empty()) {
+    std::vector<std::uint8_t> flags(cube.flag_meanings.size());
+    std::iota(flags.begin(), flags.end(), std::uint8_t{0});
+    dataset.write_attribute("flag_values", std::span<const std::uint8_t>(flags));
+    dataset.write_attribute("flag_meanings", base::join(cube.flag_meanings, " "));
+  }
+  if (cube.type == probe::ElementType::float64) {
+    dataset.write_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+}  // namespace
+
+std::string coordinate_name(const std::string& axis, const std::string& coordinate) {
+  return coordinate.starts_with(axis + "_") ? coordinate : axis + "_" + coordinate;
+}
+
+probe::AxisSchema prior_axis(const probe::RawSchema& schema) {
+  auto axis = part_of(schema.outer_axes.front(), 0, schema.num_priors);
+  axis.name = prior_name;
+  axis.long_name = "what stands in the group's place where the score without a group is taken";
+  return axis;
+}
+
+probe::AxisSchema group_axis(const probe::RawSchema& schema) {
+  const auto& axis = schema.outer_axes.front();
+  return part_of(axis, schema.num_priors, axis.labels.size());
+}
+
+void Layout::add_axis(const probe::AxisSchema& axis) {
+  if (axis.labels.empty()) {
+    throw base::Error(base::describe("cannot write the axis '" + axis.name + "'", "it has no values"));
+  }
+  auto scale = root_.create_texts(axis.name, axis.labels);
+  scale.make_scale();
+  scale.write_attribute("long_name", axis.long_name.empty() ? axis.name : axis.long_name);
+  std::vector<std::string> names;
+  for (const auto& coordinate : axis.coordinates) {
+    names.push_back(coordinate_name(axis.name, coordinate.name));
+    auto dataset = root_.create_texts(names.back(), coordinate.values);
+    dataset.attach_scale(scale, 0);
+    dataset.write_attribute("long_name", coordinate.long_name.empty() ? coordinate.name : coordinate.long_name);
+  }
+  const auto length = axis.labels.size();
+  axes_.emplace(axis.name, Axis{std::move(scale), std::move(names), length});
+}
+
+std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).length; }
+
+hdf5::DataSet Layout::add_cube(const probe::CubeSchema& cube, const std::vector<std::string>& axes) {
+  hdf5::DataSetSpec spec{to_hdf5(cube.type), {}, fill_of(cube)};
+  std::vector<std::string> coordinates;
+  for (const auto& axis : axes) {
+    const auto& known = axes_.at(axis);
+    spec.shape.push_back(known.length);
+    coordinates.insert(coordinates.end(), known.coordinates.begin(), known.coordinates.end());
+  }
+  auto dataset = root_.create_dataset(cube.name, spec);
+  for (unsigned index = 0; index < axes.size(); ++index) {
+    dataset.attach_scale(axes_.at(axes[index]).scale, index);
+  }
+  describe_cube(dataset, cube, coordinates);
+  return dataset;
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,45 @@
+#include "results/PendingFile.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::results {
+
+PendingFile::PendingFile(std::filesystem::path target)
+    : target_(std::move(target)), path_(target_.string() + ".partial." + std::to_string(::getpid())) {}
+
+PendingFile::~PendingFile() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+void PendingFile::commit() {
+  const auto fail = [&](const std::string& problem) {
+    throw base::Error(base::describe(problem, std::strerror(errno)));
+  };
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) {
+    fail("cannot rename '" + path_.string() + "' to '" + target_.string() + "'");
+  }
+  const auto parent = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+  const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) {
+    fail("cannot open the directory '" + parent.string() + "'");
+  }
+  const int synced = ::fsync(directory);
+  const int reason = errno;
+  ::close(directory);
+  // EINVAL: file systems (some network ones) whose directories cannot be synced; the rename itself is done
+  if (synced != 0 && reason != EINVAL) {
+    errno = reason;
+    fail("cannot sync the directory '" + parent.string() + "'");
+  }
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,263 @@
+#include "results/Reader.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "results/Layout.hpp"
+
+namespace stereosweep::results {
+
+namespace {
+
+std::vector<std::string> words(const std::string& text) {
+  return text.empty() ? std::vector<std::string>{} : base::split(text, ' ');
+}
+
+hdf5::Shape shape_of(const std::vector<probe::AxisSchema>& axes) {
+  hdf5::Shape shape;
+  for (const auto& axis : axes) {
+    shape.push_back(axis.labels.size());
+  }
+  return shape;
+}
+
+std::uint64_t product(const hdf5::Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
+  std::vector<std::string> values(product(dataset.shape()));
+  dataset.read(dataset.all(), std::span<std::string>(values));
+  return values;
+}
+
+probe::ElementType from_hdf5(hdf5::ElementType type) {
+  switch (type) {
+    case hdf5::ElementType::float64:
+      return probe::ElementType::float64;
+    case hdf5::ElementType::int32:
+      return probe::ElementType::int32;
+    case hdf5::ElementType::uint8:
+      return probe::ElementType::uint8;
+    case hdf5::ElementType::text:
+      break;
+  }
+  return probe::ElementType::text;
+}
+
+probe::RawColumn empty_column(probe::ElementType type) {
+  switch (type) {
+    case probe::ElementType::float64:
+      return std::vector<double>();
+    case probe::ElementType::int32:
+      return std::vector<std::int32_t>();
+    case probe::ElementType::uint8:
+      return std::vector<std::uint8_t>();
+    case probe::ElementType::text:
+      break;
+  }
+  return std::vector<std::string>();
+}
+
+/// Appends contexts [first, first + count) of an array whose outer axes are `outer`.
+void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
+                   probe::RawColumn& column) {
+  const auto shape = dataset.shape();
+  const auto split = shape.begin() + static_cast<std::ptrdiff_t>(num_outer);
+  const hdf5::Shape outer(shape.begin(), split);
+  for (auto& rectangle : hdf5::rectangles_of_range(outer, first, count)) {
+    rectangle.start.resize(shape.size(), 0);
+    rectangle.count.insert(rectangle.count.end(), split, shape.end());
+    std::visit(
+        [&](auto& values) {
+          const auto before = values.size();
+          values.resize(before + product(rectangle.count));
+          dataset.read(rectangle, std::span(values).subspan(before));
+        },
+        column);
+  }
+}
+
+std::uint64_t bytes_of(probe::ElementType type) {
+  switch (type) {
+    case probe::ElementType::float64:
+      return 8;
+    case probe::ElementType::int32:
+      return 4;
+    case probe::ElementType::uint8:
+      return 1;
+    case probe::ElementType::text:
+      break;
+  }
+  return 128;  // a prompt with its std::string
+}
+
+}  // namespace
+
+ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(hdf5::File::open(path)) {
+  read_schema();
+}
+
+void ResultFile::refuse(const std::string& why) const {
+  throw base::Error(base::describe("cannot read '" + path_.string() + "'", why,
+                                   "write it anew with 'stereosweep export'"));
+}
+
+std::optional<std::string> ResultFile::text(const std::string& attribute) const {
+  return file_.root().text_attribute(attribute);
+}
+
+std::optional<std::int64_t> ResultFile::number(const std::string& attribute) const {
+  return file_.root().number_attribute(attribute);
+}
+
+bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
+
+std::optional<std::string> ResultFile::document(const std::string& name) const {
+  if (!file_.root().contains("provenance")) {
+    return std::nullopt;
+  }
+  const auto group = file_.root().open_group("provenance");
+  if (!group.contains(name)) {
+    return std::nullopt;
+  }
+  return read_texts(group.open_dataset(name)).front();
+}
+
+void ResultFile::read_schema() {
+  const auto kind = text("schema").value_or("");
+  if (!kind.starts_with("stereosweep/") || !text("raw_cubes") || !text("outer_axes")) {
+    refuse("it is no file of raw numbers of stereosweep");
+  }
+  if (const auto version = text("schema_version").value_or(""); !version.starts_with("1.")) {
+    refuse("its schema version is '" + version + "', this program reads 1.x");
+  }
+  read_outer_axes(*text("outer_axes"));
+  for (const auto& name : words(*text("raw_cubes"))) {
+    read_cube(name);
+  }
+  num_contexts_ = product(shape_of(schema_.outer_axes));
+}
+
+void ResultFile::read_outer_axes(const std::string& names) {
+  for (const auto& name : words(names)) {
+    schema_.outer_axes.push_back(read_axis(name));
+  }
+  if (schema_.outer_axes.empty()) {
+    refuse("it names no outer axes");
+  }
+  if (!file_.root().contains(prior_name)) {
+    return;
+  }
+  const auto priors = read_axis(prior_name);
+  auto& subjects = schema_.outer_axes.front();
+  schema_.num_priors = priors.labels.size();
+  subjects.labels.insert(subjects.labels.begin(), priors.labels.begin(), priors.labels.end());
+  for (auto& coordinate : subjects.coordinates) {
+    const auto same = std::find_if(priors.coordinates.begin(), priors.coordinates.end(),
+                                   [&](const auto& other) { return other.name == coordinate.name; });
+    if (same == priors.coordinates.end()) {
+      refuse("priors and groups have different coordinates");
+    }
+    coordinate.values.insert(coordinate.values.begin(), same->values.begin(), same->values.end());
+  }
+}
+
+probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
+  const auto& root = file_.root();
+  const auto labels = root.open_dataset(name);
+  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
+  const auto prefix = name + "_";
+  for (const auto& member : root.names()) {
+    if (!member.starts_with(prefix)) {
+      continue;
+    }
+    const auto dataset = root.open_dataset(member);
+    if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
+      auto values = read_texts(dataset);
+      if (values.size() != axis.labels.size()) {
+        refuse("the coordinate '" + member + "' does not fit its axis");
+      }
+      axis.coordinates.push_back({member.substr(prefix.size()),
+                                  dataset.text_attribute("long_name").value_or(member), std::move(values)});
+    }
+  }
+  return axis;
+}
+
+void ResultFile::require_inner_axis(const std::string& name) {
+  const auto same = [&](const probe::AxisSchema& axis) { return axis.name == name; };
+  if (std::none_of(schema_.inner_axes.begin(), schema_.inner_axes.end(), same)) {
+    schema_.inner_axes.push_back(read_axis(name));
+  }
+}
+
+void ResultFile::read_cube(const std::string& name) {
+  const auto& root = file_.root();
+  auto group = root.open_dataset(name);
+  const auto shape = group.shape();
+  const auto num_outer = schema_.outer_axes.size();
+  if (shape.size() < num_outer) {
+    refuse("the cube '" + name + "' has too few axes");
+  }
+  probe::CubeSchema cube;
+  cube.name = name;
+  cube.type = from_hdf5(group.type());
+  cube.units = group.text_attribute("units").value_or("");
+  cube.long_name = group.text_attribute("long_name").value_or("");
+  cube.description = group.text_attribute("description").value_or("");
+  cube.flag_meanings = words(group.text_attribute("flag_meanings").value_or(""));
+  auto expected = shape_of(schema_.outer_axes);
+  for (auto axis = num_outer; axis < shape.size(); ++axis) {
+    cube.inner_axes.push_back(group.scale_name(static_cast<unsigned>(axis)));
+    require_inner_axis(cube.inner_axes.back());
+    expected.push_back(schema_.inner_axis(cube.inner_axes.back()).labels.size());
+  }
+  const auto fits = [&](const hdf5::DataSet& dataset, std::uint64_t outermost) {
+    expected.front() = outermost;
+    return dataset.shape() == expected && from_hdf5(dataset.type()) == cube.type;
+  };
+  std::vector<hdf5::DataSet> prior;
+  if (schema_.num_priors > 0) {
+    prior.push_back(root.open_dataset(prior_prefix + name));
+  }
+  const auto subjects = schema_.outer_axes.front().labels.size();
+  if (!fits(group, subjects - schema_.num_priors) || (!prior.empty() && !fits(prior.front(), schema_.num_priors))) {
+    refuse("the cube '" + name + "' does not fit its axes");
+  }
+  schema_.cubes.push_back(std::move(cube));
+  cubes_.push_back({std::move(prior), std::move(group)});
+}
+
+probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
+  STEREOSWEEP_ASSERT(first + count <= num_contexts_, "contexts outside of the file");
+  const auto num_prior_contexts = schema_.num_priors * contexts_per_subject();
+  const auto num_outer = schema_.outer_axes.size();
+  const auto from_prior = first < num_prior_contexts ? std::min(count, num_prior_contexts - first) : 0;
+  probe::RawBlock block;
+  for (std::size_t index = 0; index < cubes_.size(); ++index) {
+    auto column = empty_column(schema_.cubes[index].type);
+    if (from_prior > 0) {
+      read_contexts(cubes_[index].prior.front(), num_outer, first, from_prior, column);
+    }
+    if (count > from_prior) {
+      read_contexts(cubes_[index].group, num_outer, first + from_prior - num_prior_contexts, count - from_prior, column);
+    }
+    block.columns.push_back(std::move(column));
+  }
+  return block;
+}
+
+std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
+  std::uint64_t per_context = 1;
+  for (const auto& cube : schema_.cubes) {
+    per_context += schema_.values_per_context(cube) * bytes_of(cube.type);
+  }
+  return std::max<std::uint64_t>(1, bytes / per_context);
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,57 @@
+// An exported file back as schema and raw blocks, any range of contexts at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hdf5/File.hpp"
+#include "probe/RawBlock.hpp"
+
+namespace stereosweep::results {
+
+/// Opens a result read-only. All functions throw base::Error naming the file; the constructor also where the file is no
+/// stereosweep result, has another major schema version, or its axes and cubes do not fit each other.
+class ResultFile {
+ public:
+  explicit ResultFile(const std::filesystem::path& path);
+  const std::filesystem::path& path() const { return path_; }
+  /// As exported (status cubes know "not_scored"); inner axes in the order of the file.
+  const probe::RawSchema& schema() const { return schema_; }
+  std::uint64_t num_contexts() const { return num_contexts_; }
+  /// Contexts of one subject.
+  std::uint64_t contexts_per_subject() const { return num_contexts_ / schema_.outer_axes.front().labels.size(); }
+  /// Every block was scored.
+  bool complete() const;
+  /// A root attribute; nothing where it does not exist.
+  std::optional<std::string> text(const std::string& attribute) const;
+  std::optional<std::int64_t> number(const std::string& attribute) const;
+  /// A document of /provenance; nothing where it does not exist.
+  std::optional<std::string> document(const std::string& name) const;
+  /// Raw numbers of contexts [first, first + count).
+  probe::RawBlock read(std::uint64_t first, std::uint64_t count) const;
+  /// How many contexts fit a budget of memory (at least 1).
+  std::uint64_t contexts_within(std::uint64_t bytes) const;
+
+ private:
+  void read_schema();
+  void read_outer_axes(const std::string& names);
+  void read_cube(const std::string& name);
+  probe::AxisSchema read_axis(const std::string& name) const;
+  void require_inner_axis(const std::string& name);
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  struct Cube {
+    std::vector<hdf5::DataSet> prior;  ///< none or one
+    hdf5::DataSet group;
+  };
+  std::filesystem::path path_;
+  hdf5::File file_;
+  probe::RawSchema schema_;
+  std::vector<Cube> cubes_;
+  std::uint64_t num_contexts_ = 0;
+};
+
+}  // namespace stereosweep::results
