@@ -34,9 +34,8 @@ Spaces select(Id dataset, const Rectangle& where, std::uint64_t count, const std
   if (!where.start.empty() && count > 0) {
     const std::vector<hsize_t> start(where.start.begin(), where.start.end());
     const std::vector<hsize_t> lengths(where.count.begin(), where.count.end());
-    checked(
-        H5Sselect_hyperslab(spaces.file.id(), H5S_SELECT_SET, start.data(), nullptr, lengths.data(), nullptr),
-        "cannot select a part of '" + name + "'");
+    checked(H5Sselect_hyperslab(spaces.file.id(), H5S_SELECT_SET, start.data(), nullptr, lengths.data(), nullptr),
+            "cannot select a part of '" + name + "'");
   }
   return spaces;
 }
@@ -112,8 +111,7 @@ Shape DataSet::shape() const {
   const Handle space(H5Dget_space(id()), H5Sclose, "cannot read the shape of '" + name() + "'");
   const auto rank = checked(H5Sget_simple_extent_ndims(space.id()), "cannot read the shape of '" + name() + "'");
   std::vector<hsize_t> lengths(static_cast<std::size_t>(rank));
-  checked(H5Sget_simple_extent_dims(space.id(), lengths.data(), nullptr),
-          "cannot read the shape of '" + name() + "'");
+  checked(H5Sget_simple_extent_dims(space.id(), lengths.data(), nullptr), "cannot read the shape of '" + name() + "'");
   return {lengths.begin(), lengths.end()};
 }
 
@@ -179,8 +177,7 @@ void DataSet::read(const Rectangle& where, std::span<std::string> values) const 
   }
   const hsize_t length = pointers.size();
   const Handle space(H5Screate_simple(1, &length, nullptr), H5Sclose, "cannot free '" + name() + "'");
-  checked(H5Dvlen_reclaim(text_type().id(), space.id(), H5P_DEFAULT, pointers.data()),
-          "cannot free '" + name() + "'");
+  checked(H5Dvlen_reclaim(text_type().id(), space.id(), H5P_DEFAULT, pointers.data()), "cannot free '" + name() + "'");
 }
 
 void DataSet::make_scale() { checked(H5DSset_scale(id(), name().c_str()), "cannot make '" + name() + "' a scale"); }

@@ -92,8 +92,8 @@ Group Group::create_group(const std::string& name) {
 
 Group Group::open_group(const std::string& name) const {
   require_hard_link(id(), name);
-  return Group(
-      Handle(H5Gopen2(id(), name.c_str(), H5P_DEFAULT), H5Gclose, "cannot open the group '" + name + "'"), name);
+  return Group(Handle(H5Gopen2(id(), name.c_str(), H5P_DEFAULT), H5Gclose, "cannot open the group '" + name + "'"),
+               name);
 }
 
 DataSet Group::create_dataset(const std::string& name, const DataSetSpec& spec) {

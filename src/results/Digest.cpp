@@ -21,15 +21,18 @@ void feed(base::Sha256& hash, const std::vector<double>& values) {
     return;
   }
   std::vector<std::uint64_t> bits(values.size());
-  std::transform(values.begin(), values.end(), bits.begin(), [](double value) {
-    return std::isnan(value) ? canonical_nan : std::bit_cast<std::uint64_t>(value);
-  });
+  std::transform(values.begin(), values.end(), bits.begin(),
+                 [](double value) { return std::isnan(value) ? canonical_nan : std::bit_cast<std::uint64_t>(value); });
   hash.update(std::as_bytes(std::span(bits)));
 }
 
-void feed(base::Sha256& hash, const std::vector<std::int32_t>& values) { hash.update(std::as_bytes(std::span(values))); }
+void feed(base::Sha256& hash, const std::vector<std::int32_t>& values) {
+  hash.update(std::as_bytes(std::span(values)));
+}
 
-void feed(base::Sha256& hash, const std::vector<std::uint8_t>& values) { hash.update(std::as_bytes(std::span(values))); }
+void feed(base::Sha256& hash, const std::vector<std::uint8_t>& values) {
+  hash.update(std::as_bytes(std::span(values)));
+}
 
 void feed(base::Sha256& hash, const std::vector<std::string>& values) {
   for (const auto& value : values) {

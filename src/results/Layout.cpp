@@ -52,8 +52,7 @@ probe::AxisSchema part_of(const probe::AxisSchema& axis, std::uint64_t first, st
   return part;
 }
 
-void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube,
-                   const std::vector<std::string>& coordinates) {
+void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube, const std::vector<std::string>& coordinates) {
   dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
   if (!cube.units.empty()) {
     dataset.write_attribute("units", cube.units);

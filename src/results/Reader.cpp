@@ -103,8 +103,8 @@ ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(h
 }
 
 void ResultFile::refuse(const std::string& why) const {
-  throw base::Error(base::describe("cannot read '" + path_.string() + "'", why,
-                                   "write it anew with 'stereosweep export'"));
+  throw base::Error(
+      base::describe("cannot read '" + path_.string() + "'", why, "write it anew with 'stereosweep export'"));
 }
 
 std::optional<std::string> ResultFile::text(const std::string& attribute) const {
@@ -182,8 +182,8 @@ probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
       if (values.size() != axis.labels.size()) {
         refuse("the coordinate '" + member + "' does not fit its axis");
       }
-      axis.coordinates.push_back({member.substr(prefix.size()),
-                                  dataset.text_attribute("long_name").value_or(member), std::move(values)});
+      axis.coordinates.push_back(
+          {member.substr(prefix.size()), dataset.text_attribute("long_name").value_or(member), std::move(values)});
     }
   }
   return axis;
@@ -245,7 +245,8 @@ probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const
       read_contexts(cubes_[index].prior.front(), num_outer, first, from_prior, column);
     }
     if (count > from_prior) {
-      read_contexts(cubes_[index].group, num_outer, first + from_prior - num_prior_contexts, count - from_prior, column);
+      read_contexts(cubes_[index].group, num_outer, first + from_prior - num_prior_contexts, count - from_prior,
+                    column);
     }
     block.columns.push_back(std::move(column));
   }
