@@ -1,0 +1,167 @@
+#include "results/Export.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "results/Digest.hpp"
+#include "results/Reader.hpp"
+#include "results/SyntheticRun.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class ExportTest : public ::testing::Test {
+ protected:
+  ExportCounts write(const std::string& name, std::uint64_t contexts_per_block, std::set<std::uint64_t> missing = {}) {
+    const auto plan = testing::synthetic_plan(schema_, contexts_per_block);
+    return export_run(testing::synthetic_run(schema_, plan, testing::synthetic_source(missing)), directory_ / name);
+  }
+  testing::TemporaryDirectory directory_;
+  probe::RawSchema schema_ = testing::synthetic_schema(5);
+};
+
+/// Bits, so that NaN equals NaN.
+std::vector<std::uint64_t> bits(const probe::RawColumn& column) {
+  std::vector<std::uint64_t> result;
+  for (const auto value : std::get<std::vector<double>>(column)) {
+    result.push_back(std::bit_cast<std::uint64_t>(value));
+  }
+  return result;
+}
+
+TEST_F(ExportTest, EveryRangeOfContextsReadsBack) {
+  const auto counts = write("a.h5", 4);
+  EXPECT_EQ(counts.num_blocks, 14U);
+  EXPECT_EQ(counts.num_blocks_scored, 14U);
+  const ResultFile file(directory_ / "a.h5");
+  ASSERT_EQ(file.num_contexts(), 42U);
+  for (std::uint64_t first = 0; first < 42; ++first) {
+    for (std::uint64_t count = 1; first + count <= 42; count += 5) {
+      const auto read = file.read(first, count);
+      const auto expected = testing::synthetic_block({0, first, count});
+      EXPECT_EQ(bits(read.columns[0]), bits(expected.columns[0])) << first << " + " << count;
+      for (const std::size_t cube : {1U, 2U, 3U}) {
+        EXPECT_EQ(read.columns[cube], expected.columns[cube]) << first << " + " << count;
+      }
+    }
+  }
+}
+
+TEST_F(ExportTest, TheSchemaReadsBack) {
+  write("a.h5", 100);
+  const ResultFile file(directory_ / "a.h5");
+  const auto& read = file.schema();
+  EXPECT_EQ(read.num_priors, 2U);
+  EXPECT_EQ(read.outer_axes[0].labels, schema_.outer_axes[0].labels);
+  EXPECT_EQ(read.outer_axes[0].coordinates[0].name, "domain");
+  EXPECT_EQ(read.outer_axes[0].coordinates[0].values, schema_.outer_axes[0].labels);
+  EXPECT_EQ(read.inner_axis("word").coordinates[0].values, schema_.inner_axes[0].coordinates[0].values);
+  EXPECT_EQ(read.inner_axis("word").coordinates[1].name, "pair");
+  EXPECT_EQ(read.cubes[0].name, "logprob");
+  EXPECT_THAT(read.cubes[0].inner_axes, ElementsAre("word", "subword"));
+  EXPECT_EQ(read.cubes[0].units, "nat");
+  EXPECT_THAT(read.cubes[2].flag_meanings, ElementsAre("ok", "unknown_token", "not_scored"));
+  EXPECT_TRUE(file.complete());
+  EXPECT_EQ(file.text("title"), "synthetic");
+  EXPECT_EQ(file.number("seed"), 7);
+  EXPECT_EQ(file.document("job_yaml"), "name: größe\n# comment\n");
+  EXPECT_EQ(file.document("absent"), std::nullopt);
+}
+
+TEST_F(ExportTest, UnscoredBlocksSayNotScored) {
+  const auto counts = write("a.h5", 4, {1, 13});
+  EXPECT_EQ(counts.num_blocks_scored, 12U);
+  const ResultFile file(directory_ / "a.h5");
+  EXPECT_FALSE(file.complete());
+  EXPECT_EQ(file.number("num_blocks_scored"), 12);
+  const auto missing = file.read(4, 2);  // block 1 has the last two contexts of the first prior
+  for (const auto status : std::get<std::vector<std::uint8_t>>(missing.columns[2])) {
+    EXPECT_EQ(status, 2);
+  }
+  for (const auto value : std::get<std::vector<double>>(missing.columns[0])) {
+    EXPECT_TRUE(std::isnan(value));
+  }
+  EXPECT_THAT(std::get<std::vector<std::string>>(missing.columns[3]), ElementsAre("", ""));
+}
+
+TEST_F(ExportTest, EqualRunsGiveEqualBytesAndOtherBlocksTheSameNumbers) {
+  write("a.h5", 4);
+  write("b.h5", 4);
+  write("c.h5", 1);
+  EXPECT_EQ(base::read_file(directory_ / "a.h5"), base::read_file(directory_ / "b.h5"));
+  EXPECT_EQ(digest_of_file(directory_ / "a.h5"), digest_of_file(directory_ / "c.h5"));
+}
+
+TEST_F(ExportTest, TheDigestOfFileAndBlocksAgree) {
+  for (const std::set<std::uint64_t>& missing : {std::set<std::uint64_t>{}, {0, 3}}) {
+    write("a.h5", 4, missing);
+    const auto plan = testing::synthetic_plan(schema_, 4);
+    EXPECT_EQ(digest_of_file(directory_ / "a.h5"), digest_of_blocks(schema_, plan, testing::synthetic_source(missing)));
+  }
+}
+
+TEST_F(ExportTest, AnyChangedNumberChangesTheDigest) {
+  const auto plan = testing::synthetic_plan(schema_, 42);
+  const auto source = [](std::size_t cube, std::size_t index) -> BlockSource {
+    return [=](const plan::Block& block) {
+      auto raw = testing::synthetic_block(block);
+      if (block.first_context == 0) {
+        std::visit(
+            [&](auto& values) {
+              if constexpr (std::is_same_v<std::decay_t<decltype(values[0])>, std::string>) {
+                values[index] += "x";
+              } else {
+                values[index] += 1;
+              }
+            },
+            raw.columns[cube]);
+      }
+      return std::optional(raw);
+    };
+  };
+  std::set<base::Digest> digests = {digest_of_blocks(schema_, plan, testing::synthetic_source())};
+  for (std::size_t cube = 0; cube < 4; ++cube) {
+    digests.insert(digest_of_blocks(schema_, plan, source(cube, 0)));
+    digests.insert(digest_of_blocks(schema_, plan, source(cube, 3)));
+  }
+  EXPECT_EQ(digests.size(), 9U);
+}
+
+TEST_F(ExportTest, AFailedExportLeavesTheOldFile) {
+  write("a.h5", 4);
+  const auto before = base::read_file(directory_ / "a.h5");
+  const auto plan = testing::synthetic_plan(schema_, 4);
+  const auto failing = [](const plan::Block& block) -> std::optional<probe::RawBlock> {
+    if (block.index == 9) {
+      throw base::Error("the journal is damaged");
+    }
+    return testing::synthetic_block(block);
+  };
+  EXPECT_THAT([&] { export_run(testing::synthetic_run(schema_, plan, failing), directory_ / "a.h5"); },
+              ThrowsMessage<base::Error>(HasSubstr("damaged")));
+  EXPECT_EQ(base::read_file(directory_ / "a.h5"), before);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1) << "a partial file stays";
+}
+
+TEST_F(ExportTest, OtherFilesAreRefused) {
+  {
+    auto file = hdf5::File::create(directory_ / "other.h5");
+    file.finish();
+  }
+  EXPECT_THAT([&] { ResultFile file(directory_ / "other.h5"); },
+              ThrowsMessage<base::Error>(HasSubstr("no file of raw numbers")));
+  EXPECT_THROW(ResultFile file(directory_ / "absent.h5"), base::Error);
+}
+
+}  // namespace
+}  // namespace stereosweep::results
