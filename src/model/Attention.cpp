@@ -1,16 +1,78 @@
 #include "model/Attention.hpp"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 
 #include <cmath>
 
+#include "base/Check.hpp"
+#include "model/AttentionKernel.hpp"
+
 namespace stereosweep::model {
+namespace {
+
+template <class Number>
+const Number* data(const at::Tensor& rows) {
+  return static_cast<const Number*>(rows.const_data_ptr());
+}
+
+template <class Number>
+void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
+               std::int64_t num_heads, const at::Tensor& out) {
+  const auto width = query.size(1) / num_heads;
+  const auto sequences = static_cast<std::int64_t>(segments.key_begin.size()) - 1;
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    longest = std::max(longest, segments.key_begin[i + 1] - segments.key_begin[i]);
+  }
+  const auto one_pair = [&](std::int64_t index, float* scratch) {
+    const auto sequence = index / num_heads;
+    const auto column = index % num_heads * width;
+    const auto first_key = segments.key_begin[sequence];
+    const auto first_query = segments.query_begin[sequence];
+    HeadTask<Number> task{};
+    task.query = data<Number>(query) + first_query * query.stride(0) + column;
+    task.key = data<Number>(key) + first_key * key.stride(0) + column;
+    task.value = data<Number>(value) + first_key * value.stride(0) + column;
+    task.out = static_cast<Number*>(out.mutable_data_ptr()) + first_query * out.stride(0) + column;
+    task.query_stride = query.stride(0);
+    task.key_stride = key.stride(0);
+    task.value_stride = value.stride(0);
+    task.out_stride = out.stride(0);
+    task.num_queries = segments.query_begin[sequence + 1] - first_query;
+    task.num_keys = segments.key_begin[sequence + 1] - first_key;
+    task.width = width;
+    task.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
+    if (task.num_queries > 0) {
+      attend_one(task, scratch);
+    }
+  };
+  const auto numbers = scratch_numbers(longest, width);
+  at::parallel_for(0, sequences * num_heads, 16, [&](std::int64_t begin, std::int64_t end) {
+    const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch's allocator aligns to 64 bytes
+    for (auto index = begin; index < end; ++index) {
+      one_pair(index, scratch.mutable_data_ptr<float>());
+    }
+  });
+}
+
+}  // namespace
 
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads) {
-  return attend_plainly(query, key, value, segments, num_heads);
+  STEREOSWEEP_ASSERT(query.stride(1) == 1 && key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
+  if (!query.is_cpu()) {
+    return attend_plainly(query, key, value, segments, num_heads);
+  }
+  const auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  if (query.scalar_type() == at::kFloat) {
+    attend_in<float>(query, key, value, segments, num_heads, out);
+  } else {
+    attend_in<Bfloat16Bits>(query, key, value, segments, num_heads, out);
+  }
+  return out;
 }
 
 at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

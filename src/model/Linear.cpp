@@ -6,18 +6,29 @@
 
 #include <utility>
 
+#include "model/OneDnn.hpp"
+
 namespace stereosweep::model {
 
-Linear::Linear(at::Tensor weight, at::Tensor bias) : weight_(std::move(weight)), bias_(std::move(bias)) {}
+Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
+    : weight_(std::move(weight)), bias_(std::move(bias)) {
+  if (products == Products::fastest && weight_.is_cpu() && onednn::works(weight_.scalar_type())) {
+    weight_ = onednn::pack(weight_);
+    form_ = Form::packed;
+  }
+}
 
-at::Tensor Linear::apply(const at::Tensor& input) const { return at::linear(input, weight_, bias_); }
+at::Tensor Linear::apply(const at::Tensor& input) const {
+  return form_ == Form::packed ? onednn::linear(input, weight_, bias_) : at::linear(input, weight_, bias_);
+}
 
 at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {
-  return activate(apply(input), activation);
+  return form_ == Form::packed ? onednn::linear_activated(input, weight_, bias_, activation)
+                               : activate(apply(input), activation);
 }
 
 at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& residual) const {
-  return apply(input).add_(residual);
+  return form_ == Form::packed ? onednn::linear_and_add(input, weight_, bias_, residual) : apply(input).add_(residual);
 }
 
 at::Tensor activate(const at::Tensor& input, Activation activation) {

@@ -7,11 +7,14 @@
 
 namespace stereosweep::model {
 
+/// How products are done: prepacked where the processor and torch can, or always plainly (at::linear).
+enum class Products { fastest, plain };
+
 /// y = x W^T + b. Weight [out, in], bias [out], both in the model's dtype and on its device.
 class Linear {
  public:
   Linear() = default;
-  Linear(at::Tensor weight, at::Tensor bias);
+  Linear(at::Tensor weight, at::Tensor bias, Products products = Products::fastest);
   /// [rows, in] -> [rows, out]
   at::Tensor apply(const at::Tensor& input) const;
   /// activation(apply(input))
@@ -20,8 +23,10 @@ class Linear {
   at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
 
  private:
+  enum class Form { plain, packed };
   at::Tensor weight_;
   at::Tensor bias_;
+  Form form_ = Form::plain;
 };
 
 at::Tensor activate(const at::Tensor& input, Activation activation);

@@ -1,0 +1,167 @@
+// How fast the encoder is beside the processor's matrix product: tokens per second and share of the peak.
+//   EncoderBench [layers hidden heads inner vocabulary [batch tokens [sequence length]]]     (default: BERT-base)
+// Random weights, one thread, float32 and bfloat16; every sequence asks for one row of the last layer, the head runs
+// over the rows of several batches at once, as the engine does. The work credited is that of the whole last layer.
+#include <ATen/ops/full.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "model/Encoder.hpp"
+
+namespace {
+
+using namespace stereosweep::model;
+
+// Best seconds of one call.
+double best_seconds(const std::function<void()>& work, double seconds = 1.5) {
+  using Clock = std::chrono::steady_clock;
+  work();
+  double best = 1e9;
+  double spent = 0;
+  for (int i = 0; spent < seconds || i < 3; ++i) {
+    const auto start = Clock::now();
+    work();
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, took);
+    spent += took;
+  }
+  return best;
+}
+
+// GFLOP/s of the best square product, as at::linear does it.
+double peak(at::ScalarType type) {
+  double best = 0;
+  for (const std::int64_t size : {512, 1024, 2048, 4096}) {
+    const auto side = static_cast<double>(size);
+    const auto input = at::randn({size, size}, type);
+    const auto weight = at::randn({size, size}, type);
+    best = std::max(best, 2e-9 * side * side * side / best_seconds([&] { at::linear(input, weight); }, 0.4));
+  }
+  return best;
+}
+
+EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType type) {
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+    return at::randn({rows, columns}, at::kFloat).mul_(0.02).to(type);
+  };
+  const auto linear = [&](std::int64_t out, std::int64_t in) {
+    return Linear(matrix(out, in), at::zeros({out}, type));
+  };
+  const auto hidden = config.hidden;
+  const auto norm = [&] { return Norm{at::ones({hidden}, type), at::zeros({hidden}, type)}; };
+  EncoderWeights weights;
+  weights.words = matrix(config.vocabulary, hidden);
+  weights.positions = matrix(config.positions, hidden);
+  weights.embedding_norm = norm();
+  for (std::int64_t i = 0; i < config.num_layers; ++i) {
+    LayerWeights layer;
+    if (i + 1 < config.num_layers) {
+      layer.query_key_value = linear(3 * hidden, hidden);
+    } else {
+      layer.query = linear(hidden, hidden);
+      layer.key_value = linear(2 * hidden, hidden);
+    }
+    layer.attention_output = linear(hidden, hidden);
+    layer.attention_norm = norm();
+    layer.inner = linear(config.inner, hidden);
+    layer.outer = linear(hidden, config.inner);
+    layer.output_norm = norm();
+    weights.layers.push_back(std::move(layer));
+  }
+  weights.head =
+      HeadWeights{linear(hidden, hidden), norm(), Linear(weights.words, at::zeros({config.vocabulary}, type)),
+                  at::zeros({config.vocabulary}, at::kFloat), config.vocabulary};
+  return weights;
+}
+
+struct Batch {
+  Packed packed;
+  std::vector<std::int64_t> rows;
+};
+
+// Lengths around `length`, as templates with groups of one to four tokens have.
+Batch make_batch(std::int64_t tokens, std::int64_t length, std::int64_t vocabulary) {
+  Batch batch;
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; begin + length <= tokens; ++i) {
+    const auto size = std::min<std::int64_t>(tokens - begin, std::max<std::int64_t>(1, length - 2 + i % 5));
+    batch.packed.lengths.push_back(static_cast<std::int32_t>(size));
+    batch.rows.push_back(begin + size / 2);
+    begin += size;
+  }
+  for (std::int64_t i = 0; i < begin; ++i) {
+    batch.packed.ids.push_back(static_cast<std::int32_t>((i * 7919) % vocabulary));
+  }
+  return batch;
+}
+
+double credited_flops(const CheckpointConfig& config, const Batch& batch) {
+  const double hidden = static_cast<double>(config.hidden);
+  const double weights = 4 * hidden * hidden + 2 * hidden * static_cast<double>(config.inner);
+  double attended = 0;
+  for (const auto length : batch.packed.lengths) {
+    attended += static_cast<double>(length) * length;
+  }
+  return static_cast<double>(config.num_layers) *
+         (2 * weights * static_cast<double>(batch.packed.ids.size()) + 4 * attended * hidden);
+}
+
+double head_flops(const CheckpointConfig& config, std::size_t rows) {
+  const double hidden = static_cast<double>(config.hidden);
+  return 2.0 * static_cast<double>(rows) * hidden * (hidden + static_cast<double>(config.vocabulary));
+}
+
+void measure(const CheckpointConfig& config, at::ScalarType type, const Batch& batch) {
+  const double roof = peak(type);
+  const Encoder encoder(config, random_weights(config, type));
+  const auto layers = encoder.shape().num_layers;
+  const double body = best_seconds([&] { encoder.hidden(batch.packed, layers, batch.rows); }, 3);
+  const auto few = encoder.hidden(batch.packed, layers, batch.rows);
+  const auto many = few.repeat({std::max<std::int64_t>(1, 256 / few.size(0)), 1});
+  const double head = best_seconds([&] { encoder.logits(encoder.head_input(many)); }) *
+                      static_cast<double>(few.size(0)) / static_cast<double>(many.size(0));
+  const double body_rate = 1e-9 * credited_flops(config, batch) / body;
+  const double head_rate = 1e-9 * head_flops(config, batch.rows.size()) / head;
+  const double all_rate =
+      1e-9 * (credited_flops(config, batch) + head_flops(config, batch.rows.size())) / (body + head);
+  std::printf(
+      "%-9s peak %5.0f GFLOP/s | body %6.0f tokens/s, %5.0f GFLOP/s (%3.0f %%) | head %5.0f rows/s, %5.0f GFLOP/s | "
+      "both %6.0f tokens/s, %3.0f %% of the peak\n",
+      type == at::kFloat ? "float32" : "bfloat16", roof, static_cast<double>(batch.packed.ids.size()) / body, body_rate,
+      100 * body_rate / roof, static_cast<double>(batch.rows.size()) / head, head_rate,
+      static_cast<double>(batch.packed.ids.size()) / (body + head), 100 * all_rate / roof);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::int64_t> values{12, 768, 12, 3072, 30522, 512, 10};
+  for (int i = 1; i < argc && i <= static_cast<int>(values.size()); ++i) {
+    values[i - 1] = std::atoll(argv[i]);
+  }
+  configure_threads(1);
+  const c10::InferenceMode guard;
+  CheckpointConfig config;
+  config.num_layers = values[0];
+  config.hidden = values[1];
+  config.num_heads = values[2];
+  config.inner = values[3];
+  config.vocabulary = values[4];
+  config.positions = 512;
+  config.layer_norm_epsilon = 1e-12;
+  const auto batch = make_batch(values[5], values[6], config.vocabulary);
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    measure(config, type, batch);
+  }
+  return 0;
+}

@@ -1,0 +1,110 @@
+// The fast attention against the plain one, over lengths, widths, dtypes, query subsets and instruction sets.
+#include "model/Attention.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "model/AttentionKernel.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+struct Case {
+  std::int64_t width;
+  std::int64_t num_heads;
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> queries;  ///< of each sequence; empty: all
+};
+
+Segments segments_of(const Case& one) {
+  Segments segments{{0}, {0}};
+  for (std::size_t i = 0; i < one.lengths.size(); ++i) {
+    segments.key_begin.push_back(segments.key_begin.back() + one.lengths[i]);
+    segments.query_begin.push_back(segments.query_begin.back() +
+                                   (one.queries.empty() ? one.lengths[i] : one.queries[i]));
+  }
+  return segments;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {{64, 12, {10, 9, 11, 1, 16, 17, 33}, {}},
+                                        {64, 2, {200, 3}, {}},
+                                        {32, 12, {8, 8, 8}, {}},
+                                        {5, 3, {4, 7, 40}, {}},
+                                        {64, 4, {12, 5, 30}, {2, 0, 9}},
+                                        {48, 2, {15, 16}, {1, 1}},
+                                        {1, 2, {3}, {}},
+                                        {128, 1, {70}, {70}}};
+  return all;
+}
+
+double largest_difference(const at::Tensor& left, const at::Tensor& right) {
+  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
+}
+
+TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
+  for (const auto& one : cases()) {
+    const auto segments = segments_of(one);
+    const auto hidden = one.width * one.num_heads;
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      const auto query = at::randn({segments.query_begin.back(), hidden}, at::kFloat).mul_(2).to(type);
+      const auto both = at::randn({segments.key_begin.back(), 2 * hidden}, at::kFloat).mul_(2).to(type);
+      const auto key = both.slice(1, 0, hidden);
+      const auto value = both.slice(1, hidden, 2 * hidden);
+      const auto fast = attend(query, key, value, segments, one.num_heads);
+      const auto plain = attend_plainly(query, key, value, segments, one.num_heads);
+      ASSERT_GT(plain.abs().max().item<float>(), 0.1F);
+      EXPECT_LT(largest_difference(fast, plain), type == at::kFloat ? 1e-5 : 4e-2) << "width " << one.width;
+      EXPECT_TRUE(attend(query, key, value, segments, one.num_heads).equal(fast)) << "the bits must repeat";
+    }
+  }
+}
+
+TEST(Attention, ExtremeScoresStayFinite) {
+  const Segments segments{{0, 20}, {0, 20}};
+  const auto query = at::randn({20, 64}, at::kFloat).mul_(100);
+  const auto fast = attend(query, query, query, segments, 1);
+  EXPECT_TRUE(fast.isfinite().all().item<bool>());
+  EXPECT_LT(largest_difference(fast, attend_plainly(query, query, query, segments, 1)), 1e-3);
+}
+
+std::vector<float> run(const HeadTask<float>& task, std::vector<float> out, Instructions instructions) {
+  const auto scratch = at::empty({scratch_numbers(task.num_keys, task.width)}, at::TensorOptions(at::kFloat));
+  auto mine = task;
+  mine.out = out.data();
+  attend_one(mine, scratch.mutable_data_ptr<float>(), instructions);
+  return out;
+}
+
+TEST(Attention, EveryInstructionSetComputesTheSame) {
+  constexpr std::int64_t rows = 23;
+  constexpr std::int64_t width = 40;
+  const auto numbers = at::randn({3, rows, width}, at::kFloat);
+  HeadTask<float> task{};
+  task.query = numbers[0].const_data_ptr<float>();
+  task.key = numbers[1].const_data_ptr<float>();
+  task.value = numbers[2].const_data_ptr<float>();
+  task.query_stride = task.key_stride = task.value_stride = task.out_stride = width;
+  task.num_queries = task.num_keys = rows;
+  task.width = width;
+  task.scale = 0.3F;
+  const auto baseline = run(task, std::vector<float>(rows * width, -1.0F), Instructions::baseline);
+  for (const auto instructions : {Instructions::avx2, Instructions::avx512, Instructions::best}) {
+    if (!has(instructions)) {
+      std::printf("this processor lacks one of the instruction sets: not compared\n");
+      continue;
+    }
+    const auto other = run(task, std::vector<float>(rows * width, -1.0F), instructions);
+    for (std::size_t i = 0; i < other.size(); ++i) {
+      ASSERT_NEAR(other[i], baseline[i], 1e-5F);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::model
