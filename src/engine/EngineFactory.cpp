@@ -1,22 +1,59 @@
 #include "engine/EngineFactory.hpp"
 
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/Error.hpp"
 #include "engine/FakeEngine.hpp"
+#include "engine/TorchEngine.hpp"
+#include "model/MaskedModel.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
-std::string processor_name() {
-  std::ifstream lines("/proc/cpuinfo");
+// What follows the colon of the first line that begins with `key`.
+std::string value_in(const std::filesystem::path& path, std::string_view key, std::string fallback) {
+  std::ifstream lines(path);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("model name")) {
-      return line.substr(std::min(line.size(), line.find(':') + 2));
+    if (line.starts_with(key)) {
+      const auto start = line.find_first_not_of(" \t", std::min(line.size(), line.find(':')) + 1);
+      return start == std::string::npos ? fallback : line.substr(start);
     }
   }
-  return "unknown processor";
+  return fallback;
+}
+
+bool uses_cuda(domain::Device device) {
+  return device == domain::Device::cuda ||
+         (device == domain::Device::automatic && at::hasCUDA());
+}
+
+std::string gpu_name() {
+  std::error_code ignored;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored)) {
+    return value_in(gpu.path() / "information", "Model", "CUDA device");
+  }
+  return "CUDA device";
+}
+
+model::Dtype to_model(domain::Dtype dtype) {
+  return dtype == domain::Dtype::bfloat16 ? model::Dtype::bfloat16 : model::Dtype::float32;
+}
+
+model::Device to_model(domain::Device device) {
+  switch (device) {
+    case domain::Device::cpu:
+      return model::Device::cpu;
+    case domain::Device::cuda:
+      return model::Device::cuda;
+    case domain::Device::automatic:
+      break;
+  }
+  return model::Device::automatic;
 }
 
 }  // namespace
@@ -29,12 +66,16 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   if (settings.kind == domain::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);
   }
-  throw base::InputError(files.directory() + ": " +
-                         base::describe("no model engine in this build yet", "only the fake engine is linked"));
+  model::configure_threads(settings.threads);
+  auto model = model::MaskedModel::load(files, to_model(settings.dtype), to_model(settings.device));
+  return std::make_unique<TorchEngine>(std::move(model), tokenizer, settings.batch_tokens);
 }
 
 std::string device_description(const EngineSettings& settings) {
-  return settings.kind == domain::EngineKind::fake ? "fake" : processor_name();
+  if (settings.kind == domain::EngineKind::fake) {
+    return "fake";
+  }
+  return uses_cuda(settings.device) ? gpu_name() : value_in("/proc/cpuinfo", "model name", "unknown processor");
 }
 
 }  // namespace stereosweep::engine

@@ -66,7 +66,8 @@ query::SetDistance fake_set(std::uint64_t hash) {
 
 query::QueryError outside(TokenId id, std::size_t vocabulary) {
   return {base::describe("id " + std::to_string(id) + " is outside the vocabulary",
-                         "ids range from 0 to " + std::to_string(vocabulary - 1))};
+                         "ids range from 0 to " + std::to_string(vocabulary - 1)),
+          query::QueryFault::other};
 }
 
 }  // namespace

@@ -1,0 +1,207 @@
+#include "engine/MaskedPlan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+using query::QueryError;
+using query::TokenId;
+
+// A text beyond the model's positions, which callers tell apart.
+class TooLong : public base::InputError {
+ public:
+  using InputError::InputError;
+};
+
+// Token ids of one query and the rows that it reads.
+struct Task {
+  std::vector<TokenId> ids;
+  int layer = 0;
+  std::vector<Use> uses;
+  query::Answer answer;  ///< with room for the numbers
+};
+
+class Preparer {
+ public:
+  Preparer(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits)
+      : tokenizer_(tokenizer), limits_(limits), mask_(tokenizer.mask_id()) {}
+
+  // Throws InputError where the query is at fault.
+  Task operator()(const query::Fill& fill) const {
+    if (!limits_.has_head || !mask_) {
+      refuse("this model cannot fill masks",
+             limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
+    }
+    Task task;
+    task.ids = encode(fill.text).ids;
+    task.layer = limits_.num_layers;
+    const auto masks = places_of_masks(task.ids);
+    if (masks.size() != fill.slots.size()) {
+      refuse(std::to_string(fill.slots.size()) + " id lists for " + std::to_string(masks.size()) + " masks",
+             "each mask token of the text takes one list");
+    }
+    for (std::size_t slot = 0; slot < masks.size(); ++slot) {
+      const auto& asked = fill.slots[slot];
+      for (const auto target : asked.targets) {
+        check_id(target);
+      }
+      if (asked.filled) {
+        check_id(*asked.filled);
+        task.ids[masks[slot]] = *asked.filled;
+      }
+      if (!asked.targets.empty()) {
+        task.uses.push_back({static_cast<std::int32_t>(masks[slot]), 0, static_cast<std::int32_t>(slot)});
+      }
+    }
+    query::FillAnswer room;
+    room.slots.resize(fill.slots.size());
+    task.answer = std::move(room);
+    return task;
+  }
+
+  Task operator()(const query::Embed& asked) const {
+    Task task;
+    const int states = limits_.num_layers + 1;
+    if (asked.layer < -states || asked.layer >= states) {
+      refuse("layer " + std::to_string(asked.layer) + " does not exist",
+             "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
+    }
+    task.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
+    auto encoding = encode(asked.text);
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+      const auto& piece = encoding.offsets[i];
+      if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {
+        task.uses.push_back({static_cast<std::int32_t>(i), 0, Use::whole_vector});
+      }
+    }
+    if (task.uses.empty()) {
+      refuse("no token overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
+                                               std::to_string(asked.span.end) + " of a text of " +
+                                               std::to_string(asked.text.size()));
+    }
+    if (asked.pool == query::Pool::first) {
+      task.uses.resize(1);
+    } else if (asked.pool == query::Pool::last) {
+      task.uses = {task.uses.back()};
+    }
+    task.ids = std::move(encoding.ids);
+    task.answer = query::EmbedAnswer{};
+    return task;
+  }
+
+  Task operator()(const query::Continue&) const { refuse_causal("continue"); }
+  Task operator()(const query::Generate&) const { refuse_causal("generate"); }
+
+ private:
+  [[noreturn]] static void refuse(const std::string& problem, const std::string& why) {
+    throw base::InputError(base::describe(problem, why));
+  }
+  [[noreturn]] static void refuse_causal(const std::string& kind) {
+    refuse("this model cannot answer '" + kind + "'", "it is a masked language model, which sees both sides");
+  }
+
+  tokenizer::Encoding encode(const std::string& text) const {
+    auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::add);
+    if (std::ssize(encoding.ids) > limits_.max_tokens) {
+      throw TooLong(base::describe(
+          "the text is too long",
+          std::to_string(encoding.ids.size()) + " tokens, the model takes " + std::to_string(limits_.max_tokens)));
+    }
+    for (const auto id : encoding.ids) {
+      check_id(id);
+    }
+    return encoding;
+  }
+
+  void check_id(TokenId id) const {
+    if (id < 0 || id >= limits_.vocabulary) {
+      refuse("id " + std::to_string(id) + " is outside the vocabulary",
+             "ids range from 0 to " + std::to_string(limits_.vocabulary - 1));
+    }
+  }
+
+  std::vector<std::size_t> places_of_masks(std::span<const TokenId> ids) const {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] == *mask_) {
+        places.push_back(i);
+      }
+    }
+    return places;
+  }
+
+  const tokenizer::Tokenizer& tokenizer_;
+  const MaskedLimits& limits_;
+  std::optional<TokenId> mask_;
+};
+
+bool comes_before(const Task& left, const Task& right) {
+  if (left.layer != right.layer) {
+    return left.layer < right.layer;
+  }
+  if (left.ids.size() != right.ids.size()) {
+    return left.ids.size() < right.ids.size();
+  }
+  return left.ids < right.ids;
+}
+
+}  // namespace
+
+MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                       const MaskedLimits& limits) {
+  const Preparer prepare(tokenizer, limits);
+  MaskedPlan plan;
+  plan.answers.reserve(queries.size());
+  std::vector<Task> tasks;
+  for (const auto& asked : queries) {
+    try {
+      Task task = std::visit(prepare, asked);
+      for (auto& use : task.uses) {
+        use.query = static_cast<std::uint32_t>(plan.answers.size());
+      }
+      plan.answers.push_back(std::move(task.answer));
+      if (!task.uses.empty()) {
+        tasks.push_back(std::move(task));
+      }
+    } catch (const TooLong& error) {
+      plan.answers.emplace_back(QueryError{error.what(), query::QueryFault::too_long});
+    } catch (const base::InputError& error) {
+      plan.answers.emplace_back(QueryError{error.what(), query::QueryFault::other});
+    }
+  }
+  std::stable_sort(tasks.begin(), tasks.end(), comes_before);
+  for (auto& task : tasks) {
+    if (plan.sequences.empty() || plan.sequences.back().layer != task.layer || plan.sequences.back().ids != task.ids) {
+      plan.sequences.push_back({std::move(task.ids), task.layer, {}});
+    }
+    auto& uses = plan.sequences.back().uses;
+    uses.insert(uses.end(), task.uses.begin(), task.uses.end());
+  }
+  for (auto& sequence : plan.sequences) {
+    std::sort(sequence.uses.begin(), sequence.uses.end());
+  }
+  return plan;
+}
+
+std::vector<BatchRange> cut_batches(std::span<const Sequence> sequences, std::int64_t budget) {
+  std::vector<BatchRange> batches;
+  std::int64_t tokens = 0;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const auto length = std::ssize(sequences[i].ids);
+    if (batches.empty() || sequences[i].layer != sequences[i - 1].layer || tokens + length > budget) {
+      batches.push_back({i, i});
+      tokens = 0;
+    }
+    batches.back().last = i + 1;
+    tokens += length;
+  }
+  return batches;
+}
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,37 @@
+// Answers fill and embed queries with a masked model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/MaskedPlan.hpp"
+#include "engine/SoftmaxRow.hpp"
+#include "model/MaskedModel.hpp"
+#include "query/Engine.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::engine {
+
+/// One call is one deduplicated, sorted, packed piece of work: its bits depend on the set of its queries and on the
+/// settings. A caller who wants answers that do not depend on neighbours asks one query a call.
+class TorchEngine : public query::Engine {
+ public:
+  /// `tokenizer` must outlive the engine. Throws InputError if model and tokenizer do not fit.
+  TorchEngine(std::unique_ptr<model::MaskedModel> model, const tokenizer::Tokenizer& tokenizer,
+              std::int64_t batch_tokens);
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
+  query::EngineCounts counts() const override { return counts_; }
+
+ private:
+  std::unique_ptr<model::MaskedModel> model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::int64_t batch_tokens_;
+  MaskedLimits limits_;
+  ClassMask classes_;
+  std::vector<float> bias_;  ///< [vocabulary] on the host; empty without a head
+  query::EngineCounts counts_;
+};
+
+}  // namespace stereosweep::engine

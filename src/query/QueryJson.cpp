@@ -1,0 +1,231 @@
+#include "query/QueryJson.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "base/Json.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::query {
+namespace {
+
+using base::Json;
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
+  throw base::InputError(base::describe(problem, why, suggestion));
+}
+
+// The fields of one object; each may be taken once, what nobody takes is unknown.
+class Fields {
+ public:
+  explicit Fields(const Json& object) : object_(object) {}
+
+  const Json* find(const std::string& name) {
+    known_.push_back(name);
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  const Json& need(const std::string& name) {
+    const auto* found = find(name);
+    if (found == nullptr) {
+      refuse("field \"" + name + "\" is missing", "a query of this kind needs it");
+    }
+    return *found;
+  }
+  void refuse_unknown() const {
+    for (const auto& [name, value] : object_.items()) {
+      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+        refuse("unknown field " + base::json_quote(name), "a misspelt field would be ignored silently",
+               base::did_you_mean(name, known_));
+      }
+    }
+  }
+
+ private:
+  const Json& object_;
+  std::vector<std::string> known_;
+};
+
+std::string text_of(const Json& value, const std::string& name) {
+  if (!value.is_string()) {
+    refuse("field \"" + name + "\" is no string", "found " + std::string(value.type_name()));
+  }
+  return value.get<std::string>();
+}
+
+const Json& list_of(const Json& value, const std::string& name) {
+  if (!value.is_array()) {
+    refuse("field \"" + name + "\" is no list", "found " + std::string(value.type_name()));
+  }
+  return value;
+}
+
+template <class T>
+T integer_of(const Json& value, const std::string& name) {
+  if (!value.is_number_integer()) {
+    refuse("field \"" + name + "\" is no integer", "found " + value.dump());
+  }
+  const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                               : std::in_range<T>(value.get<std::int64_t>());
+  if (!fits) {
+    refuse("field \"" + name + "\" is out of range", value.dump() + " is below or above what it can hold");
+  }
+  return value.get<T>();
+}
+
+double number_of(const Json& value, const std::string& name) {
+  if (!value.is_number()) {
+    refuse("field \"" + name + "\" is no number", "found " + std::string(value.type_name()));
+  }
+  return value.get<double>();
+}
+
+std::vector<std::string> texts_of(const Json& value, const std::string& name) {
+  std::vector<std::string> texts;
+  for (const auto& text : list_of(value, name)) {
+    texts.push_back(text_of(text, name));
+  }
+  return texts;
+}
+
+Query parse_fill(Fields& fields) {
+  Fill fill;
+  fill.text = text_of(fields.need("text"), "text");
+  for (const auto& ids : list_of(fields.need("ids"), "ids")) {
+    auto& slot = fill.slots.emplace_back();
+    for (const auto& id : list_of(ids, "ids")) {
+      slot.targets.push_back(integer_of<TokenId>(id, "ids"));
+    }
+  }
+  return fill;
+}
+
+Query parse_continue(Fields& fields) {
+  return Continue{text_of(fields.need("prompt"), "prompt"), texts_of(fields.need("continuations"), "continuations")};
+}
+
+Query parse_embed(Fields& fields) {
+  Embed embed;
+  embed.text = text_of(fields.need("text"), "text");
+  const auto& span = list_of(fields.need("span"), "span");
+  if (span.size() != 2) {
+    refuse("field \"span\" has " + std::to_string(span.size()) + " entries", "it is [start, end] in bytes");
+  }
+  embed.span = {integer_of<std::size_t>(span[0], "span"), integer_of<std::size_t>(span[1], "span")};
+  if (const auto* layer = fields.find("layer")) {
+    embed.layer = integer_of<int>(*layer, "layer");
+  }
+  if (const auto* pool = fields.find("pool")) {
+    const auto name = text_of(*pool, "pool");
+    const std::vector<std::string> names = {"mean", "first", "last"};
+    const auto place = std::find(names.begin(), names.end(), name);
+    if (place == names.end()) {
+      refuse("unknown pool " + base::json_quote(name), "there are mean, first and last",
+             base::did_you_mean(name, names));
+    }
+    embed.pool = static_cast<Pool>(place - names.begin());
+  }
+  return embed;
+}
+
+Query parse_generate(Fields& fields) {
+  Generate generate;
+  generate.prompt = text_of(fields.need("prompt"), "prompt");
+  generate.max_new_tokens = integer_of<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
+  if (const auto* value = fields.find("temperature")) {
+    generate.temperature = number_of(*value, "temperature");
+  }
+  if (const auto* value = fields.find("top_k")) {
+    generate.top_k = integer_of<std::int32_t>(*value, "top_k");
+  }
+  if (const auto* value = fields.find("top_p")) {
+    generate.top_p = number_of(*value, "top_p");
+  }
+  if (const auto* value = fields.find("seed")) {
+    generate.seed = integer_of<std::uint64_t>(*value, "seed");
+  }
+  if (const auto* value = fields.find("stop")) {
+    generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : texts_of(*value, "stop");
+  }
+  if (generate.max_new_tokens < 0 || !(generate.temperature >= 0) || generate.top_k < 0 ||
+      !(generate.top_p > 0 && generate.top_p <= 1)) {
+    refuse("a sampling field is out of range",
+           "max_new_tokens, temperature and top_k are at least 0, top_p is above 0 and at most 1");
+  }
+  return generate;
+}
+
+template <class Values, class Format>
+std::string list(const Values& values, const Format& format) {
+  std::string text = "[";
+  for (const auto& value : values) {
+    text += (text.size() > 1 ? "," : "") + format(value);
+  }
+  return text + "]";
+}
+
+std::string numbers(const std::vector<double>& values) { return list(values, base::format_double); }
+
+std::string format(const FillAnswer& answer) {
+  return "{\"logprob\":" + list(answer.slots, [](const auto& slot) { return numbers(slot.logprob); }) + "}";
+}
+
+std::string format(const ContinueAnswer& answer) {
+  const auto sum = [](const std::vector<double>& tokens) {
+    double total = 0;
+    for (const double token : tokens) {
+      total += token;
+    }
+    return base::format_double(total);
+  };
+  return "{\"logprob\":" + list(answer.logprob, sum) + ",\"tokens\":" + list(answer.logprob, numbers) + "}";
+}
+
+std::string format(const EmbedAnswer& answer) {
+  return "{\"vector\":" + list(answer.vector, [](float value) { return base::format_double(value); }) + "}";
+}
+
+std::string format(const GenerateAnswer& answer) {
+  return "{\"text\":" + base::json_quote(answer.text) +
+         ",\"ids\":" + list(answer.ids, [](TokenId id) { return std::to_string(id); }) + "}";
+}
+
+std::string format(const QueryError& error) { return "{\"error\":" + base::json_quote(error.message) + "}"; }
+
+}  // namespace
+
+Query parse_query(std::string_view line) {
+  if (const auto place = base::find_invalid_utf8(line)) {
+    refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
+  }
+  const auto document = base::parse_json(line, "query");
+  if (!document.is_object()) {
+    refuse("a query is a JSON object", "found " + std::string(document.type_name()));
+  }
+  Fields fields(document);
+  const auto kind = text_of(fields.need("kind"), "kind");
+  using Parse = Query (*)(Fields&);
+  const std::vector<std::pair<std::string, Parse>> kinds = {
+      {"fill", parse_fill}, {"continue", parse_continue}, {"embed", parse_embed}, {"generate", parse_generate}};
+  std::vector<std::string> names;
+  for (const auto& [name, parse] : kinds) {
+    if (name == kind) {
+      auto query = parse(fields);
+      fields.refuse_unknown();
+      return query;
+    }
+    names.push_back(name);
+  }
+  refuse("unknown kind " + base::json_quote(kind), "there are fill, continue, embed and generate",
+         base::did_you_mean(kind, names));
+}
+
+std::string format_answer(const Answer& answer) {
+  return std::visit([](const auto& kind) { return format(kind); }, answer);
+}
+
+}  // namespace stereosweep::query

@@ -1,0 +1,90 @@
+#include "query/QueryJson.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::query {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string fault_of(const std::string& line) {
+  try {
+    parse_query(line);
+    return "";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(QueryJson, ReadsEveryKind) {
+  const auto fill = std::get<Fill>(parse_query(R"({"kind":"fill","text":"The [MASK] \u00e9.","ids":[[1,2],[]]})"));
+  EXPECT_EQ(fill.text, "The [MASK] \xc3\xa9.");
+  ASSERT_EQ(fill.slots.size(), 2U);
+  EXPECT_THAT(fill.slots[0].targets, ElementsAre(1, 2));
+  EXPECT_FALSE(fill.class_masses || fill.set_distances);
+  const auto follow = std::get<Continue>(parse_query(R"({"kind":"continue","prompt":"a","continuations":[" b",""]})"));
+  EXPECT_THAT(follow.continuations, ElementsAre(" b", ""));
+  const auto embed =
+      std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":-2,"pool":"last"})"));
+  EXPECT_EQ(embed.span, (base::Span{1, 3}));
+  EXPECT_EQ(embed.layer, -2);
+  EXPECT_EQ(embed.pool, Pool::last);
+  const auto generate = std::get<Generate>(parse_query(
+      R"({"kind":"generate","prompt":"a","max_new_tokens":5,"temperature":0.5,"top_k":3,"top_p":0.9,"seed":7,"stop":["x"]})"));
+  EXPECT_EQ(generate.max_new_tokens, 5);
+  EXPECT_EQ(generate.top_p, 0.9);
+  EXPECT_THAT(generate.stop, ElementsAre("x"));
+}
+
+TEST(QueryJson, NamesWhatIsWrong) {
+  EXPECT_THAT(fault_of(""), HasSubstr("JSON"));
+  EXPECT_THAT(fault_of("[]"), HasSubstr("object"));
+  EXPECT_THAT(fault_of("{"), HasSubstr("JSON"));
+  EXPECT_THAT(fault_of("{\"kind\":\"fi\xff\"}"), HasSubstr("UTF-8 at byte 11"));
+  EXPECT_THAT(fault_of(R"({"text":"a"})"), HasSubstr("\"kind\" is missing"));
+  EXPECT_THAT(fault_of(R"({"kind":"fil","text":"a","ids":[]})"), HasSubstr("did you mean 'fill'"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","kind":"fill","text":"a","ids":[]})"), HasSubstr("twice"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a"})"), HasSubstr("\"ids\" is missing"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"id":1})"), HasSubstr("unknown field \"id\""));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":7,"ids":[]})"), HasSubstr("no string"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[1]})"), HasSubstr("no list"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[1.5]]})"), HasSubstr("no integer"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[[99999999999]]})"), HasSubstr("out of range"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[1]})"), HasSubstr("[start, end]"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[-1,2]})"), HasSubstr("out of range"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"pool":"max"})"), HasSubstr("unknown pool"));
+  EXPECT_THAT(fault_of(R"({"kind":"generate","prompt":"a","max_new_tokens":1,"top_p":0})"), HasSubstr("out of range"));
+  EXPECT_THAT(fault_of(std::string(100, '[')), HasSubstr("deeper"));
+}
+
+TEST(QueryJson, NumbersReadBackAsTheSameDouble) {
+  FillAnswer answer;
+  answer.slots.resize(2);
+  answer.slots[0].logprob = {-1.0 / 3, -12.345678901234567, std::nextafter(-1.0, 0)};
+  const auto text = format_answer(answer);
+  EXPECT_THAT(text, HasSubstr(",[]]}"));
+  auto place = text.find("[[") + 2;
+  for (const double value : answer.slots[0].logprob) {
+    char* end = nullptr;
+    EXPECT_EQ(std::strtod(text.c_str() + place, &end), value);
+    place = static_cast<std::size_t>(end - text.c_str()) + 1;
+  }
+  EXPECT_EQ(format_answer(FillAnswer{}), R"({"logprob":[]})");
+}
+
+TEST(QueryJson, WritesTheOtherAnswers) {
+  EXPECT_EQ(format_answer(ContinueAnswer{{{-1, -0.5}, {-2}}}), R"({"logprob":[-1.5,-2],"tokens":[[-1,-0.5],[-2]]})");
+  EXPECT_EQ(format_answer(EmbedAnswer{{0.5F, -1.0F}}), R"({"vector":[0.5,-1]})");
+  EXPECT_EQ(format_answer(GenerateAnswer{"a\"\n", {1, 2}}), R"({"text":"a\"\n","ids":[1,2]})");
+  EXPECT_EQ(format_answer(QueryError{"no", QueryFault::other}), R"({"error":"no"})");
+}
+
+}  // namespace
+}  // namespace stereosweep::query
