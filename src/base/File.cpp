@@ -50,20 +50,6 @@ std::uint64_t regular_size(const Descriptor& file, const std::filesystem::path& 
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-SharedBytes map_file(const std::filesystem::path& path) {
-  const Descriptor file(path, O_RDONLY);
-  const auto size = regular_size(file, path);
-  if (size == 0) {
-    return to_shared("");
-  }
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) {
-    fail(path, "map");
-  }
-  std::shared_ptr<const void> owner(memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {owner, {static_cast<const std::byte*>(memory), size}};
-}
-
 void write_all(const Descriptor& file, std::string_view content, const std::filesystem::path& path) {
   while (!content.empty()) {
     const auto written = ::write(file.get(), content.data(), content.size());
@@ -78,6 +64,20 @@ void write_all(const Descriptor& file, std::string_view content, const std::file
 }
 
 }  // namespace
+
+SharedBytes map_file(const std::filesystem::path& path) {
+  const Descriptor file(path, O_RDONLY);
+  const auto size = regular_size(file, path);
+  if (size == 0) {
+    return to_shared("");
+  }
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) {
+    fail(path, "map");
+  }
+  std::shared_ptr<const void> owner(memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  return {owner, {static_cast<const std::byte*>(memory), size}};
+}
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not block us

@@ -28,6 +28,8 @@ struct SharedBytes {
 };
 
 SharedBytes to_shared(std::string content);
+/// The file's bytes, mapped read-only. Throws InputError if it is missing or no regular file.
+SharedBytes map_file(const std::filesystem::path& path);
 
 /// The files of one checkpoint directory by plain name, wherever their bytes came from (disk, broadcast, node memory).
 /// Whoever interprets the files takes a FileSet, so that reading once per node is the business of one room.

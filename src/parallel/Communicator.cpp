@@ -1,0 +1,134 @@
+#include "parallel/Communicator.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+
+#include "base/Error.hpp"
+#include "parallel/Backoff.hpp"
+#include "parallel/MpiHandle.hpp"
+
+namespace stereosweep::parallel {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{256} << 20;  // MPI counts are int
+
+std::shared_ptr<Communicator::Handle> own(MPI_Comm communicator) {
+  check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return std::make_shared<Communicator::Handle>(communicator);
+}
+
+}  // namespace
+
+void check_mpi(int status, std::string_view call) {
+  if (status == MPI_SUCCESS) {
+    return;
+  }
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
+  int length = 0;
+  MPI_Error_string(status, text.data(), &length);
+  throw base::Error(base::describe(std::string(call) + " failed", text.data()));
+}
+
+void wait_for(MPI_Request& request, std::string_view call) {
+  Backoff backoff;
+  while (true) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+    if (done != 0) {
+      return;
+    }
+    backoff.sleep();
+  }
+}
+
+Communicator::Handle::~Handle() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && value != MPI_COMM_WORLD && value != MPI_COMM_NULL) {
+    MPI_Comm_free(&value);
+  }
+}
+
+Communicator::Communicator(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
+  check_mpi(MPI_Comm_rank(handle_->value, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(handle_->value, &size_), "MPI_Comm_size");
+}
+
+Communicator Communicator::node() const {
+  if (!handle_) {
+    return {};
+  }
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(handle_->value, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+            "MPI_Comm_split_type");
+  return Communicator(own(part));
+}
+
+Communicator Communicator::duplicate() const {
+  if (!handle_) {
+    return {};
+  }
+  MPI_Comm copy = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(handle_->value, &copy), "MPI_Comm_dup");
+  return Communicator(own(copy));
+}
+
+void Communicator::barrier() const {
+  if (handle_) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(handle_->value, &request), "MPI_Ibarrier");
+    wait_for(request, "MPI_Ibarrier");
+  }
+}
+
+std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
+  if (!handle_) {
+    return bytes;
+  }
+  const auto broadcast_part = [&](void* data, std::size_t size) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibcast(data, static_cast<int>(size), MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
+    wait_for(request, "MPI_Ibcast");
+  };
+  std::uint64_t size = bytes.size();
+  broadcast_part(&size, sizeof(size));
+  bytes.resize(size);
+  for (std::size_t done = 0; done < size; done += chunk_bytes) {
+    broadcast_part(bytes.data() + done, std::min<std::size_t>(chunk_bytes, size - done));
+  }
+  return bytes;
+}
+
+std::string Communicator::broadcast(const std::string& text, int root) const {
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  const auto bytes = broadcast(std::vector<std::byte>(data, data + text.size()), root);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::string> Communicator::gather_everywhere(const std::string& text) const {
+  if (!handle_) {
+    return {text};
+  }
+  const int length = static_cast<int>(text.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size_));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, handle_->value, &request),
+            "MPI_Iallgather");
+  wait_for(request, "MPI_Iallgather");
+  std::vector<int> offsets(lengths.size());
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
+  check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                            handle_->value, &request),
+            "MPI_Iallgatherv");
+  wait_for(request, "MPI_Iallgatherv");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
+  }
+  return texts;
+}
+
+}  // namespace stereosweep::parallel

@@ -1,0 +1,46 @@
+// Messages between two ranks: sent without waiting, received by asking. No collectives, any size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "parallel/Communicator.hpp"
+
+namespace stereosweep::parallel {
+
+struct Message {
+  int source = 0;
+  std::uint32_t kind = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// Local calls, from the main thread only. Messages of one sender arrive in the order in which they were sent.
+class Messenger {
+ public:
+  /// Collective: gets a group of its own. Messages longer than `chunk_bytes` travel in pieces (MPI counts are int).
+  explicit Messenger(const Communicator& group, std::size_t chunk_bytes = std::size_t{1} << 30);
+  Messenger(const Messenger&) = delete;
+  Messenger& operator=(const Messenger&) = delete;
+  ~Messenger();
+
+  int rank() const { return group_.rank(); }
+  int size() const { return group_.size(); }
+  /// Returns at once; keeps the bytes until they are delivered. `destination` is another rank.
+  void send(int destination, std::uint32_t kind, std::vector<std::byte> bytes = {});
+  /// The next message that has arrived, from anyone. Also moves what is being sent.
+  std::optional<Message> poll();
+  /// Whether all that was sent has been delivered or is on its way for good.
+  bool all_sent();
+
+ private:
+  struct Outgoing;
+  void progress();
+  Communicator group_;
+  std::size_t chunk_bytes_;
+  std::vector<std::unique_ptr<Outgoing>> outgoing_;
+};
+
+}  // namespace stereosweep::parallel

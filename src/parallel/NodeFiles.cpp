@@ -1,0 +1,180 @@
+#include "parallel/NodeFiles.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "base/Bytes.hpp"
+#include "base/Log.hpp"
+#include "parallel/Coordinated.hpp"
+
+namespace stereosweep::parallel {
+namespace {
+
+using Sizes = std::map<std::string, std::uint64_t>;
+
+constexpr std::uint64_t alignment = 64;
+
+std::uint64_t aligned(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
+
+/// What rank 0 found: the small files' contents and the weight files' sizes.
+std::vector<std::byte> pack_listing(const std::filesystem::path& directory) {
+  base::ByteWriter out;
+  const auto small_files = base::read_checkpoint_files(directory, base::CheckpointPart::small_files);
+  for (const auto& [name, content] : small_files.files()) {
+    out.number(std::uint8_t{0}).text(name).text(content.text());
+  }
+  for (const auto& [name, size] : base::list_checkpoint_files(directory)) {
+    if (name.ends_with(".safetensors")) {
+      out.number(std::uint8_t{1}).text(name).number(size);
+    }
+  }
+  return out.take();
+}
+
+Sizes unpack_listing(std::span<const std::byte> bytes, base::FileSet& files) {
+  base::ByteReader in(bytes);
+  Sizes weights;
+  while (!in.done()) {
+    const auto is_weight = in.number<std::uint8_t>() == 1;
+    const auto name = in.text();
+    if (is_weight) {
+      weights[name] = in.number<std::uint64_t>();
+    } else {
+      files.add(name, base::to_shared(in.text()));
+    }
+  }
+  return weights;
+}
+
+void map_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
+  for (const auto& [name, size] : weights) {
+    auto content = base::map_file(directory / name);
+    if (content.bytes.size() != size) {
+      throw base::InputError(base::describe((directory / name).string() + " has another size on this node",
+                                            "all nodes must see the same checkpoint"));
+    }
+    files.add(name, std::move(content));
+  }
+}
+
+/// A descriptor of shared memory that has no name any more once every rank of the node holds it.
+class Segment {
+ public:
+  Segment() = default;
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+  ~Segment() {
+    if (handle_ >= 0) {
+      ::close(handle_);
+    }
+    unlink();
+  }
+  /// Leader: reserves the pages, so that a full /dev/shm is an answer here and no SIGBUS later. Empty name: no room.
+  std::string create(std::uint64_t size) {
+    std::random_device random;
+    name_ = "/stereosweep-" + std::to_string(::getpid()) + "-" + std::to_string(random());
+    handle_ = ::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (handle_ >= 0 && ::posix_fallocate(handle_, 0, static_cast<off_t>(size)) == 0) {
+      return name_;
+    }
+    unlink();
+    return "";
+  }
+  void attach(const std::string& name) {
+    handle_ = ::shm_open(name.c_str(), O_RDONLY, 0);
+    if (handle_ < 0) {
+      throw base::Error(base::describe("cannot attach the node's copy of the weights", std::strerror(errno)));
+    }
+  }
+  void unlink() {
+    if (!name_.empty()) {
+      ::shm_unlink(name_.c_str());
+      name_.clear();
+    }
+  }
+  void* map(std::uint64_t size, int protection) const {
+    void* memory = ::mmap(nullptr, size, protection, MAP_SHARED, handle_, 0);
+    if (memory == MAP_FAILED) {
+      throw base::Error(base::describe("cannot map the node's copy of the weights", std::strerror(errno)));
+    }
+    return memory;
+  }
+
+ private:
+  int handle_ = -1;
+  std::string name_;
+};
+
+void read_into(const std::filesystem::path& path, std::uint64_t size, std::byte* out) {
+  const auto content = base::map_file(path);
+  if (content.bytes.size() != size) {
+    throw base::InputError(
+        base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
+  }
+  std::memcpy(out, content.bytes.data(), size);
+}
+
+/// Collective over the node. Returns false, having done nothing, if the node has no room for a shared copy.
+bool share_files(const Communicator& world, const Communicator& node, const std::filesystem::path& directory,
+                 const Sizes& weights, base::FileSet& files) {
+  std::uint64_t total = 0;
+  for (const auto& [name, size] : weights) {
+    total += aligned(size);
+  }
+  Segment segment;
+  std::string name = node.rank() == 0 && node.size() > 1 && total > 0 ? segment.create(total) : "";
+  name = node.broadcast(name, 0);
+  const bool shared = !name.empty();
+  coordinated(world, [&] {
+    if (shared && node.rank() > 0) {
+      segment.attach(name);
+    }
+  });
+  segment.unlink();  // from here on the memory lives exactly as long as the node's ranks
+  std::shared_ptr<const void> owner;
+  coordinated(world, [&] {
+    if (!shared) {
+      return;
+    }
+    void* memory = segment.map(total, node.rank() == 0 ? PROT_READ | PROT_WRITE : PROT_READ);
+    owner = std::shared_ptr<const void>(memory, [total](const void* p) { ::munmap(const_cast<void*>(p), total); });
+    auto* next = static_cast<std::byte*>(memory);
+    for (const auto& [file, size] : weights) {
+      if (node.rank() == 0) {
+        read_into(directory / file, size, next);
+      }
+      files.add(file, {owner, {next, size}});
+      next += aligned(size);
+    }
+  });
+  return shared;
+}
+
+}  // namespace
+
+base::FileSet read_checkpoint_once(const Communicator& world, const std::filesystem::path& directory,
+                                   base::CheckpointPart part) {
+  base::FileSet files(directory.string());
+  auto listing =
+      coordinated(world, [&] { return world.rank() == 0 ? pack_listing(directory) : std::vector<std::byte>(); });
+  const auto weights = unpack_listing(world.broadcast(std::move(listing), 0), files);
+  if (part == base::CheckpointPart::small_files) {
+    return files;
+  }
+  const auto node = world.node();
+  const bool shared = share_files(world, node, directory, weights, files);
+  coordinated(world, [&] {
+    if (!shared) {
+      map_files(directory, weights, files);
+    }
+  });
+  return files;
+}
+
+}  // namespace stereosweep::parallel

@@ -1,0 +1,188 @@
+// Runs on 1, 2, 3 and 4 ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/Bytes.hpp"
+#include "parallel/Coordinated.hpp"
+#include "parallel/GpuBinding.hpp"
+#include "parallel/Messenger.hpp"
+#include "parallel/MpiSession.hpp"
+#include "parallel/NodeFiles.hpp"
+
+namespace stereosweep::parallel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<std::byte> pattern(std::size_t size, int seed) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<std::byte>(i * 31 + (i >> 8) + static_cast<std::size_t>(seed));
+  }
+  return bytes;
+}
+
+TEST(NullCommunicatorTest, IsOneRank) {
+  const Communicator none;
+  EXPECT_EQ(none.size(), 1);
+  EXPECT_EQ(none.rank(), 0);
+  EXPECT_EQ(none.node().size(), 1);
+  EXPECT_EQ(none.broadcast(std::string("text"), 0), "text");
+  EXPECT_EQ(none.gather_everywhere("x"), std::vector<std::string>{"x"});
+  Messenger messenger(none);
+  EXPECT_FALSE(messenger.poll().has_value());
+  EXPECT_TRUE(messenger.all_sent());
+}
+
+class ParallelTest : public testing::Test {
+ protected:
+  MpiSession session;
+  const Communicator& world = session.world();
+};
+
+TEST_F(ParallelTest, BroadcastsAnySize) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3} << 20}) {
+    const int root = world.size() - 1;
+    const auto sent = world.rank() == root ? pattern(size, 7) : std::vector<std::byte>{};
+    EXPECT_EQ(world.broadcast(sent, root), pattern(size, 7));
+  }
+}
+
+TEST_F(ParallelTest, GathersTextsInRankOrder) {
+  const auto all = world.gather_everywhere(std::string(static_cast<std::size_t>(world.rank()), 'x'));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(world.size()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    EXPECT_EQ(all[rank], std::string(rank, 'x'));
+  }
+}
+
+TEST_F(ParallelTest, NodeHoldsAllRanksOfThisMachine) { EXPECT_EQ(world.node().size(), world.size()); }
+
+TEST_F(ParallelTest, MessagesOfAllSizesCrossInAllDirections) {
+  constexpr std::size_t chunk = 1000;  // small pieces, so that all lengths around their border are met
+  Messenger messenger(world, chunk);
+  const std::vector<std::size_t> sizes = {0, 1, 983, 984, 985, 1984, 1985, 100000};
+  for (int peer = 0; peer < world.size(); ++peer) {
+    for (std::size_t i = 0; peer != world.rank() && i < sizes.size(); ++i) {
+      messenger.send(peer, static_cast<std::uint32_t>(i), pattern(sizes[i], world.rank()));
+    }
+  }
+  std::map<int, std::uint32_t> next;
+  std::size_t left = sizes.size() * static_cast<std::size_t>(world.size() - 1);
+  while (left > 0) {
+    if (const auto message = messenger.poll()) {
+      EXPECT_EQ(message->kind, next[message->source]++) << "out of order";
+      EXPECT_EQ(message->bytes, pattern(sizes.at(message->kind), message->source));
+      --left;
+    }
+  }
+  while (!messenger.all_sent()) {
+  }
+  world.barrier();
+  EXPECT_FALSE(messenger.poll().has_value());
+}
+
+TEST_F(ParallelTest, AFailureOnOneRankIsThrownOnAll) {
+  const int culprit = world.size() - 1;
+  try {
+    coordinated(world, [&] {
+      if (world.rank() == culprit) {
+        throw base::InputError("no such group");
+      }
+    });
+    FAIL() << "nothing was thrown";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no such group"));
+    EXPECT_EQ(error.exit_code(), base::ExitCode::usage);
+    if (culprit > 0) {
+      EXPECT_THAT(error.what(), HasSubstr("rank " + std::to_string(culprit) + " on " + host_name()));
+    }
+  }
+  EXPECT_EQ(coordinated(world, [&] { return world.rank() + 1; }), world.rank() + 1);
+}
+
+TEST_F(ParallelTest, WaitingRanksSleep) {
+  const auto processor_seconds = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  world.barrier();
+  const double before = processor_seconds();
+  if (world.rank() == 0) {
+    ::usleep(1000000);
+  }
+  world.barrier();
+  EXPECT_LT(processor_seconds() - before, 0.3);
+}
+
+class NodeFilesTest : public ParallelTest {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "checkpoint-XXXXXX";
+    if (world.rank() == 0) {
+      ASSERT_NE(::mkdtemp(name.data()), nullptr);
+      std::ofstream(name + "/config.json") << "{}";
+      for (const std::string file : {"/a.safetensors", "/b.safetensors"}) {
+        const auto bytes = pattern(1234567, file[1]);
+        std::ofstream(name + file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+      }
+    }
+    directory = world.broadcast(name, 0);
+  }
+  void TearDown() override {
+    world.barrier();
+    if (world.rank() == 0) {
+      fs::remove_all(directory);
+    }
+  }
+  fs::path directory;
+};
+
+TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
+  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
+  EXPECT_EQ(files.at("config.json").text(), "{}");
+  for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+    const auto expected = pattern(1234567, file[0]);
+    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, expected)) << file;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(files.at(file).bytes.data()) % 64, 0U);
+  }
+  EXPECT_EQ(files.files().size(), 3U);
+  world.barrier();
+  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("stereosweep-")));
+  }
+}
+
+TEST_F(NodeFilesTest, SmallFilesComeWithoutWeights) {
+  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::small_files);
+  EXPECT_EQ(files.files().size(), 1U);
+}
+
+TEST_F(NodeFilesTest, AMissingDirectoryIsAnErrorEverywhere) {
+  EXPECT_THROW(read_checkpoint_once(world, directory / "none", base::CheckpointPart::all_files), base::Error);
+}
+
+TEST_F(ParallelTest, GpuBindingAnswersOrRefuses) {
+  if (count_gpus() == 0) {
+    EXPECT_EQ(bind_gpu(world).device, -1);
+    GTEST_SKIP() << "no GPU is visible: only the answer without one was checked";
+  }
+  if (count_gpus() < world.size()) {
+    EXPECT_THROW(bind_gpu(world), base::Error);
+  } else {
+    EXPECT_EQ(bind_gpu(world).device, world.rank());
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::parallel
