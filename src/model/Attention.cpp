@@ -79,7 +79,7 @@ at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& key, const 
                           const Segments& segments, std::int64_t num_heads) {
   const auto width = query.size(1) / num_heads;
   const auto by_head = [&](const at::Tensor& rows, std::int64_t begin, std::int64_t end) {
-    return rows.slice(0, begin, end).to(at::kFloat).reshape({end - begin, num_heads, width}).transpose(0, 1);
+    return rows.slice(0, begin, end).to(at::kDouble).reshape({end - begin, num_heads, width}).transpose(0, 1);
   };
   auto out = at::empty({query.size(0), query.size(1)}, query.options());
   for (std::size_t i = 0; i + 1 < segments.key_begin.size(); ++i) {

@@ -21,7 +21,7 @@ struct Segments {
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads);
 
-/// The same, written plainly in float32: what the fast ones are tested against.
+/// The same, written plainly and computed in float64: what the fast ones are tested against.
 at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                           const Segments& segments, std::int64_t num_heads);
 

@@ -59,7 +59,7 @@ TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
       const auto fast = attend(query, key, value, segments, one.num_heads);
       const auto plain = attend_plainly(query, key, value, segments, one.num_heads);
       ASSERT_GT(plain.abs().max().item<float>(), 0.1F);
-      EXPECT_LT(largest_difference(fast, plain), type == at::kFloat ? 1e-5 : 4e-2) << "width " << one.width;
+      EXPECT_LT(largest_difference(fast, plain), type == at::kFloat ? 3e-5 : 4e-2) << "width " << one.width;
       EXPECT_TRUE(attend(query, key, value, segments, one.num_heads).equal(fast)) << "the bits must repeat";
     }
   }
