@@ -1,0 +1,150 @@
+#include "stats/Association.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/Aggregate.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+Score scored(double value) {
+  return std::isfinite(value) ? Score{value, ScoreStatus::ok} : Score{.status = ScoreStatus::group_not_scored};
+}
+
+Score chain(std::span<const double> logprob) {
+  double sum = 0;
+  for (const auto value : logprob) {
+    sum += value;
+  }
+  return scored(sum);
+}
+
+Score renormalised_chain(const WordNumbers& numbers) {
+  const auto length = numbers.logprob.size();
+  if (numbers.log_mass_initial.size() != length || numbers.log_mass_continuation.size() != length) {
+    return {};
+  }
+  double sum = 0;
+  for (std::size_t index = 0; index < length; ++index) {
+    sum +=
+        numbers.logprob[index] - (index == 0 ? numbers.log_mass_initial[index] : numbers.log_mass_continuation[index]);
+  }
+  return scored(sum);
+}
+
+Score set_as_published_code(std::span<const double> distances) {
+  if (distances.empty() || !all_finite(distances)) {
+    return {};
+  }
+  const auto largest = *std::max_element(distances.begin(), distances.end());
+  if (largest >= 1) {
+    return {.status = ScoreStatus::group_distance_at_least_one};
+  }
+  return scored(std::log1p(-largest));
+}
+
+Score set_as_paper(std::span<const double> distances) {
+  if (distances.empty() || !all_finite(distances)) {
+    return {};
+  }
+  const auto smallest = *std::min_element(distances.begin(), distances.end());
+  if (smallest <= 0) {
+    return {.status = ScoreStatus::group_distance_zero};
+  }
+  return scored(-2 * std::log(smallest));
+}
+
+ScoreStatus as_prior(ScoreStatus group_status) {
+  switch (group_status) {
+    case ScoreStatus::group_distance_at_least_one:
+      return ScoreStatus::prior_distance_at_least_one;
+    case ScoreStatus::group_distance_zero:
+      return ScoreStatus::prior_distance_zero;
+    case ScoreStatus::ok:
+      return ScoreStatus::ok;
+    default:
+      return ScoreStatus::prior_not_scored;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Measure measure) {
+  switch (measure) {
+    case Measure::ilps_first:
+      return "ilps_first";
+    case Measure::ilps_last:
+      return "ilps_last";
+    case Measure::ilps_chain:
+      return "ilps_chain";
+    case Measure::ilps_star:
+      return "ilps_star";
+    case Measure::set_code_augmented:
+      return "set_code_augmented";
+    case Measure::set_code_plain:
+      return "set_code_plain";
+    case Measure::set_paper_augmented:
+      return "set_paper_augmented";
+    case Measure::set_paper_plain:
+      break;
+  }
+  return "set_paper_plain";
+}
+
+std::string_view description_of(Measure measure) {
+  switch (measure) {
+    case Measure::ilps_first:
+      return "log-probability of the first subword, minus the prior's";
+    case Measure::ilps_last:
+      return "log-probability of the last subword, minus the prior's";
+    case Measure::ilps_chain:
+      return "sum of the subwords' log-probabilities, minus the prior's";
+    case Measure::ilps_star:
+      return "as ilps_chain, each step renormalised over word-initial or continuation tokens (published code)";
+    case Measure::set_code_augmented:
+      return "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)";
+    case Measure::set_code_plain:
+      return "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out";
+    case Measure::set_paper_augmented:
+      return "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change";
+    case Measure::set_paper_plain:
+      break;
+  }
+  return "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)";
+}
+
+Score fold_subwords(Measure measure, const WordNumbers& numbers) {
+  switch (measure) {
+    case Measure::ilps_first:
+      return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.front());
+    case Measure::ilps_last:
+      return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.back());
+    case Measure::ilps_chain:
+      return numbers.logprob.empty() ? Score{} : chain(numbers.logprob);
+    case Measure::ilps_star:
+      return numbers.logprob.empty() ? Score{} : renormalised_chain(numbers);
+    case Measure::set_code_augmented:
+      return set_as_published_code(numbers.distance_bias);
+    case Measure::set_code_plain:
+      return set_as_published_code(numbers.distance_plain);
+    case Measure::set_paper_augmented:
+      return set_as_paper(numbers.distance_bias);
+    case Measure::set_paper_plain:
+      break;
+  }
+  return set_as_paper(numbers.distance_plain);
+}
+
+Score association(const Score& group, const Score& prior) {
+  if (group.status != ScoreStatus::ok) {
+    return {.status = group.status};
+  }
+  if (prior.status != ScoreStatus::ok) {
+    return {.status = as_prior(prior.status)};
+  }
+  return scored(group.value - prior.value);
+}
+
+}  // namespace stereosweep::stats

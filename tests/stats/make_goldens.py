@@ -1,0 +1,69 @@
+"""Writes goldens.json: scipy's and numpy's answers for the tests of the room stats.
+
+Usage: python tests/stats/make_goldens.py   (scipy and numpy as pinned in env/requirements.txt)
+"""
+
+import json
+import pathlib
+
+import numpy as np
+import scipy
+from scipy import special, stats
+
+rng = np.random.default_rng(20221112)
+
+
+def correlation(function, left, right):
+    answer = function(left, right)
+    return [float(answer.statistic), float(answer.pvalue)]
+
+
+def case(left, right):
+    left, right = [float(x) for x in left], [float(x) for x in right]
+    return {
+        "left": left,
+        "right": right,
+        "kendall": correlation(stats.kendalltau, left, right),
+        "pearson": correlation(stats.pearsonr, left, right),
+        "spearman": correlation(stats.spearmanr, left, right),
+    }
+
+
+cases = []
+for n in (3, 4, 5, 8, 16, 33, 34, 60):
+    cases.append(case(rng.normal(size=n), rng.normal(size=n)))  # no ties
+    cases.append(case(np.arange(n), np.arange(n)[::-1]))  # perfect
+    swapped = np.arange(n)
+    swapped[:2] = swapped[1::-1]
+    cases.append(case(np.arange(n), swapped))  # one discordant pair: exact for every n
+for n in (5, 16, 40, 400):
+    for levels in (2, 3, 10):
+        left, right = rng.integers(0, levels, n), rng.integers(0, levels, n)
+        left[:2], right[:2] = (0, 1), (1, 0)  # neither side constant
+        cases.append(case(left, right))
+noise = rng.normal(size=400)
+cases.append(case(noise, noise + rng.normal(size=400)))  # small p
+
+lists = [rng.normal(size=n).tolist() for n in (1, 2, 3, 4, 7, 10)] + [[2.0, 2.0, 1.0, 5.0, 5.0, 5.0]]
+goldens = {
+    "scipy": scipy.__version__,
+    "numpy": np.__version__,
+    "correlations": cases,
+    "aggregates": [
+        {
+            "values": values,
+            "mean": float(np.mean(values)),
+            "median": float(np.median(values)),
+            "log_sum_exp": float(special.logsumexp(values)),
+            "ranks": stats.rankdata(values).tolist(),
+        }
+        for values in lists
+    ],
+    "incomplete_beta": [
+        [a, b, x, float(special.betainc(a, b, x))]
+        for a in (0.5, 1.0, 3.5, 20.0, 199.0)
+        for b in (0.5, 2.0, 30.0)
+        for x in (1e-6, 0.1, 0.5, 0.93, 0.999)
+    ],
+}
+pathlib.Path(__file__).with_name("goldens.json").write_text(json.dumps(goldens) + "\n")
