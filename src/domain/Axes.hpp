@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stereosweep::domain {
@@ -18,8 +19,10 @@ struct Group {
   std::string article;        ///< "a" or "an" where the rule by first letter is wrong; empty: by rule
   std::string adjective;      ///< before another group's noun: "Black", "female"
   std::string suffix;         ///< after another group's noun: "with a disability"
+  std::string suffix_plural;  ///< after a plural noun: "with disabilities"; empty: `suffix`
   std::string noun_singular;  ///< head noun that another group's adjective may modify: "doctor"; empty: `singular`
   std::string noun_plural;    ///< "doctors"; empty: `plural`
+  bool operator==(const Group&) const = default;
 };
 
 /// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas".
@@ -29,15 +32,17 @@ struct LexicalForm {
   std::string singular;
   std::string plural;
   std::string article;
+  bool operator==(const LexicalForm&) const = default;
 };
 
 /// Which pairs of groups are combined.
 struct IntersectionRule {
-  std::vector<std::pair<std::string, std::string>> pairs;       ///< labels; empty with all_domains: every pair
-  std::vector<std::pair<std::string, std::string>> domains;     ///< pairs of domains to cross
+  std::vector<std::pair<std::string, std::string>> pairs;       ///< labels, combined beside `domains`
+  std::vector<std::pair<std::string, std::string>> domains;     ///< domains whose groups are crossed
   std::vector<std::pair<std::string, std::string>> exclusions;  ///< labels, either order
   std::vector<LexicalForm> lexical;
   bool both_orders = true;  ///< "Catholic teenager" and "teenage Catholic person" where the forms allow
+  bool operator==(const IntersectionRule&) const = default;
 };
 
 /// What stands in the place of the group.
@@ -52,12 +57,14 @@ struct Subject {
   std::string singular;
   std::string plural;
   std::string article;  ///< of `singular`: "a" or "an"
+  bool operator==(const Subject&) const = default;
 };
 
 /// One pole of a trait pair with the words that stand for it (the first is usually the pole's own name).
 struct Pole {
   std::string name;
   std::vector<std::string> words;
+  bool operator==(const Pole&) const = default;
 };
 
 /// "powerless - powerful": `left` is 0 and `right` 100 on human rating scales.
@@ -66,6 +73,7 @@ struct TraitPair {
   std::string dimension;  ///< "agency", "beliefs", "communion", ...
   Pole left;
   Pole right;
+  bool operator==(const TraitPair&) const = default;
 };
 
 /// A sentence with one {group} and one {trait}; a group at the start of the sentence is capitalised.
@@ -74,6 +82,7 @@ struct Template {
   std::string kind;  ///< "singular", "plural", "adverb", "belief", ... : for tables only
   std::string text;  ///< placeholders: {group} {a group} {trait}
   NounForm form = NounForm::plural;
+  bool operator==(const Template&) const = default;
 };
 
 /// Another way to say a prompt: a wrapper with {prompt}, or full texts that replace single templates.
@@ -81,6 +90,7 @@ struct Rephrasing {
   std::string label;
   std::string wrapper;  ///< "People say that {prompt}"; empty where `alternatives` is used
   std::vector<std::pair<std::string, std::string>> alternatives;  ///< template label -> text with the placeholders
+  bool operator==(const Rephrasing&) const = default;
 };
 
 }  // namespace stereosweep::domain

@@ -1,0 +1,80 @@
+#include "app/ValidateCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <filesystem>
+#include <iostream>
+#include <unordered_set>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "prompt/Subjects.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+std::string summary(const domain::Job& job) {
+  const auto list = prompt::list_subjects(job);
+  std::unordered_set<std::string> words;
+  for (const auto& pair : job.axes.traits) {
+    words.insert(pair.left.words.begin(), pair.left.words.end());
+    words.insert(pair.right.words.begin(), pair.right.words.end());
+  }
+  const std::uint64_t num_groups = job.axes.groups.size();
+  const std::uint64_t num_contexts = list.subjects.size() * job.axes.templates.size() * job.axes.rephrasings.size();
+  std::string text = job.name + ": " + base::with_thousands(num_groups) + " groups + " +
+                     base::with_thousands(list.subjects.size() - list.num_priors - num_groups) + " intersections + " +
+                     base::with_thousands(list.num_priors) + " priors, " +
+                     base::with_thousands(job.axes.templates.size()) + " templates x " +
+                     base::with_thousands(job.axes.rephrasings.size()) + " rephrasings, " +
+                     base::with_thousands(job.axes.traits.size()) + " trait pairs (" +
+                     base::with_thousands(words.size()) + " words): " + base::with_thousands(num_contexts) +
+                     " contexts, " + base::with_thousands(num_contexts * words.size()) + " cells";
+  if (!list.omissions.empty()) {
+    text += "; " + base::with_thousands(list.omissions.size()) + " pairs left out (see plan)";
+  }
+  std::error_code error;
+  if (!std::filesystem::is_directory(job.model.path, error)) {
+    text += "\n  note: the model '" + job.model.path + "' is not on this machine; run will need it";
+  }
+  return text;
+}
+
+}  // namespace
+
+int validate_command(const Arguments& arguments) {
+  options::options_description visible("stereosweep validate JOB [key=value ...]: check a job; no model is read");
+  visible.add_options()("help", "print this");
+  options::options_description hidden;
+  hidden.add_options()("job", options::value<std::vector<std::string>>());
+  options::positional_options_description positional;
+  positional.add("job", -1);
+  options::options_description all;
+  all.add(visible).add(hidden);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep validate --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return static_cast<int>(base::ExitCode::done);
+  }
+  if (values.count("job") == 0) {
+    throw base::InputError(base::describe("no job is named", "see stereosweep validate --help"));
+  }
+  auto overrides = values["job"].as<std::vector<std::string>>();
+  const std::string file = overrides.front();
+  overrides.erase(overrides.begin());
+  for (const auto& job : config::load_jobs(file, overrides)) {
+    std::cout << summary(job) << '\n';
+  }
+  return static_cast<int>(base::ExitCode::done);
+}
+
+}  // namespace stereosweep::app

@@ -1,0 +1,190 @@
+#include "config/AxesReader.hpp"
+
+#include <algorithm>
+
+#include "config/AxisSource.hpp"
+#include "config/Tables.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+domain::Group read_group(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::Group group;
+  if (node.kind == Node::Kind::scalar) {
+    group.plural = read_line(node, key, problems, 200).value_or("");
+    group.label = group.plural;
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("label", group.label);
+    fields.line("domain", group.domain);
+    fields.line("singular", group.singular);
+    fields.line("plural", group.plural);
+    if (const Node* article = fields.optional("article")) {
+      const std::vector<std::string> articles = {"a", "an"};
+      if (const auto index = read_choice(*article, key + ".article", problems, articles)) {
+        group.article = articles[*index];
+      }
+    }
+    fields.line("adjective", group.adjective);
+    fields.line("suffix", group.suffix);
+    fields.line("suffix_plural", group.suffix_plural);
+    fields.line("noun_singular", group.noun_singular);
+    fields.line("noun_plural", group.noun_plural);
+    fields.finish();
+    if (fields.usable() && group.singular.empty() && group.plural.empty()) {
+      problems.add(node.place(key), "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
+    }
+  }
+  if (group.label.empty()) {
+    group.label = group.plural.empty() ? group.singular : group.plural;
+  }
+  for (const auto* text : {&group.label, &group.singular, &group.plural, &group.adjective, &group.suffix,
+                           &group.suffix_plural, &group.noun_singular, &group.noun_plural}) {
+    check_surface(node, key, *text, problems);
+  }
+  if (group.label == "prior_word" || group.label == "prior_mask") {
+    problems.add(node.place(key), "the label '" + group.label + "' is reserved", "it names a prior in the result");
+  }
+  return group;
+}
+
+domain::Pole read_pole(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::Pole pole;
+  if (node.kind == Node::Kind::scalar) {
+    pole.name = read_line(node, key, problems, 200).value_or("");
+    pole.words = {pole.name};
+  } else if (node.kind == Node::Kind::list) {
+    pole.words = read_lines(node, key, problems).value_or(std::vector<std::string>());
+    pole.name = pole.words.empty() ? "" : pole.words.front();
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("name", pole.name);
+    if (const Node* words = fields.required("words")) {
+      pole.words = read_lines(*words, key + ".words", problems).value_or(std::vector<std::string>());
+    }
+    fields.finish();
+    if (pole.name.empty() && !pole.words.empty()) {
+      pole.name = pole.words.front();
+    }
+  }
+  for (const auto& word : pole.words) {
+    check_surface(node, key, word, problems);
+  }
+  return pole;
+}
+
+domain::TraitPair read_pair(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::TraitPair pair;
+  if (node.kind == Node::Kind::list) {
+    if (const auto two = read_two(node, key, problems)) {
+      pair.left = {two->first, {two->first}};
+      pair.right = {two->second, {two->second}};
+    }
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("label", pair.label);
+    fields.line("dimension", pair.dimension);
+    if (const Node* left = fields.required("left")) {
+      pair.left = read_pole(*left, key + ".left", problems);
+    }
+    if (const Node* right = fields.required("right")) {
+      pair.right = read_pole(*right, key + ".right", problems);
+    }
+    fields.finish();
+  }
+  if (pair.label.empty() && !pair.left.name.empty() && !pair.right.name.empty()) {
+    pair.label = pair.left.name + " - " + pair.right.name;
+  }
+  for (const auto& word : pair.left.words) {
+    if (std::find(pair.right.words.begin(), pair.right.words.end(), word) != pair.right.words.end()) {
+      problems.add(node.place(key), "the word '" + word + "' stands for both poles", "its score would cancel out");
+    }
+  }
+  return pair;
+}
+
+}  // namespace
+
+std::vector<domain::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
+                                       base::Problems& problems, domain::Priors& priors,
+                                       std::vector<domain::Group>& unselected) {
+  const AxisSource source = find_source(node, "groups", key, pieces, problems);
+  std::vector<domain::Group> groups;
+  if (!source.table.empty()) {
+    GroupTable table = read_group_table(source.table, problems);
+    groups = std::move(table.groups);
+    if (!table.generic_plural.empty()) {
+      priors.word_singular = table.generic_singular;
+      priors.word_plural = table.generic_plural;
+    }
+  }
+  LabelCheck labels(problems);
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    groups.push_back(read_group(entry, entry_key, problems));
+    labels.add(entry, entry_key, groups.back().label);
+  }
+  return select(std::move(groups), source, problems, &unselected);
+}
+
+std::vector<domain::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
+                                           base::Problems& problems) {
+  const AxisSource source = find_source(node, "traits", key, pieces, problems);
+  std::vector<domain::TraitPair> pairs;
+  if (!source.table.empty()) {
+    pairs = read_trait_table(source.table, problems);
+  }
+  LabelCheck labels(problems);
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    pairs.push_back(read_pair(entry, entry_key, problems));
+    labels.add(entry, entry_key, pairs.back().label);
+  }
+  return select(std::move(pairs), source, problems);
+}
+
+domain::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
+                       domain::Priors& priors) {
+  domain::Axes axes;
+  std::vector<domain::Group> unselected;
+  Fields fields(node, key, problems);
+  if (const Node* groups = fields.required("groups")) {
+    axes.groups = read_groups(*groups, key + ".groups", pieces, problems, priors, unselected);
+  }
+  if (const Node* rule = fields.optional("intersections")) {
+    axes.intersections = read_intersections(*rule, key + ".intersections", pieces, problems, axes.groups, unselected);
+  }
+  if (const Node* traits = fields.required("traits")) {
+    axes.traits = read_traits(*traits, key + ".traits", pieces, problems);
+  }
+  const Node* templates = fields.required("templates");
+  if (templates != nullptr) {
+    axes.templates = read_templates(*templates, key + ".templates", pieces, problems);
+  }
+  if (const Node* rephrasings = fields.optional("rephrasings")) {
+    axes.rephrasings = read_rephrasings(*rephrasings, key + ".rephrasings", pieces, problems, axes.templates);
+  } else {
+    axes.rephrasings = {{"none", "{prompt}", {}}};
+  }
+  fields.finish();
+  if (templates == nullptr) {
+    return axes;
+  }
+  for (const auto& form : axes.templates) {
+    for (const auto& group : axes.groups) {
+      const bool singular = form.form == domain::NounForm::singular;
+      if (!group.label.empty() && (singular ? group.singular : group.plural).empty()) {
+        const std::string name = singular ? "singular" : "plural";
+        problems.add(templates->place(key + ".templates"),
+                     "the template '" + form.label + "' asks for a " + name + ", and '" + group.label + "' has none",
+                     "every group stands in every template", "Give the group its " + name + ".");
+        return axes;
+      }
+    }
+  }
+  return axes;
+}
+
+}  // namespace stereosweep::config

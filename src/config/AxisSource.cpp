@@ -1,0 +1,81 @@
+#include "config/AxisSource.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+/// A piece is a list, or {schema, about, KIND: list}.
+void open_piece(const Node& piece, const std::string& kind, AxisSource& source, base::Problems& problems) {
+  if (piece.kind == Node::Kind::list) {
+    source.list = &piece;
+    source.key = kind;
+    return;
+  }
+  Fields fields(piece, "", problems);
+  if (const Node* schema = fields.optional("schema")) {
+    const std::vector<std::string> schemas = {"stereosweep/1"};
+    read_choice(*schema, "schema", problems, schemas);
+  }
+  if (const Node* about = fields.optional("about")) {
+    read_text(*about, "about", problems);
+  }
+  source.list = fields.required(kind);
+  source.key = kind;
+  fields.finish();
+}
+
+}  // namespace
+
+AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                       base::Problems& problems) {
+  AxisSource source;
+  std::string piece_name;
+  const Node* name_node = &node;
+  if (node.kind == Node::Kind::list) {
+    source.list = &node;
+    source.key = key;
+  } else if (node.kind == Node::Kind::scalar) {
+    piece_name = node.value;
+  } else {
+    Fields fields(node, key, problems);
+    const Node* file = fields.optional("file");
+    const Node* table = fields.optional("tsv");
+    if (const Node* only = fields.optional("only")) {
+      source.only = read_lines(*only, key + ".only", problems).value_or(std::vector<std::string>());
+      source.only_node = only;
+      source.only_key = key + ".only";
+    }
+    fields.finish();
+    if (fields.usable() && (file == nullptr) == (table == nullptr)) {
+      problems.add(node.place(key), "exactly one of 'file' and 'tsv' is expected", "they say where the list is");
+    } else if (file != nullptr) {
+      piece_name = read_line(*file, key + ".file", problems).value_or("");
+      name_node = file;
+    } else if (table != nullptr) {
+      source.table = pieces.resolve_path(read_line(*table, key + ".tsv", problems).value_or(""));
+    }
+  }
+  if (!piece_name.empty()) {
+    if (const Node* piece = pieces.find(kind, piece_name, *name_node, key, problems)) {
+      if (piece->kind != Node::Kind::broken) {
+        open_piece(*piece, kind, source, problems);
+      }
+    }
+  }
+  if (source.list != nullptr &&
+      !expect_kind(*source.list, Node::Kind::list, source.key, problems, Emptiness::refused)) {
+    source.list = nullptr;
+  }
+  return source;
+}
+
+void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems) {
+  for (const char* mark : {"[MASK]", "<mask>", "{", "}"}) {
+    if (text.find(mark) != std::string::npos) {
+      problems.add(node.place(key), "'" + std::string(mark) + "' in '" + text.substr(0, 60) + "'",
+                   "it would be taken for a mask or a placeholder");
+      return;
+    }
+  }
+}
+
+}  // namespace stereosweep::config

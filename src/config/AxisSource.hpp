@@ -1,0 +1,78 @@
+// What the axis readers share: where the entries of an axis come from, which are selected, labels that repeat.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/Text.hpp"
+#include "config/Fields.hpp"
+#include "config/Pieces.hpp"
+
+namespace stereosweep::config {
+
+/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a tab-separated file).
+struct AxisSource {
+  const Node* list = nullptr;
+  std::string key;                ///< dotted path of the list, in the file that holds it
+  std::string table;              ///< resolved path; empty: none
+  std::vector<std::string> only;  ///< labels to keep, in the file's order; empty: all
+  const Node* only_node = nullptr;
+  std::string only_key;
+};
+
+/// Understands NAME, [entries], {file: NAME, only: [...]}, {tsv: PATH, only: [...]}.
+AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                       base::Problems& problems);
+
+/// Keeps the entries that `source.only` names; what is dropped goes to `dropped`. Unknown names are reported.
+template <class T>
+std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Problems& problems,
+                      std::vector<T>* dropped = nullptr) {
+  if (source.only.empty()) {
+    return entries;
+  }
+  std::unordered_set<std::string> wanted(source.only.begin(), source.only.end());
+  std::vector<std::string> labels;
+  std::vector<T> kept;
+  for (auto& entry : entries) {
+    labels.push_back(entry.label);
+    if (wanted.erase(entry.label) > 0) {
+      kept.push_back(std::move(entry));
+    } else if (dropped != nullptr) {
+      dropped->push_back(std::move(entry));
+    }
+  }
+  for (const auto& name : source.only) {
+    if (wanted.contains(name)) {
+      problems.add(source.only_node->place(source.only_key), "unknown label '" + name + "'",
+                   "it is not in the list that is selected from", suggest(name, labels, problems));
+    }
+  }
+  return kept;
+}
+
+/// Reports labels that stand twice or are too long for a key.
+class LabelCheck {
+ public:
+  explicit LabelCheck(base::Problems& problems) : problems_(problems) {}
+  void add(const Node& node, const std::string& key, const std::string& label) {
+    if (label.size() > 500) {
+      problems_.add(node.place(key), "the label has " + std::to_string(label.size()) + " bytes", "limit: 500",
+                    "Give it a shorter 'label'.");
+    }
+    if (!label.empty() && !seen_.insert(label).second) {
+      problems_.add(node.place(key), "the label '" + label + "' stands twice", "labels name the rows of the result",
+                    "Give one of them another 'label'.");
+    }
+  }
+
+ private:
+  base::Problems& problems_;
+  std::unordered_set<std::string> seen_;
+};
+
+/// Reports what would be taken for a mask or a placeholder inside a surface text.
+void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);
+
+}  // namespace stereosweep::config

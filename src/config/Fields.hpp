@@ -1,0 +1,69 @@
+// Typed reading of checked trees: every fault goes to one report with file:line:key, and reading goes on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/Node.hpp"
+
+namespace stereosweep::config {
+
+/// did_you_mean, but nothing where the report or the list is so long that it would only cost time.
+std::string suggest(std::string_view word, std::span<const std::string> candidates, const base::Problems& problems);
+/// "one of 'a', 'b'"
+std::string one_of(std::span<const std::string> candidates);
+
+/// Each returns nothing after reporting what is wrong with the node; `key` is its dotted path.
+std::optional<std::string> read_text(const Node& node, const std::string& key, base::Problems& problems);
+/// Text of one line, not empty, without white space at its ends, at most `max_bytes`.
+std::optional<std::string> read_line(const Node& node, const std::string& key, base::Problems& problems,
+                                     std::size_t max_bytes = 2000);
+std::optional<std::int64_t> read_integer(const Node& node, const std::string& key, base::Problems& problems,
+                                         std::int64_t smallest, std::int64_t largest);
+std::optional<std::uint64_t> read_seed(const Node& node, const std::string& key, base::Problems& problems);
+std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems);
+/// Index of the plain word among `choices`.
+std::optional<std::size_t> read_choice(const Node& node, const std::string& key, base::Problems& problems,
+                                       std::span<const std::string> choices);
+/// A list of lines without repeats; a list that is empty is an error.
+std::optional<std::vector<std::string>> read_lines(const Node& node, const std::string& key, base::Problems& problems);
+/// A list of exactly two lines.
+std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
+                                                            base::Problems& problems);
+/// Reports unless the node is of this kind.
+enum class Emptiness { allowed, refused };
+bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
+                 Emptiness emptiness = Emptiness::allowed);
+
+/// One mapping; keys that nobody asks for are unknown and reported by `finish`. Holds references: a local only.
+class Fields {
+ public:
+  /// Reports if `node` is no mapping; then every field is missing in silence.
+  Fields(const Node& node, std::string key, base::Problems& problems);
+  /// The value under `name`; null where it is missing.
+  const Node* optional(const std::string& name);
+  /// As `optional`, but a missing value is reported.
+  const Node* required(const std::string& name);
+  std::string key_of(const std::string& name) const { return key_.empty() ? name : key_ + "." + name; }
+  bool usable() const { return usable_; }
+
+  void line(const std::string& name, std::string& target);           ///< optional text of one line
+  void required_line(const std::string& name, std::string& target);  ///< the same, reported where missing
+  void boolean(const std::string& name, bool& target);
+  void integer(const std::string& name, std::int64_t& target, std::int64_t smallest, std::int64_t largest);
+  void finish();
+
+ private:
+  const Node& node_;
+  std::string key_;
+  base::Problems& problems_;
+  bool usable_ = false;
+  std::set<std::string> asked_;
+};
+
+}  // namespace stereosweep::config

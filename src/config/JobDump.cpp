@@ -1,0 +1,294 @@
+#include "config/JobDump.hpp"
+
+#include <algorithm>
+
+#include "config/Yaml.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+/// What a dump holds.
+enum class Extent { everything, raw_numbers };
+
+void add_text(Node& map, const std::string& key, const std::string& value) {
+  if (!value.empty()) {
+    map.add(key, Node::text(value));
+  }
+}
+
+Node texts(const std::vector<std::string>& values) {
+  Node list = Node::list();
+  for (const auto& value : values) {
+    list.add(Node::text(value));
+  }
+  return list;
+}
+
+Node text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Node list = Node::list();
+  for (const auto& [first, second] : pairs) {
+    list.add(texts({first, second}));
+  }
+  return list;
+}
+
+Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Node map = Node::map();
+  for (const auto& [key, value] : pairs) {
+    map.add(key, Node::text(value));
+  }
+  return map;
+}
+
+Node dump(const domain::Group& group) {
+  Node map = Node::map();
+  add_text(map, "label", group.label);
+  add_text(map, "domain", group.domain);
+  add_text(map, "singular", group.singular);
+  add_text(map, "plural", group.plural);
+  add_text(map, "article", group.article);
+  add_text(map, "adjective", group.adjective);
+  add_text(map, "suffix", group.suffix);
+  add_text(map, "suffix_plural", group.suffix_plural);
+  add_text(map, "noun_singular", group.noun_singular);
+  add_text(map, "noun_plural", group.noun_plural);
+  return map;
+}
+
+Node dump(const domain::IntersectionRule& rule) {
+  Node map = Node::map();
+  map.add("pairs", text_pairs(rule.pairs));
+  map.add("domains", text_pairs(rule.domains));
+  map.add("exclusions", text_pairs(rule.exclusions));
+  Node lexical = Node::list();
+  for (const auto& form : rule.lexical) {
+    Node entry = Node::map();
+    add_text(entry, "first", form.first);
+    add_text(entry, "second", form.second);
+    add_text(entry, "singular", form.singular);
+    add_text(entry, "plural", form.plural);
+    add_text(entry, "article", form.article);
+    lexical.add(std::move(entry));
+  }
+  map.add("lexical", std::move(lexical));
+  map.add("both_orders", Node::plain(rule.both_orders ? "true" : "false"));
+  return map;
+}
+
+Node dump(const domain::Pole& pole) {
+  Node map = Node::map();
+  add_text(map, "name", pole.name);
+  map.add("words", texts(pole.words));
+  return map;
+}
+
+Node dump(const domain::TraitPair& pair) {
+  Node map = Node::map();
+  add_text(map, "label", pair.label);
+  add_text(map, "dimension", pair.dimension);
+  map.add("left", dump(pair.left));
+  map.add("right", dump(pair.right));
+  return map;
+}
+
+Node dump(const domain::Template& sentence) {
+  Node map = Node::map();
+  add_text(map, "label", sentence.label);
+  add_text(map, "kind", sentence.kind);
+  add_text(map, "text", sentence.text);
+  map.add("form", Node::plain(sentence.form == domain::NounForm::singular ? "singular" : "plural"));
+  return map;
+}
+
+Node dump(const domain::Rephrasing& rephrasing) {
+  Node map = Node::map();
+  add_text(map, "label", rephrasing.label);
+  add_text(map, "wrapper", rephrasing.wrapper);
+  if (!rephrasing.alternatives.empty()) {
+    map.add("alternatives", text_map(rephrasing.alternatives));
+  }
+  return map;
+}
+
+template <class T>
+Node dump_list(const std::vector<T>& values) {
+  Node list = Node::list();
+  for (const auto& value : values) {
+    list.add(dump(value));
+  }
+  return list;
+}
+
+Node dump(const domain::Axes& axes) {
+  Node map = Node::map();
+  map.add("groups", dump_list(axes.groups));
+  map.add("intersections", dump(axes.intersections));
+  map.add("traits", dump_list(axes.traits));
+  map.add("templates", dump_list(axes.templates));
+  map.add("rephrasings", dump_list(axes.rephrasings));
+  return map;
+}
+
+Node dump(const domain::Execution& execution, Extent extent) {
+  Node map = Node::map();
+  map.add("engine", Node::plain(execution.engine == domain::EngineKind::fake ? "fake" : "torch"));
+  if (extent == Extent::everything) {
+    constexpr const char* devices[] = {"auto", "cpu", "cuda"};
+    map.add("device", Node::plain(devices[static_cast<std::size_t>(execution.device)]));
+  }
+  map.add("threads_per_rank", Node::plain(std::to_string(execution.threads_per_rank)));
+  map.add("batch_tokens", Node::plain(std::to_string(execution.batch_tokens)));
+  map.add("contexts_per_block", Node::plain(std::to_string(execution.contexts_per_block)));
+  if (extent == Extent::everything) {
+    map.add("max_cells", Node::plain(std::to_string(execution.max_cells)));
+  }
+  return map;
+}
+
+Node dump(const domain::Statistics& statistics) {
+  Node map = Node::map();
+  const bool median = statistics.word_aggregate == domain::Statistics::Aggregate::median;
+  map.add("word_aggregate", Node::plain(median ? "median" : "mean"));
+  if (!statistics.rating_aliases.empty()) {
+    Node ratings = Node::map();
+    add_text(ratings, "path", statistics.human_ratings);
+    ratings.add("aliases", text_map(statistics.rating_aliases));
+    map.add("human_ratings", std::move(ratings));
+  } else {
+    add_text(map, "human_ratings", statistics.human_ratings);
+  }
+  if (!statistics.templates.empty()) {
+    map.add("templates", texts(statistics.templates));
+  }
+  return map;
+}
+
+Node dump(const domain::Job& job, Extent extent) {
+  Node map = Node::map();
+  map.add("schema", Node::plain("stereosweep/1"));
+  if (extent == Extent::everything) {
+    map.add("name", Node::text(job.name));
+  }
+  map.add("seed", Node::plain(std::to_string(job.seed)));
+  Node& model = map.add("model", Node::map());
+  if (extent == Extent::everything) {
+    model.add("path", Node::text(job.model.path));
+  }
+  model.add("dtype", Node::plain(job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32"));
+  map.add("probe", Node::plain(job.probe));
+  map.add("axes", dump(job.axes));
+  Node& measures = map.add("measures", Node::list());
+  const std::pair<bool, const char*> named[] = {
+      {job.measures.ilps, "ilps"}, {job.measures.ilps_star, "ilps_star"}, {job.measures.set, "set"}};
+  for (const auto& [wanted, name] : named) {
+    if (wanted) {
+      measures.add(Node::plain(name));
+    }
+  }
+  Node& priors = map.add("priors", Node::map());
+  priors.add("word",
+             job.priors.word ? texts({job.priors.word_singular, job.priors.word_plural}) : Node::plain("false"));
+  priors.add("mask", Node::plain(job.priors.mask ? "true" : "false"));
+  map.add("execution", dump(job.execution, extent));
+  if (extent == Extent::everything) {
+    map.add("statistics", dump(job.statistics));
+  }
+  return map;
+}
+
+Node parse_dump(std::string_view text, const std::string& name) {
+  base::Problems problems;
+  Node node = parse_yaml(text, name, problems, {std::size_t{256} << 20, 20'000'000, 16});
+  problems.raise_if_any("a resolved job cannot be read:");
+  return node;
+}
+
+std::string shown(const Node& node) {
+  if (node.kind == Node::Kind::scalar) {
+    return node.style == Node::Style::verbatim ? "'" + node.value + "'" : node.value;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < node.children.size() && text.size() < 120; ++i) {
+    text += (i == 0 ? "" : ", ") + (node.keys.empty() ? "" : node.keys[i] + ": ") + shown(node.children[i]);
+  }
+  text = text.size() > 120 ? text.substr(0, 120) + "..." : text;
+  return node.kind == Node::Kind::map ? "{" + text + "}" : "[" + text + "]";
+}
+
+/// Name of a list entry: its label, its own text, else its place.
+std::string entry_name(const Node& entry, std::size_t index) {
+  const Node* label = entry.find("label");
+  return label != nullptr ? label->value : entry.kind == Node::Kind::map ? std::to_string(index) : shown(entry);
+}
+
+void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out);
+
+void compare_lists(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
+  std::vector<std::pair<std::string, const Node*>> old_entries;
+  for (std::size_t i = 0; i < before.children.size(); ++i) {
+    old_entries.emplace_back(entry_name(before.children[i], i), &before.children[i]);
+  }
+  std::sort(old_entries.begin(), old_entries.end());
+  std::vector<std::string> common;
+  for (std::size_t i = 0; i < after.children.size(); ++i) {
+    const std::string name = entry_name(after.children[i], i);
+    const auto at =
+        std::lower_bound(old_entries.begin(), old_entries.end(), std::pair(name, static_cast<const Node*>(nullptr)));
+    if (at == old_entries.end() || at->first != name) {
+      out.push_back(path + "[" + name + "]: only in the new job");
+    } else {
+      common.push_back(name);
+      compare(*at->second, after.children[i], path + "[" + name + "]", out);
+    }
+  }
+  const std::vector<std::string> new_order = common;
+  std::sort(common.begin(), common.end());
+  std::vector<std::string> old_order;
+  for (std::size_t i = 0; i < before.children.size(); ++i) {
+    const std::string name = entry_name(before.children[i], i);
+    if (std::binary_search(common.begin(), common.end(), name)) {
+      old_order.push_back(name);
+    } else {
+      out.push_back(path + "[" + name + "]: only in the old job");
+    }
+  }
+  if (old_order != new_order) {
+    out.push_back(path + ": the same entries in another order");
+  }
+}
+
+void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
+  if (before.kind == Node::Kind::list && after.kind == Node::Kind::list) {
+    compare_lists(before, after, path, out);
+  } else if (before.kind == Node::Kind::map && after.kind == Node::Kind::map) {
+    const auto child_path = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+    for (std::size_t i = 0; i < after.keys.size(); ++i) {
+      if (const Node* old_child = before.find(after.keys[i])) {
+        compare(*old_child, after.children[i], child_path(after.keys[i]), out);
+      } else {
+        out.push_back(child_path(after.keys[i]) + ": (nothing) -> " + shown(after.children[i]));
+      }
+    }
+    for (std::size_t i = 0; i < before.keys.size(); ++i) {
+      if (after.find(before.keys[i]) == nullptr) {
+        out.push_back(child_path(before.keys[i]) + ": " + shown(before.children[i]) + " -> (nothing)");
+      }
+    }
+  } else if (shown(before) != shown(after)) {
+    out.push_back(path + ": " + shown(before) + " -> " + shown(after));
+  }
+}
+
+}  // namespace
+
+std::string canonical_dump(const domain::Job& job) { return emit_yaml(dump(job, Extent::everything)); }
+
+std::string canonical_raw_dump(const domain::Job& job) { return emit_yaml(dump(job, Extent::raw_numbers)); }
+
+std::vector<std::string> differences(std::string_view old_dump, std::string_view new_dump) {
+  std::vector<std::string> out;
+  compare(parse_dump(old_dump, "old job"), parse_dump(new_dump, "new job"), "", out);
+  return out;
+}
+
+}  // namespace stereosweep::config

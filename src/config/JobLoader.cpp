@@ -1,0 +1,212 @@
+#include "config/JobLoader.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/File.hpp"
+#include "base/Text.hpp"
+#include "config/Fields.hpp"
+#include "config/JobReader.hpp"
+#include "config/Pieces.hpp"
+#include "config/Yaml.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+constexpr std::uint64_t max_jobs = 1000;
+
+/// One key of `sweep` with the values it takes.
+struct SweepAxis {
+  std::string path;
+  const Node* values = nullptr;
+};
+
+Node* find_mutable(Node& map, const std::string& key) {
+  const auto at = std::find(map.keys.begin(), map.keys.end(), key);
+  return at == map.keys.end() ? nullptr : &map.children[static_cast<std::size_t>(at - map.keys.begin())];
+}
+
+/// Puts `value` at a dotted path; maps on the way are made, a piece's name on the way becomes {file: NAME}.
+void put(Node& root, const std::string& path, const Node& value, base::Problems& problems) {
+  auto parts = base::split(path, '.');
+  if (parts.front() == "sweep" && parts.size() > 2) {
+    parts = {"sweep", path.substr(6)};
+  }
+  if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
+    problems.add(value.place(path), "'" + path + "' is no dotted path", "an empty part");
+    return;
+  }
+  Node* node = &root;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (node->kind == Node::Kind::null) {
+      node->kind = Node::Kind::map;
+      node->file = value.file;
+    } else if (node->kind == Node::Kind::scalar && i == 2 && parts[0] == "axes") {
+      Node named = *node;
+      node->kind = Node::Kind::map;
+      node->value.clear();
+      node->add("file", std::move(named));
+    } else if (node->kind != Node::Kind::map) {
+      problems.add(value.place(path), "'" + parts[i] + "' cannot be set", "above it stands " + kind_name(*node));
+      return;
+    }
+    node = &node->at(parts[i]);
+  }
+  *node = value;
+}
+
+/// "key=value" -> the path and the value: a flow list, mapping or quoted text is read as YAML, all else as it stands.
+std::string apply_override(Node& root, const std::string& text, base::Problems& problems) {
+  const auto equals = text.find('=');
+  const std::string path(base::trim(text.substr(0, equals)));
+  const std::string value(equals == std::string::npos ? "" : base::trim(std::string_view(text).substr(equals + 1)));
+  if (equals == std::string::npos || path.empty() || value.empty()) {
+    problems.add({"command line", 0, text.substr(0, 80)}, "no override", "key=value is expected");
+    return "";
+  }
+  Node node;
+  if (value.front() == '[' || value.front() == '{' || value.front() == '"' || value.front() == '\'') {
+    base::Problems own;
+    node = parse_yaml(value, "command line", own);
+    for (const auto& line : own.lines()) {
+      problems.add({}, line, "in the value of " + path);
+    }
+  } else {
+    if (base::find_invalid_utf8(value) || value.size() > 10'000) {
+      problems.add({"command line", 0, path}, "the value is too long or no UTF-8", "limit: 10,000 bytes");
+      return "";
+    }
+    node = Node::plain(value);
+  }
+  const auto file = std::make_shared<const std::string>("command line");
+  const auto place_here = [&](auto&& self, Node& part) -> void {
+    part.file = file;
+    part.line = 0;
+    for (auto& child : part.children) {
+      self(self, child);
+    }
+  };
+  place_here(place_here, node);
+  put(root, path, node, problems);
+  return path;
+}
+
+std::vector<SweepAxis> read_sweep(const Node& sweep, const std::set<std::string>& fixed, base::Problems& problems) {
+  std::vector<SweepAxis> axes;
+  if (!expect_kind(sweep, Node::Kind::map, "sweep", problems)) {
+    return axes;
+  }
+  std::uint64_t num_jobs = 1;
+  for (std::size_t i = 0; i < sweep.keys.size(); ++i) {
+    const std::string& path = sweep.keys[i];
+    const std::string key = "sweep." + path;
+    const std::string first = path.substr(0, path.find('.'));
+    if (first == "name" || first == "schema" || first == "sweep") {
+      problems.add(sweep.children[i].place(key), "'" + path + "' cannot be swept", "it is one for the whole file");
+    } else if (expect_kind(sweep.children[i], Node::Kind::list, key, problems, Emptiness::refused) &&
+               !fixed.contains(path)) {
+      axes.push_back({path, &sweep.children[i]});
+      if (__builtin_mul_overflow(num_jobs, sweep.children[i].children.size(), &num_jobs) || num_jobs > max_jobs) {
+        problems.add(sweep.place("sweep"), "the sweep has more than " + std::to_string(max_jobs) + " jobs",
+                     "limit of one file");
+        return {};
+      }
+    }
+  }
+  return axes;
+}
+
+/// A value as part of a folder name: the last part of a path, other characters as '_'.
+std::string short_name(const Node& value) {
+  std::string text = value.value;
+  for (const auto& child : value.children) {
+    text += (text.empty() ? "" : "+") + short_name(child);
+  }
+  while (text.ends_with('/')) {
+    text.pop_back();
+  }
+  text = text.substr(text.rfind('/') + 1).substr(0, 40);
+  for (char& c : text) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '-' || c == '_';
+    c = plain ? c : '_';
+  }
+  return text.empty() ? "_" : text;
+}
+
+void make_names_unique(std::vector<domain::Job>& jobs) {
+  std::set<std::string> names;
+  for (const auto& job : jobs) {
+    names.insert(job.name);
+  }
+  for (std::size_t i = 0; names.size() < jobs.size() && i < jobs.size(); ++i) {
+    jobs[i].name += "." + std::to_string(i + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  base::Problems problems;
+  const std::string headline = "the job " + file.string() + " cannot be used:";
+  Node root = parse_yaml(base::read_file(file, YamlLimits().max_bytes), file.string(), problems);
+  if (root.kind == Node::Kind::broken || !expect_kind(root, Node::Kind::map, "", problems)) {
+    problems.raise_if_any(headline);
+  }
+  std::set<std::string> fixed;
+  for (const auto& text : overrides) {
+    fixed.insert(apply_override(root, text, problems));
+  }
+  Node sweep = Node::map();
+  if (Node* given = find_mutable(root, "sweep")) {
+    sweep = *given;
+    root.children.erase(root.children.begin() + (given - root.children.data()));
+    root.keys.erase(std::find(root.keys.begin(), root.keys.end(), "sweep"));
+  }
+  const auto axes = read_sweep(sweep, fixed, problems);
+  std::vector<std::size_t> choice(axes.size(), 0);
+  std::vector<domain::Job> jobs;
+  Pieces pieces(file.parent_path(), Pieces::Access::files);
+  std::set<std::string> reported;
+  for (bool more = true; more;) {
+    base::Problems own;
+    Node combination = root;
+    std::string suffix;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const Node& value = axes[i].values->children[choice[i]];
+      put(combination, axes[i].path, value, own);
+      suffix += (i == 0 ? "." : "-") + short_name(value);
+    }
+    jobs.push_back(read_job(combination, pieces, own));
+    jobs.back().name = (jobs.back().name + suffix).substr(0, 140);
+    for (const auto& line : own.lines()) {
+      if (reported.insert(line).second) {
+        problems.add({}, line, "");
+      }
+    }
+    more = false;
+    for (std::size_t i = axes.size(); i-- > 0 && !more;) {
+      choice[i] = (choice[i] + 1) % axes[i].values->children.size();
+      more = choice[i] != 0;
+    }
+  }
+  problems.raise_if_any(headline);
+  make_names_unique(jobs);
+  return jobs;
+}
+
+domain::Job load_resolved(std::string_view text, const std::string& name) {
+  base::Problems problems;
+  // A table of 100,000 rows grows when it is written out, so the limits are wider than for what people write.
+  const YamlLimits limits{std::size_t{256} << 20, 20'000'000, 16};
+  const Node root = parse_yaml(text, name, problems, limits);
+  Pieces pieces("", Pieces::Access::inline_only);
+  domain::Job job;
+  if (root.kind != Node::Kind::broken) {
+    job = read_job(root, pieces, problems);
+  }
+  problems.raise_if_any("the resolved job " + name + " cannot be used:");
+  return job;
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,12 @@
+// One job from a checked tree: every key, every invariant, every fault into one report.
+#pragma once
+
+#include "config/Pieces.hpp"
+#include "domain/Job.hpp"
+
+namespace stereosweep::config {
+
+/// `root` is the job after overrides, without `sweep`. The result is complete only if `problems` did not grow.
+domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems);
+
+}  // namespace stereosweep::config

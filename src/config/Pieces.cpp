@@ -1,0 +1,92 @@
+#include "config/Pieces.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/File.hpp"
+#include "config/Fields.hpp"
+#include "config/Yaml.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name.size() <= 100 &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
+             std::string::npos;
+}
+
+std::vector<std::string> names_in(const std::vector<std::filesystem::path>& roots, const std::string& kind) {
+  std::vector<std::string> names;
+  for (const auto& root : roots) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(root / kind, error)) {
+      if (entry.path().extension() == ".yaml" && names.size() < 1000) {
+        names.push_back(entry.path().stem().string());
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+Pieces::Pieces(std::filesystem::path job_directory, Access access)
+    : job_directory_(std::move(job_directory)), access_(access) {
+  roots_.push_back(job_directory_ / ".." / "configs");
+  if (const char* named = std::getenv("STEREOSWEEP_CONFIGS"); named != nullptr && *named != '\0') {
+    roots_.emplace_back(named);
+  }
+  roots_.emplace_back("configs");
+}
+
+const Node* Pieces::find(const std::string& kind, const std::string& name, const Node& user, const std::string& key,
+                         base::Problems& problems) {
+  if (inline_only()) {
+    problems.add(user.place(key), "the name '" + name.substr(0, 60) + "' stands where a list is needed",
+                 "a resolved job names no other files");
+    return nullptr;
+  }
+  if (!is_plain_name(name)) {
+    problems.add(user.place(key), "'" + name.substr(0, 60) + "' is no name of a piece",
+                 "letters, digits, '_' and '-' only: no folders, no endings",
+                 "Pieces are configs/" + kind + "/NAME.yaml; tables are given as {tsv: PATH}.");
+    return nullptr;
+  }
+  const std::string id = kind + "/" + name;
+  if (const auto known = parsed_.find(id); known != parsed_.end()) {
+    return &known->second;
+  }
+  std::string searched;
+  for (const auto& root : roots_) {
+    const auto path = (root / kind / (name + ".yaml")).lexically_normal();
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) {
+      try {
+        const std::string text = base::read_file(path, YamlLimits().max_bytes);
+        return &parsed_.emplace(id, parse_yaml(text, path.string(), problems)).first->second;
+      } catch (const base::InputError& fault) {
+        problems.add(user.place(key), "the piece cannot be read", fault.what());
+        return nullptr;
+      }
+    }
+    searched += (searched.empty() ? "" : ", ") + path.string();
+  }
+  problems.add(user.place(key), "no piece '" + name + "' of the kind " + kind, "looked for " + searched,
+               suggest(name, names_in(roots_, kind), problems));
+  return nullptr;
+}
+
+std::string Pieces::resolve_path(const std::string& path) const {
+  std::error_code error;
+  const std::filesystem::path given(path);
+  if (inline_only() || given.is_absolute() || std::filesystem::exists(given, error)) {
+    return path;
+  }
+  const auto beside = (job_directory_ / given).lexically_normal();
+  return std::filesystem::exists(beside, error) ? beside.string() : path;
+}
+
+}  // namespace stereosweep::config

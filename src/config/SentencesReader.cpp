@@ -1,0 +1,186 @@
+// Templates and rephrasings.
+#include <algorithm>
+#include <array>
+
+#include "config/AxesReader.hpp"
+#include "config/AxisSource.hpp"
+#include "config/Tables.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t number = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
+    ++number;
+  }
+  return number;
+}
+
+/// A sentence has one {trait} and one of {group}, {a group}; no other braces and no mask.
+void check_sentence(const base::Place& place, const std::string& text, base::Problems& problems) {
+  const std::size_t num_traits = count(text, "{trait}");
+  const std::size_t num_groups = count(text, "{group}") + count(text, "{a group}");
+  const std::string shown = "'" + text.substr(0, 80) + "'";
+  if (num_traits != 1) {
+    problems.add(place, std::to_string(num_traits) + " times {trait} in " + shown, "exactly one is expected");
+  }
+  if (num_groups != 1) {
+    problems.add(place, std::to_string(num_groups) + " times {group} in " + shown,
+                 "exactly one of {group} and {a group} is expected");
+  }
+  if (count(text, "{") != num_traits + num_groups || count(text, "}") != num_traits + num_groups) {
+    problems.add(place, "an unknown placeholder in " + shown, "known: {group}, {a group}, {trait}");
+  }
+  if (count(text, "[MASK]") + count(text, "<mask>") > 0) {
+    problems.add(place, "a mask in " + shown, "masks are put in place of {trait}", "did you mean '{trait}'?");
+  }
+}
+
+domain::Template read_template(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::Template sentence;
+  std::optional<domain::NounForm> form;
+  if (node.kind == Node::Kind::scalar) {
+    sentence.text = read_line(node, key, problems).value_or("");
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("label", sentence.label);
+    fields.line("kind", sentence.kind);
+    fields.required_line("text", sentence.text);
+    if (const Node* choice = fields.optional("form")) {
+      const std::vector<std::string> forms = {"singular", "plural"};
+      if (const auto index = read_choice(*choice, key + ".form", problems, forms)) {
+        form = *index == 0 ? domain::NounForm::singular : domain::NounForm::plural;
+      }
+    }
+    fields.finish();
+  }
+  const bool has_article = sentence.text.find("{a group}") != std::string::npos;
+  sentence.form = form.value_or(has_article ? domain::NounForm::singular : domain::NounForm::plural);
+  if (has_article && sentence.form == domain::NounForm::plural) {
+    problems.add(node.place(key), "{a group} in a template of plural form", "the article needs the singular",
+                 "Set form: singular, or write {group}.");
+  }
+  if (!sentence.text.empty()) {
+    check_sentence(node.place(key), sentence.text, problems);
+  }
+  if (sentence.label.empty()) {
+    sentence.label = sentence.text;
+  }
+  return sentence;
+}
+
+void read_alternatives(const Node& node, const std::string& key, base::Problems& problems,
+                       const std::vector<domain::Template>& templates, domain::Rephrasing& rephrasing) {
+  if (!expect_kind(node, Node::Kind::map, key, problems, Emptiness::refused)) {
+    return;
+  }
+  std::vector<std::string> labels;
+  for (const auto& sentence : templates) {
+    labels.push_back(sentence.label);
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string& label = node.keys[i];
+    const std::string entry_key = key + "." + label.substr(0, 60);
+    const Node& child = node.children[i];
+    const auto sentence = std::find(labels.begin(), labels.end(), label);
+    const auto text = read_line(child, entry_key, problems);
+    if (sentence == labels.end()) {
+      problems.add(child.place(entry_key), "an alternative for the unknown template '" + label.substr(0, 60) + "'",
+                   "it is not on the axis templates", suggest(label, labels, problems));
+    } else if (text) {
+      check_sentence(child.place(entry_key), *text, problems);
+      const auto& original = templates[static_cast<std::size_t>(sentence - labels.begin())];
+      if (text->find("{a group}") != std::string::npos && original.form == domain::NounForm::plural) {
+        problems.add(child.place(entry_key), "{a group} in a template of plural form",
+                     "an alternative has its template's form");
+      }
+      rephrasing.alternatives.emplace_back(label, *text);
+    }
+  }
+}
+
+domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, base::Problems& problems,
+                                   const std::vector<domain::Template>& templates) {
+  domain::Rephrasing rephrasing;
+  if (node.kind == Node::Kind::scalar) {
+    rephrasing.wrapper = read_line(node, key, problems).value_or("");
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("label", rephrasing.label);
+    fields.line("wrapper", rephrasing.wrapper);
+    if (const Node* alternatives = fields.optional("alternatives")) {
+      read_alternatives(*alternatives, key + ".alternatives", problems, templates, rephrasing);
+    } else if (fields.usable() && rephrasing.wrapper.empty()) {
+      problems.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
+    }
+    fields.finish();
+  }
+  const std::string& wrapper = rephrasing.wrapper;
+  if (!wrapper.empty() && (count(wrapper, "{prompt}") != 1 || count(wrapper, "{") != 1 || count(wrapper, "}") != 1 ||
+                           count(wrapper, "[MASK]") + count(wrapper, "<mask>") > 0)) {
+    problems.add(node.place(key), "the wrapper '" + wrapper.substr(0, 80) + "' has not exactly one {prompt}",
+                 "other placeholders and masks are not allowed");
+  }
+  if (rephrasing.label.empty()) {
+    rephrasing.label = wrapper;
+  }
+  if (rephrasing.label.empty()) {
+    problems.add(node.place(key), "the rephrasing has no label", "labels name the rows of the result");
+  }
+  for (const auto& sentence : templates) {
+    const bool covered = std::any_of(rephrasing.alternatives.begin(), rephrasing.alternatives.end(),
+                                     [&](const auto& entry) { return entry.first == sentence.label; });
+    if (wrapper.empty() && !rephrasing.alternatives.empty() && !covered) {
+      problems.add(node.place(key), "no alternative for the template '" + sentence.label + "'",
+                   "there is no wrapper to fall back on", "Add the text, or a wrapper such as '{prompt}'.");
+    }
+  }
+  return rephrasing;
+}
+
+}  // namespace
+
+std::vector<domain::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
+                                             base::Problems& problems) {
+  const AxisSource source = find_source(node, "templates", key, pieces, problems);
+  std::vector<domain::Template> templates;
+  LabelCheck labels(problems);
+  if (!source.table.empty()) {
+    templates = read_template_table(source.table, problems);
+    int line = 1;
+    for (const auto& sentence : templates) {
+      check_sentence({source.table, ++line, "template"}, sentence.text, problems);
+    }
+  }
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    templates.push_back(read_template(entry, entry_key, problems));
+    labels.add(entry, entry_key, templates.back().label);
+  }
+  return select(std::move(templates), source, problems);
+}
+
+std::vector<domain::Rephrasing> read_rephrasings(const Node& node, const std::string& key, Pieces& pieces,
+                                                 base::Problems& problems,
+                                                 const std::vector<domain::Template>& templates) {
+  if (node.kind == Node::Kind::scalar && node.value == "none") {
+    return {{"none", "{prompt}", {}}};
+  }
+  const AxisSource source = find_source(node, "rephrasings", key, pieces, problems);
+  std::vector<domain::Rephrasing> rephrasings;
+  if (!source.table.empty()) {
+    problems.add(node.place(key), "rephrasings have no tables", "give a name or a list");
+  }
+  LabelCheck labels(problems);
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    rephrasings.push_back(read_rephrasing(entry, entry_key, problems, templates));
+    labels.add(entry, entry_key, rephrasings.back().label);
+  }
+  return select(std::move(rephrasings), source, problems);
+}
+
+}  // namespace stereosweep::config

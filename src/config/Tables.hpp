@@ -1,0 +1,35 @@
+// Tab-separated tables of the published ABC data set (Cao et al., NAACL 2022) as axes. First line: column names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "domain/Axes.hpp"
+
+namespace stereosweep::config {
+
+/// A table read with limits: at most 8 MiB, 100,000 rows; every row has as many cells as the head.
+struct Table {
+  std::string file;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  ///< [row, column]; row i stands in line i + 2
+  /// Index of a column; nothing (reported) where it is missing.
+  std::optional<std::size_t> column(const std::string& name, base::Problems& problems) const;
+};
+Table read_table(const std::string& path, base::Problems& problems);
+
+/// Columns singular, plural. The generic last row ("person", "people") is the word of the prior, no group.
+struct GroupTable {
+  std::vector<domain::Group> groups;
+  std::string generic_singular;
+  std::string generic_plural;
+};
+GroupTable read_group_table(const std::string& path, base::Problems& problems);
+/// Columns kind, group_form (singular, plural, plural_capitalised), template with <group> and <mask>.
+std::vector<domain::Template> read_template_table(const std::string& path, base::Problems& problems);
+/// Columns dimension, pair, pole (left, right), trait, adjectives (separated by '|').
+std::vector<domain::TraitPair> read_trait_table(const std::string& path, base::Problems& problems);
+
+}  // namespace stereosweep::config

@@ -1,0 +1,227 @@
+#include "config/Yaml.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_set>
+
+#include "base/Text.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+/// Ends the reading of a document whose fault is already in the report.
+struct Stop {};
+
+/// Offset of the first control character that no text of ours may hold.
+std::size_t find_control(std::string_view text, std::string_view allowed) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Builds the tree from yaml-cpp's events.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::shared_ptr<const std::string> file, base::Problems& problems, const YamlLimits& limits)
+      : file_(std::move(file)), problems_(problems), limits_(limits) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchor"); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { take(make(mark, Node::Kind::null)); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse_sharing(mark, "alias");
+    take(make(mark, Node::Kind::broken));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+    check_tag(mark, tag);
+    Node node = make(mark, Node::Kind::scalar);
+    node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
+    node.value = value;
+    if (find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
+      problems_.add(node.place(key()), "a text holds a control character or a broken code point",
+                    "labels and prompts are printable UTF-8");
+      node.kind = Node::Kind::broken;
+    }
+    take(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open(make(mark, Node::Kind::list));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open(make(mark, Node::Kind::map));
+  }
+  void OnMapEnd() override { close(); }
+
+  Node take_root() { return std::move(root_); }
+  [[noreturn]] void stop(int line, std::string_view problem, std::string_view why, std::string_view suggestion = "") {
+    problems_.add({*file_, line, key()}, problem, why, suggestion);
+    throw Stop{};
+  }
+
+ private:
+  struct Frame {
+    Node node;
+    std::string pending_key;
+    bool key_is_next = true;
+    std::unordered_set<std::string> seen;
+  };
+
+  std::string key() const {
+    std::string text;
+    for (const auto& frame : frames_) {
+      if (frame.node.kind == Node::Kind::list) {
+        text += "[" + std::to_string(frame.node.children.size()) + "]";
+      } else if (!frame.key_is_next) {
+        text += (text.empty() ? "" : ".") + frame.pending_key;
+      }
+    }
+    return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+  }
+  Node make(const YAML::Mark& mark, Node::Kind kind) {
+    if (++num_nodes_ > limits_.max_nodes) {
+      stop(mark.line + 1, "the document has more than " + base::with_thousands(limits_.max_nodes) + " values",
+           "limit of one file", "Put long lists into a tab-separated file (tsv: PATH).");
+    }
+    Node node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.file = file_;
+    return node;
+  }
+  void refuse_sharing(const YAML::Mark& mark, std::string_view what) {
+    problems_.add({*file_, mark.line + 1, key()}, std::string(what) + "s are not allowed",
+                  "a job says every value where it counts", "Write the value out.");
+  }
+  void check_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag != "?" && tag != "!" && !tag.empty()) {
+      problems_.add({*file_, mark.line + 1, key()}, "tags are not allowed", "'" + tag.substr(0, 60) + "'",
+                    "Leave the tag out.");
+    }
+  }
+  void open(Node node) {
+    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && frames_.back().key_is_next) {
+      stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
+    }
+    if (frames_.size() >= limits_.max_depth) {
+      stop(node.line, "values are nested deeper than " + std::to_string(limits_.max_depth) + " levels",
+           "limit of one file");
+    }
+    frames_.push_back({std::move(node), "", true, {}});
+  }
+  void close() {
+    Node node = std::move(frames_.back().node);
+    frames_.pop_back();
+    take(std::move(node));
+  }
+  void take(Node node) {
+    if (frames_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = frames_.back();
+    if (frame.node.kind == Node::Kind::list) {
+      frame.node.children.push_back(std::move(node));
+    } else if (frame.key_is_next) {
+      take_key(frame, node);
+    } else {
+      frame.key_is_next = true;
+      if (!frame.pending_key.empty()) {
+        frame.node.add(std::move(frame.pending_key), std::move(node));
+      }
+    }
+  }
+  void take_key(Frame& frame, const Node& node) {
+    if (node.kind == Node::Kind::broken) {
+      frame.pending_key.clear();  // its value is dropped: the fault is already in the report
+    } else if (node.kind != Node::Kind::scalar || node.value.empty()) {
+      stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
+    } else {
+      frame.pending_key = node.value;
+      frame.key_is_next = false;
+      if (!frame.seen.insert(node.value).second) {
+        problems_.add(node.place(key()), "the key '" + node.value.substr(0, 60) + "' stands twice",
+                      "readers disagree on which one counts", "Remove one.");
+        frame.pending_key.clear();
+      }
+    }
+    frame.key_is_next = false;
+  }
+
+  std::shared_ptr<const std::string> file_;
+  base::Problems& problems_;
+  YamlLimits limits_;
+  std::vector<Frame> frames_;
+  std::size_t num_nodes_ = 0;
+  Node root_;
+};
+
+/// What can be said about the bytes before any parser sees them.
+bool check_bytes(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
+  const auto line_of = [&](std::size_t offset) {
+    return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+  };
+  if (text.size() > limits.max_bytes) {
+    problems.add({name, 0, ""}, "the file has " + base::with_thousands(text.size()) + " bytes",
+                 "limit: " + base::with_thousands(limits.max_bytes));
+    return false;
+  }
+  if (const auto bad = base::find_invalid_utf8(text)) {
+    problems.add({name, line_of(*bad), ""}, "invalid UTF-8", "byte " + std::to_string(*bad), "Save the file as UTF-8.");
+    return false;
+  }
+  if (const auto bad = find_control(text, "\n\t\r"); bad != std::string_view::npos) {
+    problems.add({name, line_of(bad), ""}, "a control character",
+                 "code " + std::to_string(static_cast<int>(text[bad])) + " at byte " + std::to_string(bad));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Node parse_yaml(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
+  Node broken;
+  broken.kind = Node::Kind::broken;
+  if (!check_bytes(text, name, problems, limits)) {
+    return broken;
+  }
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
+  }
+  TreeBuilder builder(std::make_shared<const std::string>(name), problems, limits);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder)) {
+      builder.stop(0, "the file is empty", "a mapping is expected");
+    }
+    Node root = builder.take_root();
+    TreeBuilder second(std::make_shared<const std::string>(name), problems, limits);
+    if (parser.HandleNextDocument(second)) {
+      builder.stop(second.take_root().line, "a second document", "one file holds one document",
+                   "Remove the line '---' and what follows it.");
+    }
+    return root;
+  } catch (const Stop&) {
+    return broken;
+  } catch (const YAML::Exception& error) {
+    problems.add({name, error.mark.is_null() ? 0 : error.mark.line + 1, ""}, "no valid YAML", error.msg);
+    return broken;
+  }
+}
+
+}  // namespace stereosweep::config

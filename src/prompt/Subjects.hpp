@@ -1,0 +1,37 @@
+// The outermost axis of a sweep: priors, groups, intersections, each with its final surface forms.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/Job.hpp"
+
+namespace stereosweep::prompt {
+
+/// A pair of groups that is not measured, and why.
+struct Omission {
+  std::string first;  ///< labels, in the order that was tried
+  std::string second;
+  std::string reason;
+};
+
+struct SubjectList {
+  std::vector<domain::Subject> subjects;  ///< priors, groups, intersections
+  std::uint64_t num_priors = 0;
+  std::vector<Omission> omissions;
+};
+
+/// Deterministic: priors (generic word, then mask), groups in the job's order, then intersections: the listed pairs,
+/// then the crossed domains, each pair in its order and then (both_orders) in the other. The form of (A, B) is the
+/// declared lexical form; else A's noun and B's suffix ("doctor with a disability"); else A's adjective and B's noun
+/// ("Catholic teenager"). Pairs that are excluded, lack a form that a template needs, or repeat another's words are
+/// omitted and listed.
+SubjectList list_subjects(const domain::Job& job);
+/// Only the subjects of `list_subjects`.
+std::vector<domain::Subject> subjects(const domain::Job& job);
+
+/// Labels of the priors.
+inline constexpr const char* prior_word_label = "prior_word";
+inline constexpr const char* prior_mask_label = "prior_mask";
+
+}  // namespace stereosweep::prompt

@@ -1,0 +1,107 @@
+#include "prompt/Wording.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/Text.hpp"
+
+namespace stereosweep::prompt {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+
+/// The first word, lower case: ASCII letters only.
+std::string first_word(std::string_view text) {
+  std::string word;
+  for (std::size_t i = 0; i < text.size() && is_letter(text[i]); ++i) {
+    word += lower(text[i]);
+  }
+  return word;
+}
+
+char32_t upper(char32_t c) {
+  const bool latin = (c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7);
+  const bool greek = c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2;
+  const bool cyrillic = c >= 0x430 && c <= 0x44F;
+  return latin || greek || cyrillic ? c - 0x20 : c >= 0x450 && c <= 0x45F ? c - 0x50 : c;
+}
+
+/// Removes one trailing quote or bracket that can stand before a sentence; true if it was an opening quote.
+bool drop_opener(std::string_view& text) {
+  constexpr std::array<std::string_view, 8> openers = {"\"", "'", "(", "[", "\u201C", "\u2018", "\u00AB", "\u201E"};
+  for (const auto opener : openers) {
+    if (text.ends_with(opener)) {
+      text.remove_suffix(opener.size());
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string indefinite_article(std::string_view words) {
+  const std::string word = first_word(words);
+  if (word.empty()) {
+    return "a";
+  }
+  const auto starts = [&word](std::string_view prefix) { return word.starts_with(prefix); };
+  if (starts("hour") || starts("honest") || starts("honor") || starts("honour") || starts("heir")) {
+    return "an";
+  }
+  const bool like_you = (starts("uni") && !starts("unin") && !starts("unim") && !starts("unid")) || starts("eu") ||
+                        starts("use") || starts("usu") || starts("uto") || word == "one" || starts("once");
+  return std::string_view("aeiou").find(word.front()) != std::string_view::npos && !like_you ? "an" : "a";
+}
+
+std::string capitalise(std::string_view text) {
+  const auto first = base::decode_utf8(text, 0);
+  if (!first || upper(first->value) == first->value) {
+    return std::string(text);
+  }
+  std::string out;
+  out.reserve(text.size());
+  base::append_utf8(out, upper(first->value));
+  return out.append(text.substr(first->length));
+}
+
+bool opens_sentence(std::string_view text) {
+  bool quoted = false;
+  while (drop_opener(text)) {
+    quoted = true;
+  }
+  if (text.empty()) {
+    return true;
+  }
+  const bool spaced = text.back() == ' ';
+  while (!text.empty() && text.back() == ' ') {
+    text.remove_suffix(1);
+  }
+  if (text.empty() || (quoted && spaced)) {
+    return true;
+  }
+  if (!spaced) {
+    return false;
+  }
+  drop_opener(text);  // here a closing one: He said "no." {prompt}
+  return !text.empty() && std::string_view(".!?").find(text.back()) != std::string_view::npos;
+}
+
+std::string lower_function_word(std::string_view text) {
+  static constexpr std::array<std::string_view, 44> words = {
+      "a",        "all",    "an",  "another", "any",   "as",   "at",   "both",   "each",    "every", "everybody",
+      "everyone", "few",    "for", "from",    "here",  "how",  "if",   "in",     "it",      "many",  "most",
+      "no",       "nobody", "of",  "often",   "on",    "one",  "our",  "people", "several", "some",  "someone",
+      "such",     "that",   "the", "there",   "these", "they", "this", "those",  "we",      "what",  "why"};
+  const std::string word = first_word(text);
+  const bool whole = text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ',';
+  std::string out(text);
+  if (whole && std::find(words.begin(), words.end(), word) != words.end()) {
+    out.front() = lower(out.front());
+  }
+  return out;
+}
+
+}  // namespace stereosweep::prompt
