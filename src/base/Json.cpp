@@ -10,29 +10,36 @@
 namespace stereosweep::base {
 namespace {
 
-// Watches the events of a parse for what the library lets pass.
-class Guard : public nlohmann::json_sax<nlohmann::json> {
+// Builds the document from the events of one parse. The library's own builder searches an object for each new key,
+// which takes seconds for a vocabulary and hours for a hostile file; here a hash set knows the keys.
+class Builder : public nlohmann::json_sax<Json> {
  public:
-  Guard(std::string_view name, const JsonLimits& limits) : name_(name), limits_(limits) {}
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
+  Builder(std::string_view name, const JsonLimits& limits) : name_(name), limits_(limits) {}
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // JSON text holds none
   bool start_object(std::size_t) override {
+    open(Json::object());
     keys_.emplace_back();
-    return deeper();
+    return true;
   }
   bool end_object() override {
     keys_.pop_back();
-    --depth_;
+    open_.pop_back();
     return true;
   }
-  bool start_array(std::size_t) override { return deeper(); }
+  bool start_array(std::size_t) override {
+    open(Json::array());
+    return true;
+  }
   bool end_array() override {
-    --depth_;
+    open_.pop_back();
     return true;
   }
   bool key(string_t& name) override {
@@ -40,6 +47,7 @@ class Guard : public nlohmann::json_sax<nlohmann::json> {
       throw InputError(name_ + ": " +
                        describe("key " + json_quote(name) + " appears twice", "readers disagree on which one counts"));
     }
+    key_ = std::move(name);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
@@ -47,17 +55,34 @@ class Guard : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool deeper() {
-    if (++depth_ > limits_.max_depth) {
+  // Pointers into open_ stay valid: only the innermost container grows.
+  Json* place(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    if (open_.back()->is_array()) {
+      return &open_.back()->get_ref<Json::array_t&>().emplace_back(std::move(value));
+    }
+    return &open_.back()->get_ref<Json::object_t&>().emplace_back(std::move(key_), std::move(value)).second;
+  }
+  bool add(Json value) {
+    place(std::move(value));
+    return true;
+  }
+  void open(Json container) {
+    if (open_.size() >= limits_.max_depth) {
       throw InputError(
           name_ + ": " +
           describe("JSON nested deeper than " + std::to_string(limits_.max_depth), "no file of this kind needs it"));
     }
-    return true;
+    open_.push_back(place(std::move(container)));
   }
   std::string name_;
   JsonLimits limits_;
-  std::size_t depth_ = 0;
+  Json root_;
+  std::string key_;
+  std::vector<Json*> open_;
   std::vector<std::unordered_set<std::string>> keys_;
 };
 
@@ -69,13 +94,9 @@ Json parse_json(std::string_view text, std::string_view name, const JsonLimits& 
                      describe(std::to_string(text.size()) + " bytes of JSON",
                               "at most " + std::to_string(limits.max_bytes) + " are read"));
   }
-  Guard guard(name, limits);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &guard);
-  try {
-    return Json::parse(text.begin(), text.end());
-  } catch (const Json::exception& error) {  // numbers out of range and the like
-    throw InputError(std::string(name) + ": " + describe("no valid JSON", error.what()));
-  }
+  Builder builder(name, limits);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
 }
 
 }  // namespace stereosweep::base
