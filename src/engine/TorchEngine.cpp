@@ -1,6 +1,9 @@
 #include "engine/TorchEngine.hpp"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -16,6 +19,44 @@ namespace {
 // Rows that wait for the vocabulary projection: more rows a product are better, more logits than caches hold are not.
 constexpr std::int64_t rows_per_projection = 128;
 constexpr std::int64_t logits_per_projection = std::int64_t{1} << 25;
+// oneDNN compiles its kernels for each number of rows, some milliseconds each: so numbers of rows are multiples of
+// this.
+constexpr std::int64_t row_unit = 16;
+
+std::int64_t rounded_up(std::int64_t count) { return (count + row_unit - 1) / row_unit * row_unit; }
+
+// Tokens of one forward pass, fillers included: a batch that nearly fills the budget fills it, so that full batches
+// have one shape. At most 1/32 of the budget or 15 tokens are fillers.
+std::int64_t filled_size(std::int64_t tokens, std::int64_t budget) {
+  return tokens <= budget && budget - tokens <= budget / 32 ? budget : rounded_up(tokens);
+}
+
+// Appends sequences that nobody reads.
+void fill_up(model::Packed& batch, std::int64_t size, std::int64_t max_tokens) {
+  for (auto missing = size - std::ssize(batch.ids); missing > 0;) {
+    const auto length = std::min(missing, max_tokens);
+    batch.ids.insert(batch.ids.end(), static_cast<std::size_t>(length), batch.ids.front());
+    batch.lengths.push_back(static_cast<std::int32_t>(length));
+    missing -= length;
+  }
+}
+
+// Adds tokens from the end of the batch until the number of rows is round; sorted and distinct as before.
+std::vector<std::int64_t> with_spare_rows(const std::vector<std::int64_t>& rows, std::int64_t tokens) {
+  const auto wanted = std::min(rounded_up(std::ssize(rows)), tokens);
+  std::vector<std::int64_t> spare;
+  auto taken = rows.rbegin();
+  for (auto token = tokens - 1; std::ssize(rows) + std::ssize(spare) < wanted; --token) {
+    if (taken != rows.rend() && *taken == token) {
+      ++taken;
+    } else {
+      spare.push_back(token);
+    }
+  }
+  std::vector<std::int64_t> all(rows.size() + spare.size());
+  std::merge(rows.begin(), rows.end(), spare.rbegin(), spare.rend(), all.begin());
+  return all;
+}
 
 const char* const not_finite = "the model's numbers are not finite";
 const char* const overflow = "a value overflowed in its layers";
@@ -46,7 +87,7 @@ class Call {
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_batches(plan_.sequences, batch_tokens)) {
-      forward(batch);
+      forward(batch, batch_tokens);
     }
     while (!waiting_.empty()) {
       project();
@@ -55,13 +96,13 @@ class Call {
   }
 
  private:
-  // A row of hidden states and who reads it.
+  // Who reads a token of the batch, later a row of the hidden states.
   struct Reader {
     std::int64_t row;
     std::span<const Use> uses;
   };
 
-  void forward(const BatchRange& range) {
+  void forward(const BatchRange& range, std::int64_t batch_tokens) {
     model::Packed batch;
     std::vector<std::int64_t> rows;
     std::vector<Reader> heads;
@@ -75,7 +116,7 @@ class Call {
         while (last < uses.size() && uses[last].position == uses[first].position) {
           ++last;
         }
-        note_readers(std::ssize(rows), uses.subspan(first, last - first), heads, vectors);
+        note_readers(start + uses[first].position, uses.subspan(first, last - first), heads, vectors);
         rows.push_back(start + uses[first].position);
         first = last;
       }
@@ -84,6 +125,13 @@ class Call {
     }
     counts_.distinct_sequences += batch.lengths.size();
     counts_.distinct_tokens += batch.ids.size();
+    fill_up(batch, filled_size(std::ssize(batch.ids), batch_tokens), model_.shape().max_tokens);
+    rows = with_spare_rows(rows, std::ssize(batch.ids));
+    for (auto* readers : {&heads, &vectors}) {  // from tokens of the batch to rows of the result
+      for (auto& reader : *readers) {
+        reader.row = std::lower_bound(rows.begin(), rows.end(), reader.row) - rows.begin();
+      }
+    }
     const auto hidden = model_.hidden(batch, plan_.sequences[range.first].layer, rows);
     if (!vectors.empty()) {
       add_vectors(on_host(hidden), vectors);
@@ -93,30 +141,24 @@ class Call {
     }
   }
 
-  static void note_readers(std::int64_t row, std::span<const Use> uses, std::vector<Reader>& heads,
+  static void note_readers(std::int64_t token, std::span<const Use> uses, std::vector<Reader>& heads,
                            std::vector<Reader>& vectors) {
     const auto is_vector = [](const Use& use) { return use.slot == Use::whole_vector; };
     if (std::any_of(uses.begin(), uses.end(), is_vector)) {
-      vectors.push_back({row, uses});
+      vectors.push_back({token, uses});
     }
     if (!std::all_of(uses.begin(), uses.end(), is_vector)) {
-      heads.push_back({row, uses});
+      heads.push_back({token, uses});
     }
   }
 
   void wait_for_head(const at::Tensor& hidden, const std::vector<Reader>& heads) {
-    for (const auto& reader : heads) {
-      waiting_.push_back(reader.uses);
+    auto picked = at::empty({std::ssize(heads)}, at::TensorOptions(at::kLong));
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      waiting_.push_back(heads[i].uses);
+      picked.mutable_data_ptr<std::int64_t>()[i] = heads[i].row;
     }
-    if (std::ssize(heads) == hidden.size(0)) {
-      hidden_.push_back(hidden);
-    } else {
-      std::vector<at::Tensor> picked;
-      for (const auto& reader : heads) {
-        picked.push_back(hidden.narrow(0, reader.row, 1));
-      }
-      hidden_.push_back(at::cat(picked));
-    }
+    hidden_.push_back(at::index_select(hidden, 0, picked.to(hidden.device())));
     while (std::ssize(waiting_) >= projection_rows_) {
       project();
     }
@@ -127,7 +169,11 @@ class Call {
     const auto count = std::min(projection_rows_, static_cast<std::int64_t>(waiting_.size()));
     const auto all = hidden_.size() == 1 ? hidden_.front() : at::cat(hidden_);
     hidden_.assign(1, all.narrow(0, count, all.size(0) - count));
-    const auto head_input = model_.head_input(all.narrow(0, 0, count));
+    auto rows = all.narrow(0, 0, count);
+    if (const auto spare = rounded_up(count) - count; spare > 0) {
+      rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
+    }
+    const auto head_input = model_.head_input(rows);
     const auto logits = on_host(model_.logits(head_input));
     const auto inputs = on_host(head_input);
     for (std::int64_t row = 0; row < count; ++row) {
