@@ -28,7 +28,15 @@ std::string boolean_hint(std::string_view value) {
 
 std::string suggest(std::string_view word, std::span<const std::string> candidates, const base::Problems& problems) {
   const bool cheap = problems.size() < max_suggestions && word.size() <= 100 && candidates.size() <= 5000;
-  return cheap ? base::did_you_mean(word, candidates) : "";
+  if (!cheap) {
+    return "";
+  }
+  for (const auto& candidate : candidates) {
+    if (word.size() >= 3 && candidate.starts_with(word) && candidate != word) {
+      return "did you mean '" + candidate + "'?";
+    }
+  }
+  return base::did_you_mean(word, candidates);
 }
 
 std::string one_of(std::span<const std::string> candidates) {

@@ -243,6 +243,9 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   if (const Node* statistics = fields.optional("statistics")) {
     job.statistics = read_statistics(*statistics, pieces, job.axes, problems);
   }
+  if (const Node* sweep = fields.optional("sweep")) {  // the loader has taken it out of a job file
+    problems.add(sweep->place("sweep"), "a resolved job has no sweep", "it is one job");
+  }
   if (!job.priors.word) {  // the words say nothing then, and a dump does not keep them
     job.priors.word_singular = domain::Priors().word_singular;
     job.priors.word_plural = domain::Priors().word_plural;
