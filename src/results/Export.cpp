@@ -130,7 +130,7 @@ probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num
         block.columns.emplace_back(std::vector<double>(count, std::numeric_limits<double>::quiet_NaN()));
         break;
       case probe::ElementType::int32:
-        block.columns.emplace_back(std::vector<std::int32_t>(count, 0));
+        block.columns.emplace_back(std::vector<std::int32_t>(count, -1));
         break;
       case probe::ElementType::uint8: {
         const auto& flags = cube.flag_meanings;

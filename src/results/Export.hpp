@@ -57,7 +57,7 @@ ExportCounts export_run(const RunDescription& run, const std::filesystem::path& 
 /// The schema as files have it: status cubes know the flag "not_scored".
 probe::RawSchema with_not_scored(probe::RawSchema schema);
 
-/// What stands in contexts that are not scored: NaN, 0, the flag not_scored, "". `schema` from with_not_scored.
+/// What stands in contexts that are not scored: NaN, -1, the flag not_scored, "". `schema` from with_not_scored.
 probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num_contexts);
 
 }  // namespace stereosweep::results

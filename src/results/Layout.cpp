@@ -30,7 +30,7 @@ hdf5::Fill fill_of(const probe::CubeSchema& cube) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (cube.type == probe::ElementType::int32) {
-    return std::int32_t{0};
+    return std::int32_t{-1};
   }
   if (cube.type == probe::ElementType::text) {
     return {};
@@ -84,6 +84,12 @@ probe::AxisSchema prior_axis(const probe::RawSchema& schema) {
   auto axis = part_of(schema.outer_axes.front(), 0, schema.num_priors);
   axis.name = prior_name;
   axis.long_name = "what stands in the group's place where the score without a group is taken";
+  const auto prefix = schema.outer_axes.front().name + "_";
+  for (auto& coordinate : axis.coordinates) {  // "group_kind" is "prior_kind" here
+    if (coordinate.name.starts_with(prefix)) {
+      coordinate.name.erase(0, prefix.size());
+    }
+  }
   return axis;
 }
 

@@ -26,7 +26,7 @@ inline probe::RawSchema synthetic_schema(std::size_t num_groups) {
   probe::RawSchema schema;
   auto subjects = numbered_axis("group", 2 + num_groups);
   subjects.labels.back() = "größte 日本";
-  subjects.coordinates = {{"domain", "domain of the group", subjects.labels}};
+  subjects.coordinates = {{"group_domain", "domain of the group", subjects.labels}};
   auto words = numbered_axis("word", 4);
   words.coordinates = {{"pole", "pole", {"a", "a", "b", "b"}},
                        {"word_pair", "pair", {"a - b", "a - b", "a - b", "a - b"}}};

@@ -1,0 +1,54 @@
+// The file that `stats` writes; same conventions as an exported result.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "hdf5/File.hpp"
+#include "results/Layout.hpp"
+#include "results/PendingFile.hpp"
+#include "results/Statistics.hpp"
+
+namespace stereosweep::results {
+
+class StatisticsFile {
+ public:
+  /// All arguments but `target` are borrowed.
+  StatisticsFile(const ResultFile& source, const StatisticsOptions& options, const TraitPairs& traits,
+                 const ScoreReader& reader, const std::filesystem::path& target);
+  /// Slabs in canonical order.
+  void add(const ScoreSlab& slab, const SlabScores& scores);
+  /// Writes averages and agreement, then makes the file appear under its name.
+  void finish(const StatisticsResult& result);
+
+ private:
+  struct Arrays {
+    hdf5::DataSet word_score;
+    hdf5::DataSet word_status;
+    hdf5::DataSet pole_score;
+    hdf5::DataSet pole_coverage;
+    hdf5::DataSet pair_score;
+    hdf5::DataSet pair_coverage;
+  };
+  void write_attributes(const ResultFile& source, const StatisticsOptions& options);
+  void add_axes(const ResultFile& source, const TraitPairs& traits);
+  void write_averages(const StatisticsResult& result);
+  void write_agreement(const StatisticsResult& result);
+  void write_agreement_by_group(const StatisticsResult& result);
+  void write_agreement_by_template(const StatisticsResult& result);
+  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
+                   const std::vector<double>& values);
+  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
+                   const std::vector<std::int32_t>& values);
+  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
+                   const std::vector<std::uint8_t>& values);
+
+  PendingFile pending_;
+  hdf5::File file_;
+  std::unique_ptr<Layout> layout_;
+  std::unique_ptr<Arrays> arrays_;
+  const ScoreReader& reader_;
+};
+
+}  // namespace stereosweep::results
