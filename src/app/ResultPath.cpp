@@ -1,0 +1,38 @@
+#include "app/ResultPath.hpp"
+
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::app {
+
+std::filesystem::path find_result(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    return path;
+  }
+  if (!std::filesystem::is_directory(path, error)) {
+    throw base::InputError(base::describe("'" + path.string() + "' is no run directory and no result file",
+                                          "it does not exist or cannot be read"));
+  }
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const auto name = entry.path().filename().string();
+    if (entry.is_regular_file() && name.ends_with(".h5") && !name.ends_with(".stats.h5")) {
+      found.push_back(entry.path());
+    }
+  }
+  if (found.empty()) {
+    throw base::InputError(base::describe(
+        "'" + path.string() + "' holds no result file", "the run is not finished",
+        "continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there"));
+  }
+  if (found.size() > 1) {
+    throw base::InputError(base::describe("'" + path.string() + "' holds more than one result file",
+                                          "'" + found[0].string() + "' and '" + found[1].string() + "'", "name one"));
+  }
+  return found.front();
+}
+
+}  // namespace stereosweep::app

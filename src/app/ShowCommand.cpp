@@ -1,0 +1,118 @@
+#include "app/ShowCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <iostream>
+
+#include "app/ResultPath.hpp"
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "results/Digest.hpp"
+#include "results/Reader.hpp"
+#include "results/StatisticsText.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+std::string head_text(const results::ResultFile& file) {
+  std::string text = file.path().string() + "\n";
+  for (const auto* name : {"title", "schema", "model", "dtype", "software_version", "created", "num_ranks", "hosts"}) {
+    if (const auto value = file.text(name)) {
+      text += "  " + std::string(name) + ": " + results::shortened(*value, 100) + "\n";
+    }
+  }
+  const auto blocks = static_cast<std::uint64_t>(file.number("num_blocks").value_or(0));
+  const auto scored = static_cast<std::uint64_t>(file.number("num_blocks_scored").value_or(0));
+  return text + "  blocks: " + base::with_thousands(scored) + " of " + base::with_thousands(blocks) + " scored" +
+         (file.complete() ? ": complete\n" : ": NOT complete\n");
+}
+
+std::string axes_text(const results::ResultFile& file) {
+  results::TextTable table({"axis", "length", "first", "last"});
+  const auto& schema = file.schema();
+  const auto add = [&](const std::string& name, const std::vector<std::string>& labels, std::size_t first,
+                       std::size_t last) {
+    table.add({name, base::with_thousands(last - first), results::shortened(labels[first], 40),
+               results::shortened(labels[last - 1], 40)});
+  };
+  const auto& subjects = schema.outer_axes.front();
+  if (schema.num_priors > 0) {
+    add("prior", subjects.labels, 0, schema.num_priors);
+  }
+  add(subjects.name, subjects.labels, schema.num_priors, subjects.labels.size());
+  for (std::size_t axis = 1; axis < schema.outer_axes.size(); ++axis) {
+    add(schema.outer_axes[axis].name, schema.outer_axes[axis].labels, 0, schema.outer_axes[axis].labels.size());
+  }
+  for (const auto& axis : schema.inner_axes) {
+    add(axis.name, axis.labels, 0, axis.labels.size());
+  }
+  return table.text();
+}
+
+std::string cubes_text(const results::ResultFile& file) {
+  results::TextTable table({"cube", "unit", "axes", "what"});
+  const auto& schema = file.schema();
+  for (const auto& cube : schema.cubes) {
+    std::vector<std::string> axes;
+    for (const auto& axis : schema.outer_axes) {
+      axes.push_back(axis.name);
+    }
+    axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
+    table.add({cube.name, cube.units, base::join(axes, ","), results::shortened(cube.long_name, 60)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+int show_command(const Arguments& arguments) {
+  options::options_description visible("stereosweep show DIR_OR_FILE: what a result holds");
+  visible.add_options()("help", "print this")(
+      "digest", "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks")(
+      "status", "print only the counts of cells and scores by status")(
+      "top", options::value<std::size_t>()->default_value(5), "how many strongest associations per measure");
+  options::options_description hidden;
+  hidden.add_options()("path", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("path", 1);
+  options::options_description all;
+  all.add(visible).add(hidden);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep show --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return static_cast<int>(base::ExitCode::done);
+  }
+  if (values.count("path") == 0) {
+    throw base::InputError(base::describe("no run directory is named", "see stereosweep show --help"));
+  }
+  const auto path = find_result(values["path"].as<std::string>());
+  if (values.count("digest") > 0) {
+    std::cout << base::to_hex(results::digest_of_file(path)) << '\n';
+    return static_cast<int>(base::ExitCode::done);
+  }
+  const results::ResultFile file(path);
+  if (values.count("status") == 0) {
+    std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
+  }
+  if (file.text("schema") != "stereosweep/association" || file.schema().num_priors == 0) {
+    std::cout << "No scores: they are differences to a prior of an association job.\n";
+    return static_cast<int>(base::ExitCode::done);
+  }
+  const auto result = results::compute_statistics(file, {});
+  std::cout << results::status_text(result);
+  if (values.count("status") == 0) {
+    std::cout << '\n' << results::top_associations_text(result, values["top"].as<std::size_t>());
+  }
+  return static_cast<int>(base::ExitCode::done);
+}
+
+}  // namespace stereosweep::app

@@ -1,0 +1,113 @@
+#include "app/StatsCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <iostream>
+
+#include "app/ResultPath.hpp"
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "results/Reader.hpp"
+#include "results/Statistics.hpp"
+#include "results/StatisticsText.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+constexpr const char* resolved_name = "job.resolved.yaml";
+
+/// Only what cannot change a raw number may be changed here.
+void require_statistics_keys(const std::vector<std::string>& overrides) {
+  for (const auto& text : overrides) {
+    if (!text.starts_with("statistics.") || text.find('=') == std::string::npos) {
+      throw base::InputError(base::describe("'" + text + "' cannot be set here",
+                                            "stats takes statistics.KEY=VALUE only; all else belongs to the run"));
+    }
+  }
+}
+
+/// The job beside the file, else the copy inside it.
+domain::Job job_of(const results::ResultFile& file, const std::vector<std::string>& overrides) {
+  const auto beside = file.path().parent_path() / resolved_name;
+  if (std::filesystem::exists(beside)) {
+    return overrides.empty() ? config::load_resolved(base::read_file(beside), beside.string())
+                             : config::load_jobs(beside, overrides).front();
+  }
+  const auto inside = file.document("job_resolved");
+  if (!inside) {
+    throw base::InputError(base::describe("'" + file.path().string() + "' does not say how to compute statistics",
+                                          std::string("no ") + resolved_name + " beside it, no job_resolved in it"));
+  }
+  if (!overrides.empty()) {
+    throw base::InputError(base::describe("no key can be set for '" + file.path().string() + "'",
+                                          std::string("no ") + resolved_name + " lies beside it",
+                                          "name the run directory"));
+  }
+  return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
+}
+
+/// "association.h5" -> "association.stats.h5", in the same directory.
+std::filesystem::path target_of(const std::filesystem::path& file) {
+  return file.parent_path() / (file.stem().string() + ".stats.h5");
+}
+
+results::StatisticsOptions options_of(const domain::Job& job) {
+  results::StatisticsOptions result;
+  result.word_aggregate = job.statistics.word_aggregate;
+  result.templates = job.statistics.templates;
+  return result;
+}
+
+}  // namespace
+
+int stats_command(const Arguments& arguments) {
+  options::options_description visible(
+      "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages and agreement with human ratings;\n"
+      "writes PROBE.stats.h5 beside the result");
+  visible.add_options()("help", "print this")("top", options::value<std::size_t>()->default_value(5),
+                                              "how many strongest associations per measure");
+  options::options_description hidden;
+  hidden.add_options()("path", options::value<std::vector<std::string>>());
+  options::positional_options_description positional;
+  positional.add("path", -1);
+  options::options_description all;
+  all.add(visible).add(hidden);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep stats --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return static_cast<int>(base::ExitCode::done);
+  }
+  if (values.count("path") == 0) {
+    throw base::InputError(base::describe("no run directory is named", "see stereosweep stats --help"));
+  }
+  auto overrides = values["path"].as<std::vector<std::string>>();
+  const auto path = find_result(overrides.front());
+  overrides.erase(overrides.begin());
+  require_statistics_keys(overrides);
+  const results::ResultFile file(path);
+  const auto job = job_of(file, overrides);
+  const auto target = target_of(path);
+  const auto result = results::write_statistics(file, options_of(job), target);
+  if (!file.complete()) {
+    std::cout << "NOT complete: this run has unscored blocks.\n\n";
+  }
+  std::cout << results::status_text(result) << '\n'
+            << results::top_associations_text(result, values["top"].as<std::size_t>()) << '\n'
+            << results::agreement_text(result);
+  if (!result.ratings) {
+    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
+  }
+  std::cout << "\nwritten: " << target.string() << '\n';
+  return static_cast<int>(base::ExitCode::done);
+}
+
+}  // namespace stereosweep::app

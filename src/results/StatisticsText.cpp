@@ -1,0 +1,185 @@
+#include "results/StatisticsText.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/Text.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::results {
+
+namespace {
+
+constexpr std::size_t label_length = 44;
+
+std::size_t table_of(const StatisticsResult& result, std::size_t measure, std::size_t prior) {
+  return measure * result.scores.axes.priors.size() + prior;
+}
+
+std::string table_name(const StatisticsResult& result, std::size_t measure, std::size_t prior) {
+  return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
+}
+
+/// "tau p" with a star below 0.05.
+std::string starred(const stats::Correlation& correlation) {
+  if (!correlation.defined()) {
+    return std::string(stats::name_of(correlation.reason));
+  }
+  return fixed(correlation.value) + (correlation.p < 0.05 ? "*" : " ");
+}
+
+std::string number_or_reason(const stats::Value& value) {
+  return value.defined() ? fixed(value.value) : std::string(stats::name_of(value.reason));
+}
+
+std::vector<std::string> measures_head(const StatisticsResult& result, const std::string& first) {
+  std::vector<std::string> head = {first};
+  head.insert(head.end(), result.scores.axes.measures.begin(), result.scores.axes.measures.end());
+  return head;
+}
+
+std::string overall_text(const StatisticsResult& result) {
+  TextTable table({"measure - prior", "tau-b pooled", "p", "cells", "tau-b mean", "P@3", "top 3", "bottom 3"});
+  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+    for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+      const auto& alignment = result.alignments[table_of(result, measure, prior)];
+      table.add({table_name(result, measure, prior), starred(alignment.pooled), p_value(alignment.pooled.p),
+                 base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
+                 number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_precision_top),
+                 number_or_reason(alignment.mean_precision_bottom)});
+    }
+  }
+  return "Agreement with human ratings (tau-b pooled over " +
+         base::with_thousands(result.ratings->rated_groups.size()) + " groups x " +
+         base::with_thousands(result.ratings->rated_pairs.size()) +
+         " trait pairs; P@3 averaged over groups; chance is 0.5)\n" + table.text();
+}
+
+std::string by_group_text(const StatisticsResult& result, std::size_t prior) {
+  TextTable table(measures_head(result, "group"));
+  for (std::size_t index = 0; index < result.ratings->rated_groups.size(); ++index) {
+    std::vector<std::string> row = {
+        shortened(result.scores.axes.groups[result.ratings->rated_groups[index]], label_length)};
+    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+      row.push_back(starred(result.alignments[table_of(result, measure, prior)].by_group[index].tau));
+    }
+    table.add(std::move(row));
+  }
+  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05)\n" + table.text();
+}
+
+std::string by_template_text(const StatisticsResult& result, std::size_t prior) {
+  TextTable table(measures_head(result, "template"));
+  for (std::size_t sentence = 0; sentence < result.scores.axes.templates.size(); ++sentence) {
+    std::vector<std::string> row = {shortened(result.scores.axes.templates[sentence], label_length)};
+    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+      row.push_back(starred(result.alignments[table_of(result, measure, prior)].pooled_by_template[sentence]));
+    }
+    table.add(std::move(row));
+  }
+  std::string text =
+      "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
+      "; * p < 0.05)\n" + table.text();
+  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+    const auto& choice = result.alignments[table_of(result, measure, prior)].choice;
+    if (choice) {
+      std::vector<std::string> labels;
+      for (const auto sentence : choice->templates) {
+        labels.push_back(result.scores.axes.templates[sentence]);
+      }
+      text += "best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
+              " (tau-b " + fixed(choice->pooled.value) + "; chosen on the same ratings)\n";
+    }
+  }
+  return text;
+}
+
+std::string unmatched_text(const RatingTable& ratings) {
+  std::string text = "Ratings matched " + base::with_thousands(ratings.rated_groups.size()) + " groups and " +
+                     base::with_thousands(ratings.rated_pairs.size()) + " trait pairs";
+  const auto list = [&](const std::string& what, const std::vector<std::string>& names) {
+    if (!names.empty()) {
+      text += "; " + base::with_thousands(names.size()) + " " + what + " not in the result: " + base::join(names, ", ");
+    }
+  };
+  list("rated groups", ratings.unmatched_groups);
+  list("rated trait pairs", ratings.unmatched_pairs);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string status_text(const StatisticsResult& result) {
+  TextTable cells({"status of a cell", "cells"});
+  for (std::size_t status = 0; status < result.cell_status_names.size(); ++status) {
+    if (const auto count = result.scores.cells_by_status[status]; count > 0) {
+      cells.add({result.cell_status_names[status], base::with_thousands(count)});
+    }
+  }
+  TextTable undefined({"scores that do not exist", "reason", "number"});
+  std::size_t num_reasons = 0;
+  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+    for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+      const auto& counts = result.scores.scores_by_status[table_of(result, measure, prior)];
+      for (std::size_t reason = 1; reason < counts.size(); ++reason) {
+        if (counts[reason] > 0) {
+          undefined.add({table_name(result, measure, prior), std::string(stats::score_status_names[reason]),
+                         base::with_thousands(counts[reason])});
+          ++num_reasons;
+        }
+      }
+    }
+  }
+  return cells.text() + "\n" + (num_reasons > 0 ? undefined.text() : std::string("Every score exists.\n"));
+}
+
+std::string top_associations_text(const StatisticsResult& result, std::size_t count) {
+  const auto& axes = result.scores.axes;
+  std::string text =
+      "Strongest associations (mean over sentences of right pole minus left pole, nat; prior: " + axes.priors.front() +
+      ")\n";
+  TextTable table({"measure", "group", "leans to", "rather than", "score"});
+  for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
+    const auto first = result.scores.overall_index(measure, 0, 0, 0);
+    const auto score = [&](std::size_t cell) { return result.scores.overall[first + cell].value(); };
+    std::vector<std::size_t> order;
+    for (std::size_t cell = 0; cell < axes.groups.size() * axes.pairs.size(); ++cell) {
+      if (result.scores.overall[first + cell].count > 0) {
+        order.push_back(cell);
+      }
+    }
+    const auto shown = std::min(count, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                      [&](auto a, auto b) {
+                        const auto left = std::abs(score(a));
+                        const auto right = std::abs(score(b));
+                        return left != right ? left > right : a < b;
+                      });
+    for (std::size_t rank = 0; rank < shown; ++rank) {
+      const auto& pair = result.pairs[order[rank] % axes.pairs.size()];
+      const auto value = score(order[rank]);
+      table.add({rank == 0 ? axes.measures[measure] : "",
+                 shortened(axes.groups[order[rank] / axes.pairs.size()], label_length),
+                 result.pole_names[value > 0 ? pair.right : pair.left],
+                 result.pole_names[value > 0 ? pair.left : pair.right], fixed(value)});
+    }
+  }
+  return text + table.text();
+}
+
+std::string agreement_text(const StatisticsResult& result) {
+  if (!result.ratings) {
+    return "";
+  }
+  std::string text = unmatched_text(*result.ratings) + "\n" + overall_text(result);
+  for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+    text += "\n" + by_group_text(result, prior);
+  }
+  for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+    text += "\n" + by_template_text(result, prior);
+  }
+  return text;
+}
+
+}  // namespace stereosweep::results
