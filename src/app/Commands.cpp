@@ -1,11 +1,15 @@
 #include "app/Commands.hpp"
 
+#include "app/ShowCommand.hpp"
+#include "app/StatsCommand.hpp"
 #include "app/ValidateCommand.hpp"
 
 namespace stereosweep::app {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
+      {"show", "what a result holds, its digest, its strongest associations", show_command},
+      {"stats", "scores, averages and agreement with human ratings", stats_command},
       {"validate", "check a job and print its size", validate_command},
   };
   return all;
