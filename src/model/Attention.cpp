@@ -3,12 +3,14 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 
 #include <cmath>
 
 #include "base/Check.hpp"
 #include "model/AttentionKernel.hpp"
+#include "model/FlashAttention.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -23,10 +25,6 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
                std::int64_t num_heads, const at::Tensor& out) {
   const auto width = query.size(1) / num_heads;
   const auto sequences = static_cast<std::int64_t>(segments.key_begin.size()) - 1;
-  std::int64_t longest = 0;
-  for (std::int64_t i = 0; i < sequences; ++i) {
-    longest = std::max(longest, segments.key_begin[i + 1] - segments.key_begin[i]);
-  }
   const auto one_pair = [&](std::int64_t index, float* scratch) {
     const auto sequence = index / num_heads;
     const auto column = index % num_heads * width;
@@ -49,7 +47,7 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
       attend_one(task, scratch);
     }
   };
-  const auto numbers = scratch_numbers(longest, width);
+  const auto numbers = scratch_numbers(longest(segments.key_begin), width);
   at::parallel_for(0, sequences * num_heads, 16, [&](std::int64_t begin, std::int64_t end) {
     const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch's allocator aligns to 64 bytes
     for (auto index = begin; index < end; ++index) {
@@ -63,14 +61,52 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads) {
   STEREOSWEEP_ASSERT(query.stride(1) == 1 && key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
-  if (!query.is_cpu()) {
-    return attend_plainly(query, key, value, segments, num_heads);
+  if (query.is_cpu()) {
+    return attend_on_cpu(query, key, value, segments, num_heads);
   }
+  return flash_takes(query, num_heads) ? flash_attend(query, key, value, segments, num_heads)
+                                       : attend_in_runs(query, key, value, segments, num_heads);
+}
+
+at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const Segments& segments, std::int64_t num_heads) {
   const auto out = at::empty({query.size(0), query.size(1)}, query.options());
   if (query.scalar_type() == at::kFloat) {
     attend_in<float>(query, key, value, segments, num_heads, out);
   } else {
+    STEREOSWEEP_ASSERT(query.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
     attend_in<Bfloat16Bits>(query, key, value, segments, num_heads, out);
+  }
+  return out;
+}
+
+at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const Segments& segments, std::int64_t num_heads) {
+  const auto& keys = segments.key_begin;
+  const auto& queries = segments.query_begin;
+  const auto sequences = keys.size() - 1;
+  const auto width = query.size(1) / num_heads;
+  const auto by_head = [&](const at::Tensor& rows, std::int64_t begin, std::int64_t end, std::int64_t count) {
+    return rows.slice(0, begin, end).unflatten(1, {num_heads, width}).unflatten(0, {count, -1}).transpose(1, 2);
+  };
+  const auto same_lengths = [&](std::size_t left, std::size_t right) {
+    return keys[left + 1] - keys[left] == keys[right + 1] - keys[right] &&
+           queries[left + 1] - queries[left] == queries[right + 1] - queries[right];
+  };
+  auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  for (std::size_t first = 0; first < sequences;) {
+    auto last = first + 1;
+    while (last < sequences && same_lengths(first, last)) {
+      ++last;
+    }
+    const auto count = static_cast<std::int64_t>(last - first);
+    if (queries[last] > queries[first]) {
+      const auto mixed = at::scaled_dot_product_attention(by_head(query, queries[first], queries[last], count),
+                                                          by_head(key, keys[first], keys[last], count),
+                                                          by_head(value, keys[first], keys[last], count));
+      out.slice(0, queries[first], queries[last]).copy_(mixed.transpose(1, 2).reshape({-1, query.size(1)}));
+    }
+    first = last;
   }
   return out;
 }

@@ -1,27 +1,31 @@
 // Attention inside each sequence of a packed batch.
+//   all     softmax(q k^T / sqrt(width)) v per sequence and head, in both directions
+//   shapes  query [query rows, heads * width], key and value [key rows, heads * width], last stride 1
+//           -> [query rows, heads * width] in the same dtype
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <vector>
+
+#include "model/Segments.hpp"
 
 namespace stereosweep::model {
 
-/// Where the sequences of a batch lie: sequence i has the key rows [key_begin[i], key_begin[i+1]) and the query rows
-/// [query_begin[i], query_begin[i+1]), which may be none.
-struct Segments {
-  std::vector<std::int64_t> key_begin;    ///< [sequences + 1]
-  std::vector<std::int64_t> query_begin;  ///< [sequences + 1]
-};
-
-/// softmax(q k^T / sqrt(width)) v per sequence and head, in both directions.
-/// query [query rows, heads * width], key and value [key rows, heads * width], last stride 1 -> [query rows, heads *
-/// width]
+/// The fastest that the device, the dtype and the width allow.
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads);
 
-/// The same, written plainly and computed in float64: what the fast ones are tested against.
+/// On the CPU: our own kernel, straight on the packed rows.
+at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const Segments& segments, std::int64_t num_heads);
+
+/// On any device: neighbours of equal lengths together through torch's scaled dot product. On CUDA it serves float32
+/// and the widths that flash attention does not know.
+at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const Segments& segments, std::int64_t num_heads);
+
+/// Written plainly and computed in float64: what the fast ones are tested against.
 at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                           const Segments& segments, std::int64_t num_heads);
 

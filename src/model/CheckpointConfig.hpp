@@ -24,7 +24,7 @@ struct CheckpointConfig {
   std::int64_t first_position = 0;  ///< position of a sequence's first token (RoBERTa: pad_token_id + 1)
   double layer_norm_epsilon = 0;
   Activation activation = Activation::gelu;
-  bool tied_decoder = true;  ///< what the file says; a decoder of its own in the weights counts more
+  bool tied_decoder = true;  ///< false: the weights must hold a decoder matrix of its own
 
   std::int64_t head_width() const { return hidden / num_heads; }
   std::int64_t max_tokens() const { return positions - first_position; }

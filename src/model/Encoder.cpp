@@ -2,7 +2,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/layer_norm.h>
 #include <c10/core/InferenceMode.h>
@@ -16,14 +15,8 @@
 namespace stereosweep::model {
 namespace {
 
-at::Tensor index_tensor(std::span<const std::int64_t> values, const at::Device& device) {
-  auto host = at::empty({static_cast<std::int64_t>(values.size())}, at::TensorOptions(at::kLong));
-  std::copy(values.begin(), values.end(), host.mutable_data_ptr<std::int64_t>());
-  return host.to(device);
-}
-
-std::vector<std::int64_t> begins(std::span<const std::int32_t> lengths) {
-  std::vector<std::int64_t> out{0};
+std::vector<std::int32_t> begins(std::span<const std::int32_t> lengths) {
+  std::vector<std::int32_t> out{0};
   for (const auto length : lengths) {
     out.push_back(out.back() + length);
   }
@@ -31,21 +24,25 @@ std::vector<std::int64_t> begins(std::span<const std::int32_t> lengths) {
 }
 
 // How many of the sorted rows lie before each border.
-std::vector<std::int64_t> rows_before(std::span<const std::int64_t> borders, std::span<const std::int64_t> rows) {
-  std::vector<std::int64_t> out;
+std::vector<std::int32_t> rows_before(std::span<const std::int32_t> borders, std::span<const std::int64_t> rows) {
+  std::vector<std::int32_t> out;
   for (const auto border : borders) {
-    out.push_back(std::lower_bound(rows.begin(), rows.end(), border) - rows.begin());
+    out.push_back(static_cast<std::int32_t>(std::lower_bound(rows.begin(), rows.end(), border) - rows.begin()));
   }
   return out;
 }
 
-void check(const Packed& batch, const EncoderShape& shape, int layer, std::span<const std::int64_t> rows) {
+void check(const Packed& batch, const EncoderShape& shape, std::int64_t words, int layer,
+           std::span<const std::int64_t> rows) {
   std::int64_t total = 0;
   for (const auto length : batch.lengths) {
     STEREOSWEEP_ASSERT(length > 0 && length <= shape.max_tokens, "length " + std::to_string(length));
     total += length;
   }
   STEREOSWEEP_ASSERT(total == static_cast<std::int64_t>(batch.ids.size()), "lengths do not sum to the ids");
+  for (const auto id : batch.ids) {
+    STEREOSWEEP_ASSERT(id >= 0 && id < words, "token id " + std::to_string(id));
+  }
   STEREOSWEEP_ASSERT(layer >= 0 && layer <= shape.num_layers, "layer " + std::to_string(layer));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     STEREOSWEEP_ASSERT(rows[i] >= 0 && rows[i] < total && (i == 0 || rows[i - 1] < rows[i]),
@@ -65,22 +62,26 @@ at::Tensor Encoder::normalize(const at::Tensor& states, const Norm& norm) const 
   return at::layer_norm(states, {config_.hidden}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
 }
 
-at::Tensor Encoder::embed(const Packed& batch) const {
-  std::vector<std::int64_t> ids(batch.ids.begin(), batch.ids.end());
-  std::vector<std::int64_t> positions;
-  positions.reserve(ids.size());
+// Positions count up from the first one. RoBERTa gives its padding token, wherever it stands, the position before the
+// first and does not count it.
+std::vector<std::int32_t> Encoder::positions_of(const Packed& batch) const {
+  std::vector<std::int32_t> positions;
+  positions.reserve(batch.ids.size());
+  const auto first = static_cast<std::int32_t>(config_.first_position);
+  auto id = batch.ids.begin();
   for (const auto length : batch.lengths) {
-    for (std::int64_t i = 0; i < length; ++i) {
-      positions.push_back(config_.first_position + i);
+    auto next = first;
+    for (std::int32_t i = 0; i < length; ++i, ++id) {
+      const bool skipped = config_.family == Family::roberta && *id == first - 1;
+      positions.push_back(skipped ? first - 1 : next++);
     }
   }
-  for (const auto id : ids) {
-    STEREOSWEEP_ASSERT(id >= 0 && id < config_.vocabulary, "token id " + std::to_string(id));
-  }
-  const auto device = weights_.words.device();
-  const auto words = at::embedding(weights_.words, index_tensor(ids, device));
-  return normalize(words.add(at::embedding(weights_.positions, index_tensor(positions, device))),
-                   weights_.embedding_norm);
+  return positions;
+}
+
+at::Tensor Encoder::embed(const at::Tensor& ids, const at::Tensor& positions) const {
+  const auto words = at::embedding(weights_.words, ids);
+  return normalize(words.add(at::embedding(weights_.positions, positions)), weights_.embedding_norm);
 }
 
 at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
@@ -109,19 +110,27 @@ at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& state
 
 at::Tensor Encoder::hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const {
   const c10::InferenceMode guard;
-  check(batch, shape_, layer, rows);
-  const auto wanted = index_tensor(rows, weights_.words.device());
-  auto states = embed(batch);
-  if (layer == 0) {
-    return states.index_select(0, wanted);
-  }
+  check(batch, shape_, config_.vocabulary, layer, rows);
   const auto borders = begins(batch.lengths);
-  const Segments everywhere{borders, borders};
+  const auto few_borders = rows_before(borders, rows);
+  Staging staging;
+  const auto ids = staging.add(batch.ids);
+  const auto positions = staging.add(positions_of(batch));
+  const auto wanted = staging.add(std::vector<std::int32_t>(rows.begin(), rows.end()));
+  const auto all_begin = staging.add(borders);
+  const auto few_begin = staging.add(few_borders);
+  staging.send(weights_.words.device());
+  auto states = embed(staging.at(ids), staging.at(positions));
+  if (layer == 0) {
+    return states.index_select(0, staging.at(wanted));
+  }
+  const Segments everywhere{borders, borders, staging.at(all_begin), staging.at(all_begin)};
   for (int i = 0; i + 1 < layer; ++i) {
     states = run_layer(weights_.layers[i], states, everywhere, nullptr);
   }
-  const Segments few{borders, rows_before(borders, rows)};
-  return run_layer(weights_.layers[layer - 1], states, few, &wanted);
+  const Segments few{borders, few_borders, staging.at(all_begin), staging.at(few_begin)};
+  const auto few_rows = staging.at(wanted);
+  return run_layer(weights_.layers[layer - 1], states, few, &few_rows);
 }
 
 const HeadWeights& Encoder::head() const {

@@ -20,7 +20,8 @@ class Encoder : public MaskedModel {
   const at::Tensor& decoder_bias() const override;
 
  private:
-  at::Tensor embed(const Packed& batch) const;
+  std::vector<std::int32_t> positions_of(const Packed& batch) const;
+  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const;
   at::Tensor run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                        const at::Tensor* rows) const;
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const;

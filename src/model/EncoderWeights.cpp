@@ -35,13 +35,13 @@ class EncoderReader {
  public:
   EncoderReader(TensorReader& reader, const CheckpointConfig& config) : reader_(reader), config_(config) {
     const std::string family = config.family == Family::bert ? "bert." : "roberta.";
-    prefix_ = reader.has(family + "embeddings.word_embeddings.weight") ? family : "";
+    prefix_ = reader.has(family + "embeddings.position_embeddings.weight") ? family : "";
   }
 
   EncoderWeights read() {
     EncoderWeights weights;
     const auto hidden = config_.hidden;
-    weights.words = reader_.take(prefix_ + "embeddings.word_embeddings.weight", {config_.vocabulary, hidden});
+    weights.words = reader_.take(words_name(), {config_.vocabulary, hidden});
     weights.positions = reader_.take(prefix_ + "embeddings.position_embeddings.weight", {config_.positions, hidden});
     const auto types = reader_.take(prefix_ + "embeddings.token_type_embeddings.weight", {config_.token_types, hidden});
     weights.positions = weights.positions.add(types[0]);
@@ -55,6 +55,13 @@ class EncoderReader {
   }
 
  private:
+  // Tied matrices may be stored under either name.
+  std::string words_name() const {
+    const auto own = prefix_ + "embeddings.word_embeddings.weight";
+    const auto decoder = head_names(config_.family).prefix + "decoder.weight";
+    return !reader_.has(own) && reader_.has(decoder) && config_.tied_decoder ? decoder : own;
+  }
+
   // Old checkpoints call scale and shift of a layer norm gamma and beta.
   Norm norm(const std::string& name) {
     const auto old = !reader_.has(name + ".weight") && reader_.has(name + ".gamma");
@@ -102,17 +109,19 @@ class EncoderReader {
     if (std::none_of(reader_.stored().begin(), reader_.stored().end(), begins)) {
       return std::nullopt;
     }
+    // transformers' rule: the decoder's own matrix and bias count where they are stored; else the tied ones do.
     const auto decoder = names.prefix + "decoder.weight";
     const auto own_bias = names.prefix + "decoder.bias";
-    const auto bias = reader_.has(names.prefix + "bias") ? names.prefix + "bias" : own_bias;
+    const auto shared_bias = names.prefix + "bias";
+    const bool own_matrix = !config_.tied_decoder || reader_.has(decoder);
     HeadWeights weights;
     weights.transform = linear(names.dense, config_.hidden, config_.hidden);
     weights.norm = norm(names.norm);
-    auto matrix = reader_.has(decoder) ? reader_.take(decoder, {config_.vocabulary, config_.hidden}) : words;
+    auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, config_.hidden}) : words;
     weights.vocabulary = matrix.size(0);
-    weights.bias = reader_.take_as(bias, {weights.vocabulary}, at::kFloat);
+    weights.bias = reader_.take_as(reader_.has(own_bias) ? own_bias : shared_bias, {weights.vocabulary}, at::kFloat);
     weights.decoder = Linear(std::move(matrix), weights.bias.to(reader_.options().dtype()));
-    reader_.ignore(own_bias);
+    reader_.ignore(shared_bias);
     return weights;
   }
 

@@ -17,12 +17,12 @@ namespace {
 struct Case {
   std::int64_t width;
   std::int64_t num_heads;
-  std::vector<std::int64_t> lengths;
-  std::vector<std::int64_t> queries;  ///< of each sequence; empty: all
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int32_t> queries;  ///< of each sequence; empty: all
 };
 
 Segments segments_of(const Case& one) {
-  Segments segments{{0}, {0}};
+  Segments segments{{0}, {0}, {}, {}};
   for (std::size_t i = 0; i < one.lengths.size(); ++i) {
     segments.key_begin.push_back(segments.key_begin.back() + one.lengths[i]);
     segments.query_begin.push_back(segments.query_begin.back() +
@@ -60,13 +60,15 @@ TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
       const auto plain = attend_plainly(query, key, value, segments, one.num_heads);
       ASSERT_GT(plain.abs().max().item<float>(), 0.1F);
       EXPECT_LT(largest_difference(fast, plain), type == at::kFloat ? 3e-5 : 4e-2) << "width " << one.width;
+      const auto in_runs = attend_in_runs(query, key, value, segments, one.num_heads);
+      EXPECT_LT(largest_difference(in_runs, plain), type == at::kFloat ? 3e-5 : 1e-1) << "width " << one.width;
       EXPECT_TRUE(attend(query, key, value, segments, one.num_heads).equal(fast)) << "the bits must repeat";
     }
   }
 }
 
 TEST(Attention, ExtremeScoresStayFinite) {
-  const Segments segments{{0, 20}, {0, 20}};
+  const Segments segments{{0, 20}, {0, 20}, {}, {}};
   const auto query = at::randn({20, 64}, at::kFloat).mul_(100);
   const auto fast = attend(query, query, query, segments, 1);
   EXPECT_TRUE(fast.isfinite().all().item<bool>());
