@@ -195,14 +195,17 @@ std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std:
   return jobs;
 }
 
-domain::Job load_resolved(std::string_view text, const std::string& name) {
+domain::Job load_resolved(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
   base::Problems problems;
   // A table of 100,000 rows grows when it is written out, so the limits are wider than for what people write.
   const YamlLimits limits{std::size_t{256} << 20, 20'000'000, 16};
-  const Node root = parse_yaml(text, name, problems, limits);
+  Node root = parse_yaml(text, name, problems, limits);
   Pieces pieces("", Pieces::Access::inline_only);
   domain::Job job;
   if (root.kind != Node::Kind::broken) {
+    for (const auto& override_text : overrides) {
+      apply_override(root, override_text, problems);
+    }
     job = read_job(root, pieces, problems);
   }
   problems.raise_if_any("the resolved job " + name + " cannot be used:");

@@ -17,6 +17,7 @@ std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std:
 
 /// The same for a text that is at hand: no sweep, no pieces, no paths looked up. Reads what `canonical_dump` wrote.
 /// `name` stands in messages. Throws InputError.
-domain::Job load_resolved(std::string_view text, const std::string& name);
+domain::Job load_resolved(std::string_view text, const std::string& name,
+                          const std::vector<std::string>& overrides = {});
 
 }  // namespace stereosweep::config
