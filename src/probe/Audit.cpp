@@ -91,6 +91,19 @@ class Auditor {
   Audit audit_;
 };
 
+/// Begin of the i-th of `parts` nearly equal parts; the product may pass 2^64.
+std::uint64_t share(std::uint64_t i, std::uint64_t whole, std::uint64_t parts) {
+  return static_cast<std::uint64_t>(static_cast<__uint128_t>(i) * whole / parts);
+}
+
+/// A fixed, patternless number: equal steps could meet the same template again and again (splitmix64's finaliser).
+std::uint64_t scatter(std::uint64_t i) {
+  i = (i + 1) * 0x9e3779b97f4a7c15U;
+  i = (i ^ (i >> 30U)) * 0xbf58476d1ce4e5b9U;
+  i = (i ^ (i >> 27U)) * 0x94d049bb133111ebU;
+  return i ^ (i >> 31U);
+}
+
 }  // namespace
 
 Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
@@ -103,9 +116,8 @@ Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer
   const std::uint64_t mean_block = num_blocks == 0 ? 1 : num_contexts / num_blocks;
   const std::uint64_t wanted = all ? num_blocks : std::clamp<std::uint64_t>(max_contexts / mean_block, 1, num_blocks);
   for (std::uint64_t i = 0; i < wanted; ++i) {
-    // i-th of `wanted` evenly spaced blocks; the product of both may pass 2^64.
-    const auto index = static_cast<std::uint64_t>(static_cast<__uint128_t>(i) * num_blocks / wanted);
-    plan::Block block = blocks.block(index);
+    const std::uint64_t begin = share(i, num_blocks, wanted);
+    plan::Block block = blocks.block(begin + scatter(i) % (share(i + 1, num_blocks, wanted) - begin));
     block.num_contexts = std::min(block.num_contexts, max_contexts);  // a single block may be the whole product
     auditor.read(block);
   }

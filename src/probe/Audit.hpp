@@ -14,7 +14,7 @@ namespace stereosweep::probe {
 /// Sums over the contexts that were read; `scale()` carries them to the whole product.
 struct Audit {
   std::uint64_t num_contexts = 0;   ///< of the product
-  std::uint64_t contexts_read = 0;  ///< all, or evenly spaced blocks
+  std::uint64_t contexts_read = 0;  ///< all, or blocks spread over the product
   std::uint64_t cells_read = 0;     ///< contexts x words
   std::uint64_t cells_by_status[16] = {};
   std::uint64_t forwards_alone = 0;  ///< one forward pass per cell and subword that a measure reads
@@ -33,7 +33,7 @@ struct Audit {
 };
 
 /// `max_tokens`: longest input of the model (0: unknown). Reads whole blocks, all of them if the product has at most
-/// `max_contexts` contexts, else evenly spaced ones.
+/// `max_contexts` contexts, else one at a fixed random place in each of as many equal parts as that allows.
 Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
             std::uint64_t max_contexts);
 

@@ -36,7 +36,8 @@ inline std::vector<std::string> word_piece_vocabulary() {
   return tokens;
 }
 
-inline tokenizer::Tokenizer word_piece() {
+/// tokenizer.json of the WordPiece tokenizer.
+inline base::Json word_piece_json() {
   base::Json vocabulary = base::Json::object();
   int id = 0;
   for (const auto& token : word_piece_vocabulary()) {
@@ -62,8 +63,10 @@ inline tokenizer::Tokenizer word_piece() {
                    {"continuing_subword_prefix", "##"},
                    {"max_input_chars_per_word", 100},
                    {"vocab", vocabulary}};
-  return from_json(json, "[MASK]");
+  return json;
 }
+
+inline tokenizer::Tokenizer word_piece() { return from_json(word_piece_json(), "[MASK]"); }
 
 inline tokenizer::Tokenizer byte_level() {
   base::Json vocabulary = base::Json::object();
@@ -73,6 +76,7 @@ inline tokenizer::Tokenizer byte_level() {
   }
   const std::string space = "\xC4\xA0";  // Ġ, the byte-level alphabet's space
   vocabulary[space] = id++;
+  vocabulary["\xC4\x89"] = id++;  // ĉ: the tab
   for (char byte = '!'; byte <= '~'; ++byte) {
     vocabulary[std::string(1, byte)] = id++;
   }

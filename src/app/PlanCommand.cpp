@@ -1,0 +1,110 @@
+#include "app/PlanCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <iostream>
+#include <limits>
+#include <string>
+
+#include "app/PlanReport.hpp"
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "config/JobLoader.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+/// Contexts that are read one by one; a larger product is sampled, so that 10^9 cells answer within seconds.
+constexpr std::uint64_t max_contexts_read = 20'000;
+
+struct Request {
+  std::string file;
+  std::vector<std::string> overrides;
+  bool shows_prompts = false;
+  int ranks = 1;
+  std::optional<std::uint64_t> limit;
+};
+
+// Nothing where only help was asked for.
+std::optional<Request> parse_arguments(const Arguments& arguments) {
+  options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights");
+  visible.add_options()("help", "print this");
+  visible.add_options()("show-prompts", "also print the text of every cell");
+  visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");
+  visible.add_options()("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
+  options::options_description all;
+  all.add(visible).add_options()("job", options::value<std::vector<std::string>>());
+  options::positional_options_description positional;
+  positional.add("job", -1);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep plan --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return std::nullopt;
+  }
+  if (values.count("job") == 0) {
+    throw base::InputError(base::describe("no job is named", "see stereosweep plan --help"));
+  }
+  Request request;
+  request.overrides = values["job"].as<std::vector<std::string>>();
+  request.file = request.overrides.front();
+  request.overrides.erase(request.overrides.begin());
+  request.shows_prompts = values.count("show-prompts") > 0;
+  request.ranks = values["ranks"].as<int>();
+  if (request.ranks < 1) {
+    throw base::InputError(base::describe("--ranks must be at least 1", "it is " + std::to_string(request.ranks)));
+  }
+  if (values.count("limit") > 0) {
+    const auto limit = values["limit"].as<std::int64_t>();
+    if (limit < 0) {
+      throw base::InputError(base::describe("--limit must not be negative", "it is " + std::to_string(limit)));
+    }
+    request.limit = static_cast<std::uint64_t>(limit);
+  }
+  return request;
+}
+
+void plan_job(const domain::Job& job, const Request& request) {
+  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  std::optional<model::CheckpointConfig> config;
+  if (job.execution.engine != domain::EngineKind::fake || files.find("config.json") != nullptr) {
+    config = model::read_config(files);
+  }
+  const auto probe = probe::make_probe(job, tokenizer);
+  const auto& association = dynamic_cast<const probe::AssociationProbe&>(*probe);
+  const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
+  const auto audit = probe::audit(association, tokenizer, max_tokens, max_contexts_read);
+  print_plan(std::cout, {.job = job,
+                         .probe = association,
+                         .audit = audit,
+                         .config = config,
+                         .ranks = request.ranks,
+                         .limit = request.limit.value_or(40)});
+  if (request.shows_prompts) {
+    std::cout << '\n';
+    print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+  }
+  std::cout << std::flush;
+}
+
+}  // namespace
+
+int plan_command(const Arguments& arguments) {
+  const auto request = parse_arguments(arguments);
+  if (request) {
+    for (const auto& job : config::load_jobs(request->file, request->overrides)) {
+      plan_job(job, *request);
+    }
+  }
+  return static_cast<int>(base::ExitCode::done);
+}
+
+}  // namespace stereosweep::app
