@@ -2,6 +2,7 @@
 
 #include "app/ShowCommand.hpp"
 #include "app/StatsCommand.hpp"
+#include "app/TokenizeCommand.hpp"
 #include "app/ValidateCommand.hpp"
 
 namespace stereosweep::app {
@@ -10,6 +11,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"show", "what a result holds, its digest, its strongest associations", show_command},
       {"stats", "scores, averages and agreement with human ratings", stats_command},
+      {"tokenize", "lines of text -> ids and byte offsets", tokenize_command},
       {"validate", "check a job and print its size", validate_command},
   };
   return all;

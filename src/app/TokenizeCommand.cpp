@@ -1,0 +1,121 @@
+#include "app/TokenizeCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <charconv>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Json.hpp"
+#include "base/Text.hpp"
+#include "tokenizer/Decoder.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+enum class LineForm { text, json };
+
+void append_number(std::string& out, std::uint64_t value) {
+  char digits[20];
+  const auto result = std::to_chars(std::begin(digits), std::end(digits), value);
+  out.append(std::begin(digits), result.ptr);
+}
+
+void append_answer(std::string& out, const tokenizer::Encoding& encoding) {
+  out += R"({"ids":[)";
+  for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+    out += i == 0 ? "" : ",";
+    append_number(out, static_cast<std::uint64_t>(encoding.ids[i]));
+  }
+  out += R"(],"offsets":[)";
+  for (std::size_t i = 0; i < encoding.offsets.size(); ++i) {
+    out += i == 0 ? "[" : ",[";
+    append_number(out, encoding.offsets[i].begin);
+    out += ',';
+    append_number(out, encoding.offsets[i].end);
+    out += ']';
+  }
+  out += "]}\n";
+}
+
+std::string text_of(std::string line, LineForm form) {
+  if (form == LineForm::text) {
+    return line;
+  }
+  const auto json = base::parse_json(line, "line");
+  if (!json.is_string()) {
+    throw base::InputError(base::describe(std::string("the line is a JSON ") + json.type_name(),
+                                          "with --json-lines each line is a JSON string"));
+  }
+  return json.get<std::string>();
+}
+
+/// Writes the answer of one line; false for an error.
+bool answer(const tokenizer::Tokenizer& tokenizer, std::string line, LineForm form, tokenizer::SpecialTokens special,
+            std::string& out) {
+  const auto start = out.size();
+  try {
+    append_answer(out, tokenizer.encode(text_of(std::move(line), form), special));
+    return true;
+  } catch (const base::Error& error) {
+    out.resize(start);
+    out += R"({"error":)" + base::json_quote(tokenizer::to_valid_utf8(error.what())) + "}\n";
+    return false;
+  }
+}
+
+int tokenize_lines(const tokenizer::Tokenizer& tokenizer, LineForm form, tokenizer::SpecialTokens special) {
+  constexpr std::size_t flush_size = 1 << 16;
+  std::string line;
+  std::string out;
+  bool all_good = true;
+  while (std::getline(std::cin, line)) {  // ends at \n alone; a last line without one counts
+    all_good = answer(tokenizer, std::move(line), form, special, out) && all_good;
+    if (out.size() >= flush_size || std::cin.rdbuf()->in_avail() <= 0) {  // do not let a waiting user wait
+      std::cout << out << std::flush;
+      out.clear();
+    }
+  }
+  std::cout << out << std::flush;
+  return static_cast<int>(all_good ? base::ExitCode::done : base::ExitCode::error);
+}
+
+}  // namespace
+
+int tokenize_command(const Arguments& arguments) {
+  options::options_description visible(
+      "stereosweep tokenize --model DIR: one line {\"ids\":[..],\"offsets\":[[start,end],..]} for each line of "
+      "standard input (offsets in bytes)");
+  visible.add_options()("help", "print this")("model", options::value<std::string>(), "a Hugging Face directory")(
+      "no-special", "without the special tokens that frame a text")(
+      "json-lines", "each line is a JSON string, so that a text may hold line ends");
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(visible).positional({}).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep tokenize --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return static_cast<int>(base::ExitCode::done);
+  }
+  if (values.count("model") == 0) {
+    throw base::InputError(base::describe("no --model is given", "see stereosweep tokenize --help"));
+  }
+  std::ios::sync_with_stdio(false);
+  std::cin.tie(nullptr);
+  const auto files = base::read_checkpoint_files(values["model"].as<std::string>(), base::CheckpointPart::small_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  return tokenize_lines(
+      tokenizer, values.count("json-lines") > 0 ? LineForm::json : LineForm::text,
+      values.count("no-special") > 0 ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);
+}
+
+}  // namespace stereosweep::app

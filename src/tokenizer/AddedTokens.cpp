@@ -1,0 +1,200 @@
+#include "tokenizer/AddedTokens.hpp"
+
+#include <algorithm>
+
+#include "base/Text.hpp"
+#include "tokenizer/Unicode.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+bool ends_with_word(std::string_view text) {
+  if (text.empty()) {
+    return false;
+  }
+  auto i = previous_character(text, text.size());
+  return is(next_character(text, i), classes::word);
+}
+
+bool starts_with_word(std::string_view text) {
+  std::size_t i = 0;
+  return !text.empty() && is(next_character(text, i), classes::word);
+}
+
+std::size_t start_of_trailing_space(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0) {
+    const auto begin = previous_character(text, end);
+    auto i = begin;
+    if (!is(next_character(text, i), classes::white_space)) {
+      break;
+    }
+    end = begin;
+  }
+  return end;
+}
+
+std::size_t end_of_leading_space(std::string_view text) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size() && is(next_character(text, i), classes::white_space);) {
+    end = i;
+  }
+  return end;
+}
+
+}  // namespace
+
+void AddedTokens::Matcher::add(std::string_view pattern, const AddedToken* token) {
+  std::uint32_t node = 0;
+  for (const char byte : pattern) {
+    if (const auto* next = child(nodes_[node], byte)) {
+      node = *next;
+      continue;
+    }
+    const auto created = static_cast<std::uint32_t>(nodes_.size());
+    nodes_[node].children.emplace_back(byte, created);
+    nodes_.emplace_back();
+    node = created;
+  }
+  starts_[static_cast<unsigned char>(pattern.front())] = true;
+  if (nodes_[node].token == nullptr) {  // of equal patterns the first counts
+    nodes_[node].token = token;
+  }
+}
+
+const std::uint32_t* AddedTokens::Matcher::child(const Node& node, char byte) const {
+  for (const auto& [label, index] : node.children) {
+    if (label == byte) {
+      return &index;
+    }
+  }
+  return nullptr;
+}
+
+const AddedToken* AddedTokens::Matcher::match(std::string_view text, std::size_t position, std::size_t& length) const {
+  const AddedToken* found = nullptr;
+  std::uint32_t node = 0;
+  for (std::size_t i = position; i < text.size(); ++i) {
+    const auto* next = child(nodes_[node], text[i]);
+    if (next == nullptr) {
+      break;
+    }
+    node = *next;
+    if (nodes_[node].token != nullptr) {
+      found = nodes_[node].token;
+      length = i + 1 - position;
+    }
+  }
+  return found;
+}
+
+AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary,
+                         const Normalizer* normalizer) {
+  if (!field) {
+    return;
+  }
+  read(*field, vocabulary);
+  // Special ones first: of two with the same pattern the first counts.
+  for (const bool special : {true, false}) {
+    for (const auto& token : tokens_) {
+      if (token.special != special) {
+        continue;
+      }
+      const auto& owner = tokens_[by_id_.at(token.id)];  // the last one with this id decides the flags
+      if (!token.normalized || normalizer == nullptr) {
+        (token.normalized ? normalized_ : raw_).add(token.content, &owner);
+        continue;
+      }
+      AlignedText text(token.content, 0);
+      normalizer->apply(text);
+      if (text.size() == 0) {
+        field->refuse("the token " + base::json_quote(token.content) + " is normalized to nothing",
+                      "it would be found everywhere");
+      }
+      normalized_.add(text.text(), &owner);
+    }
+  }
+}
+
+TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabulary) const {
+  if (const auto it = ids_.find(content); it != ids_.end()) {
+    return it->second;
+  }
+  if (const auto id = vocabulary.find(content)) {
+    return *id;
+  }
+  const auto next = static_cast<TokenId>(vocabulary.num_tokens());
+  TokenId largest = -1;
+  for (const auto& [text, id] : ids_) {
+    largest = std::max(largest, id);
+  }
+  return std::max(next, largest + 1);
+}
+
+void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {
+  for (const auto& item : field.items()) {
+    AddedToken token;
+    token.content = item.at("content").text();
+    token.single_word = item.flag_or("single_word", false);
+    token.strip_left = item.flag_or("lstrip", false);
+    token.strip_right = item.flag_or("rstrip", false);
+    token.special = item.flag_or("special", false);
+    token.normalized = item.flag_or("normalized", !token.special);
+    if (token.content.empty()) {
+      continue;
+    }
+    token.id = id_for(token.content, vocabulary);
+    ids_[token.content] = token.id;
+    size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+    by_id_[token.id] = tokens_.size();
+    if (token.special) {
+      specials_[token.content] = true;
+    }
+    tokens_.push_back(std::move(token));
+  }
+}
+
+void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatch>& parts) const {
+  const auto& matcher = phase == Phase::raw ? raw_ : normalized_;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < text.size() && !matcher.empty();) {
+    std::size_t length = 0;
+    const auto* token = matcher.may_start(text[i]) ? matcher.match(text, i, length) : nullptr;
+    if (token == nullptr) {
+      ++i;
+      continue;
+    }
+    auto begin = i;
+    auto end = i + length;
+    i = end;
+    if (token->single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
+      continue;
+    }
+    if (token->strip_left) {
+      begin = std::max(start_of_trailing_space(text.substr(0, begin)), done);
+    }
+    if (token->strip_right) {
+      end += end_of_leading_space(text.substr(end));
+    }
+    if (done < begin) {
+      parts.push_back({done, begin, nullptr});
+    }
+    parts.push_back({begin, end, token});
+    done = end;
+  }
+  if (done < text.size()) {
+    parts.push_back({done, text.size(), nullptr});
+  }
+}
+
+const AddedToken* AddedTokens::by_id(TokenId id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &tokens_[it->second];
+}
+
+std::optional<TokenId> AddedTokens::find_id(std::string_view content) const {
+  const auto it = ids_.find(content);
+  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+}  // namespace stereosweep::tokenizer

@@ -1,0 +1,95 @@
+#include "tokenizer/AlignedText.hpp"
+
+#include "base/Check.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::tokenizer {
+
+AlignedText::AlignedText(std::string_view part, std::size_t offset)
+    : text_(part), origin_(static_cast<std::uint32_t>(offset)) {
+  alignments_.reserve(part.size());
+  for (std::size_t i = 0; i < part.size();) {
+    const auto begin = i;
+    next_character(part, i);
+    const Alignment alignment{static_cast<std::uint32_t>(offset + begin), static_cast<std::uint32_t>(offset + i)};
+    alignments_.insert(alignments_.end(), i - begin, alignment);
+  }
+}
+
+void AlignedText::clear() {
+  text_.clear();
+  alignments_.clear();
+}
+
+void AlignedText::reserve(std::size_t bytes) {
+  text_.reserve(bytes);
+  alignments_.reserve(bytes);
+}
+
+void AlignedText::put(char32_t value, Alignment alignment) {
+  if (value < 0x80) {
+    text_ += static_cast<char>(value);
+    alignments_.push_back(alignment);
+    return;
+  }
+  base::append_utf8(text_, value);
+  alignments_.insert(alignments_.end(), utf8_length(value), alignment);
+}
+
+void AlignedText::append(const AlignedText& other, std::size_t begin, std::size_t end) {
+  text_.append(other.text_, begin, end - begin);
+  const auto first = other.alignments_.begin();
+  alignments_.insert(alignments_.end(), first + static_cast<std::ptrdiff_t>(begin),
+                     first + static_cast<std::ptrdiff_t>(end));
+}
+
+AlignedText AlignedText::part(std::size_t begin, std::size_t end) const {
+  AlignedText out;
+  out.append(*this, begin, end);
+  out.origin_ = begin < end ? alignments_[begin].begin : origin_;
+  return out;
+}
+
+void AlignedText::transform(std::span<const Change> target) {
+  AlignedText out;
+  out.reserve(size());
+  out.origin_ = origin_;
+  std::size_t position = 0;  // of the next old character
+  for (const auto& [value, change] : target) {
+    if (change > 0) {
+      out.put(value, before(position));
+      continue;
+    }
+    STEREOSWEEP_ASSERT(position < size(), "more characters replaced than there are");
+    out.put(value, alignments_[position]);
+    for (std::int32_t i = change; i <= 0 && position < size(); ++i) {
+      next_character(text_, position);
+    }
+  }
+  *this = std::move(out);
+}
+
+void AlignedText::prepend(std::string_view prefix) {
+  if (text_.empty()) {
+    return;
+  }
+  alignments_.insert(alignments_.begin(), prefix.size(), alignments_.front());
+  text_.insert(0, prefix);
+}
+
+void AlignedText::replace(std::span<const Range> ranges, std::string_view content) {
+  AlignedText out;
+  out.reserve(size());
+  out.origin_ = origin_;
+  std::size_t done = 0;
+  for (const auto& [begin, end] : ranges) {
+    out.append(*this, done, begin);
+    out.text_ += content;
+    out.alignments_.insert(out.alignments_.end(), content.size(), before(end));
+    done = end;
+  }
+  out.append(*this, done, size());
+  *this = std::move(out);
+}
+
+}  // namespace stereosweep::tokenizer

@@ -1,0 +1,96 @@
+#include "tokenizer/Field.hpp"
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "tokenizer/Unicode.hpp"
+
+namespace stereosweep::tokenizer {
+
+void Field::refuse(std::string_view problem, std::string_view why) const {
+  throw base::InputError(base::Place{*file_, 0, path_}.text() + ": " + base::describe(problem, why));
+}
+
+const base::Json& Field::object() const {
+  if (!value_->is_object()) {
+    refuse(std::string("is a ") + value_->type_name(), "an object is needed");
+  }
+  return *value_;
+}
+
+std::optional<Field> Field::find(const std::string& key) const {
+  const auto it = object().find(key);
+  if (it == value_->end() || it->is_null()) {
+    return std::nullopt;
+  }
+  return Field(*it, *file_, path_.empty() ? key : path_ + "." + key);
+}
+
+Field Field::at(const std::string& key) const {
+  if (auto found = find(key)) {
+    return *found;
+  }
+  refuse("\"" + key + "\" is missing", "it is needed here");
+}
+
+std::string Field::text() const {
+  if (!value_->is_string()) {
+    refuse(std::string("is a ") + value_->type_name(), "a text is needed");
+  }
+  return value_->get<std::string>();
+}
+
+char32_t Field::character() const {
+  const auto value = text();
+  if (value.empty() || count_characters(value) != 1) {
+    refuse(base::json_quote(value), "one character is needed");
+  }
+  std::size_t position = 0;
+  return next_character(value, position);
+}
+
+bool Field::flag() const {
+  if (!value_->is_boolean()) {
+    refuse(std::string("is a ") + value_->type_name(), "true or false is needed");
+  }
+  return value_->get<bool>();
+}
+
+std::size_t Field::number() const {
+  if (!value_->is_number_unsigned()) {
+    refuse(value_->is_number() ? value_->dump() : std::string("is a ") + value_->type_name(),
+           "a whole number from 0 on is needed");
+  }
+  return value_->get<std::size_t>();
+}
+
+std::vector<Field> Field::items() const {
+  if (!value_->is_array()) {
+    refuse(std::string("is a ") + value_->type_name(), "a list is needed");
+  }
+  std::vector<Field> all;
+  for (std::size_t i = 0; i < value_->size(); ++i) {
+    all.emplace_back((*value_)[i], *file_, path_ + "[" + std::to_string(i) + "]");
+  }
+  return all;
+}
+
+std::string Field::text_or(const std::string& key, std::string_view otherwise) const {
+  const auto found = find(key);
+  return found ? found->text() : std::string(otherwise);
+}
+
+bool Field::flag_or(const std::string& key, bool otherwise) const {
+  const auto found = find(key);
+  return found ? found->flag() : otherwise;
+}
+
+void Field::refuse_type(std::string_view supported) const {
+  const auto found = find("type");
+  if (!found) {
+    refuse("\"type\" is missing", "it names the component");
+  }
+  found->refuse("component " + base::json_quote(found->text()) + " is not supported",
+                "supported here: " + std::string(supported));
+}
+
+}  // namespace stereosweep::tokenizer

@@ -1,0 +1,224 @@
+#include "tokenizer/Tokenizer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/Error.hpp"
+#include "tokenizer/AddedTokens.hpp"
+#include "tokenizer/Decoder.hpp"
+#include "tokenizer/Definition.hpp"
+#include "tokenizer/Model.hpp"
+#include "tokenizer/Normalizer.hpp"
+#include "tokenizer/PostProcessor.hpp"
+#include "tokenizer/PreTokenizer.hpp"
+#include "tokenizer/WordCache.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+template <typename Component>
+std::unique_ptr<Component> read_if_there(const Field& root, const std::string& key,
+                                         std::unique_ptr<Component> (*read)(const Field&)) {
+  const auto field = root.find(key);
+  return field ? read(*field) : nullptr;
+}
+
+}  // namespace
+
+struct Tokenizer::Parts {
+  explicit Parts(const Field& root)
+      : model(read_model(root.at("model"))),
+        normalizer(read_if_there(root, "normalizer", read_normalizer)),
+        pre_tokenizer(read_if_there(root, "pre_tokenizer", read_pre_tokenizer)),
+        post_processor(read_if_there(root, "post_processor", read_post_processor)),
+        decoder(read_if_there(root, "decoder", read_decoder)),
+        added(root.find("added_tokens"), model->vocabulary(), normalizer.get()),
+        size(std::max(model->vocabulary().size(), added.size())) {
+    spaces.resize(size);
+    classes.resize(size, TokenClass::continuation);
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto token = text_of(static_cast<TokenId>(i));
+      if (token) {
+        spaces[i] = count_outer_spaces(*token);
+        classes[i] = class_of(*token);
+      }
+    }
+    std::vector<Token> frame;
+    if (post_processor) {
+      post_processor->apply("", SpecialTokens::add, frame);
+    }
+    for (const auto& token : frame) {
+      if (static_cast<std::size_t>(token.id) >= size) {
+        root.at("post_processor")
+            .refuse("adds id " + std::to_string(token.id), "the vocabulary ends at " + std::to_string(size - 1));
+      }
+    }
+  }
+
+  std::optional<std::string_view> text_of(TokenId id) const {
+    if (const auto* token = added.by_id(id)) {
+      return token->content;
+    }
+    return model->vocabulary().token(id);
+  }
+
+  TokenClass class_of(std::string_view token) const {
+    if (const auto prefix = model->continuation_prefix()) {
+      return token.starts_with(*prefix) ? TokenClass::continuation : TokenClass::initial;
+    }
+    // "Ġ" of byte-level vocabularies, or "▁" of those that come from SentencePiece
+    return token.starts_with("\xC4\xA0") || token.starts_with("\xE2\x96\x81") ? TokenClass::initial
+                                                                              : TokenClass::continuation;
+  }
+
+  static Token added_token(const AddedToken& token, std::string_view slice, Alignment where) {
+    const auto outer = count_outer_spaces(slice);
+    return {token.id, {where.begin, where.end}, outer.leading, outer.trailing};
+  }
+
+  void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
+                      std::vector<Token>& tokens) const {
+    auto begin = range.begin;
+    for (const auto& [id, length] : cache.tokenize(*model, text.text().substr(begin, range.end - begin))) {
+      const auto end = std::min<std::size_t>(begin + length, text.size());
+      const auto where = text.original(begin, end);
+      const auto& outer = spaces[static_cast<std::size_t>(id)];
+      tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
+      begin = end;
+    }
+  }
+
+  void tokenize_plain(AlignedText text, WordCache& cache, std::vector<Token>& tokens) const {
+    Pieces pieces;
+    pieces.ranges.push_back({0, text.size()});
+    pieces.text = std::move(text);
+    if (pre_tokenizer) {
+      pre_tokenizer->apply(pieces);
+    }
+    for (const auto& range : pieces.ranges) {
+      tokenize_piece(pieces.text, range, cache, tokens);
+    }
+  }
+
+  void tokenize_gap(std::string_view gap, std::size_t offset, WordCache& cache, std::vector<Token>& tokens) const {
+    AlignedText text(gap, offset);
+    if (normalizer) {
+      normalizer->apply(text);
+    }
+    std::vector<AddedMatch> parts;
+    added.find(text.text(), AddedTokens::Phase::normalized, parts);
+    for (const auto& [begin, end, token] : parts) {
+      if (token != nullptr) {
+        tokens.push_back(added_token(*token, text.text().substr(begin, end - begin), text.original(begin, end)));
+      } else if (begin == 0 && end == text.size()) {
+        tokenize_plain(std::move(text), cache, tokens);
+      } else {
+        tokenize_plain(text.part(begin, end), cache, tokens);
+      }
+    }
+  }
+
+  std::vector<Token> tokenize(std::string_view text) const {
+    WordCachePool::Lease lease(caches);
+    std::vector<Token> tokens;
+    std::vector<AddedMatch> parts;
+    added.find(text, AddedTokens::Phase::raw, parts);
+    for (const auto& [begin, end, token] : parts) {
+      const auto slice = text.substr(begin, end - begin);
+      if (token != nullptr) {
+        tokens.push_back(
+            added_token(*token, slice, {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}));
+      } else {
+        tokenize_gap(slice, begin, *lease, tokens);
+      }
+    }
+    return tokens;
+  }
+
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Normalizer> normalizer;
+  std::unique_ptr<PreTokenizer> pre_tokenizer;
+  std::unique_ptr<PostProcessor> post_processor;
+  std::unique_ptr<Decoder> decoder;
+  AddedTokens added;
+  std::size_t size;
+  std::vector<OuterSpaces> spaces;  // [id]
+  std::vector<TokenClass> classes;  // [id]
+  std::optional<std::string> mask, unknown;
+  mutable WordCachePool caches;
+};
+
+Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+Tokenizer Tokenizer::from_files(const base::FileSet& files) {
+  const auto definition = read_definition(files);
+  Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file)));
+  auto& parts = *made.parts_;
+  const auto named_mask = find_named_token(files, "mask_token");
+  for (const auto& candidate : {named_mask.value_or("[MASK]"), named_mask.value_or("<mask>")}) {
+    if (!parts.mask && made.id_of(candidate)) {
+      parts.mask = candidate;
+    }
+  }
+  parts.unknown = parts.model->unknown_token();
+  if (!parts.unknown || !made.id_of(*parts.unknown)) {
+    parts.unknown = find_named_token(files, "unk_token");
+  }
+  return made;
+}
+
+Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
+  if (const auto bad = base::find_invalid_utf8(text)) {
+    throw base::InputError(base::describe("no valid UTF-8 at byte " + std::to_string(*bad), "a text is needed"));
+  }
+  if (text.size() >= std::numeric_limits<std::uint32_t>::max() / 4) {
+    throw base::InputError(base::describe(std::to_string(text.size()) + " bytes of text", "at most 1 GB is taken"));
+  }
+  auto tokens = parts_->tokenize(text);
+  if (parts_->post_processor) {
+    parts_->post_processor->apply(text, special, tokens);
+  }
+  Encoding encoding;
+  encoding.ids.reserve(tokens.size());
+  encoding.offsets.reserve(tokens.size());
+  for (const auto& token : tokens) {
+    encoding.ids.push_back(token.id);
+    encoding.offsets.push_back(token.offset);
+  }
+  return encoding;
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) const {
+  std::vector<std::string> tokens;
+  for (const auto id : ids) {
+    const auto token = token_of(id);
+    if (token && !(special == Special::skip && parts_->added.is_special(*token))) {
+      tokens.emplace_back(*token);
+    }
+  }
+  if (!parts_->decoder) {
+    return base::join(tokens, " ");
+  }
+  parts_->decoder->apply(tokens);
+  return base::join(tokens, "");
+}
+
+std::size_t Tokenizer::size() const { return parts_->size; }
+
+std::optional<TokenId> Tokenizer::id_of(std::string_view token) const {
+  const auto id = parts_->added.find_id(token);
+  return id ? id : parts_->model->vocabulary().find(token);
+}
+
+std::optional<std::string_view> Tokenizer::token_of(TokenId id) const { return parts_->text_of(id); }
+std::optional<std::string> Tokenizer::mask_token() const { return parts_->mask; }
+std::optional<TokenId> Tokenizer::mask_id() const { return parts_->mask ? id_of(*parts_->mask) : std::nullopt; }
+std::optional<TokenId> Tokenizer::unknown_id() const {
+  return parts_->unknown ? id_of(*parts_->unknown) : std::nullopt;
+}
+const std::vector<TokenClass>& Tokenizer::classes() const { return parts_->classes; }
+
+}  // namespace stereosweep::tokenizer

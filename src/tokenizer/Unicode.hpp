@@ -1,0 +1,78 @@
+// What single code points are and become, exactly as in Hugging Face's tokenizers 0.23 (whose parts use tables of
+// Unicode 8.0, 9.0 and newer: a Unicode library of one version is wrong for some of them).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stereosweep::tokenizer {
+
+/// Bits of `classes_of`.
+using Classes = std::uint16_t;
+namespace classes {
+constexpr Classes white_space = 1;               ///< Rust's char::is_whitespace
+constexpr Classes regex_space = 1 << 1;          ///< \s of the regular expressions
+constexpr Classes regex_letter = 1 << 2;         ///< \p{L}
+constexpr Classes regex_number = 1 << 3;         ///< \p{N}
+constexpr Classes punctuation = 1 << 4;          ///< BERT's: ASCII punctuation or category P of Unicode 8.0
+constexpr Classes removed_by_cleaning = 1 << 5;  ///< BertNormalizer's clean_text drops it
+constexpr Classes cleaned_to_space = 1 << 6;     ///< BertNormalizer's clean_text makes it a space
+constexpr Classes nonspacing_mark = 1 << 7;      ///< category Mn of Unicode 8.0
+constexpr Classes chinese = 1 << 8;              ///< BertNormalizer puts spaces around it
+constexpr Classes combining_mark = 1 << 9;       ///< StripAccents drops it
+constexpr Classes numeric = 1 << 10;             ///< Rust's char::is_numeric
+constexpr Classes word = 1 << 11;                ///< \w of added tokens and of the Whitespace pre-tokenizer
+constexpr Classes has_lowercase = 1 << 12;       ///< Lowercase changes it
+constexpr Classes has_canonical = 1 << 13;       ///< it has a canonical decomposition
+constexpr Classes has_compatible = 1 << 14;      ///< its compatible decomposition is another one
+constexpr Classes reordered = 1 << 15;           ///< combining class is not zero
+}  // namespace classes
+
+Classes classes_of(char32_t value);
+inline bool is(char32_t value, Classes which) { return (classes_of(value) & which) != 0; }
+
+/// Targets of a mapping; empty: the character stays.
+std::span<const char32_t> lowercase_of(char32_t value);
+
+/// A character of a changed text: 0 = stands for the next old one, 1 = new beside the one before,
+/// -n = stands for the next old one and the n after it are gone (NormalizedString::transform of tokenizers).
+struct Change {
+  char32_t value = 0;
+  std::int32_t change = 0;
+};
+
+enum class Form { canonical, compatible };
+enum class Composition { none, composed };
+/// NFD, NFKD, NFC or NFKC (UAX #15) of a valid UTF-8 text, with the change of each character.
+std::vector<Change> normal_form(std::string_view text, Form form, Composition composition);
+
+/// The code point at `position` of valid UTF-8; moves `position` behind it.
+inline char32_t next_character(std::string_view text, std::size_t& position) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const char32_t lead = byte(position++);
+  if (lead < 0x80) {
+    return lead;
+  }
+  int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+  char32_t value = lead & (0x3Fu >> more);
+  for (; more > 0; --more) {
+    value = value << 6 | (byte(position++) & 0x3Fu);
+  }
+  return value;
+}
+/// Start of the character that ends before `position` (> 0).
+inline std::size_t previous_character(std::string_view text, std::size_t position) {
+  do {
+    --position;
+  } while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80);
+  return position;
+}
+std::size_t count_characters(std::string_view text);
+inline std::size_t utf8_length(char32_t value) {
+  return value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
+}
+
+}  // namespace stereosweep::tokenizer
