@@ -7,8 +7,9 @@
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "base/Text.hpp"
+#include "base/Sha256.hpp"
 #include "config/JobLoader.hpp"
+#include "config/Ratings.hpp"
 #include "results/Reader.hpp"
 #include "results/Statistics.hpp"
 #include "results/StatisticsText.hpp"
@@ -58,6 +59,20 @@ results::StatisticsOptions options_of(const domain::Job& job) {
   results::StatisticsOptions result;
   result.word_aggregate = job.statistics.word_aggregate;
   result.templates = job.statistics.templates;
+  if (job.statistics.human_ratings.empty()) {
+    return result;
+  }
+  const auto ratings = config::read_ratings(job);
+  for (const auto& note : ratings.notes) {
+    std::cout << "ratings: " << note << '\n';
+  }
+  result.ratings.emplace();
+  for (const auto& row : ratings.rows) {
+    result.ratings->push_back({row.group, row.pair, row.mean});
+  }
+  const auto content = base::read_file(job.statistics.human_ratings);
+  result.ratings_source = std::filesystem::path(job.statistics.human_ratings).filename().string() + " (SHA-256 " +
+                          base::to_hex(base::sha256(content)) + ")";
   return result;
 }
 

@@ -172,12 +172,10 @@ std::string agreement_text(const StatisticsResult& result) {
   if (!result.ratings) {
     return "";
   }
-  std::string text = unmatched_text(*result.ratings) + "\n" + overall_text(result);
-  for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
-    text += "\n" + by_group_text(result, prior);
-  }
-  for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
-    text += "\n" + by_template_text(result, prior);
+  std::string text = unmatched_text(*result.ratings) + "\n" + overall_text(result) + "\n" + by_group_text(result, 0) +
+                     "\n" + by_template_text(result, 0);
+  if (result.scores.axes.priors.size() > 1) {
+    text += "\nThe tables of the other prior are in the file: tau, template_tau, precision_at_3.\n";
   }
   return text;
 }

@@ -53,7 +53,10 @@ std::string TextTable::text() const {
   return result;
 }
 
-std::string fixed(double value, int digits) { return std::isnan(value) ? "-" : formatted("%.*f", digits, value); }
+std::string fixed(double value, int digits) {
+  const auto text = std::isnan(value) ? "-" : formatted("%.*f", digits, value);
+  return text.find_first_not_of("-0.") == std::string::npos && text.size() > 1 ? formatted("%.*f", digits, 0.0) : text;
+}
 
 std::string p_value(double value) {
   if (std::isnan(value)) {

@@ -1,0 +1,5 @@
+"""Opens stereosweep's results and draws them."""
+
+from .open import ResultError, open_result, open_statistics
+
+__all__ = ["ResultError", "open_result", "open_statistics"]

@@ -1,0 +1,72 @@
+"""Scores from raw numbers, in a few lines of numpy.
+
+`stereosweep stats` computes the same and more; this is the second opinion (the tests compare the two), and the place
+to start from for a variant of your own. Definitions: src/stats/Association.hpp.
+"""
+
+import numpy as np
+import xarray as xr
+
+SUBWORDS = ("word", "subword")
+
+
+def _last(values, num_subwords):
+    index = (num_subwords - 1).clip(min=0)
+    return values.isel(subword=index).where(num_subwords > 0)
+
+
+def _side(raw, measure, prefix):
+    """One side of a score, folded over subwords: prefix "" for groups, "prior_" for priors."""
+    num_subwords = raw[prefix + "num_subwords"].astype(int)
+    place = xr.DataArray(np.arange(raw.sizes["subword"]), dims="subword")
+    used = place < num_subwords
+    logprob = raw[prefix + "logprob"]
+    if measure == "ilps_first":
+        return logprob.isel(subword=0).where(num_subwords > 0)
+    if measure == "ilps_last":
+        return _last(logprob, num_subwords)
+    if measure in ("ilps_chain", "ilps_star"):
+        if measure == "ilps_star":
+            masses = xr.where(place == 0, raw[prefix + "log_mass_initial"], raw[prefix + "log_mass_continuation"])
+            logprob = logprob - masses
+        total = logprob.where(used, 0.0).sum("subword", skipna=False)
+        return total.where(num_subwords > 0)
+    kind, bias = measure.removeprefix("set_").split("_")
+    distance = raw[prefix + ("set_distance_bias" if bias == "augmented" else "set_distance_plain")]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == "code":
+            score = np.log1p(-distance.where(used, -np.inf).max("subword", skipna=False))
+        else:
+            score = -2 * np.log(distance.where(used, np.inf).min("subword", skipna=False))
+    return score.where(np.isfinite(score) & (num_subwords > 0))
+
+
+def word_scores(raw, measure, prior):
+    """Association of every cell: [group, template, rephrasing, word], nat; NaN where it does not exist."""
+    return _side(raw, measure, "") - _side(raw, measure, "prior_").sel(prior=prior, drop=True)
+
+
+def pair_scores(raw, measure, prior, aggregate="median"):
+    """Right pole minus left pole: [group, template, rephrasing, pair]; a pole is the aggregate of its defined words."""
+    scores = word_scores(raw, measure, prior)
+    pairs = list(dict.fromkeys(raw["word_pair"].values))
+    sides = {"left": [], "right": []}
+    for pair in pairs:
+        for side, found in sides.items():
+            words = np.flatnonzero((raw["word_pair"].values == pair) & (raw["word_side"].values == side))
+            found.append(getattr(scores.isel(word=words), aggregate)("word", skipna=True))
+    left, right = (xr.concat(sides[side], dim="pair", coords="minimal", compat="override") for side in sides)
+    return (right - left).assign_coords(pair=pairs)
+
+
+def mean_pair_scores(raw, measure, prior, aggregate="median"):
+    """Mean over sentences that have a score: [group, pair]."""
+    return pair_scores(raw, measure, prior, aggregate).mean(("template", "rephrasing"), skipna=True)
+
+
+def order_by_domain(dataset, groups=None):
+    """Indices of `groups` (default: all), sorted by domain in order of appearance; stable within a domain."""
+    domains = dataset["group_domain"].values
+    groups = np.arange(dataset.sizes["group"]) if groups is None else np.asarray(groups)
+    first = {domain: place for place, domain in reversed(list(enumerate(domains)))}
+    return np.array(sorted(groups, key=lambda group: (first[domains[group]], group)), dtype=int)

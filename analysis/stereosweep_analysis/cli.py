@@ -1,0 +1,63 @@
+"""python -m stereosweep_analysis figures DIR [--ratings FILE] [--planted] --out DIR"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from . import figures
+from .open import ResultError, open_statistics
+from .ratings import read_ratings
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="stereosweep_analysis", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    draw = commands.add_parser("figures", help="heat map, and scatter against ratings where there are some")
+    draw.add_argument("directory", help="run directory or PROBE.stats.h5")
+    draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
+    draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
+    draw.add_argument("--measure", help="default: ilps_star")
+    draw.add_argument("--prior", help="default: the first of the file")
+    draw.add_argument("--out", type=Path, help="default: beside the statistics")
+    return parser
+
+
+def _choose(name, wanted, statistics):
+    known = [str(label) for label in statistics[name].values]
+    if wanted is not None and wanted not in known:
+        raise ResultError(f"unknown {name} '{wanted}': the file has {', '.join(known)}")
+    return wanted
+
+
+def draw_figures(arguments):
+    statistics = open_statistics(arguments.directory)
+    measure = _choose("measure", arguments.measure, statistics)
+    prior = _choose("prior", arguments.prior, statistics)
+    directory = Path(arguments.directory)
+    out = arguments.out or (directory if directory.is_dir() else directory.parent)
+    out.mkdir(parents=True, exist_ok=True)
+    made = {"heat-map": figures.heat_map(statistics, measure, prior)}
+    ratings = statistics.get("human_mean")
+    if arguments.ratings:
+        ratings = read_ratings(arguments.ratings, statistics)
+    if ratings is not None:
+        name, draw = ("recovery", figures.recovery_scatter) if arguments.planted else ("human", figures.human_scatter)
+        made[name] = draw(statistics, ratings, measure, prior)
+    for name, figure in made.items():
+        path = out / f"{name}.png"
+        figure.savefig(path, dpi=130)
+        plt.close(figure)
+        print(path)
+    if ratings is None:
+        print("no ratings: no scatter (name a table with --ratings, or statistics.human_ratings in the job)")
+
+
+def main(arguments=None):
+    try:
+        draw_figures(_parser().parse_args(arguments))
+    except (ResultError, OSError) as error:
+        print(f"stereosweep_analysis: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,197 @@
+"""Figures of a statistics dataset. Every function returns a matplotlib figure."""
+
+from itertools import pairwise
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display where jobs run
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import TwoSlopeNorm
+from scipy import stats
+
+from .aggregate import order_by_domain
+
+DIVERGING = "RdBu_r"
+UNDEFINED = "0.85"
+MAX_ROWS = 80
+MEASURE_NAMES = {
+    "ilps_first": "ILPS (first subword)",
+    "ilps_last": "ILPS (last subword)",
+    "ilps_chain": "ILPS*, plain chain rule",
+    "ilps_star": "ILPS*, renormalised",
+    "set_code_augmented": "SeT, published code",
+    "set_code_plain": "SeT, published code without bias",
+    "set_paper_augmented": "SeT, paper with bias",
+    "set_paper_plain": "SeT, paper",
+}
+
+
+def default_measure(statistics):
+    """ILPS* if it was measured, else what comes first."""
+    measures = [str(name) for name in statistics["measure"].values]
+    return "ilps_star" if "ilps_star" in measures else measures[0]
+
+
+def default_prior(statistics):
+    return str(statistics["prior"].values[0])
+
+
+def select(statistics, measure, prior):
+    """mean_pair_score [group, pair] of one measure and prior."""
+    return statistics["mean_pair_score"].sel(measure=measure, prior=prior).transpose("group", "pair")
+
+
+def subtitle(statistics, measure, prior):
+    model = str(statistics.attrs.get("model", statistics.attrs.get("title", "")))
+    model = model.rstrip("/").rsplit("/", 1)[-1]
+    return f"{model} · {MEASURE_NAMES.get(measure, measure)} · prior “{prior}”"
+
+
+def _rows_of(statistics, scores):
+    """Single groups by domain; with none of them, the strongest intersections."""
+    kinds = statistics["group_kind"].values if "group_kind" in statistics.coords else None
+    rows = np.arange(scores.sizes["group"])
+    if kinds is not None and (kinds == "group").any():
+        rows = rows[kinds == "group"]
+    if len(rows) > MAX_ROWS:
+        strength = np.nan_to_num(np.abs(scores.values[rows]).max(axis=1))
+        rows = np.sort(rows[np.argsort(-strength, kind="stable")[:MAX_ROWS]])
+    return order_by_domain(statistics, rows)
+
+
+def _blocks(labels):
+    """(label, first, end) of every run of equal labels."""
+    starts = [0] + [i for i in range(1, len(labels)) if labels[i] != labels[i - 1]] + [len(labels)]
+    return [(labels[first], first, end) for first, end in pairwise(starts)]
+
+
+def _symmetric_limit(values):
+    finite = np.abs(values[np.isfinite(values)])
+    return max(float(np.quantile(finite, 0.98)), 1e-12) if finite.size else 1.0
+
+
+def heat_map(statistics, measure=None, prior=None):
+    """Groups (by domain) x trait pairs (by dimension); red leans to the pole above, blue to the one below."""
+    measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
+    scores = select(statistics, measure, prior)
+    rows = _rows_of(statistics, scores)
+    values = scores.values[rows]
+    limit = _symmetric_limit(values)
+    figure, axes = plt.subplots(
+        figsize=(max(8.0, 3.9 + 0.5 * values.shape[1]), max(4.0, 2.9 + 0.21 * len(rows))), layout="constrained"
+    )
+    axes.set_facecolor(UNDEFINED)
+    image = axes.imshow(
+        np.ma.masked_invalid(values), aspect="auto", cmap=DIVERGING, norm=TwoSlopeNorm(0.0, -limit, limit)
+    )
+    axes.set_yticks(range(len(rows)), statistics["group"].values[rows], fontsize=8)
+    axes.set_xticks(range(values.shape[1]), statistics["pair_left"].values, rotation=50, ha="right", fontsize=9)
+    axes.tick_params(length=0)
+    top = axes.secondary_xaxis("top")
+    top.set_xticks(range(values.shape[1]), statistics["pair_right"].values, rotation=50, ha="left", fontsize=9)
+    top.tick_params(length=0)
+    for spine in [*axes.spines.values(), *top.spines.values()]:
+        spine.set_visible(False)
+    for _, first, _ in _blocks(statistics["pair_dimension"].values)[1:]:
+        axes.axvline(first - 0.5, color="white", linewidth=3)
+    for domain, first, end in _blocks(statistics["group_domain"].values[rows]):
+        if first > 0:
+            axes.axhline(first - 0.5, color="white", linewidth=2.5)
+        axes.text(
+            values.shape[1] - 0.35, (first + end - 1) / 2, domain, va="center", fontsize=8, style="italic", color="0.3"
+        )
+    bar = figure.colorbar(image, ax=axes, shrink=0.6, pad=0.12, extend="both")
+    bar.set_label("trait-pair score (nat): red leans to the pole above, blue to the one below", fontsize=9)
+    bar.outline.set_visible(False)
+    title = f"How the model associates groups with traits\n{subtitle(statistics, measure, prior)}"
+    if np.isnan(values).any():
+        title += "\ngrey: no score exists (see stereosweep show --status)"
+    axes.set_title(title, fontsize=11, loc="left", pad=12)
+    return figure
+
+
+def _pooled(x, y):
+    """Cells that have both numbers, and their tau-b."""
+    good = np.isfinite(x) & np.isfinite(y)
+    tau = stats.kendalltau(x[good], y[good]) if good.sum() > 1 else None
+    return good, tau
+
+
+def _tau_text(tau, count):
+    if tau is None or not np.isfinite(tau.statistic):
+        return f"Kendall's τ-b undefined ({count} cells)"
+    p = "p < 0.001" if tau.pvalue < 0.001 else f"p = {tau.pvalue:.3f}"
+    return f"Kendall's τ-b = {tau.statistic:.3f} ({p}, {count} cells)"
+
+
+def _name_extremes(axes, x, y, names, count, middle):
+    """Names the cells that lie farthest out in both directions, without printing two on top of each other."""
+    spread_x, spread_y = max(np.std(x), 1e-12), max(np.std(y), 1e-12)
+    reach = np.abs((x - middle) / spread_x) + np.abs(y / spread_y)
+    taken = []
+    for index in np.argsort(-reach):
+        place = np.array([(x[index] - middle) / spread_x, y[index] / spread_y])
+        if all(abs(place[0] - other[0]) > 1.1 or abs(place[1] - other[1]) > 0.22 for other in taken):
+            taken.append(place)
+            to_left = x[index] > middle
+            axes.annotate(
+                names[index], (x[index], y[index]), xytext=(-6 if to_left else 6, 3), textcoords="offset points",
+                ha="right" if to_left else "left", fontsize=7.5, color="0.25",
+            )  # fmt: skip
+        if len(taken) == count:
+            return
+
+
+def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
+    measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
+    scores = select(statistics, measure, prior)
+    x_all = reference.transpose("group", "pair").values
+    good, tau = _pooled(x_all, scores.values)
+    figure, axes = plt.subplots(figsize=(8.5, 6.8), layout="constrained")
+    dimensions = statistics["pair_dimension"].values
+    colors = plt.get_cmap("Dark2").colors
+    markers = "osD^vP*X"
+    for number, dimension in enumerate(dict.fromkeys(dimensions)):
+        cells = good & (dimensions == dimension)[np.newaxis, :]
+        axes.scatter(
+            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=dimension or "all",
+            color=colors[number % len(colors)], marker=markers[number % len(markers)],
+        )  # fmt: skip
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.axvline(middle, color="0.6", linewidth=0.8)
+    x, y = x_all[good], scores.values[good]
+    if x.size > 2 and np.ptp(x) > 0:
+        slope, intercept = np.polyfit(x, y, 1)
+        ends = np.array([x.min(), x.max()])
+        axes.plot(ends, slope * ends + intercept, color="0.3", linewidth=1.2, linestyle="--", label="least squares")
+    poles = np.where(x_all > middle, statistics["pair_right"].values, statistics["pair_left"].values)
+    groups = statistics["group"].values
+    names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
+    _name_extremes(axes, x, y, names[good], 12, middle)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel("model: trait-pair score (nat), right pole minus left pole")
+    axes.margins(x=0.12)
+    axes.legend(frameon=False, fontsize=9, loc="best")
+    axes.spines[["top", "right"]].set_visible(False)
+    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{_tau_text(tau, int(good.sum()))}"
+    axes.set_title(text, fontsize=11, loc="left")
+    return figure
+
+
+def human_scatter(statistics, ratings, measure=None, prior=None):
+    """Every rated (group, trait pair): human mean against the model's score."""
+    return _scatter(
+        statistics, ratings, measure, prior, 50.0,
+        "people: mean rating (0 = left pole, 100 = right pole)", "Do model and people agree?",
+    )  # fmt: skip
+
+
+def recovery_scatter(statistics, planted, measure=None, prior=None):
+    """Planted association against the measured score: a truth test of the whole program."""
+    middle = 50.0 if float(np.nanmax(planted.values)) > 1 and float(np.nanmin(planted.values)) >= 0 else 0.0
+    return _scatter(
+        statistics, planted, measure, prior, middle,
+        "planted association of the group with the right pole", "Does the sweep recover what was planted?",
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Path -> xarray.Dataset, with the checks that every reader should make."""
+
+import contextlib
+from pathlib import Path
+
+import xarray as xr
+
+SUPPORTED_MAJOR = "1"
+STATISTICS_ENDING = ".stats.h5"
+
+
+class ResultError(Exception):
+    """The file is not what it should be; the message says what to do."""
+
+
+def find_file(path, ending, command):
+    """`path` itself, or the one file of a run directory with `ending` (".h5" leaves statistics out)."""
+    path = Path(path)
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise ResultError(f"'{path}' is no run directory and no file")
+    found = sorted(
+        candidate
+        for candidate in path.glob(f"*{ending}")
+        if ending == STATISTICS_ENDING or not candidate.name.endswith(STATISTICS_ENDING)
+    )
+    if not found:
+        raise ResultError(f"'{path}' holds no *{ending}: run 'stereosweep {command} {path}' first")
+    if len(found) > 1:
+        raise ResultError(f"'{path}' holds more than one *{ending}: name one of {[str(name) for name in found]}")
+    return found[0]
+
+
+def _open(path, schema, engine, incomplete_is_fine):
+    try:
+        dataset = xr.open_dataset(path, engine=engine)
+    except (OSError, ValueError) as error:
+        raise ResultError(f"'{path}' cannot be opened: {error}") from error
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(dataset.close)
+        kind = str(dataset.attrs.get("schema", ""))
+        if not kind.startswith(schema + "/"):
+            raise ResultError(f"'{path}' has the schema '{kind}', not '{schema}/...'")
+        version = str(dataset.attrs.get("schema_version", ""))
+        if version.split(".")[0] != SUPPORTED_MAJOR:
+            raise ResultError(f"'{path}' has schema version '{version}'; this package reads {SUPPORTED_MAJOR}.x")
+        if int(dataset.attrs.get("complete", 0)) != 1 and not incomplete_is_fine:
+            raise ResultError(f"'{path}' is not complete: continue the run, or pass allow_incomplete=True")
+        on_error.pop_all()
+    return dataset
+
+
+def open_result(path, *, engine="h5netcdf", allow_incomplete=False):
+    """Raw numbers of a run (a directory or its PROBE.h5). Raises ResultError."""
+    return _open(find_file(path, ".h5", "export"), "stereosweep", engine, allow_incomplete)
+
+
+def open_statistics(path, *, engine="h5netcdf"):
+    """Scores, averages and agreement (a directory or its PROBE.stats.h5). Raises ResultError."""
+    return _open(find_file(path, STATISTICS_ENDING, "stats"), "stereosweep-statistics", engine, False)

@@ -1,0 +1,42 @@
+"""Tables of mean ratings: tab-separated, one row per group and trait pair."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from .open import ResultError
+
+GROUP_COLUMNS = ("group_in_groups_tsv_plural", "group")
+MEAN_COLUMNS = ("mean", "mean_recomputed", "mean_published")
+
+
+def read_ratings(path, statistics):
+    """The table's means on the axes of a statistics dataset: [group, pair]; NaN where there is none.
+
+    Columns: group (or group_in_groups_tsv_plural), pair, mean (or mean_recomputed, mean_published).
+    Names are compared without regard to capitals. Raises ResultError.
+    """
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    columns = rows[0].keys() if rows else ()
+    group_column = next((name for name in GROUP_COLUMNS if name in columns), None)
+    mean_column = next((name for name in MEAN_COLUMNS if name in columns), None)
+    if group_column is None or mean_column is None or "pair" not in columns:
+        raise ResultError(f"'{path}' lacks a column group, pair or mean; it has {list(columns)}")
+    groups = {str(name).casefold(): place for place, name in enumerate(statistics["group"].values)}
+    pairs = {str(name).casefold(): place for place, name in enumerate(statistics["pair"].values)}
+    means = np.full((len(groups), len(pairs)), np.nan)
+    for number, row in enumerate(rows, start=2):
+        group, pair = groups.get(row[group_column].casefold()), pairs.get(row["pair"].casefold())
+        if group is None or pair is None:
+            continue
+        try:
+            means[group, pair] = float(row[mean_column])
+        except ValueError as error:
+            raise ResultError(f"'{path}' line {number}: '{row[mean_column]}' is no number") from error
+    if np.isnan(means).all():
+        raise ResultError(f"'{path}' rates no group and trait pair of this result")
+    coords = {"group": statistics["group"], "pair": statistics["pair"]}
+    return xr.DataArray(means, dims=("group", "pair"), coords=coords, name="human_mean")
