@@ -1,5 +1,6 @@
 #include "app/Commands.hpp"
 
+#include "app/PlanCommand.hpp"
 #include "app/ShowCommand.hpp"
 #include "app/StatsCommand.hpp"
 #include "app/TokenizeCommand.hpp"
@@ -9,6 +10,7 @@ namespace stereosweep::app {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
+      {"plan", "what a job will cost; how its words are tokenized", plan_command},
       {"show", "what a result holds, its digest, its strongest associations", show_command},
       {"stats", "scores, averages and agreement with human ratings", stats_command},
       {"tokenize", "lines of text -> ids and byte offsets", tokenize_command},
