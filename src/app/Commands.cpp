@@ -1,8 +1,9 @@
 #include "app/Commands.hpp"
 
-#include "app/PlanCommand.hpp"
+#include "app/RunCommand.hpp"
 #include "app/ShowCommand.hpp"
 #include "app/StatsCommand.hpp"
+#include "app/StatusCommand.hpp"
 #include "app/TokenizeCommand.hpp"
 #include "app/ValidateCommand.hpp"
 
@@ -10,7 +11,8 @@ namespace stereosweep::app {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"plan", "what a job will cost; how its words are tokenized", plan_command},
+      {"run", "start a job, or continue it", run_command},
+      {"status", "what a run does, from another shell", status_command},
       {"show", "what a result holds, its digest, its strongest associations", show_command},
       {"stats", "scores, averages and agreement with human ratings", stats_command},
       {"tokenize", "lines of text -> ids and byte offsets", tokenize_command},

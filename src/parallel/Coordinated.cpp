@@ -29,7 +29,7 @@ void raise_everywhere(const Communicator& group, const Failure& own) {
     const auto host_end = all[rank].find('\n', code_end + 1);
     const auto host = all[rank].substr(code_end + 1, host_end - code_end - 1);
     const auto message = all[rank].substr(host_end + 1);
-    throw base::Error(
+    throw SharedError(
         group.size() == 1 || rank == 0 ? message : "rank " + std::to_string(rank) + " on " + host + ": " + message,
         static_cast<base::ExitCode>(std::stoi(all[rank])));
   }

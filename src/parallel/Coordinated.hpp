@@ -11,6 +11,13 @@
 
 namespace stereosweep::parallel {
 
+/// An error that every rank of the group throws at the same place: all may end in good order. Any other error of one
+/// rank leaves the rest waiting for it: then only abort_all_ranks helps.
+class SharedError : public base::Error {
+ public:
+  using Error::Error;
+};
+
 /// What a rank's part of a collective step threw; empty `message`: nothing.
 struct Failure {
   std::string message;
@@ -20,7 +27,8 @@ struct Failure {
 /// Runs `step`, catching what it throws.
 Failure catch_failure(const std::function<void()>& step);
 
-/// Collective: throws on every rank the failure of the lowest rank that has one, with its rank and host.
+/// Collective: throws SharedError on every rank: the failure of the lowest rank that has one, with its
+/// rank and host.
 void raise_everywhere(const Communicator& group, const Failure& own);
 
 /// Collective: runs `step` on every rank; if it throws anywhere, every rank throws the lowest rank's error.

@@ -1,5 +1,5 @@
 // The journal: the truth of a run. Append-only, checksummed, one file per attempt under DIR/journal/.
-//   file   = "SSWJRNL1", u32 size, u32 version, job hash, settings, software, attempt; u32 CRC
+//   file   = "SSWJRNL1", u32 size, u32 version, job hash, settings, facts, attempt; u32 CRC
 //   record = magic, u64 payload size, key, u64 block, u64 contexts, u32 CRC; payload, u32 CRC (zlib's, chained)
 // One file per attempt, because an attempt that was cut off from the network may still write while the next one runs.
 #pragma once
@@ -20,7 +20,7 @@ namespace stereosweep::results {
 struct JournalHeader {
   base::Digest job_hash{};
   std::string settings;  ///< JSON object of what else decides the bits: file hashes, dtype, threads, ...
-  std::string software;  ///< name and version
+  std::string facts;     ///< JSON object for provenance: software, hosts, number of ranks, ...
   std::string attempt;   ///< unique name: time and random digits
 };
 

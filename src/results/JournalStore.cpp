@@ -102,7 +102,7 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
   const auto hash = in.take(header.job_hash.size());
   std::memcpy(header.job_hash.data(), hash.data(), hash.size());
   header.settings = in.text();
-  header.software = in.text();
+  header.facts = in.text();
   header.attempt = in.text();
   return header;
 }

@@ -42,7 +42,7 @@ void sync_directory(const std::filesystem::path& directory) {
 std::vector<std::byte> encode_header(const JournalHeader& header) {
   base::ByteWriter content;
   content.number(format::version).raw(std::as_bytes(std::span(header.job_hash)));
-  content.text(header.settings).text(header.software).text(header.attempt);
+  content.text(header.settings).text(header.facts).text(header.attempt);
   base::ByteWriter out;
   out.raw(std::as_bytes(std::span(format::file_magic))).number(static_cast<std::uint32_t>(content.bytes().size()));
   out.raw(content.bytes());

@@ -1,0 +1,105 @@
+#include "app/RunCommand.hpp"
+
+#include <boost/program_options.hpp>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "parallel/Coordinated.hpp"
+#include "parallel/MpiSession.hpp"
+#include "run/Run.hpp"
+#include "run/Scorer.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+/// Nothing if help was asked for and printed.
+std::optional<run::RunRequest> parse(const Arguments& arguments) {
+  options::options_description visible(
+      "stereosweep run JOB_OR_DIR [key=value ...]: start a job, or continue what its directory holds.\n"
+      "A directory of another job is refused. Options");
+  visible.add_options()("help", "print this")  //
+      ("output", options::value<std::string>(),
+       "directory of the run (default results/<name>); of a sweep: its parent")       //
+      ("overwrite", "start anew: removes what an earlier run left in the directory")  //
+      ("reuse", options::value<std::string>(), "directory of an older run: blocks that both share are taken over");
+  options::options_description hidden;
+  hidden.add_options()("job", options::value<std::vector<std::string>>());
+  options::positional_options_description positional;
+  positional.add("job", -1);
+  options::options_description all;
+  all.add(visible).add(hidden);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep run --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return std::nullopt;
+  }
+  if (values.count("job") == 0) {
+    throw base::InputError(base::describe("no job is named", "see stereosweep run --help"));
+  }
+  run::RunRequest request;
+  request.overrides = values["job"].as<std::vector<std::string>>();
+  request.job = request.overrides.front();
+  request.overrides.erase(request.overrides.begin());
+  if (values.count("output") > 0) {
+    request.output = values["output"].as<std::string>();
+  }
+  if (values.count("overwrite") > 0) {
+    request.existing = run::RunRequest::Existing::overwrite;
+  }
+  if (values.count("reuse") > 0) {
+    request.reuse = values["reuse"].as<std::string>();
+  }
+  return request;
+}
+
+/// Other ranks wait for this one, which cannot go on: all end, with the cause in this rank's log.
+[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code) {
+  base::log(base::LogLevel::error, error.what());
+  parallel::abort_all_ranks(static_cast<int>(code));
+}
+
+int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
+  const parallel::MpiSession session;
+  const auto& world = session.world();
+  try {
+    return static_cast<int>(run::run_jobs(request, world, signals));
+  } catch (const parallel::SharedError& error) {
+    if (world.rank() == 0) {
+      base::log(base::LogLevel::error, error.what());
+    }
+    return static_cast<int>(error.exit_code());
+  } catch (const base::Error& error) {
+    abandon_ship(error, error.exit_code());
+  } catch (const std::exception& error) {
+    abandon_ship(error, base::ExitCode::error);
+  }
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  const auto request = parse(arguments);
+  if (!request) {
+    return static_cast<int>(base::ExitCode::done);
+  }
+  run::SignalWatcher signals;
+  const int code = execute(*request, signals);
+  if (run::Scorer::any_abandoned()) {
+    std::cout.flush();
+    ::_exit(code);  // a block that took too long is still in work: destroying what it uses would crash
+  }
+  return code;
+}
+
+}  // namespace stereosweep::app

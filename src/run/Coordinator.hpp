@@ -1,0 +1,56 @@
+// Rank zero's main thread while blocks are scored: grants blocks, receives and journals results, keeps the status,
+// watches signals and silent ranks. No collective; which rank scored a block leaves no trace in the result.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parallel/Messenger.hpp"
+#include "run/Lease.hpp"
+#include "run/Progress.hpp"
+#include "run/Protocol.hpp"
+#include "run/Signals.hpp"
+
+namespace stereosweep::run {
+
+/// What a run still has to do: 1 bit per block.
+class BlocksLeft {
+ public:
+  explicit BlocksLeft(std::uint64_t num_blocks) : done_(num_blocks, false) {}
+  /// Returns whether it was new.
+  bool mark_done(std::uint64_t block);
+  bool is_done(std::uint64_t block) const { return done_.at(block); }
+  /// The next block in canonical order that was neither done nor returned before; `size()` if there is none.
+  std::uint64_t next();
+  std::uint64_t size() const { return done_.size(); }
+  std::uint64_t num_done() const { return num_done_; }
+
+ private:
+  std::vector<bool> done_;
+  std::uint64_t num_done_ = 0;
+  std::uint64_t cursor_ = 0;
+};
+
+/// Borrowed for one run.
+struct CoordinatorParts {
+  parallel::Messenger& messenger;
+  Scorer& scorer;
+  const probe::Probe& probe;
+  results::JournalWriter& journal;
+  const Lease& lease;
+  StatusFile& status;
+  const SignalWatcher& signals;
+  std::vector<std::string> hosts;  ///< one per rank
+  std::uint64_t cells_per_context = 1;
+};
+
+struct CoordinatorEnd {
+  StopOrder order;             ///< exit code `done`: all blocks are in the journal
+  std::vector<int> unreached;  ///< ranks that did not say goodbye: only an abort ends them
+};
+
+/// Serves until all is done, a signal comes, or something fails. Does not throw for failures of the run: they are the
+/// order's cause, logged, and every rank that still listens was told to stop.
+CoordinatorEnd coordinate(const CoordinatorParts& parts, BlocksLeft& left);
+
+}  // namespace stereosweep::run

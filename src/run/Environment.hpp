@@ -1,0 +1,15 @@
+// Numbers that come from the environment: limits of waiting and intervals, never anything that enters a result.
+#pragma once
+
+#include <string>
+
+namespace stereosweep::run {
+
+/// Seconds from a variable; `otherwise` if it is not set. Throws InputError unless it is a positive number.
+double seconds_from_environment(const char* name, double otherwise);
+/// Value of a variable; "" if it is not set.
+std::string text_from_environment(const char* name);
+/// "2026-11-21T05:00:00Z"
+std::string utc_now();
+
+}  // namespace stereosweep::run

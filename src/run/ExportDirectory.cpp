@@ -1,0 +1,201 @@
+#include "run/ExportDirectory.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Json.hpp"
+#include "base/Text.hpp"
+#include "config/JobDump.hpp"
+#include "parallel/MpiSession.hpp"
+#include "results/Digest.hpp"
+#include "results/Software.hpp"
+#include "run/Environment.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::size_t max_examples = 5;
+
+/// Counts flags of all status cubes while blocks pass by on their way into the file.
+class StatusCounter {
+ public:
+  explicit StatusCounter(const probe::Probe& probe) : probe_(probe) {
+    for (const auto& cube : probe.schema().cubes) {
+      counts_.emplace_back(cube.flag_meanings.size(), 0);
+    }
+  }
+
+  void add(const plan::Block& block, const probe::RawBlock& raw) {
+    const auto& cubes = probe_.schema().cubes;
+    for (std::size_t cube = 0; cube < cubes.size(); ++cube) {
+      const auto* flags = std::get_if<std::vector<std::uint8_t>>(&raw.columns[cube]);
+      if (flags == nullptr || cubes[cube].flag_meanings.empty()) {
+        continue;
+      }
+      for (std::size_t i = 0; i < flags->size(); ++i) {
+        const auto flag = (*flags)[i];
+        ++counts_[cube].at(flag);
+        if (flag != 0 && examples_.size() < max_examples) {
+          examples_.push_back(cubes[cube].flag_meanings[flag] + ": " + place(block, cubes[cube], i));
+        }
+      }
+    }
+  }
+
+  ExportSummary take() {
+    ExportSummary table;
+    table.examples = std::move(examples_);
+    for (std::size_t cube = 0; cube < counts_.size(); ++cube) {
+      for (std::size_t flag = 0; flag < counts_[cube].size(); ++flag) {
+        if (counts_[cube][flag] > 0) {
+          const auto& schema = probe_.schema().cubes[cube];
+          table.rows.push_back({schema.name, schema.flag_meanings[flag], counts_[cube][flag]});
+        }
+      }
+    }
+    return table;
+  }
+
+ private:
+  std::string place(const plan::Block& block, const probe::CubeSchema& cube, std::size_t index) const {
+    const auto& schema = probe_.schema();
+    const auto per_context = schema.values_per_context(cube);
+    const auto at = probe_.blocks().product().coordinates(block.first_context + index / per_context);
+    std::string text;
+    for (std::size_t axis = 0; axis < schema.outer_axes.size(); ++axis) {
+      text += (axis == 0 ? "" : ", ") + schema.outer_axes[axis].name + " " + schema.outer_axes[axis].labels[at[axis]];
+    }
+    auto inner = index % per_context;
+    std::string words;
+    for (auto name = cube.inner_axes.rbegin(); name != cube.inner_axes.rend(); ++name) {
+      const auto& axis = schema.inner_axis(*name);
+      words = ", " + axis.name + " " + axis.labels[inner % axis.labels.size()] + words;
+      inner /= axis.labels.size();
+    }
+    return text + words;
+  }
+
+  const probe::Probe& probe_;
+  std::vector<std::vector<std::uint64_t>> counts_;
+  std::vector<std::string> examples_;
+};
+
+/// Values of one field over all attempts, without repeats, in order.
+class History {
+ public:
+  explicit History(const results::JournalStore& store) {
+    for (const auto& attempt : store.attempts()) {
+      facts_.push_back(base::parse_json(attempt.facts, "journal " + attempt.attempt));
+    }
+  }
+  std::string distinct(const std::string& key) const {
+    std::vector<std::string> values;
+    for (const auto& facts : facts_) {
+      const auto& value = facts.at(key);
+      for (const auto& item : value.is_array() ? value : base::Json::array({value})) {
+        const auto text = item.get<std::string>();
+        if (!text.empty() && std::ranges::find(values, text) == values.end()) {
+          values.push_back(text);
+        }
+      }
+    }
+    return base::join(values, ", ");
+  }
+  std::string all(const std::string& key) const {
+    std::vector<std::string> values;
+    for (const auto& facts : facts_) {
+      values.push_back(facts.at(key).get<std::string>());
+    }
+    return base::join(values, " ");
+  }
+  std::string first(const std::string& key) const {
+    return facts_.empty() ? "" : facts_.front().at(key).get<std::string>();
+  }
+
+ private:
+  std::vector<base::Json> facts_;
+};
+
+std::string device_of(const RunSettings& settings) {
+  const auto json = base::parse_json(settings.text, "settings of a journal");
+  return json.contains("device") ? json.at("device").get<std::string>() : "";
+}
+
+results::Attributes attributes_of(const domain::Job& job, const results::JournalStore& store) {
+  const History history(store);
+  const RunSettings settings{store.attempts().empty() ? "{}" : store.attempts().front().settings};
+  const auto raw_hash = raw_job_hash(job);
+  base::Sha256 job_hash;
+  job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
+  const bool half = job.model.dtype == domain::Dtype::bfloat16;
+  return {{"created", history.first("started")},
+          {"dependencies", history.distinct("dependencies")},
+          {"machine", device_of(settings)},
+          {"hosts", history.distinct("hosts")},
+          {"gpus", history.distinct("gpus")},
+          {"num_ranks", history.all("num_ranks")},
+          {"slurm_job_id", history.distinct("slurm_job_id")},
+          {"seed", std::to_string(job.seed)},
+          {"dtype", half ? "bfloat16" : "float32"},
+          {"job_sha256", base::to_hex(job_hash.finish())},
+          {"model", job.model.path},
+          {"model_sha256", files_hash(settings, "model")},
+          {"tokenizer_sha256", files_hash(settings, "tokenizer")},
+          {"settings", settings.text}};
+}
+
+}  // namespace
+
+std::uint64_t cells_per_context(const probe::RawSchema& schema) {
+  const auto cube = std::ranges::find_if(schema.cubes, [](const auto& item) { return !item.flag_meanings.empty(); });
+  return cube == schema.cubes.end() ? 1 : schema.values_per_context(*cube);
+}
+
+std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,
+                          const std::string& job_text) {
+  const std::set<std::string> distinct_hosts(hosts.begin(), hosts.end());
+  const base::Json facts = {{"software", "stereosweep " + results::software_version()},
+                            {"started", utc_now()},
+                            {"hosts", distinct_hosts},
+                            {"num_ranks", std::to_string(hosts.size())},
+                            {"gpus", gpus},
+                            {"dependencies", parallel::mpi_description()},
+                            {"slurm_job_id", text_from_environment("SLURM_JOB_ID")},
+                            {"job_yaml", job_text}};
+  return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
+}
+
+ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
+                               const results::JournalStore& store) {
+  StatusCounter counter(probe);
+  const auto schema = results::with_not_scored(probe.schema());
+  results::RawDigest digest(schema);
+  results::RunDescription run;
+  run.title = job.name;
+  run.probe = job.probe;
+  run.schema = &probe.schema();
+  run.blocks = &probe.blocks();
+  run.source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
+    const auto* record = store.find_block(block.index);
+    if (record == nullptr) {
+      digest.add(results::unscored_block(schema, block.num_contexts));
+      return std::nullopt;
+    }
+    const auto payload = store.read(*record);
+    base::ByteReader in(payload);
+    auto raw = probe::RawBlock::read(in, probe.schema(), block.num_contexts);
+    counter.add(block, raw);
+    digest.add(raw);
+    return raw;
+  };
+  run.attributes = attributes_of(job, store);
+  run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
+  results::export_run(run, directory.export_file(job));
+  auto summary = counter.take();
+  summary.digest = digest.finish();
+  return summary;
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,103 @@
+#include "run/Lease.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "run/Environment.hpp"
+#include "run/StatusFile.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::string_view epoch_prefix = "epoch.";
+
+std::uint64_t highest_epoch(const std::filesystem::path& directory) {
+  std::uint64_t highest = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with(epoch_prefix)) {
+      const auto number = base::parse_integer(std::string_view(name).substr(epoch_prefix.size()));
+      highest = std::max(highest, static_cast<std::uint64_t>(number.value_or(0)));
+    }
+  }
+  return highest;
+}
+
+/// Returns false if the file system has no locks.
+bool take_lock(int file, const std::filesystem::path& run_directory) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration<double>(seconds_from_environment("STEREOSWEEP_LOCK_TIMEOUT_S", 10));
+  bool told = false;
+  while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return false;
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw base::Error(base::describe("another run works in " + run_directory.string(), holder_of(run_directory),
+                                       "wait for it, stop it, or give another --output"));
+    }
+    if (!told) {
+      base::log(base::LogLevel::info,
+                run_directory.string() + " is in use (" + holder_of(run_directory) + "): waiting");
+      told = true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
+}
+
+}  // namespace
+
+Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_directory / "journal") {
+  std::error_code status;
+  std::filesystem::create_directories(directory_, status);
+  lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_ < 0) {
+    throw base::Error(base::describe("cannot write in " + directory_.string(), std::strerror(errno)));
+  }
+  try {
+    if (!take_lock(lock_, run_directory)) {
+      base::log(base::LogLevel::warning, "the file system of " + run_directory.string() +
+                                             " has no locks: do not start two runs in one directory");
+    }
+    for (epoch_ = highest_epoch(directory_) + 1;; ++epoch_) {
+      const int file = ::open(path(epoch_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+      if (file >= 0) {
+        ::close(file);
+        break;
+      }
+      if (errno != EEXIST) {
+        throw base::Error(base::describe("cannot create " + path(epoch_).string(), std::strerror(errno)));
+      }
+    }
+    for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {
+    }
+  } catch (...) {
+    ::close(lock_);
+    throw;
+  }
+}
+
+Lease::~Lease() { ::close(lock_); }
+
+std::filesystem::path Lease::path(std::uint64_t epoch) const {
+  return directory_ / (std::string(epoch_prefix) + std::to_string(epoch));
+}
+
+void Lease::check() const {
+  if (::access(path(epoch_).c_str(), F_OK) != 0 || ::access(path(epoch_ + 1).c_str(), F_OK) == 0) {
+    throw base::Error(base::describe("a newer attempt has taken over " + directory_.parent_path().string(),
+                                     "this one must not write any more", "nothing to do: the newer one goes on"));
+  }
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,29 @@
+// Who may write in a run directory. A lock for the common case (a second start by hand), an epoch for the rare one: a
+// node that was cut off from the network, whose job was started again elsewhere, and which comes back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace stereosweep::run {
+
+/// Holds the directory until destroyed (or until the process is gone).
+class Lease {
+ public:
+  /// Waits for the lock up to STEREOSWEEP_LOCK_TIMEOUT_S (10; the ranks of a killed run take a moment to die), then
+  /// throws Error naming the holder. Takes the next epoch.
+  explicit Lease(const std::filesystem::path& run_directory);
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease();
+  /// Throws Error if a newer attempt has taken the directory over. Called before every commit.
+  void check() const;
+
+ private:
+  std::filesystem::path path(std::uint64_t epoch) const;
+  std::filesystem::path directory_;
+  int lock_ = -1;
+  std::uint64_t epoch_ = 0;
+};
+
+}  // namespace stereosweep::run

@@ -1,0 +1,46 @@
+// How far a run is: one line per interval in a log, a bar on a terminal.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "run/StatusFile.hpp"
+#include "run/Timing.hpp"
+
+namespace stereosweep::run {
+
+class Progress {
+ public:
+  /// `hosts`: one per rank, for the name of the slowest.
+  explicit Progress(std::vector<std::string> hosts);
+  /// One scored block of `rank`: its cells, tokens and the seconds it took there.
+  void add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds);
+  /// Writes rates and the estimate into `status`.
+  void estimate(RunStatus& status);
+  /// Prints if it is time to, or if `moment` is last. Returns whether an interval has passed.
+  enum class Moment { any, last };
+  bool report(const RunStatus& status, Moment moment);
+
+ private:
+  struct Sample {
+    Clock::time_point time;
+    std::uint64_t cells = 0;
+    std::uint64_t tokens = 0;
+  };
+  std::vector<std::string> hosts_;
+  std::vector<double> seconds_per_block_;  ///< running mean of each rank; 0: no block yet
+  std::deque<Sample> samples_;             ///< sums since the start, a minute of them
+  std::uint64_t cells_ = 0;
+  std::uint64_t tokens_ = 0;
+  Clock::time_point last_line_ = Clock::now();
+  Clock::time_point last_bar_ = Clock::now();
+  Seconds interval_;
+  bool terminal_ = false;
+};
+
+/// "12/40 blocks (resumed 3), 1,234 of 4,096 cells, 120 cells/s, 3,400 tokens/s, 0:01:02 left, slowest rank 1 ..."
+std::string progress_line(const RunStatus& status);
+
+}  // namespace stereosweep::run

@@ -1,0 +1,28 @@
+// `stereosweep run`: a job file from start to result, on any number of ranks, as often as it takes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "parallel/Communicator.hpp"
+#include "run/Signals.hpp"
+
+namespace stereosweep::run {
+
+struct RunRequest {
+  std::filesystem::path job;           ///< a job file, or the directory of a run
+  std::vector<std::string> overrides;  ///< "dotted.path=value"
+  std::filesystem::path output;  ///< the run's directory; with a sweep the parent of several; empty: results/<name>
+  enum class Existing { resume, overwrite };
+  Existing existing = Existing::resume;
+  std::filesystem::path reuse;  ///< directory of an older run; empty: none
+};
+
+/// Collective: all ranks return the same code: done, or resume (75) after a signal. Only rank zero reads the job and
+/// writes files. Throws SharedError on all ranks for what ends the run; where a rank cannot be reached any more, all
+/// are aborted.
+base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals);
+
+}  // namespace stereosweep::run

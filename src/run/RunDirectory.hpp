@@ -1,0 +1,40 @@
+// What lies in the folder of one run, and whose it is.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/Job.hpp"
+#include "results/Journal.hpp"
+#include "run/Settings.hpp"
+
+namespace stereosweep::run {
+
+class RunDirectory {
+ public:
+  explicit RunDirectory(std::filesystem::path root) : root_(std::move(root)) {}
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path resolved_job() const { return root_ / "job.resolved.yaml"; }
+  std::filesystem::path log() const { return root_ / "log"; }
+  std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe + ".h5"); }
+
+  /// Creates the folder. Throws Error with the system's cause.
+  void create() const;
+  /// Throws InputError naming every field of `job` that differs from the job that lies here; nothing if none does.
+  void require_same_job(const domain::Job& job) const;
+  /// The same for the settings of the journals. `job_hash`: of `job`'s raw part.
+  void require_same_settings(const results::JournalStore& store, const base::Digest& job_hash,
+                             const RunSettings& settings) const;
+  /// Removes what a run leaves here, and nothing else. The lock stays.
+  void remove_run_files() const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// Hash of what in a job can change a raw number.
+base::Digest raw_job_hash(const domain::Job& job);
+
+}  // namespace stereosweep::run

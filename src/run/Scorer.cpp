@@ -1,0 +1,157 @@
+#include "run/Scorer.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/FaultInjection.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+std::atomic<bool> abandoned{false};
+
+query::EngineCounts difference(const query::EngineCounts& after, const query::EngineCounts& before) {
+  return {after.queries - before.queries, after.distinct_sequences - before.distinct_sequences,
+          after.distinct_tokens - before.distinct_tokens, after.head_rows - before.head_rows};
+}
+
+/// first, answer, next, ..., fold.
+Scored score(const ScorerParts& parts, query::Engine& engine, const plan::Block& block) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto before = engine.counts();
+  Scored scored;
+  scored.id = {{}, block.index, block.num_contexts};
+  try {
+    base::inject_fault("block_start");
+    probe::Transcript transcript;
+    std::optional<probe::Round> round = parts.probe->first(block);
+    while (round) {
+      auto answers = engine.answer(round->queries);
+      transcript.rounds.push_back(std::move(*round));
+      transcript.answers.push_back(std::move(answers));
+      round = parts.probe->next(block, transcript);
+    }
+    base::ByteWriter out;
+    parts.probe->fold(block, transcript).write(out);
+    scored.payload = out.take();
+    scored.id.key = probe::block_key(*parts.probe, block, parts.fingerprint);
+    base::inject_fault("block_done");
+  } catch (const base::Error& error) {
+    scored.failure = error.what();
+    scored.failure_code = error.exit_code();
+  } catch (const std::exception& error) {
+    scored.failure = std::string("block ") + std::to_string(block.index) + ": " + error.what();
+  }
+  scored.cost = difference(engine.counts(), before);
+  scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return scored;
+}
+
+}  // namespace
+
+struct Scorer::State {
+  ScorerParts parts;
+  mutable std::mutex mutex;
+  std::condition_variable to_thread;
+  std::condition_variable to_main;
+  std::deque<plan::Block> waiting;
+  std::deque<Scored> ready;
+  std::exception_ptr start_failure;
+  bool started = false;
+  bool working = false;
+  bool ending = false;
+  bool ended = false;
+
+  void work() {
+    std::unique_ptr<query::Engine> engine;
+    try {
+      engine = parts.make_engine();
+    } catch (...) {
+      start_failure = std::current_exception();
+    }
+    std::unique_lock lock(mutex);
+    started = true;
+    to_main.notify_all();
+    while (engine) {
+      to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
+      if (ending) {
+        break;
+      }
+      const auto block = waiting.front();
+      waiting.pop_front();
+      working = true;
+      lock.unlock();
+      auto scored = score(parts, *engine, block);
+      lock.lock();
+      ready.push_back(std::move(scored));
+      working = false;
+      to_main.notify_all();
+    }
+    lock.unlock();
+    engine.reset();
+    lock.lock();
+    ended = true;
+    to_main.notify_all();
+  }
+};
+
+Scorer::Scorer(ScorerParts parts) : state_(std::make_shared<State>()) {
+  state_->parts = std::move(parts);
+  std::thread([state = state_] { state->work(); }).detach();
+}
+
+Scorer::~Scorer() {
+  std::unique_lock lock(state_->mutex);
+  state_->ending = true;
+  state_->to_thread.notify_all();
+  if (!state_->to_main.wait_for(lock, std::chrono::seconds(1), [&] { return state_->ended; })) {
+    abandoned = true;
+  }
+}
+
+void Scorer::wait_until_ready() {
+  std::unique_lock lock(state_->mutex);
+  state_->to_main.wait(lock, [&] { return state_->started; });
+  if (state_->start_failure) {
+    std::rethrow_exception(state_->start_failure);
+  }
+}
+
+void Scorer::submit(const plan::Block& block) {
+  const std::lock_guard lock(state_->mutex);
+  state_->waiting.push_back(block);
+  state_->to_thread.notify_one();
+}
+
+std::optional<Scored> Scorer::poll() {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->ready.empty()) {
+    return std::nullopt;
+  }
+  auto scored = std::move(state_->ready.front());
+  state_->ready.pop_front();
+  return scored;
+}
+
+void Scorer::wait(std::chrono::microseconds longest) {
+  std::unique_lock lock(state_->mutex);
+  state_->to_main.wait_for(lock, longest, [&] { return !state_->ready.empty(); });
+}
+
+void Scorer::drop_waiting() {
+  const std::lock_guard lock(state_->mutex);
+  state_->waiting.clear();
+}
+
+bool Scorer::idle() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->waiting.empty() && !state_->working;
+}
+
+bool Scorer::any_abandoned() { return abandoned; }
+
+}  // namespace stereosweep::run

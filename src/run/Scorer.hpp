@@ -1,0 +1,63 @@
+// The second thread of every rank: blocks in, raw numbers out. The main thread keeps MPI, journal and signals.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "plan/Product.hpp"
+#include "probe/Probe.hpp"
+#include "query/Engine.hpp"
+#include "results/Journal.hpp"
+
+namespace stereosweep::run {
+
+/// One scored block, or why it could not be scored.
+struct Scored {
+  results::BlockId id;
+  std::vector<std::byte> payload;  ///< probe::RawBlock as bytes
+  query::EngineCounts cost;
+  double seconds = 0;
+  std::string failure;  ///< empty: scored
+  base::ExitCode failure_code = base::ExitCode::error;
+};
+
+/// What the thread works with. Shared, because a thread that is stuck in a long block is left behind at the end.
+struct ScorerParts {
+  std::shared_ptr<const probe::Probe> probe;
+  base::Digest fingerprint{};
+  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< called in the thread: tensor threads are set there
+};
+
+class Scorer {
+ public:
+  explicit Scorer(ScorerParts parts);
+  Scorer(const Scorer&) = delete;
+  Scorer& operator=(const Scorer&) = delete;
+  /// Ends the thread; one that does not come back within a second is abandoned.
+  ~Scorer();
+
+  /// Throws what making the engine threw.
+  void wait_until_ready();
+  void submit(const plan::Block& block);
+  std::optional<Scored> poll();
+  /// Sleeps until something is ready to be polled, at most `longest`.
+  void wait(std::chrono::microseconds longest);
+  /// Forgets the blocks that wait; the one in work goes on.
+  void drop_waiting();
+  /// Nothing waits, nothing is in work (results may still be there to poll).
+  bool idle() const;
+  /// Whether a thread of this process was left behind: then the process must end without destroying statics.
+  static bool any_abandoned();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace stereosweep::run

@@ -1,0 +1,98 @@
+#include "run/Settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/Json.hpp"
+#include "engine/EngineFactory.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::array<std::string_view, 8> tokenizer_files = {"tokenizer.json",
+                                                             "tokenizer_config.json",
+                                                             "special_tokens_map.json",
+                                                             "added_tokens.json",
+                                                             "vocab.txt",
+                                                             "vocab.json",
+                                                             "merges.txt",
+                                                             "tokenizer.model"};
+
+bool is_tokenizer_file(const std::string& name) {
+  return std::ranges::find(tokenizer_files, name) != tokenizer_files.end();
+}
+
+bool is_model_file(const std::string& name) {
+  return name == "config.json" || name == "generation_config.json" || name.ends_with(".safetensors") ||
+         name.ends_with(".safetensors.index.json");
+}
+
+std::string hash_of(const base::SharedBytes& content) {
+  base::Sha256 hash;
+  hash.update(content.bytes);
+  return base::to_hex(hash.finish());
+}
+
+base::Json parse(const std::string& text) { return base::parse_json(text, "settings of a journal"); }
+
+}  // namespace
+
+RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
+  const bool fake = job.execution.engine == domain::EngineKind::fake;
+  base::Json json;
+  for (const auto& [name, content] : files.files()) {
+    if (is_tokenizer_file(name)) {
+      json["tokenizer/" + name] = hash_of(content);
+    } else if (!fake && is_model_file(name)) {
+      json["model/" + name] = hash_of(content);
+    }
+  }
+  json["execution.engine"] = fake ? "fake" : "torch";
+  json["execution.threads_per_rank"] = std::to_string(job.execution.threads_per_rank);
+  json["execution.batch_tokens"] = std::to_string(job.execution.batch_tokens);
+  json["model.dtype"] = job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32";
+  if (fake) {
+    json["seed"] = std::to_string(job.seed);  // the fake engine's numbers come from it
+  }
+  json["numerics_version"] = std::to_string(engine::numerics_version);
+  json["device"] = device;
+  return {json.dump()};
+}
+
+std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text) {
+  const auto before = parse(old_text);
+  const auto after = parse(new_text);
+  const auto text_of = [](const base::Json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).get<std::string>() : std::string("(none)");
+  };
+  std::vector<std::string> lines;
+  const auto compare = [&](const std::string& key) {
+    if (text_of(before, key) != text_of(after, key)) {
+      lines.push_back(key + ": " + text_of(before, key) + " -> " + text_of(after, key));
+    }
+  };
+  for (const auto& [key, value] : before.items()) {
+    compare(key);
+  }
+  for (const auto& [key, value] : after.items()) {
+    if (!before.contains(key)) {
+      compare(key);
+    }
+  }
+  return lines;
+}
+
+std::string files_hash(const RunSettings& settings, const std::string& kind) {
+  base::Sha256 hash;
+  const auto json = parse(settings.text);
+  for (const auto& [key, value] : json.items()) {
+    if (key.starts_with(kind + "/")) {
+      hash.field(key).field(value.get<std::string>());
+    }
+  }
+  return base::to_hex(hash.finish());
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,28 @@
+// What besides the job decides the bits of a run: files of the model and tokenizer, dtype, threads, batches, engine,
+// device, numerics version. Enters the key of every block and the head of every journal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/File.hpp"
+#include "base/Sha256.hpp"
+#include "domain/Job.hpp"
+
+namespace stereosweep::run {
+
+struct RunSettings {
+  std::string text;  ///< JSON object of texts, in a fixed order
+  base::Digest fingerprint() const { return base::sha256(text); }
+};
+
+/// SHA-256 of every file that matters to the engine: the fake one sees only the tokenizer. Reads all weights.
+RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);
+
+/// "model.safetensors: 12ab.. -> 34cd.." for every field that differs.
+std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text);
+
+/// One hash over the files of a kind, for provenance: "model" or "tokenizer".
+std::string files_hash(const RunSettings& settings, const std::string& kind);
+
+}  // namespace stereosweep::run

@@ -1,0 +1,113 @@
+#include "run/StatusFile.hpp"
+
+#include <unistd.h>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Json.hpp"
+#include "base/Log.hpp"
+#include "parallel/MpiSession.hpp"
+#include "run/Environment.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr const char* schema = "stereosweep-status/1";
+
+std::filesystem::path path_in(const std::filesystem::path& directory) { return directory / "status.json"; }
+
+base::Json to_json(const RunStatus& status) {
+  return {{"schema", schema},
+          {"name", status.name},
+          {"state", status.state},
+          {"cause", status.cause},
+          {"blocks",
+           {{"done", status.blocks_done},
+            {"total", status.blocks_total},
+            {"resumed", status.blocks_resumed},
+            {"reused", status.blocks_reused}}},
+          {"cells", {{"done", status.cells_done}, {"total", status.cells_total}}},
+          {"cells_per_second", status.cells_per_second},
+          {"tokens_per_second", status.tokens_per_second},
+          {"seconds_left", status.seconds_left},
+          {"slowest", status.slowest},
+          {"attempt", status.attempt},
+          {"num_ranks", status.num_ranks},
+          {"host", parallel::host_name()},
+          {"pid", ::getpid()},
+          {"slurm_job_id", text_from_environment("SLURM_JOB_ID")},
+          {"started", status.started},
+          {"updated", utc_now()}};
+}
+
+}  // namespace
+
+StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus first)
+    : path_(path_in(run_directory)), status_(std::move(first)) {
+  const std::lock_guard lock(mutex_);
+  write();
+}
+
+void StatusFile::write() {
+  try {
+    base::write_file_atomically(path_,
+                                to_json(status_).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+  } catch (const base::Error& error) {
+    if (!warned_) {
+      base::log(base::LogLevel::warning, error.what());
+    }
+    warned_ = true;
+  }
+}
+
+std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory) {
+  const auto path = path_in(run_directory);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return std::nullopt;
+  }
+  const auto json = base::parse_json(base::read_file(path, 1 << 20), path.string());
+  try {
+    ReadStatus read;
+    auto& status = read.status;
+    if (json.at("schema") != schema) {
+      throw base::InputError(
+          base::describe(path.string() + " is no status file of this program", "its schema differs"));
+    }
+    status.name = json.at("name").get<std::string>();
+    status.state = json.at("state").get<std::string>();
+    status.cause = json.at("cause").get<std::string>();
+    status.blocks_done = json.at("blocks").at("done").get<std::uint64_t>();
+    status.blocks_total = json.at("blocks").at("total").get<std::uint64_t>();
+    status.blocks_resumed = json.at("blocks").at("resumed").get<std::uint64_t>();
+    status.blocks_reused = json.at("blocks").at("reused").get<std::uint64_t>();
+    status.cells_done = json.at("cells").at("done").get<std::uint64_t>();
+    status.cells_total = json.at("cells").at("total").get<std::uint64_t>();
+    status.cells_per_second = json.at("cells_per_second").get<double>();
+    status.tokens_per_second = json.at("tokens_per_second").get<double>();
+    status.seconds_left = json.at("seconds_left").get<double>();
+    status.slowest = json.at("slowest").get<std::string>();
+    status.attempt = json.at("attempt").get<std::string>();
+    status.num_ranks = json.at("num_ranks").get<int>();
+    status.started = json.at("started").get<std::string>();
+    read.host = json.at("host").get<std::string>();
+    read.process = json.at("pid").get<std::int64_t>();
+    read.updated = json.at("updated").get<std::string>();
+    return read;
+  } catch (const base::Json::exception& error) {
+    throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));
+  }
+}
+
+std::string holder_of(const std::filesystem::path& run_directory) {
+  try {
+    if (const auto read = read_status(run_directory)) {
+      return "process " + std::to_string(read->process) + " on " + read->host + ", started " + read->status.started;
+    }
+  } catch (const base::Error&) {
+    // only a hint for a message
+  }
+  return "its journal is locked";
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,76 @@
+// status.json: what a run does, or the true cause of its end (srun reports 137 for peers that were killed with it).
+// Replaced by rename, so that a reader in another shell always sees a whole one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace stereosweep::run {
+
+struct RunStatus {
+  std::string name;
+  std::string state = "starting";  ///< starting, running, stopping, exporting; at the end: done, stopped, failed
+  std::string cause;               ///< of the end; empty while all is well
+  std::string attempt;
+  std::uint64_t blocks_done = 0;
+  std::uint64_t blocks_total = 0;
+  std::uint64_t blocks_resumed = 0;  ///< found in the journal of earlier attempts
+  std::uint64_t blocks_reused = 0;   ///< taken over from another run (--reuse)
+  std::uint64_t cells_done = 0;
+  std::uint64_t cells_total = 0;
+  double cells_per_second = 0;
+  double tokens_per_second = 0;
+  double seconds_left = 0;  ///< estimate; 0: unknown
+  std::string slowest;      ///< "rank 3 on node7 (0.52 s per block)"
+  int num_ranks = 1;
+  std::string started;  ///< UTC
+};
+
+/// Rank zero's file. Safe from several threads. A file that cannot be written is a warning: it must not end a run.
+class StatusFile {
+ public:
+  StatusFile(const std::filesystem::path& run_directory, RunStatus first);
+  /// Changes the status through `change(RunStatus&)` and writes it.
+  template <class Change>
+  void update(Change&& change) {
+    const std::lock_guard lock(mutex_);
+    change(status_);
+    write();
+  }
+  /// The same without writing: the next update shows it.
+  template <class Change>
+  void change(Change&& change) {
+    const std::lock_guard lock(mutex_);
+    change(status_);
+  }
+  RunStatus current() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+
+ private:
+  void write();
+  std::filesystem::path path_;
+  mutable std::mutex mutex_;
+  RunStatus status_;
+  bool warned_ = false;
+};
+
+/// A status as it was read, with who wrote it.
+struct ReadStatus {
+  RunStatus status;
+  std::string host;
+  std::int64_t process = 0;
+  std::string updated;  ///< UTC
+};
+
+/// Nothing where DIR has no status.json. Throws InputError if it is no status file.
+std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory);
+
+/// "process 4711 on node7 since 2026-..." from status.json; for messages.
+std::string holder_of(const std::filesystem::path& run_directory);
+
+}  // namespace stereosweep::run
