@@ -80,7 +80,7 @@ def heat_map(statistics, measure=None, prior=None):
     values = scores.values[rows]
     limit = _symmetric_limit(values)
     figure, axes = plt.subplots(
-        figsize=(max(8.0, 3.9 + 0.5 * values.shape[1]), max(4.0, 2.9 + 0.21 * len(rows))), layout="constrained"
+        figsize=(max(8.0, 3.2 + 0.46 * values.shape[1]), max(4.5, 3.6 + 0.2 * len(rows))), layout="constrained"
     )
     axes.set_facecolor(UNDEFINED)
     image = axes.imshow(
@@ -102,7 +102,7 @@ def heat_map(statistics, measure=None, prior=None):
         axes.text(
             values.shape[1] - 0.35, (first + end - 1) / 2, domain, va="center", fontsize=8, style="italic", color="0.3"
         )
-    bar = figure.colorbar(image, ax=axes, shrink=0.6, pad=0.12, extend="both")
+    bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.02, extend="both")
     bar.set_label("trait-pair score (nat): red leans to the pole above, blue to the one below", fontsize=9)
     bar.outline.set_visible(False)
     title = f"How the model associates groups with traits\n{subtitle(statistics, measure, prior)}"
