@@ -1,5 +1,6 @@
 #include "app/Commands.hpp"
 
+#include "app/QueryCommand.hpp"
 #include "app/RunCommand.hpp"
 #include "app/ShowCommand.hpp"
 #include "app/StatsCommand.hpp"
@@ -13,6 +14,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"run", "start a job, or continue it", run_command},
       {"status", "what a run does, from another shell", status_command},
+      {"query", "JSON queries -> log-probabilities, vectors", query_command},
       {"show", "what a result holds, its digest, its strongest associations", show_command},
       {"stats", "scores, averages and agreement with human ratings", stats_command},
       {"tokenize", "lines of text -> ids and byte offsets", tokenize_command},

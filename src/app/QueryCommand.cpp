@@ -89,7 +89,7 @@ query::Answer answer_line(const std::string& line, query::Engine& engine) {
 
 }  // namespace
 
-int run_query(const Arguments& arguments) {
+int query_command(const Arguments& arguments) {
   const auto request = parse_arguments(arguments);
   if (!request) {
     return static_cast<int>(base::ExitCode::done);

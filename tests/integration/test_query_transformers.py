@@ -1,0 +1,153 @@
+"""The command `query` against transformers on tiny models with widened weights, and the promises of its contract."""
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from tiny_models import make_bert, make_roberta, random_text
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("STEREOSWEEP_PROGRAM", ROOT / "build/release/bin/stereosweep"))
+BFLOAT16_BOUND = 0.6         # nat, at a logit spread of about 3.5 and 3 layers: seen 0.1 to 0.3
+
+
+def query(folder, lines, *options):
+    """(answers, exit status) for queries given as objects, or as raw bytes."""
+    raw = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    done = subprocess.run([PROGRAM, "query", "--model", folder, *options], input=raw, capture_output=True, timeout=300)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    answers = [json.loads(line) for line in done.stdout.decode().split("\n")[:-1]]
+    assert len(answers) == len(lines)
+    return answers, done.returncode
+
+
+@pytest.fixture(scope="session", params=["bert", "bert-spare-rows", "roberta"])
+def reference(request, tmp_path_factory):
+    """A model folder and its transformers twin."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "roberta":
+        return make_roberta(folder)
+    return make_bert(folder, spare_rows=11 if request.param == "bert-spare-rows" else 0)
+
+
+def fills(reference, count, seed=1):
+    """Fill queries of mixed lengths, every mask with its own ids, the last ids of the vocabulary among them."""
+    rng = random.Random(seed)
+    made = []
+    while len(made) < count:
+        text = random_text(rng, rng.randint(1, 16), rng.randint(1, 3), reference.mask_token)
+        if reference.length(text) <= reference.max_tokens:
+            ids = [rng.sample(range(reference.width), rng.randint(1, 6)) + [reference.width - 1]
+                   for _ in range(reference.masks(text))]
+            made.append({"kind": "fill", "text": text, "ids": ids})
+    return made
+
+
+def largest_difference(answers, lines, reference):
+    """Between the answers' log-probabilities and transformers'."""
+    largest = 0.0
+    for answer, line in zip(answers, lines):
+        truth = reference.fill(line["text"], line["ids"])
+        assert [len(row) for row in answer["logprob"]] == [len(row) for row in truth]
+        largest = max([largest] + [abs(a - b) for ours, theirs in zip(answer["logprob"], truth)
+                                   for a, b in zip(ours, theirs)])
+    return largest
+
+
+def test_fill_equals_transformers(reference):
+    lines = fills(reference, 60)
+    answers, status = query(reference.folder, lines)
+    assert status == 0
+    assert largest_difference(answers, lines, reference) < 1e-4
+    spread = [value for answer in answers for row in answer["logprob"] for value in row]
+    assert max(spread) - min(spread) > 8       # or the test would say little
+
+
+def test_fill_in_bfloat16_stays_near(reference):
+    lines = fills(reference, 40)
+    answers, status = query(reference.folder, lines, "--dtype", "bfloat16")
+    assert status == 0
+    assert 1e-4 < largest_difference(answers, lines, reference) < BFLOAT16_BOUND
+
+
+def test_embed_equals_transformers(reference):
+    rng = random.Random(3)
+    layers = reference.model.config.num_hidden_layers
+    lines = []
+    for _ in range(60):
+        words = random_text(rng, rng.randint(2, 12), 0, "").split(" ")
+        words[0] = rng.choice(["caf\u00e9", "\u65e5\u672c", words[0]])
+        chosen = rng.randrange(len(words))
+        start = len(" ".join(words[:chosen]).encode()) + (chosen > 0)
+        span = [start, start + len(words[chosen].encode())]
+        lines.append({"kind": "embed", "text": " ".join(words), "span": span,
+                      "layer": rng.randint(-layers - 1, layers), "pool": rng.choice(["mean", "first", "last"])})
+    answers, status = query(reference.folder, lines)
+    assert status == 0
+    for answer, line in zip(answers, lines):
+        truth = reference.embed(line["text"], line["span"], line["layer"], line["pool"])
+        size = max(abs(value) for value in truth)
+        assert len(answer["vector"]) == len(truth)
+        assert max(abs(a - b) for a, b in zip(answer["vector"], truth)) <= 1e-5 * size, line
+
+
+def test_the_longest_text_is_answered_and_one_more_is_an_error(reference):
+    text = reference.mask_token
+    while reference.length(text + " the") <= reference.max_tokens:
+        text += " the"
+    assert reference.length(text) == reference.max_tokens
+    lines = [{"kind": "fill", "text": text, "ids": [[7, 8]]}, {"kind": "fill", "text": text + " the", "ids": [[7, 8]]},
+             {"kind": "fill", "text": reference.mask_token, "ids": [[7, 8]]}]
+    answers, status = query(reference.folder, lines)
+    assert status == 1
+    assert "too long" in answers[1]["error"]
+    assert largest_difference([answers[0], answers[2]], [lines[0], lines[2]], reference) < 1e-4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_an_answer_depends_on_its_own_line_alone(reference, dtype):
+    lines = fills(reference, 25)
+    first, _ = query(reference.folder, lines, "--dtype", dtype)
+    mixed = [(number, line) for number, line in enumerate(lines)] * 2
+    random.Random(9).shuffle(mixed)
+    second, status = query(reference.folder, [b"not json"] + [line for _, line in mixed], "--dtype", dtype)
+    assert status == 1
+    for (number, _), answer in zip(mixed, second[1:]):
+        assert answer == first[number]
+    alone, _ = query(reference.folder, [lines[4]], "--dtype", dtype)
+    assert alone[0] == first[4]
+
+
+def test_bad_lines_are_answered_and_the_rest_goes_on(reference):
+    mask = reference.mask_token
+    good = {"kind": "fill", "text": f"The {mask}.", "ids": [[5, 6]]}
+    layers = reference.model.config.num_hidden_layers
+    bad = [b"", b"{", b"[]", b'{"kind":"fill","text":"\xff","ids":[]}', {"kind": "guess"}, {"kind": "fill", "text": "a"},
+           {**good, "ids": []}, {**good, "ids": [[5], [6]]}, {**good, "ids": [[reference.width]]}, {**good, "ids": [[-1]]},
+           {**good, "text": 5}, {**good, "idz": 1},
+           {"kind": "embed", "text": "the", "span": [3, 3]}, {"kind": "embed", "text": "the", "span": [9, 12]},
+           {"kind": "embed", "text": "the", "span": [0, 3], "layer": layers + 1},
+           {"kind": "embed", "text": "the", "span": [0, 3], "layer": -layers - 2},
+           {"kind": "embed", "text": "the", "span": [0, 3], "pool": "max"},
+           {"kind": "continue", "prompt": "a", "continuations": ["b"]},
+           {"kind": "generate", "prompt": "a", "max_new_tokens": 1, "temperature": 0}]
+    lines = [good] + [line for one in bad for line in (one, good)]
+    answers, status = query(reference.folder, lines)
+    assert status == 1
+    for number, answer in enumerate(answers):
+        assert ("error" in answer) == (number % 2 == 1), (lines[number], answer)
+    assert all(answer == answers[0] for answer in answers[::2])
+    no_masks, status = query(reference.folder, [{"kind": "fill", "text": "the", "ids": []}, {**good, "ids": [[]]}])
+    assert (no_masks, status) == ([{"logprob": []}, {"logprob": [[]]}], 0)
+
+
+@pytest.mark.parametrize("options", [[], ["--model"], ["--model", "/nonexistent"], ["--dtype", "float8"],
+                                     ["--threads", "0"], ["--threads", "x"], ["--modle", "x"]])
+def test_usage_and_models_end_with_two(reference, options):
+    given = options if "--model" in options or not options else ["--model", str(reference.folder), *options]
+    done = subprocess.run([PROGRAM, "query", *given], input=b"", capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"stereosweep: ")
+    assert not done.stdout
