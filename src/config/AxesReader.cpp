@@ -103,16 +103,35 @@ domain::TraitPair read_pair(const Node& node, const std::string& key, base::Prob
   return pair;
 }
 
+/// Every group must have the forms that the templates ask for; the first gap of each form is reported.
+void check_forms(const Node& node, const std::string& key, const domain::Axes& axes, base::Problems& problems) {
+  for (const auto form : {domain::NounForm::singular, domain::NounForm::plural}) {
+    const bool singular = form == domain::NounForm::singular;
+    const auto sentence = std::find_if(axes.templates.begin(), axes.templates.end(),
+                                       [&](const auto& candidate) { return candidate.form == form; });
+    const auto group = std::find_if(axes.groups.begin(), axes.groups.end(), [&](const auto& candidate) {
+      return !candidate.label.empty() && (singular ? candidate.singular : candidate.plural).empty();
+    });
+    if (sentence != axes.templates.end() && group != axes.groups.end()) {
+      const std::string name = singular ? "singular" : "plural";
+      problems.add(
+          node.place(key),
+          "the template '" + sentence->label + "' asks for a " + name + ", and '" + group->label + "' has none",
+          "every group stands in every template", "Give the group its " + name + ".");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<domain::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
                                        base::Problems& problems, domain::Priors& priors,
                                        std::vector<domain::Group>& unselected) {
-  const AxisSource source = find_source(node, "groups", key, pieces, problems);
+  AxisSource source = find_source(node, "groups", key, pieces, problems);
   std::vector<domain::Group> groups;
   if (!source.table.empty()) {
     GroupTable table = read_group_table(source.table, problems);
-    groups = std::move(table.groups);
+    source.use_table("groups", std::move(table.entries));
     if (!table.generic_plural.empty()) {
       priors.word_singular = table.generic_singular;
       priors.word_plural = table.generic_plural;
@@ -130,10 +149,10 @@ std::vector<domain::Group> read_groups(const Node& node, const std::string& key,
 
 std::vector<domain::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
                                            base::Problems& problems) {
-  const AxisSource source = find_source(node, "traits", key, pieces, problems);
+  AxisSource source = find_source(node, "traits", key, pieces, problems);
   std::vector<domain::TraitPair> pairs;
   if (!source.table.empty()) {
-    pairs = read_trait_table(source.table, problems);
+    source.use_table("traits", read_trait_table(source.table, problems));
   }
   LabelCheck labels(problems);
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
@@ -169,20 +188,8 @@ domain::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces,
     axes.rephrasings = {{"none", "{prompt}", {}}};
   }
   fields.finish();
-  if (templates == nullptr) {
-    return axes;
-  }
-  for (const auto& form : axes.templates) {
-    for (const auto& group : axes.groups) {
-      const bool singular = form.form == domain::NounForm::singular;
-      if (!group.label.empty() && (singular ? group.singular : group.plural).empty()) {
-        const std::string name = singular ? "singular" : "plural";
-        problems.add(templates->place(key + ".templates"),
-                     "the template '" + form.label + "' asks for a " + name + ", and '" + group.label + "' has none",
-                     "every group stands in every template", "Give the group its " + name + ".");
-        return axes;
-      }
-    }
+  if (templates != nullptr) {
+    check_forms(*templates, key + ".templates", axes, problems);
   }
   return axes;
 }

@@ -1,6 +1,7 @@
 // What the axis readers share: where the entries of an axis come from, which are selected, labels that repeat.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -11,14 +12,22 @@
 
 namespace stereosweep::config {
 
-/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a tab-separated file).
+/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a tab-separated file), which the
+/// axis's reader turns into entries with `use_table`.
 struct AxisSource {
   const Node* list = nullptr;
-  std::string key;                ///< dotted path of the list, in the file that holds it
-  std::string table;              ///< resolved path; empty: none
+  std::string key;    ///< dotted path of the list, in the file that holds it
+  std::string table;  ///< resolved path; empty: none
+  std::shared_ptr<const Node> table_entries;
   std::vector<std::string> only;  ///< labels to keep, in the file's order; empty: all
   const Node* only_node = nullptr;
   std::string only_key;
+
+  void use_table(const std::string& kind, Node entries) {
+    table_entries = std::make_shared<const Node>(std::move(entries));
+    list = table_entries.get();
+    key = kind;
+  }
 };
 
 /// Understands NAME, [entries], {file: NAME, only: [...]}, {tsv: PATH, only: [...]}.

@@ -1,6 +1,6 @@
 // Templates and rephrasings.
 #include <algorithm>
-#include <array>
+#include <unordered_set>
 
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
@@ -100,9 +100,26 @@ void read_alternatives(const Node& node, const std::string& key, base::Problems&
   }
 }
 
+/// Without a wrapper to fall back on, every template needs its alternative.
+void check_coverage(const Node& node, const std::string& key, base::Problems& problems,
+                    const std::vector<domain::Template>& templates, const domain::Rephrasing& rephrasing) {
+  std::unordered_set<std::string> covered;
+  for (const auto& [label, text] : rephrasing.alternatives) {
+    covered.insert(label);
+  }
+  for (const auto& sentence : templates) {
+    if (!covered.contains(sentence.label)) {
+      problems.add(node.place(key), "no alternative for the template '" + sentence.label + "'",
+                   "there is no wrapper to fall back on", "Add the text, or a wrapper such as '{prompt}'.");
+      return;
+    }
+  }
+}
+
 domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, base::Problems& problems,
                                    const std::vector<domain::Template>& templates) {
   domain::Rephrasing rephrasing;
+  bool has_alternatives = false;
   if (node.kind == Node::Kind::scalar) {
     rephrasing.wrapper = read_line(node, key, problems).value_or("");
   } else {
@@ -110,6 +127,7 @@ domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, bas
     fields.line("label", rephrasing.label);
     fields.line("wrapper", rephrasing.wrapper);
     if (const Node* alternatives = fields.optional("alternatives")) {
+      has_alternatives = true;
       read_alternatives(*alternatives, key + ".alternatives", problems, templates, rephrasing);
     } else if (fields.usable() && rephrasing.wrapper.empty()) {
       problems.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
@@ -128,13 +146,8 @@ domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, bas
   if (rephrasing.label.empty()) {
     problems.add(node.place(key), "the rephrasing has no label", "labels name the rows of the result");
   }
-  for (const auto& sentence : templates) {
-    const bool covered = std::any_of(rephrasing.alternatives.begin(), rephrasing.alternatives.end(),
-                                     [&](const auto& entry) { return entry.first == sentence.label; });
-    if (wrapper.empty() && !rephrasing.alternatives.empty() && !covered) {
-      problems.add(node.place(key), "no alternative for the template '" + sentence.label + "'",
-                   "there is no wrapper to fall back on", "Add the text, or a wrapper such as '{prompt}'.");
-    }
+  if (has_alternatives && wrapper.empty()) {
+    check_coverage(node, key, problems, templates, rephrasing);
   }
   return rephrasing;
 }
@@ -143,15 +156,11 @@ domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, bas
 
 std::vector<domain::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
                                              base::Problems& problems) {
-  const AxisSource source = find_source(node, "templates", key, pieces, problems);
+  AxisSource source = find_source(node, "templates", key, pieces, problems);
   std::vector<domain::Template> templates;
   LabelCheck labels(problems);
   if (!source.table.empty()) {
-    templates = read_template_table(source.table, problems);
-    int line = 1;
-    for (const auto& sentence : templates) {
-      check_sentence({source.table, ++line, "template"}, sentence.text, problems);
-    }
+    source.use_table("templates", read_template_table(source.table, problems));
   }
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
     const Node& entry = source.list->children[i];

@@ -1,6 +1,7 @@
 #include "config/Tables.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/File.hpp"
 #include "base/Text.hpp"
@@ -14,6 +15,31 @@ constexpr std::size_t max_rows = 100'000;
 bool is_printable(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
+
+/// Writes rows as entries of a list, each with its place in the table. Empty cells are left out.
+class EntryMaker {
+ public:
+  explicit EntryMaker(const std::string& path) : file_(std::make_shared<const std::string>(path)) {}
+  Node entry(std::size_t row, const std::vector<std::pair<std::string, std::string>>& cells) const {
+    Node map = placed(Node::map(), row);
+    for (const auto& [key, value] : cells) {
+      if (!value.empty()) {
+        map.add(key, text(row, value));
+      }
+    }
+    return map;
+  }
+  Node text(std::size_t row, const std::string& value) const { return placed(Node::text(value), row); }
+  Node list(std::size_t row) const { return placed(Node::list(), row); }
+
+ private:
+  Node placed(Node node, std::size_t row) const {
+    node.file = file_;
+    node.line = static_cast<int>(row) + 2;
+    return node;
+  }
+  std::shared_ptr<const std::string> file_;
+};
 
 }  // namespace
 
@@ -77,63 +103,50 @@ Table read_table(const std::string& path, base::Problems& problems) {
 
 GroupTable read_group_table(const std::string& path, base::Problems& problems) {
   GroupTable result;
+  result.entries = Node::list();
   const Table table = read_table(path, problems);
   const auto singular = table.column("singular", problems);
   const auto plural = table.column("plural", problems);
   if (!singular || !plural) {
     return result;
   }
-  std::vector<std::string> labels;
+  const EntryMaker maker(path);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    domain::Group group;
-    group.singular = table.rows[i][*singular];
-    group.plural = table.rows[i][*plural];
-    group.label = group.plural.empty() ? group.singular : group.plural;
-    if (group.plural == "people" && i + 1 == table.rows.size()) {
-      result.generic_singular = group.singular;
-      result.generic_plural = group.plural;
-    } else if (group.label.empty()) {
-      problems.add({path, static_cast<int>(i) + 2, ""}, "a row without forms", "a group needs a form to stand in");
+    const auto& row = table.rows[i];
+    if (row[*plural] == "people" && i + 1 == table.rows.size()) {
+      result.generic_singular = row[*singular];
+      result.generic_plural = row[*plural];
     } else {
-      labels.push_back(group.label);
-      result.groups.push_back(std::move(group));
+      result.entries.add(maker.entry(i, {{"singular", row[*singular]}, {"plural", row[*plural]}}));
     }
-  }
-  std::sort(labels.begin(), labels.end());
-  if (const auto twice = std::adjacent_find(labels.begin(), labels.end()); twice != labels.end()) {
-    problems.add({path, 0, ""}, "the group '" + *twice + "' stands twice", "labels name the rows of the result");
   }
   return result;
 }
 
-std::vector<domain::Template> read_template_table(const std::string& path, base::Problems& problems) {
-  std::vector<domain::Template> templates;
+Node read_template_table(const std::string& path, base::Problems& problems) {
+  Node entries = Node::list();
   const Table table = read_table(path, problems);
   const auto kind = table.column("kind", problems);
   const auto form = table.column("group_form", problems);
   const auto text = table.column("template", problems);
   if (!kind || !form || !text) {
-    return templates;
+    return entries;
   }
+  const EntryMaker maker(path);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
-    const std::string& noun_form = row[*form];
-    if (noun_form != "singular" && noun_form != "plural" && noun_form != "plural_capitalised") {
-      problems.add({path, static_cast<int>(i) + 2, "group_form"}, "unknown form '" + noun_form + "'",
-                   "one of singular, plural, plural_capitalised");
-    }
-    domain::Template sentence;
-    sentence.kind = row[*kind];
-    sentence.form = noun_form == "singular" ? domain::NounForm::singular : domain::NounForm::plural;
-    sentence.text = base::replace_all(base::replace_all(row[*text], "<group>", "{group}"), "<mask>", "{trait}");
-    sentence.label = sentence.text;
-    templates.push_back(std::move(sentence));
+    // "plural_capitalised" is a plural at the start of a sentence, where every text of ours has its capital anyway.
+    const std::string noun_form = row[*form] == "plural_capitalised" ? "plural" : row[*form];
+    entries.add(maker.entry(
+        i, {{"kind", row[*kind]},
+            {"form", noun_form},
+            {"text", base::replace_all(base::replace_all(row[*text], "<group>", "{group}"), "<mask>", "{trait}")}}));
   }
-  return templates;
+  return entries;
 }
 
-std::vector<domain::TraitPair> read_trait_table(const std::string& path, base::Problems& problems) {
-  std::vector<domain::TraitPair> pairs;
+Node read_trait_table(const std::string& path, base::Problems& problems) {
+  Node entries = Node::list();
   const Table table = read_table(path, problems);
   const auto dimension = table.column("dimension", problems);
   const auto label = table.column("pair", problems);
@@ -141,34 +154,32 @@ std::vector<domain::TraitPair> read_trait_table(const std::string& path, base::P
   const auto trait = table.column("trait", problems);
   const auto adjectives = table.column("adjectives", problems);
   if (!dimension || !label || !side || !trait || !adjectives) {
-    return pairs;
+    return entries;
   }
+  const EntryMaker maker(path);
+  std::unordered_map<std::string, std::size_t> index_of;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
     const base::Place place{path, static_cast<int>(i) + 2, "pole"};
-    auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const auto& p) { return p.label == row[*label]; });
-    if (pair == pairs.end()) {
-      pair = pairs.insert(pairs.end(), {row[*label], row[*dimension], {}, {}});
-    }
     if (row[*side] != "left" && row[*side] != "right") {
       problems.add(place, "unknown pole '" + row[*side] + "'", "left or right");
       continue;
     }
-    domain::Pole& pole = row[*side] == "left" ? pair->left : pair->right;
-    if (!pole.words.empty()) {
+    const auto [at, is_new] = index_of.emplace(row[*label], entries.children.size());
+    if (is_new) {
+      entries.add(maker.entry(i, {{"label", row[*label]}, {"dimension", row[*dimension]}}));
+    }
+    Node& pair = entries.children[at->second];
+    if (pair.find(row[*side]) != nullptr) {
       problems.add(place, "the pole stands twice", "pair '" + row[*label] + "'");
+      continue;
     }
-    pole = {row[*trait], base::split(row[*adjectives], '|')};
-    if (std::find(pole.words.begin(), pole.words.end(), "") != pole.words.end()) {
-      problems.add(place, "an empty adjective", "pair '" + row[*label] + "'");
-    }
-  }
-  for (const auto& pair : pairs) {
-    if (pair.left.words.empty() || pair.right.words.empty()) {
-      problems.add({path, 0, ""}, "the pair '" + pair.label + "' has one pole only", "left and right are needed");
+    Node& words = pair.add(row[*side], maker.entry(i, {{"name", row[*trait]}})).add("words", maker.list(i));
+    for (const auto& word : base::split(row[*adjectives], '|')) {
+      words.add(maker.text(i, word));
     }
   }
-  return pairs;
+  return entries;
 }
 
 }  // namespace stereosweep::config

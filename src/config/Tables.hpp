@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Error.hpp"
-#include "domain/Axes.hpp"
+#include "config/Node.hpp"
 
 namespace stereosweep::config {
 
@@ -22,14 +21,14 @@ Table read_table(const std::string& path, base::Problems& problems);
 
 /// Columns singular, plural. The generic last row ("person", "people") is the word of the prior, no group.
 struct GroupTable {
-  std::vector<domain::Group> groups;
+  Node entries;  ///< as a list in a job would write them, so that the same readers check them
   std::string generic_singular;
   std::string generic_plural;
 };
 GroupTable read_group_table(const std::string& path, base::Problems& problems);
-/// Columns kind, group_form (singular, plural, plural_capitalised), template with <group> and <mask>.
-std::vector<domain::Template> read_template_table(const std::string& path, base::Problems& problems);
-/// Columns dimension, pair, pole (left, right), trait, adjectives (separated by '|').
-std::vector<domain::TraitPair> read_trait_table(const std::string& path, base::Problems& problems);
+/// Columns kind, group_form (singular, plural, plural_capitalised), template with <group> and <mask>. -> entries
+Node read_template_table(const std::string& path, base::Problems& problems);
+/// Columns dimension, pair, pole (left, right), trait, adjectives (separated by '|'). -> entries
+Node read_trait_table(const std::string& path, base::Problems& problems);
 
 }  // namespace stereosweep::config

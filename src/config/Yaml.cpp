@@ -36,7 +36,13 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchor"); }
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { take(make(mark, Node::Kind::null)); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    Node node = make(mark, Node::Kind::null);
+    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && !frames_.back().key_is_next) {
+      node.line = frames_.back().key_line;  // the mark is that of whatever comes next
+    }
+    take(std::move(node));
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     refuse_sharing(mark, "alias");
     take(make(mark, Node::Kind::broken));
@@ -75,6 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Frame {
     Node node;
     std::string pending_key;
+    int key_line = 0;
     bool key_is_next = true;
     std::unordered_set<std::string> seen;
   };
@@ -119,7 +126,7 @@ class TreeBuilder : public YAML::EventHandler {
       stop(node.line, "values are nested deeper than " + std::to_string(limits_.max_depth) + " levels",
            "limit of one file");
     }
-    frames_.push_back({std::move(node), "", true, {}});
+    frames_.push_back({std::move(node), "", 0, true, {}});
   }
   void close() {
     Node node = std::move(frames_.back().node);
@@ -144,6 +151,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
   void take_key(Frame& frame, const Node& node) {
+    frame.key_line = node.line;
     if (node.kind == Node::Kind::broken) {
       frame.pending_key.clear();  // its value is dropped: the fault is already in the report
     } else if (node.kind != Node::Kind::scalar || node.value.empty()) {
@@ -204,12 +212,16 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   }
   TreeBuilder builder(std::make_shared<const std::string>(name), problems, limits);
   try {
-    std::istringstream stream{std::string(text)};
+    // yaml-cpp takes the end of the file for a missing quote; an end of document inside quotes it refuses.
+    std::istringstream stream{std::string(text) + "\n...\n"};
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
       builder.stop(0, "the file is empty", "a mapping is expected");
     }
     Node root = builder.take_root();
+    if (root.kind == Node::Kind::null) {
+      builder.stop(0, "the file is empty", "a mapping or a list is expected");
+    }
     TreeBuilder second(std::make_shared<const std::string>(name), problems, limits);
     if (parser.HandleNextDocument(second)) {
       builder.stop(second.take_root().line, "a second document", "one file holds one document",

@@ -1,0 +1,127 @@
+#include "config/JobDump.hpp"
+
+#include <gmock/gmock.h>
+
+#include "JobText.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// A job in which no member has its default, with texts that YAML would take for something else.
+domain::Job unusual_job() {
+  domain::Job job;
+  job.name = "unusual";
+  job.seed = 18446744073709551615u;
+  job.model = {"/a: b #c", domain::Dtype::bfloat16};
+  job.probe = "association";
+  job.axes.groups = {
+      {"no", "null", "~", "- x: \"y\\z\" 'q'", "an", "1e3", "true", "&a", "*b", "!c"},
+      {"\xC3\xA9t\xC3\xA9 \xE2\x80\xA8 \xF0\x9F\x99\x82", "d", "s", "p", "", "", "", "", "", ""},
+  };
+  job.axes.intersections = {
+      {{"no", job.axes.groups[1].label}}, {{"null", "d"}}, {{"no", job.axes.groups[1].label}}, {}, false};
+  job.axes.intersections.lexical = {{"no", job.axes.groups[1].label, "@x", "`y", "an"}};
+  job.axes.traits = {{"0x10", "", {"- ", {"-", "?"}}, {"1_000", {"1_000", "---"}}}};
+  job.axes.traits[0].left.name = "-";
+  job.axes.templates = {{"a: b", "k", "{a group} {trait} #", domain::NounForm::singular}};
+  job.axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}}, {"w", "\"{prompt}\"", {}}};
+  job.measures = {false, true, false};
+  job.priors = {false, false, "person", "people"};
+  job.execution = {domain::EngineKind::fake, domain::Device::cuda, 2, 3, 4, 5};
+  job.execution.max_cells = 1000;
+  job.statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
+  return job;
+}
+
+TEST(JobDump, loads_back_to_an_equal_job) {
+  const auto job = unusual_job();
+  const auto dump = canonical_dump(job);
+  EXPECT_EQ(load_resolved(dump, "dump"), job) << dump;
+  EXPECT_EQ(canonical_dump(load_resolved(dump, "dump")), dump);
+}
+
+TEST(JobDump, a_loaded_job_and_its_table_of_priors_survive) {
+  const JobFolder folder;
+  for (const auto& extra :
+       {std::string(), std::string("priors: {word: false}\n"), std::string("priors: {word: [a, b]}\n")}) {
+    const auto job = folder.load(small_job + extra).front();
+    EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job);
+  }
+}
+
+TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
+  const auto raw = [](auto change) {
+    auto job = unusual_job();
+    change(job);
+    return canonical_raw_dump(job);
+  };
+  const std::string original = canonical_raw_dump(unusual_job());
+  EXPECT_EQ(raw([](auto& job) { job.name = "b"; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.statistics = {}; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.execution.device = domain::Device::cpu; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.execution.max_cells = 77; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.model.path = "/moved"; }), original);
+  EXPECT_NE(raw([](auto& job) { job.seed = 1; }), original);
+  EXPECT_NE(raw([](auto& job) { job.model.dtype = domain::Dtype::float32; }), original);
+  EXPECT_NE(raw([](auto& job) { job.execution.engine = domain::EngineKind::torch; }), original);
+  EXPECT_NE(raw([](auto& job) { job.execution.threads_per_rank = 9; }), original);
+  EXPECT_NE(raw([](auto& job) { job.execution.batch_tokens = 9; }), original);
+  EXPECT_NE(raw([](auto& job) { job.execution.contexts_per_block = 9; }), original);
+  EXPECT_NE(raw([](auto& job) { job.measures.set = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.priors.mask = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.axes.groups[1].plural = "q"; }), original);
+  EXPECT_NE(raw([](auto& job) { job.axes.intersections.both_orders = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.axes.rephrasings.pop_back(); }), original);
+}
+
+TEST(JobDump, differences_name_fields_with_both_values) {
+  const auto job = unusual_job();
+  auto other = job;
+  EXPECT_THAT(differences(canonical_dump(job), canonical_dump(other)), IsEmpty());
+  other.execution.batch_tokens = 8;
+  other.axes.groups[0].plural = "changed";
+  other.axes.groups.push_back({"new", "", "", "new", "", "", "", "", "", ""});
+  other.axes.traits[0].right.words.pop_back();
+  other.measures.set = true;
+  other.statistics.human_ratings.clear();
+  other.statistics.rating_aliases.clear();
+  EXPECT_THAT(
+      differences(canonical_dump(job), canonical_dump(other)),
+      ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'' -> 'changed'", "axes.groups[new]: only in the new job",
+                  "axes.traits[0x10].right.words['---']: only in the old job", "measures[set]: only in the new job",
+                  "execution.batch_tokens: 3 -> 8",
+                  "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}} -> (nothing)"));
+  auto turned = job;
+  std::swap(turned.axes.groups[0], turned.axes.groups[1]);
+  EXPECT_THAT(differences(canonical_dump(job), canonical_dump(turned)),
+              ElementsAre("axes.groups: the same entries in another order"));
+  EXPECT_THROW(differences("a: [", "b: 1"), base::InputError);
+}
+
+TEST(JobDump, a_resolved_job_names_no_other_files_and_takes_overrides) {
+  const auto dump = canonical_dump(unusual_job());
+  EXPECT_THROW(load_resolved(dump + "sweep: {seed: [1]}\n", "dump"), base::InputError);
+  EXPECT_THROW(load_resolved(dump, "dump", {"axes.traits=abc_traits"}), base::InputError);
+  EXPECT_EQ(load_resolved(dump, "dump", {"statistics.word_aggregate=median"}).statistics.word_aggregate,
+            domain::Statistics::Aggregate::median);
+}
+
+TEST(JobDump, long_axes_load_back_although_they_pass_the_limits_of_job_files) {
+  auto job = unusual_job();
+  job.axes.intersections = {};
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = "g" + std::to_string(i);
+    job.axes.groups.push_back({name, "d", name, name, "a", name, name, name, name, name});
+  }
+  job.execution.max_cells = 1'000'000;
+  EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job);
+}
+
+}  // namespace
+}  // namespace stereosweep::config

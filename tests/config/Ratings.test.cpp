@@ -1,0 +1,92 @@
+#include "config/Ratings.hpp"
+
+#include <gmock/gmock.h>
+
+#include "JobText.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+domain::Job job_with(const std::filesystem::path& table) {
+  domain::Job job;
+  job.axes.groups = {{"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
+                     {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
+  job.axes.traits = {{"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
+                     {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
+                     {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
+  job.statistics.human_ratings = table.string();
+  return job;
+}
+
+std::vector<std::string> lines_of(const Ratings& ratings) {
+  std::vector<std::string> lines;
+  for (const auto& row : ratings.rows) {
+    lines.push_back(row.group + "|" + row.pair + "|" + base::format_double(row.mean));
+  }
+  return lines;
+}
+
+TEST(Ratings, names_are_those_of_the_job) {
+  const JobFolder folder;
+  auto job = job_with(folder.write("r.tsv",
+                                   "group\tpair\tn\tmean\n"
+                                   "BLACK  people\tlow status - high status\t3\t40\n"
+                                   "Black person\tegoistic - altruistic\t3\t41.5\n"
+                                   "trans-people\twarm - cold\t3\t30\n"
+                                   "everyone\tcold - warm\t3\t1\n"
+                                   "transgender people\tcold - hot\t3\t2\n"));
+  job.statistics.rating_aliases = {{"Transgender People", "trans people"}};
+  const Ratings ratings = read_ratings(job);
+  EXPECT_THAT(lines_of(ratings),
+              ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|41.5",
+                          "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("everyone"));
+  EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("cold - hot"));
+  EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for"), HasSubstr("turned round")));
+}
+
+TEST(Ratings, a_pole_can_have_an_alias) {
+  const JobFolder folder;
+  auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
+  job.statistics.rating_aliases = {{"hot", "warm"}};
+  EXPECT_THAT(lines_of(read_ratings(job)), ElementsAre("Black people|cold - warm|2"));
+}
+
+TEST(Ratings, bad_rows_are_named) {
+  const JobFolder folder;
+  const auto complaint = [&](const std::string& text) {
+    try {
+      read_ratings(job_with(folder.write("r.tsv", text)));
+      return std::string();
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(complaint("group\tpair\tmean\na\tb\tx\na\tb\t101\na\tb\tnan\n"),
+              ::testing::AllOf(HasSubstr(":2:mean: 'x'"), HasSubstr(":3:mean: '101'"), HasSubstr(":4:mean: 'nan'")));
+  EXPECT_THAT(complaint("group\tpair\tmean\na\tb\t1\na\tb\t2\n"), HasSubstr("rated twice"));
+  EXPECT_THAT(complaint("people\tpair\tmean\na\tb\t1\n"), HasSubstr("the column 'group' is missing"));
+  EXPECT_THAT(complaint("group\tpairs\tmeen\na\tb\t1\n"), HasSubstr("the column 'pair' is missing"));
+}
+
+TEST(Ratings, the_published_means_match_the_shipped_pieces) {
+  const std::string table = STEREOSWEEP_SOURCE_DIR "/../shared/data/cao2022-abc/human_means.tsv";
+  if (!std::filesystem::exists(table)) {
+    GTEST_SKIP() << "the published data set is not at " << table << " (optional)";
+  }
+  const auto job = load_jobs(STEREOSWEEP_SOURCE_DIR "/jobs/01_example.yaml",
+                             {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
+                       .front();
+  const Ratings ratings = read_ratings(job);
+  EXPECT_EQ(ratings.rows.size(), 26u * 16u);
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("average people"));
+  EXPECT_THAT(ratings.unmatched_pairs, IsEmpty());
+  EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for 'egotistic - altruistic'")));
+}
+
+}  // namespace
+}  // namespace stereosweep::config

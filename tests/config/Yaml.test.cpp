@@ -1,0 +1,61 @@
+#include "config/Yaml.hpp"
+
+#include <gmock/gmock.h>
+
+namespace stereosweep::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Yaml, keeps_lines_styles_and_order) {
+  base::Problems problems;
+  const Node node = parse_yaml("a: 1\nb:\n  - x\n  - \"2\"\n  - ~\nc: {d: 'e'}\n", "f", problems);
+  ASSERT_TRUE(problems.empty());
+  EXPECT_THAT(node.keys, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(node.children[0].style, Node::Style::plain);
+  EXPECT_EQ(node.children[1].children[1].style, Node::Style::verbatim);
+  EXPECT_EQ(node.children[1].children[1].line, 4);
+  EXPECT_EQ(node.children[1].children[2].kind, Node::Kind::null);
+  EXPECT_EQ(node.find("c")->find("d")->place("c.d").text(), "f:6:c.d");
+}
+
+TEST(Yaml, drops_one_byte_order_mark_and_takes_carriage_returns) {
+  base::Problems problems;
+  const Node node = parse_yaml(
+      "\xEF\xBB\xBF"
+      "a: 1\r\nb: x\r\n",
+      "f", problems);
+  ASSERT_TRUE(problems.empty());
+  EXPECT_THAT(node.keys, ElementsAre("a", "b"));
+  EXPECT_EQ(node.children[1].value, "x");
+}
+
+TEST(Yaml, several_faults_are_reported_together) {
+  base::Problems problems;
+  parse_yaml("a: &x 1\nb: !t 2\nc: 3\nc: 4\nd: *x\n", "f", problems);
+  EXPECT_THAT(problems.lines(), ElementsAre(HasSubstr("f:1:a: anchors"), HasSubstr("f:2:b: tags"),
+                                            HasSubstr("f:4:c: the key 'c' stands twice"), HasSubstr("f:5:d: alias")));
+}
+
+TEST(Yaml, emits_what_it_reads) {
+  Node root = Node::map();
+  root.add("empty_list", Node::list());
+  root.add("empty_map", Node::map());
+  Node& list = root.add("list", Node::list());
+  list.add(Node::text("a: b"));
+  list.add(Node::plain("17"));
+  Node& inner = list.add(Node::list());
+  inner.add(Node::text("\n\t\"\\"));
+  list.add(Node::map()).add("odd key: ~", Node::text(""));
+  base::Problems problems;
+  const std::string text = emit_yaml(root);
+  const Node again = parse_yaml(text, "f", problems);
+  ASSERT_TRUE(problems.empty()) << problems.lines().front() << text;
+  EXPECT_EQ(emit_yaml(again), text);
+  EXPECT_EQ(again.find("list")->children[2].children[0].value, "\n\t\"\\");
+  EXPECT_EQ(again.find("list")->children[1].style, Node::Style::plain);
+}
+
+}  // namespace
+}  // namespace stereosweep::config
