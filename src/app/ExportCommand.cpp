@@ -1,0 +1,93 @@
+#include "app/ExportCommand.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "run/ExportDirectory.hpp"
+#include "run/RunDirectory.hpp"
+#include "run/Settings.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+/// The axes come from the job and the tokenizer: both must be those of the journal. Weights are not read.
+void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const domain::Job& job,
+                         const base::FileSet& files) {
+  if (store.attempts().empty()) {
+    throw base::InputError(base::describe("'" + directory.root().string() + "' holds no journal that can be read",
+                                          "nothing was scored there"));
+  }
+  const auto& attempt = store.attempts().front();
+  if (attempt.job_hash != run::raw_job_hash(job)) {
+    throw base::InputError(
+        base::describe("job.resolved.yaml is not the job of the journal", "it was changed after " + attempt.attempt));
+  }
+  const auto now = run::make_settings(job, files, "");
+  auto differences = run::settings_differences(attempt.settings, now.text);
+  std::erase_if(differences, [](const std::string& line) { return !line.starts_with("tokenizer/"); });
+  if (!differences.empty()) {
+    throw base::InputError(
+        base::describe("the tokenizer in '" + job.model.path + "' is not the run's", base::join(differences, "; ")));
+  }
+}
+
+int export_run_directory(const std::filesystem::path& root) {
+  const run::RunDirectory directory(root);
+  const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
+  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  const auto probe = probe::make_probe(job, tokenizer);
+  const auto store = results::JournalStore::open(root);
+  require_same_origin(directory, store, job, files);
+  for (const auto& line : store.damage()) {
+    std::cerr << "warning: " << line << '\n';
+  }
+  const auto summary = run::export_directory(directory, job, *probe, store);
+  const auto num_blocks = probe->blocks().num_blocks();
+  std::cout << directory.export_file(job).string() << ": " << base::with_thousands(store.records().size()) << " of "
+            << base::with_thousands(num_blocks) << " blocks scored"
+            << (store.records().size() == num_blocks ? "" : ", NOT complete") << '\n'
+            << "digest " << base::to_hex(summary.digest) << '\n';
+  return static_cast<int>(base::ExitCode::done);
+}
+
+}  // namespace
+
+int export_command(const Arguments& arguments) {
+  options::options_description visible(
+      "stereosweep export DIR: write PROBE.h5 from the journal, also while the run goes on.\n"
+      "Cells that are not scored yet have the status not_scored");
+  visible.add_options()("help", "print this");
+  options::options_description hidden;
+  hidden.add_options()("path", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("path", 1);
+  options::options_description all;
+  all.add(visible).add(hidden);
+  options::variables_map values;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
+    options::notify(values);
+  } catch (const options::error& error) {
+    throw base::InputError(base::describe(error.what(), "see stereosweep export --help"));
+  }
+  if (values.count("help") > 0) {
+    std::cout << visible;
+    return static_cast<int>(base::ExitCode::done);
+  }
+  if (values.count("path") == 0) {
+    throw base::InputError(base::describe("no run directory is named", "see stereosweep export --help"));
+  }
+  return export_run_directory(values["path"].as<std::string>());
+}
+
+}  // namespace stereosweep::app
