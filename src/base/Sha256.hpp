@@ -1,4 +1,5 @@
-// SHA-256 (OpenSSL's, which uses the processor's instructions): keys of blocks and jobs, digests of results, hashes of model files.
+// SHA-256 (OpenSSL's, which uses the processor's instructions): keys of blocks and jobs, digests of results, hashes of
+// model files.
 #pragma once
 
 #include <array>

@@ -1,0 +1,13 @@
+# STEREOSWEEP_PYTHON where nobody gave it: the environment that env/setup.sh made for these requirements.
+if(NOT STEREOSWEEP_PYTHON)
+  file(SHA256 "${PROJECT_SOURCE_DIR}/env/requirements.txt" _requirements_hash)
+  string(SUBSTRING "${_requirements_hash}" 0 12 _requirements_key)
+  set(_cache_home "$ENV{XDG_CACHE_HOME}")
+  if(NOT _cache_home)
+    set(_cache_home "$ENV{HOME}/.cache")
+  endif()
+  set(_candidate "${_cache_home}/stereosweep/python-${_requirements_key}/bin/python")
+  if(EXISTS "${_candidate}")
+    set(STEREOSWEEP_PYTHON "${_candidate}" CACHE FILEPATH "Python of the environment that holds the torch wheel" FORCE)
+  endif()
+endif()
