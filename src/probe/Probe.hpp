@@ -28,6 +28,9 @@ struct Transcript {
 /// Pure: everything depends on the job, the tokenizer and the block alone. Safe to use from several threads.
 class Probe {
  public:
+  Probe() = default;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
   virtual ~Probe() = default;
   virtual const RawSchema& schema() const = 0;
   virtual const plan::BlockPlan& blocks() const = 0;
