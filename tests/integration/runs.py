@@ -1,0 +1,107 @@
+"""Starts, stops and kills runs; what the tests of `run` share."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("STEREOSWEEP_PROGRAM", str(ROOT / "build/release/bin/stereosweep"))
+SMOKE = str(ROOT / "jobs/00_smoke.yaml")
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+
+def start(job, output, *arguments, **options):
+    """A running `stereosweep run` into `output`; options as for `start_program`."""
+    return start_program("run", job, "--output", output, *arguments, **options)
+
+
+def start_program(*arguments, ranks=1, inject="", environment=None):
+    """The program, under mpirun where it gets more than one rank."""
+    command = [PROGRAM, *map(str, arguments)]
+    if ranks > 1:
+        command = ["mpirun", "--oversubscribe", "-np", str(ranks), *command]
+    settings = {**os.environ, **ENVIRONMENT, "STEREOSWEEP_INJECT": inject, **(environment or {})}
+    return subprocess.Popen(
+        command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+    )
+
+
+def finish(process, seconds=60):
+    """(exit status, standard output, standard error) of a run that must end by itself."""
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        kill_tree(process)
+        out, err = process.communicate()
+        raise AssertionError(f"did not end within {seconds} s:\n{out}\n{err}") from None
+    return process.returncode, out, err
+
+
+def run(job, output, *arguments, seconds=60, **options):
+    return finish(start(job, output, *arguments, **options), seconds)
+
+
+def digest(output):
+    return subprocess.run(
+        [PROGRAM, "show", str(output), "--digest"], check=True, capture_output=True, text=True
+    ).stdout.split()[0]
+
+
+def status(output):
+    path = pathlib.Path(output) / "status.json"
+    return json.loads(path.read_text()) if path.exists() else {"state": "none", "blocks": {"done": 0}}
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "what the test waits for does not happen"
+        time.sleep(0.01)
+
+
+def journal_bytes(output):
+    return sum(path.stat().st_size for path in pathlib.Path(output).glob("journal/*.log"))
+
+
+def descendants(process_id):
+    """Process ids of a process and all below it."""
+    children = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError):
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found = [process_id]
+    for parent in found:
+        found.extend(children.get(parent, []))
+    return found
+
+
+def kill_tree(process, number=signal.SIGKILL):
+    for victim in descendants(process.pid):
+        try:
+            os.kill(victim, number)
+        except ProcessLookupError:
+            pass
+
+
+def rank_processes(process):
+    """Process ids of the ranks below an mpirun, in the order of their start."""
+    return sorted(p for p in descendants(process.pid)[1:] if name_of(p) == "stereosweep")
+
+
+def name_of(process_id):
+    try:
+        return pathlib.Path(f"/proc/{process_id}/comm").read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,216 @@
+"""Kills, signals, damaged journals, failing and hanging ranks: the run ends with its cause and goes on afterwards."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import kill_test
+import pytest
+import runs
+
+SLOW = "block_start:*:delay=100"
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    output = tmp_path_factory.mktemp("reference") / "run"
+    assert runs.run(runs.SMOKE, output)[0] == 0
+    return runs.digest(output)
+
+
+def resume(output, reference, ranks=1):
+    code, _, err = runs.run(runs.SMOKE, output, ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(output) == reference
+    return err
+
+
+def scoring(output):
+    return lambda: runs.journal_bytes(output) > 10_000
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_a_random_moment(tmp_path, reference, seed):
+    chosen = random.Random(seed)
+    kill_test.one_round(tmp_path / "run", chosen)
+    assert runs.digest(tmp_path / "run") == reference
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2])
+def test_signal_stops_cleanly(tmp_path, reference, number):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    start = time.monotonic()
+    process.send_signal(number)
+    code, _, err = runs.finish(process)
+    assert code == 75 and time.monotonic() - start < 10, err
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "stopped" and number.name[3:] in state["cause"]
+    assert 0 < state["blocks"]["done"] < state["blocks"]["total"]
+    err = resume(tmp_path / "run", reference, ranks=2)
+    assert f"{state['blocks']['done']} resumed" in err
+
+
+def test_signal_on_any_rank_stops_all(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    os.kill(runs.rank_processes(process)[-1], signal.SIGUSR1)
+    code, _, err = runs.finish(process)
+    assert code == 75, err
+    assert "USR1 on rank 2" in runs.status(tmp_path / "run")["cause"]
+    resume(tmp_path / "run", reference)
+
+
+def test_signal_ends_a_block_that_takes_too_long(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="block_start:3:delay=60000")
+    runs.wait_for(scoring(tmp_path / "run"))
+    start = time.monotonic()
+    process.send_signal(signal.SIGUSR1)
+    code, _, err = runs.finish(process)
+    assert code == 75 and time.monotonic() - start < 10, err
+    resume(tmp_path / "run", reference)
+
+
+def test_storm_of_signals_while_stopping(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    for number in [signal.SIGCONT, signal.SIGUSR1, signal.SIGTERM, signal.SIGCONT] * 25:
+        if process.poll() is None:
+            process.send_signal(number)
+        time.sleep(0.002)
+    assert runs.finish(process)[0] == 75
+    resume(tmp_path / "run", reference)
+
+
+def test_continue_signal_is_noise(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject="block_start:*:delay=20")
+    runs.wait_for(scoring(tmp_path / "run"))
+    process.send_signal(signal.SIGCONT)
+    assert runs.finish(process)[0] == 0
+    assert runs.digest(tmp_path / "run") == reference
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_error_on_a_rank_ends_all_with_its_cause(tmp_path, reference, rank):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"{SLOW},block_done:3:throw:{rank}")
+    assert code == 1, err
+    assert "injected fault at block_done" in err
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "failed" and "injected fault" in state["cause"]
+    assert "injected fault" in (tmp_path / "run/log").read_text()
+    resume(tmp_path / "run", reference, ranks=2)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("action", ["kill", "exit"])
+def test_death_of_a_rank_ends_all(tmp_path, reference, rank, action):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"{SLOW},block_done:3:{action}:{rank}")
+    assert code not in (0, 75), err
+    resume(tmp_path / "run", reference, ranks=3)
+
+
+def test_hanging_rank_is_noticed(tmp_path, reference):
+    process = runs.start(
+        runs.SMOKE, tmp_path / "run", ranks=3, inject=SLOW, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "2"}
+    )
+    runs.wait_for(scoring(tmp_path / "run"))
+    victim = runs.rank_processes(process)[1]
+    os.kill(victim, signal.SIGSTOP)
+    code, _, err = runs.finish(process, seconds=40)
+    assert code not in (0, 75), err
+    assert "rank 1" in err and "has not answered" in err
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "failed" and "has not answered" in state["cause"]
+    resume(tmp_path / "run", reference)
+
+
+def test_second_start_is_refused_while_the_first_goes_on(tmp_path, reference):
+    first = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment={"STEREOSWEEP_LOCK_TIMEOUT_S": "0.2"})
+    assert code == 1 and "another run works in" in err and str(first.pid) in err
+    code, out, err = runs.finish(first)
+    assert code == 0, err
+    assert reference in out
+
+
+def test_attempt_that_was_overtaken_stops(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    (tmp_path / "run/journal/epoch.2").touch()  # as a newer attempt on another node does
+    code, _, err = runs.finish(process)
+    assert code == 1 and "newer attempt has taken over" in err
+    resume(tmp_path / "run", reference)
+
+
+@pytest.mark.parametrize("fault", ["journal_write:5:enospc", "journal_sync:5:eio", "journal_write:1:enospc"])
+def test_journal_that_cannot_be_written_ends_the_run(tmp_path, reference, fault):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2, inject=SLOW + "," + fault)
+    assert code == 1 and "the journal" in err, err
+    if "enospc" in fault:
+        assert "No space left" in err and "make room" in err
+    assert runs.status(tmp_path / "run")["state"] == "failed"
+    resume(tmp_path / "run", reference)
+
+
+def test_full_disk(tmp_path, reference):
+    output = tmp_path / "small"
+    output.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", output], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
+    try:
+        code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
+        assert code == 1 and "No space left" in err, err
+        subprocess.run(["mount", "-o", "remount,size=16m", output], check=True)
+        resume(output / "run", reference)
+    finally:
+        subprocess.run(["umount", output], check=True)
+
+
+def test_damaged_journal_is_reported_and_scored_again(tmp_path, reference):
+    assert runs.run(runs.SMOKE, tmp_path / "run")[0] == 0
+    (journal,) = (tmp_path / "run/journal").glob("*.log")
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2] ^= 4
+    journal.write_bytes(content[:-10])
+    (tmp_path / "run/association.h5").unlink()
+    err = resume(tmp_path / "run", reference, ranks=2)
+    assert "are damaged" in err and "2 of 26 blocks to score (24 resumed" in err
+
+
+def test_two_different_numbers_for_one_block_are_an_error(tmp_path):
+    for name, seed in (("a", 1), ("b", 2)):
+        assert runs.run(runs.SMOKE, tmp_path / name, f"seed={seed}")[0] == 0
+    for journal in (tmp_path / "b/journal").glob("*.log"):
+        shutil.copy(journal, tmp_path / "a/journal")
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "a")
+    assert code != 0 and ("different numbers" in err or "belongs to another job" in err)
+
+
+def test_status_from_another_shell(tmp_path):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    code, out, err = runs.finish(runs.start_program("status", tmp_path / "run"))
+    assert code == 0 and "running" in out and "journal  1 attempts" in out, err
+    runs.kill_tree(process)
+    process.communicate()
+    code, out, _ = runs.finish(runs.start_program("status", tmp_path / "run"))
+    assert code == 0 and "is gone (killed)" in out
+    code, _, err = runs.finish(runs.start_program("status", tmp_path))
+    assert code == 2 and "no run in" in err
+
+
+def test_no_process_and_no_shared_memory_is_left(tmp_path):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    ranks = runs.rank_processes(process)
+    assert len(ranks) == 3
+    runs.kill_tree(process)
+    process.communicate()
+    runs.wait_for(lambda: not any(pathlib.Path(f"/proc/{rank}/comm").exists() for rank in ranks))
+    assert not list(pathlib.Path("/dev/shm").glob("stereosweep-*"))

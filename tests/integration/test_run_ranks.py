@@ -1,0 +1,167 @@
+"""One digest for any number of ranks; resume, reuse, refusals."""
+
+import json
+import pathlib
+import shutil
+
+import pytest
+import runs
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """An undisturbed run on one rank."""
+    output = tmp_path_factory.mktemp("reference") / "run"
+    code, out, err = runs.run(runs.SMOKE, output)
+    assert code == 0, err
+    assert runs.digest(output) in out
+    return output
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_same_digest_on_any_number_of_ranks(reference, tmp_path, ranks):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "done" and state["num_ranks"] == ranks
+    assert state["blocks"]["done"] == state["blocks"]["total"]
+
+
+@pytest.mark.parametrize("contexts", [1, 1000])
+def test_same_digest_with_other_blocks(reference, tmp_path, contexts):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"execution.contexts_per_block={contexts}", ranks=2)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_slow_rank_holds_up_nobody_and_changes_nothing(reference, tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject="block_start:*:delay=300:1")
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_more_ranks_than_blocks(tmp_path):
+    job = tmp_path / "job.yaml"
+    text = pathlib.Path(runs.SMOKE).read_text().replace("../tests", str(runs.ROOT / "tests"))
+    text = text.replace("only: [women, men, Black people, people with disabilities]", "only: [women]")
+    text = text.replace("intersections: abc_pairs", "intersections: none")
+    job.write_text(text)
+    code, _, err = runs.run(job, tmp_path / "one", "execution.contexts_per_block=100")
+    assert code == 0, err
+    total = runs.status(tmp_path / "one")["blocks"]["total"]
+    assert total < 5
+    code, _, err = runs.run(job, tmp_path / "five", "execution.contexts_per_block=100", ranks=5)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "one") == runs.digest(tmp_path / "five")
+
+
+def test_complete_run_is_left_alone(reference):
+    before = (reference / "association.h5").stat().st_mtime_ns
+    attempts = len(list(reference.glob("journal/*.log")))
+    code, _, err = runs.run(runs.SMOKE, reference)
+    assert code == 0 and "nothing to do" in err
+    assert (reference / "association.h5").stat().st_mtime_ns == before
+    assert len(list(reference.glob("journal/*.log"))) == attempts
+
+
+def test_lost_export_is_written_again_and_equal(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    first = (tmp_path / "run/association.h5").read_bytes()
+    (tmp_path / "run/association.h5").unlink()
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0, err
+    assert (tmp_path / "run/association.h5").read_bytes() == first
+
+
+def test_run_directory_is_a_job(reference):
+    code, _, err = runs.finish(runs.start_program("run", reference))
+    assert code == 0 and "nothing to do" in err
+
+
+def test_other_job_is_refused_naming_the_field(reference):
+    digest = runs.digest(reference)
+    for ranks in (1, 2):
+        code, _, err = runs.run(runs.SMOKE, reference, "seed=9", "priors.word=false", ranks=ranks)
+        assert code == 2
+        assert "belongs to another job" in err and "seed: 1 -> 9" in err and "priors.word" in err
+    assert runs.digest(reference) == digest
+
+
+def test_statistics_and_device_belong_to_no_number(reference):
+    code, _, err = runs.run(runs.SMOKE, reference, "statistics.word_aggregate=mean", "execution.device=cpu")
+    assert code == 0 and "nothing to do" in err, err
+
+
+def test_other_tokenizer_is_refused_naming_the_file(tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(runs.ROOT / "tests/models/letters", model)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"model.path={model}")
+    assert code == 0, err
+    path = model / "tokenizer_config.json"
+    config = json.loads(path.read_text())
+    config["clean_up_tokenization_spaces"] = "changed"
+    path.write_text(json.dumps(config))
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"model.path={model}")
+    assert code == 2 and "tokenizer/tokenizer_config.json" in err
+
+
+def test_overwrite_starts_anew_and_spares_foreign_files(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    (tmp_path / "run/notes.txt").write_text("mine")
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "seed=7", "--overwrite")
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") != runs.digest(reference)
+    assert len(list((tmp_path / "run/journal").glob("*.log"))) == 1
+    assert (tmp_path / "run/notes.txt").read_text() == "mine"
+
+
+def test_overwrite_of_a_requeued_job_continues(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "--overwrite", environment={"SLURM_RESTART_COUNT": "1"})
+    assert code == 0 and "--overwrite is ignored" in err and "nothing to do" in err
+
+
+def test_reuse_scores_only_the_new_group(tmp_path):
+    text = pathlib.Path(runs.SMOKE).read_text().replace("../tests", str(runs.ROOT / "tests"))
+    text = text.replace("intersections: abc_pairs", "intersections: none")
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text(text.replace("women, men,", "men,"))
+    new.write_text(text)
+    assert runs.run(old, tmp_path / "old")[0] == 0
+    code, _, err = runs.run(new, tmp_path / "new", "--reuse", tmp_path / "old", ranks=2)
+    assert code == 0, err
+    blocks = runs.status(tmp_path / "new")["blocks"]
+    per_group = runs.status(tmp_path / "old")["blocks"]["total"] / 5  # two priors and three groups
+    assert blocks["reused"] == runs.status(tmp_path / "old")["blocks"]["total"]
+    assert blocks["total"] - blocks["reused"] == per_group
+    assert f"reused {blocks['reused']} of {blocks['total']} blocks" in err
+    assert runs.run(new, tmp_path / "fresh")[0] == 0
+    assert runs.digest(tmp_path / "new") == runs.digest(tmp_path / "fresh")
+
+
+def test_reuse_of_nothing_is_refused(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "--reuse", tmp_path / "none")
+    assert code == 2 and "nothing to reuse" in err
+
+
+def test_sweep_makes_one_directory_each(tmp_path):
+    job = tmp_path / "job.yaml"
+    text = pathlib.Path(runs.SMOKE).read_text().replace("../tests", str(runs.ROOT / "tests"))
+    job.write_text(text + "sweep: {seed: [1, 2]}\n")
+    code, out, err = runs.run(job, tmp_path / "out", ranks=2)
+    assert code == 0, err
+    directories = sorted(path for path in (tmp_path / "out").iterdir())
+    assert len(directories) == 2 and out.count("digest ") == 2
+    assert len({runs.digest(path) for path in directories}) == 2
+
+
+def test_leaked_launcher_variables_do_not_matter(reference, tmp_path):
+    leaked = {
+        "SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0",
+        "SLURM_STEPID": "0", "SLURM_JOB_NUM_NODES": "2", "SLURM_TASKS_PER_NODE": "2(x2)", "SLURM_NODELIST": "n[1-2]",
+        "PMI_RANK": "0", "PMI_SIZE": "4", "PMI_FD": "9", "PMIX_RANK": "0", "WORLD_SIZE": "4", "RANK": "0",
+    }  # fmt: skip
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment=leaked)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
