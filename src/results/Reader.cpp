@@ -96,11 +96,18 @@ std::uint64_t bytes_of(probe::ElementType type) {
   return 128;  // a prompt with its std::string
 }
 
+/// The user named the file: what HDF5 says about it is an error of the input.
+hdf5::File open_file(const std::filesystem::path& path) {
+  try {
+    return hdf5::File::open(path);
+  } catch (const base::Error& error) {
+    throw base::InputError(error.what());
+  }
+}
+
 }  // namespace
 
-ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(hdf5::File::open(path)) {
-  read_schema();
-}
+ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(open_file(path)) { read_schema(); }
 
 void ResultFile::refuse(const std::string& why) const {
   throw base::Error(

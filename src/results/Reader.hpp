@@ -12,8 +12,8 @@
 
 namespace stereosweep::results {
 
-/// Opens a result read-only. All functions throw base::Error naming the file; the constructor also where the file is no
-/// stereosweep result, has another major schema version, or its axes and cubes do not fit each other.
+/// Opens a result read-only. The constructor throws InputError naming the file where it is no stereosweep result, has
+/// another major schema version, or its axes and cubes do not fit each other; the others base::Error.
 class ResultFile {
  public:
   explicit ResultFile(const std::filesystem::path& path);

@@ -1,0 +1,192 @@
+"""What `run`, `export`, `show` and `stats` leave, read by those who will read it: xarray (both engines), h5py, ncdump.
+
+The engine is the fake one, so that no model is needed.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy
+import pytest
+import xarray
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("STEREOSWEEP_BUILD", ROOT / "build" / "release")) / "bin" / "stereosweep"
+JOB = ROOT / "jobs" / "00_smoke.yaml"
+ENGINES = ["netcdf4", "h5netcdf"]
+
+
+def stereosweep(*arguments, code=0):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr if code else done.stdout
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run with its statistics; a label and the rephrasings are not ASCII."""
+    directory = tmp_path_factory.mktemp("results") / "größe"
+    rephrasings = '[{label: keine, wrapper: "{prompt}"}, {label: größer, wrapper: "„Ja“, {prompt}"}]'
+    stereosweep("run", JOB, f"axes.rephrasings={rephrasings}", "--output", directory)
+    stereosweep("stats", directory)
+    return directory
+
+
+@pytest.fixture(params=["association.h5", "association.stats.h5"])
+def file(run, request):
+    return run / request.param
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_variable_opens_with_all_its_coordinates(file, engine):
+    with h5py.File(file) as raw:
+        arrays = {name for name, item in raw.items() if isinstance(item, h5py.Dataset)}
+        cubes = {name for name in arrays if "coordinates" in raw[name].attrs}
+    with xarray.open_dataset(file, engine=engine) as dataset:
+        dataset.load()
+        assert set(dataset.variables) == arrays
+        assert set(dataset.data_vars) >= cubes and cubes
+        for name in cubes:
+            assert all(axis in dataset.coords for axis in dataset[name].dims)
+            for coordinate in dataset.coords:
+                if set(dataset[coordinate].dims) <= set(dataset[name].dims):
+                    assert coordinate in dataset[name].coords
+        for name in dataset.coords:
+            assert dataset[name].dtype.kind in "UOT", name
+            assert all(isinstance(label, str) for label in dataset[name].values.tolist())
+        assert "größer" in dataset["rephrasing"].values
+        assert {"group_kind", "group_domain", "template_kind"} <= set(dataset.coords)
+
+
+def test_engines_agree_with_h5py(file):
+    with h5py.File(file) as raw:
+        opened = [xarray.open_dataset(file, engine=engine, mask_and_scale=False) for engine in ENGINES]
+        for name, item in raw.items():
+            if not isinstance(item, h5py.Dataset):
+                continue
+            expected = item.asstr()[()] if h5py.check_string_dtype(item.dtype) else item[()]
+            for dataset in opened:
+                numpy.testing.assert_array_equal(dataset[name].values, expected, err_msg=name)
+                axes = [name] if item.is_scale else [axis[0].name.lstrip("/") for axis in item.dims]
+                assert list(dataset[name].dims) == axes
+
+
+def test_only_allowed_types_and_plain_storage(file):
+    def check(name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        string = h5py.check_string_dtype(item.dtype)
+        if string is not None:
+            assert string.encoding == "utf-8" and string.length is None, name
+        else:
+            assert item.dtype in (numpy.float64, numpy.int32, numpy.uint8), name
+        assert not item.is_virtual and item.external is None, name
+        if item.ndim > 1 and string is None:
+            assert item.shuffle and item.compression == "gzip", name
+        for axis in item.dims:
+            assert len(axis) == 1 or item.is_scale, name
+
+    with h5py.File(file) as raw:
+        raw.visititems(check)
+        for name, item in raw.items():
+            assert isinstance(raw.get(name, getlink=True), h5py.HardLink)
+        assert list(raw.keys()) != sorted(raw.keys())  # order of creation is kept
+
+
+def test_numbers_carry_their_meaning(run):
+    with xarray.open_dataset(run / "association.h5", engine="netcdf4") as dataset:
+        for name in dataset.data_vars:
+            attributes = dataset[name].attrs
+            assert attributes["long_name"]
+            if dataset[name].dtype.kind == "f":
+                assert attributes["units"] in ("nat", "1"), name
+        status = dataset["status"]
+        meanings = status.attrs["flag_meanings"].split()
+        assert list(status.attrs["flag_values"]) == list(range(len(meanings)))
+        assert meanings[0] == "ok" and meanings[-1] == "not_scored"
+        assert (status == 0).any()
+        assert dataset["logprob"].attrs["units"] == "nat"
+        assert set(dataset["prior_logprob"].dims) == {"prior", "template", "rephrasing", "word", "subword"}
+        assert list(dataset["prior_kind"].values) == ["prior_word", "prior_mask"]
+        assert "„Ja“" in str(dataset["prompt"].sel(rephrasing="größer").values.flat[0])
+
+
+def test_provenance_is_complete(run):
+    wanted = (
+        "schema schema_version title created software software_version build hdf5_version dependencies machine hosts "
+        "num_ranks slurm_job_id seed dtype job_sha256 model model_sha256 tokenizer_sha256 numerical_contract complete"
+    ).split()
+    with h5py.File(run / "association.h5") as raw:
+        assert [name for name in wanted if name not in raw.attrs] == []
+        assert list(raw.attrs)[-1] == "complete" and raw.attrs["complete"] == 1
+        assert raw["provenance/job_yaml"][()].decode() == JOB.read_text()
+        assert raw["provenance/job_resolved"][()].decode() == (run / "job.resolved.yaml").read_text()
+
+
+def test_ncdump_reads_on_its_own(file):
+    text = subprocess.run(["ncdump", "-h", file], capture_output=True, text=True, check=True).stdout
+    assert "group = " in text and "phony" not in text.lower()
+    assert ":complete = 1LL" in text
+
+
+def test_digest_is_one_line_and_export_repeats_itself(run, tmp_path):
+    digest = stereosweep("show", run, "--digest")
+    assert len(digest) == 65 and int(digest, 16)
+    assert stereosweep("show", run / "association.h5", "--digest") == digest
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    (copy / "association.h5").unlink()
+    assert digest in stereosweep("export", copy)
+    assert (copy / "association.h5").read_bytes() == (run / "association.h5").read_bytes()
+
+
+def test_an_unfinished_run_exports_what_there_is(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    (copy / "association.h5").unlink()
+    assert "export" in stereosweep("show", copy, code=2)
+    (journal,) = (copy / "journal").glob("*.log")
+    os.truncate(journal, journal.stat().st_size * 2 // 3)
+    assert "NOT complete" in stereosweep("export", copy)
+    with xarray.open_dataset(copy / "association.h5") as dataset, xarray.open_dataset(run / "association.h5") as whole:
+        missing = dataset["status"] == dataset["status"].attrs["flag_meanings"].split().index("not_scored")
+        assert 0 < int(missing.sum()) < missing.size
+        assert dataset.attrs["complete"] == 0
+        assert 0 < dataset.attrs["num_blocks_scored"] < dataset.attrs["num_blocks"]
+        assert bool(numpy.isnan(dataset["logprob"].where(missing)).all())
+        scored = dataset["logprob"].where(~missing)
+        xarray.testing.assert_identical(scored.drop_attrs(), whole["logprob"].where(~missing).drop_attrs())
+    assert "NOT complete" in stereosweep("show", copy)
+
+
+def test_statistics_say_what_they_are_of(run):
+    with xarray.open_dataset(run / "association.stats.h5") as dataset:
+        assert dataset.attrs["source_digest"] == stereosweep("show", run, "--digest").strip()
+        assert list(dataset["measure"].values)[:4] == ["ilps_first", "ilps_last", "ilps_chain", "ilps_star"]
+        undefined = numpy.isnan(dataset["word_score"].values)
+        assert (undefined == (dataset["word_score_status"].values != 0)).all()
+        assert (numpy.isnan(dataset["pair_score"].values) == (dataset["pair_coverage"].values == 2)).all()
+
+
+def test_stats_refuses_what_would_change_the_run(run):
+    message = stereosweep("stats", run, "seed=3", code=2)
+    assert "statistics." in message
+    assert "did you mean" in stereosweep("stats", run, "statistics.word_agregate=mean", code=2)
+
+
+@pytest.mark.parametrize("command", ["show", "stats", "export"])
+def test_bad_paths_are_usage_errors(command, tmp_path):
+    assert "absent" in stereosweep(command, tmp_path / "absent", code=2)
+    stereosweep(command, code=2)
+    stereosweep(command, tmp_path, "--nonsense", code=2)
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "text.h5").write_text("no HDF5 at all")
+    assert "signature" in stereosweep("show", tmp_path, code=2)
+    with h5py.File(tmp_path / "text.h5", "w") as other:
+        other["x"] = [1.0]
+    assert "no file of raw numbers" in stereosweep("show", tmp_path, code=2)
