@@ -1,0 +1,82 @@
+// `validate` as a user calls it: exit status and words, for every job that is shipped and for broken ones.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::filesystem::path source = STEREOSWEEP_SOURCE_DIR;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  ///< both streams
+};
+
+Outcome run_program(const std::string& arguments) {
+  Outcome outcome;
+  const std::string command = std::string(STEREOSWEEP_PROGRAM) + " " + arguments + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  for (std::size_t count = 0; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.output.append(buffer.data(), count);
+  }
+  const int status = ::pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+TEST(ValidateCommand, every_shipped_job_is_valid) {
+  int num_jobs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source / "jobs")) {
+    if (entry.path().extension() == ".yaml") {
+      const auto outcome = run_program("validate " + entry.path().string());
+      EXPECT_EQ(outcome.exit_code, 0) << entry.path() << '\n' << outcome.output;
+      EXPECT_THAT(outcome.output, HasSubstr("cells")) << entry.path();
+      ++num_jobs;
+    }
+  }
+  EXPECT_GE(num_jobs, 2);
+}
+
+TEST(ValidateCommand, prints_one_line_per_job_of_the_sweep) {
+  const auto outcome =
+      run_program("validate " + (source / "jobs/00_smoke.yaml").string() + " 'sweep={seed: [1, 2]}' 'measures=[ilps]'");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("smoke.1: 4 groups + 7 intersections + 2 priors, 3 templates x 2 rephrasings, "
+                                        "2 trait pairs (4 words): 78 contexts, 312 cells"));
+  EXPECT_THAT(outcome.output, HasSubstr("smoke.2: "));
+}
+
+TEST(ValidateCommand, bad_input_ends_with_two) {
+  const testing::TemporaryDirectory folder;
+  std::ofstream(folder / "cycle.yaml") << "a: &x\n  - *x";
+  EXPECT_EQ(run_program("validate " + (folder / "cycle.yaml").string()).exit_code, 2);
+  EXPECT_EQ(run_program("validate " + (folder / "missing.yaml").string()).exit_code, 2);
+  EXPECT_EQ(run_program("validate").exit_code, 2);
+  EXPECT_EQ(run_program("validate --unknown").exit_code, 2);
+  EXPECT_EQ(run_program("validate --help").exit_code, 0);
+  const auto outcome = run_program("validate " + (source / "jobs/00_smoke.yaml").string() + " probe=asociation");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("command line:probe: unknown value 'asociation'"));
+}
+
+TEST(ValidateCommand, a_model_that_is_elsewhere_is_a_note) {
+  const auto outcome =
+      run_program("validate " + (source / "jobs/00_smoke.yaml").string() + " model.path=/no/such/model");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("note: the model '/no/such/model' is not on this machine"));
+}
+
+}  // namespace
+}  // namespace stereosweep::app
