@@ -1,0 +1,7 @@
+"""Tests here import the scripts beside them."""
+
+import pathlib
+import sys
+
+for folder in ("planted", "real"):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / folder))
