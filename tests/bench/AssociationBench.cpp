@@ -1,11 +1,13 @@
 // Scores the association items of a jobs file with our engine: the numbers that the peers' scripts print, and the
 // time that took. See tests/bench/README.md.
-//   bench_association --model DIR --jobs FILE [--measure ilps|set] [--dtype D] [--threads N] [--batch-tokens N]
+//   bench_association --model DIR --jobs FILE [--measure ilps|set|set_first] [--dtype D] [--threads N] [--batch-tokens
+//   N]
 //   [--repeat N]
 //                     [--results FILE] [--report FILE]
 // Item: {id, text, prior_text, slots:[a,b], piece, trait}; slots: place of the word's first mask in each text.
 //   ilps  value = [log P(piece|text) - log P(piece|prior), both]
 //   set   value = min over subwords of ln(1 - D), text less prior; earlier subwords filled in
+//   set_first  the same for the first subword alone: the slots that ilps reads
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -140,7 +142,8 @@ Values score_ilps(std::span<const Item> items, const tokenizer::Tokenizer& token
   return values;
 }
 
-Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
+Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine,
+                 std::size_t max_subwords) {
   Questions questions(*tokenizer.mask_token());
   std::vector<std::array<std::vector<Questions::Place>, 2>> places(items.size());
   std::unordered_map<std::string, std::vector<TokenId>> traits;
@@ -148,6 +151,7 @@ Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokeni
     auto& ids = traits[items[i].trait];
     if (ids.empty()) {
       ids = tokenizer.encode(items[i].trait, tokenizer::SpecialTokens::leave_out).ids;
+      ids.resize(std::min(ids.size(), max_subwords));
     }
     for (std::size_t side = 0; side < 2; ++side) {
       for (std::size_t part = 0; part < ids.size(); ++part) {
@@ -174,6 +178,14 @@ Values score_set(std::span<const Item> items, const tokenizer::Tokenizer& tokeni
   return values;
 }
 
+Values score_every_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
+  return score_set(items, tokenizer, engine, std::numeric_limits<std::size_t>::max());
+}
+
+Values score_first_subword(std::span<const Item> items, const tokenizer::Tokenizer& tokenizer, query::Engine& engine) {
+  return score_set(items, tokenizer, engine, 1);
+}
+
 int run(std::map<std::string, std::string> options) {
   const std::string measure = options.contains("--measure") ? options["--measure"] : "ilps";
   engine::EngineSettings settings;
@@ -182,7 +194,8 @@ int run(std::map<std::string, std::string> options) {
   settings.threads = options.contains("--threads") ? std::stoi(options["--threads"]) : 1;
   settings.batch_tokens = options.contains("--batch-tokens") ? std::stoll(options["--batch-tokens"]) : 512;
   const auto items = read_items(options.at("--jobs"));
-  const auto score = measure == "set" ? score_set : score_ilps;
+  const bool is_set = measure != "ilps";
+  const auto score = measure == "set" ? score_every_subword : is_set ? score_first_subword : score_ilps;
 
   const auto load_start = std::chrono::steady_clock::now();
   const auto files = base::read_checkpoint_files(options.at("--model"), base::CheckpointPart::all_files);
@@ -204,7 +217,7 @@ int run(std::map<std::string, std::string> options) {
   const auto after = engine->counts();
 
   double slots = 0;
-  if (measure == "set") {
+  if (is_set) {
     for (const auto& value : values) {
       slots += value[1];
     }
@@ -213,10 +226,10 @@ int run(std::map<std::string, std::string> options) {
     std::ofstream out(options["--results"]);
     for (std::size_t i = 0; i < items.size(); ++i) {
       std::string text;
-      for (const double value : measure == "set" ? std::vector{values[i][0]} : values[i]) {
+      for (const double value : is_set ? std::vector{values[i][0]} : values[i]) {
         text += (text.empty() ? "" : ",") + base::format_double(value);
       }
-      out << "{\"id\":" << items[i].id << ",\"value\":" << (measure == "set" ? text : "[" + text + "]") << "}\n";
+      out << "{\"id\":" << items[i].id << ",\"value\":" << (is_set ? text : "[" + text + "]") << "}\n";
     }
   }
   base::Json report = {{"items", items.size()},

@@ -30,7 +30,7 @@ def widen(model, seed):
         elif parameter.dim() == 1:
             parameter.data = 0.3 * noise
         elif "embeddings" in name:
-            parameter.data = 0.5 * noise
+            parameter.data = 4 * noise / parameter.shape[1] ** 0.5
         else:
             parameter.data = 1.2 * noise / parameter.shape[1] ** 0.5
     return model.eval()
