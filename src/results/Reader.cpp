@@ -110,7 +110,7 @@ hdf5::File open_file(const std::filesystem::path& path) {
 ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(open_file(path)) { read_schema(); }
 
 void ResultFile::refuse(const std::string& why) const {
-  throw base::Error(
+  throw base::InputError(
       base::describe("cannot read '" + path_.string() + "'", why, "write it anew with 'stereosweep export'"));
 }
 
