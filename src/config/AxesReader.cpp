@@ -1,6 +1,7 @@
 #include "config/AxesReader.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "config/AxisSource.hpp"
 #include "config/Tables.hpp"
@@ -95,8 +96,9 @@ domain::TraitPair read_pair(const Node& node, const std::string& key, base::Prob
   if (pair.label.empty() && !pair.left.name.empty() && !pair.right.name.empty()) {
     pair.label = pair.left.name + " - " + pair.right.name;
   }
-  for (const auto& word : pair.left.words) {
-    if (std::find(pair.right.words.begin(), pair.right.words.end(), word) != pair.right.words.end()) {
+  const std::unordered_set<std::string> left(pair.left.words.begin(), pair.left.words.end());
+  for (const auto& word : pair.right.words) {
+    if (left.contains(word)) {
       problems.add(node.place(key), "the word '" + word + "' stands for both poles", "its score would cancel out");
     }
   }

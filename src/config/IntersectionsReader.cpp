@@ -1,12 +1,14 @@
 // The rule that says which groups are combined.
-#include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 
 namespace stereosweep::config {
 namespace {
+
+constexpr std::size_t max_domains = 200;
 
 using Labels = std::pair<std::string, std::string>;
 
@@ -39,6 +41,11 @@ class RuleReader {
   std::vector<Labels> read_domains(const Node& node, const std::string& key) {
     std::vector<Labels> pairs;
     if (node.kind == Node::Kind::scalar && node.value == "all") {
+      if (domains_.size() > max_domains) {
+        problems_.add(node.place(key), std::to_string(domains_.size()) + " domains to cross with each other",
+                      "limit: " + std::to_string(max_domains), "List the pairs of domains.");
+        return pairs;
+      }
       for (std::size_t i = 0; i < domains_.size(); ++i) {
         for (std::size_t j = i + 1; j < domains_.size(); ++j) {
           pairs.emplace_back(domains_[i], domains_[j]);
@@ -53,8 +60,7 @@ class RuleReader {
         continue;
       }
       for (const auto& name : {two->first, two->second}) {
-        if (std::find(domains_.begin(), domains_.end(), name) == domains_.end() &&
-            std::find(other_domains_.begin(), other_domains_.end(), name) == other_domains_.end()) {
+        if (!known_domains_.contains(name)) {
           problems_.add(node.children[i].place(entry_key), "no group has the domain '" + name + "'",
                         "domains are declared at the groups", suggest(name, domains_, problems_));
         }
@@ -99,9 +105,8 @@ class RuleReader {
   void add(const domain::Group& group, bool selected) {
     labels_.push_back(group.label);
     selected_[group.label] = selected;
-    auto& domains = selected ? domains_ : other_domains_;
-    if (!group.domain.empty() && std::find(domains.begin(), domains.end(), group.domain) == domains.end()) {
-      domains.push_back(group.domain);
+    if (!group.domain.empty() && known_domains_.insert(group.domain).second && selected) {
+      domains_.push_back(group.domain);  // those of the job come first: nothing else has claimed the name
     }
   }
   /// True if both labels are groups of the job; a label that nobody knows is reported.
@@ -124,8 +129,8 @@ class RuleReader {
   base::Problems& problems_;
   std::vector<std::string> labels_;
   std::map<std::string, bool> selected_;
-  std::vector<std::string> domains_;
-  std::vector<std::string> other_domains_;
+  std::vector<std::string> domains_;               ///< of the job's groups, in their order
+  std::unordered_set<std::string> known_domains_;  ///< also those of unselected groups
 };
 
 }  // namespace

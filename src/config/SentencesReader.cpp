@@ -1,5 +1,6 @@
 // Templates and rephrasings.
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "config/AxesReader.hpp"
@@ -70,28 +71,37 @@ domain::Template read_template(const Node& node, const std::string& key, base::P
   return sentence;
 }
 
-void read_alternatives(const Node& node, const std::string& key, base::Problems& problems,
-                       const std::vector<domain::Template>& templates, domain::Rephrasing& rephrasing) {
+/// Templates by label.
+using TemplateIndex = std::unordered_map<std::string, const domain::Template*>;
+
+void report_unknown_template(const Node& node, const std::string& key, const std::string& label,
+                             const TemplateIndex& index, base::Problems& problems) {
+  std::vector<std::string> labels;
+  for (const auto& [name, sentence] : index) {
+    if (problems.size() < 30) {  // more hints than that are not given
+      labels.push_back(name);
+    }
+  }
+  problems.add(node.place(key), "an alternative for the unknown template '" + label.substr(0, 60) + "'",
+               "it is not on the axis templates", suggest(label, labels, problems));
+}
+
+void read_alternatives(const Node& node, const std::string& key, base::Problems& problems, const TemplateIndex& index,
+                       domain::Rephrasing& rephrasing) {
   if (!expect_kind(node, Node::Kind::map, key, problems, Emptiness::refused)) {
     return;
-  }
-  std::vector<std::string> labels;
-  for (const auto& sentence : templates) {
-    labels.push_back(sentence.label);
   }
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& label = node.keys[i];
     const std::string entry_key = key + "." + label.substr(0, 60);
     const Node& child = node.children[i];
-    const auto sentence = std::find(labels.begin(), labels.end(), label);
+    const auto sentence = index.find(label);
     const auto text = read_line(child, entry_key, problems);
-    if (sentence == labels.end()) {
-      problems.add(child.place(entry_key), "an alternative for the unknown template '" + label.substr(0, 60) + "'",
-                   "it is not on the axis templates", suggest(label, labels, problems));
+    if (sentence == index.end()) {
+      report_unknown_template(child, entry_key, label, index, problems);
     } else if (text) {
       check_sentence(child.place(entry_key), *text, problems);
-      const auto& original = templates[static_cast<std::size_t>(sentence - labels.begin())];
-      if (text->find("{a group}") != std::string::npos && original.form == domain::NounForm::plural) {
+      if (text->find("{a group}") != std::string::npos && sentence->second->form == domain::NounForm::plural) {
         problems.add(child.place(entry_key), "{a group} in a template of plural form",
                      "an alternative has its template's form");
       }
@@ -117,7 +127,7 @@ void check_coverage(const Node& node, const std::string& key, base::Problems& pr
 }
 
 domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, base::Problems& problems,
-                                   const std::vector<domain::Template>& templates) {
+                                   const std::vector<domain::Template>& templates, const TemplateIndex& index) {
   domain::Rephrasing rephrasing;
   bool has_alternatives = false;
   if (node.kind == Node::Kind::scalar) {
@@ -128,7 +138,7 @@ domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, bas
     fields.line("wrapper", rephrasing.wrapper);
     if (const Node* alternatives = fields.optional("alternatives")) {
       has_alternatives = true;
-      read_alternatives(*alternatives, key + ".alternatives", problems, templates, rephrasing);
+      read_alternatives(*alternatives, key + ".alternatives", problems, index, rephrasing);
     } else if (fields.usable() && rephrasing.wrapper.empty()) {
       problems.add(node.place(key), "neither 'wrapper' nor 'alternatives' is given", "a rephrasing is one of them");
     }
@@ -182,11 +192,15 @@ std::vector<domain::Rephrasing> read_rephrasings(const Node& node, const std::st
   if (!source.table.empty()) {
     problems.add(node.place(key), "rephrasings have no tables", "give a name or a list");
   }
+  TemplateIndex index;
+  for (const auto& sentence : templates) {
+    index.emplace(sentence.label, &sentence);
+  }
   LabelCheck labels(problems);
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
     const Node& entry = source.list->children[i];
     const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
-    rephrasings.push_back(read_rephrasing(entry, entry_key, problems, templates));
+    rephrasings.push_back(read_rephrasing(entry, entry_key, problems, templates, index));
     labels.add(entry, entry_key, rephrasings.back().label);
   }
   return select(std::move(rephrasings), source, problems);

@@ -179,12 +179,14 @@ SubjectList list_subjects(const domain::Job& job) {
       crossing.add_both(*left, *right);
     }
   }
+  std::unordered_map<std::string, std::vector<const Group*>> by_domain;
+  for (const auto& group : job.axes.groups) {
+    by_domain[group.domain].push_back(&group);
+  }
   for (const auto& [first, second] : rule.domains) {
-    for (const auto& left : job.axes.groups) {
-      for (const auto& right : job.axes.groups) {
-        if (left.domain == first && right.domain == second) {
-          crossing.add_both(left, right);
-        }
+    for (const Group* left : by_domain[first]) {
+      for (const Group* right : by_domain[second]) {
+        crossing.add_both(*left, *right);
       }
     }
   }

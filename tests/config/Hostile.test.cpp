@@ -201,6 +201,44 @@ TEST(HostileProduct, ten_to_the_twenty_four_cells_are_refused_before_anything_is
   EXPECT_LT(taken.count(), 2.0);  // twice
 }
 
+/// Long lists where a reader that compares all with all would take minutes.
+TEST(HostileProduct, long_lists_are_read_in_linear_time) {
+  const JobFolder folder;
+  const auto numbered = [](const std::string& before, int count, const std::string& after) {
+    std::string list;
+    for (int i = 0; i < count; ++i) {
+      list += before + std::to_string(i) + after;
+    }
+    return list;
+  };
+  const std::string head = "schema: stereosweep/1\nname: big\nmodel: m\nprobe: association\naxes:\n";
+  const std::string groups = "  groups: [women]\n";
+  const std::string traits = "  traits: [[weak, strong]]\n";
+  const std::string templates = "  templates: ['{group} {trait}']\n";
+  const std::string texts[] = {
+      head + groups + templates + "  traits: [{left: [" + numbered("l", 45'000, ",") + "], right: [" +
+          numbered("r", 45'000, ",") + "]}]\n",
+      head + traits + templates + "  groups:\n" + numbered("  - {plural: p, label: p", 10'000, ", domain: x}\n") +
+          "  intersections: {exclusions: [" + numbered("[p", 20'000, ", women], ") + "]}\n",
+      head + groups + traits + "  templates:\n" + numbered("  - {text: '{group} {trait}', label: t", 10'000, "}\n") +
+          "  rephrasings: [{label: r, alternatives: {" + numbered("t", 10'000, ": '{trait} {group}', ") + "}}]\n",
+      head + groups + traits + "  templates:\n" + numbered("  - {text: '{group} {trait}', label: t", 8'000, "}\n") +
+          "  rephrasings:\n" + numbered("  - {label: r", 8'000, ", alternatives: {x: '{trait} {group}'}}\n"),
+  };
+  for (const auto& text : texts) {
+    const auto begin = std::chrono::steady_clock::now();
+    folder.complaint(text, {"execution.max_cells=4611686018427387904"});
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(taken.count(), 1.0) << text.substr(0, 200);
+  }
+  std::string many = "  groups:\n";
+  for (int i = 0; i < 15'000; ++i) {
+    many += "  - {domain: d" + std::to_string(i) + ", plural: p" + std::to_string(i) + "}\n";
+  }
+  EXPECT_THAT(folder.complaint(head + traits + templates + many + "  intersections: {domains: all}\n"),
+              HasSubstr("15000 domains to cross"));
+}
+
 /// Random damage: whatever comes out, it is a job that dumps and loads back to itself, or an InputError.
 TEST(HostileFuzz, damaged_jobs_load_to_a_fixed_point_or_are_refused) {
   const JobFolder folder;
