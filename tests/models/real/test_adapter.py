@@ -39,7 +39,7 @@ def test_merging_gives_the_described_weights():
 
 
 def test_held_out_sentences_are_predicted(tmp_path):
-    torch = pytest.importorskip("torch", exc_type=ImportError)
+    pytest.importorskip("torch", exc_type=ImportError)
     transformers = pytest.importorskip("transformers")
     tokenizers = pytest.importorskip("tokenizers")
     import glosses
