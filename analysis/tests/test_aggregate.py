@@ -1,0 +1,63 @@
+"""The scores of the C++ program and those of aggregate.py are two derivations from the same raw numbers."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stereosweep_analysis import aggregate, open_result, open_statistics
+
+
+@pytest.fixture(scope="module")
+def raw(run):
+    return open_result(run).load()
+
+
+@pytest.fixture(scope="module")
+def statistics(run):
+    return open_statistics(run).load()
+
+
+def measures_and_priors(statistics):
+    return [(m, p) for m in statistics["measure"].values for p in statistics["prior"].values]
+
+
+def test_word_scores_equal_those_of_the_program(raw, statistics):
+    num_undefined = 0
+    for measure, prior in measures_and_priors(statistics):
+        theirs = statistics["word_score"].sel(measure=measure, prior=prior)
+        ours = aggregate.word_scores(raw, measure, prior).transpose(*theirs.dims)
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12, err_msg=f"{measure} {prior}")
+        num_undefined += int(np.isnan(theirs.values).sum())
+    assert num_undefined > 100  # distances of 0 and above 1 are among the numbers
+
+
+def test_mean_pair_scores_equal_those_of_the_program(raw, statistics):
+    for measure, prior in measures_and_priors(statistics):
+        theirs = statistics["mean_pair_score"].sel(measure=measure, prior=prior)
+        ours = aggregate.mean_pair_scores(raw, measure, prior).transpose(*theirs.dims)
+        assert list(ours["pair"].values) == list(theirs["pair"].values)
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12, err_msg=f"{measure} {prior}")
+
+
+def test_agreement_equals_scipys(statistics):
+    human = statistics["human_mean"].values
+    assert np.isfinite(human).all()
+    for measure, prior in measures_and_priors(statistics):
+        chosen = statistics.sel(measure=measure, prior=prior)
+        scores = chosen["mean_pair_score"].values
+        pooled = stats.kendalltau(scores.ravel(), human.ravel())
+        assert float(chosen["tau_pooled"]) == pytest.approx(pooled.statistic, abs=1e-12)
+        assert float(chosen["tau_pooled_p"]) == pytest.approx(pooled.pvalue, rel=1e-9)
+        for group in range(scores.shape[0]):
+            tau = stats.kendalltau(scores[group], human[group])
+            assert float(chosen["tau"][group]) == pytest.approx(tau.statistic, abs=1e-12)
+            assert float(chosen["tau_p"][group]) == pytest.approx(tau.pvalue, rel=1e-9)
+
+
+def test_order_by_domain_keeps_domains_together(statistics):
+    order = aggregate.order_by_domain(statistics)
+    domains = list(statistics["group_domain"].values[order])
+    assert sorted(order) == list(range(statistics.sizes["group"]))
+    assert sum(a != b for a, b in pairwise(domains)) == len(set(domains)) - 1

@@ -1,0 +1,104 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from stereosweep_analysis import ResultError, cli, figures, open_result, open_statistics
+from stereosweep_analysis.ratings import read_ratings
+
+
+def texts_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(plt.Text))
+
+
+def test_heat_map_shows_the_numbers(run):
+    statistics = open_statistics(run).load()
+    figure = figures.heat_map(statistics, "set_code_plain")
+    image = figure.axes[0].images[0]
+    scores = statistics["mean_pair_score"].sel(measure="set_code_plain", prior="prior_word").values
+    np.testing.assert_allclose(np.sort(image.get_array().compressed()), np.sort(scores[np.isfinite(scores)]))
+    assert image.norm.vcenter == 0 and image.norm.vmin == -image.norm.vmax
+    text = texts_of(figure)
+    for label in ("women", "powerless", "powerful", "gender", "SeT, published code without bias"):
+        assert label in text
+    plt.close(figure)
+
+
+def test_rows_and_labels_belong_together(run):
+    statistics = open_statistics(run).load()
+    axes = figures.heat_map(statistics, "ilps_star").axes[0]
+    labels = [tick.get_text() for tick in axes.get_yticklabels()]
+    row = labels.index("women")
+    expected = statistics["mean_pair_score"].sel(measure="ilps_star", prior="prior_word", group="women").values
+    np.testing.assert_allclose(axes.images[0].get_array()[row], expected)
+    plt.close("all")
+
+
+def test_scatter_states_the_agreement_of_the_file(run):
+    statistics = open_statistics(run).load()
+    figure = figures.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
+    tau = float(statistics["tau_pooled"].sel(measure="ilps_star", prior="prior_word"))
+    assert f"{tau:.3f}" in texts_of(figure) and "24 cells" in texts_of(figure)
+    plt.close(figure)
+
+
+def test_missing_scores_are_said(run):
+    statistics = open_statistics(run).load()
+    statistics["mean_pair_score"][..., 0, 0] = np.nan
+    figure = figures.heat_map(statistics)
+    assert "no score exists" in texts_of(figure)
+    assert figure.axes[0].images[0].get_array().mask.sum() == 1
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("planted", [[], ["--planted"]])
+def test_command_writes_pictures(run, tmp_path, planted, capsys):
+    assert cli.main(["figures", str(run), "--out", str(tmp_path / "pictures"), *planted]) == 0
+    names = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert names == ["heat-map.png", "recovery.png" if planted else "human.png"]
+    for name in names:
+        pixels = plt.imread(tmp_path / "pictures" / name)
+        assert pixels.shape[0] > 500 and pixels.shape[1] > 800 and pixels.std() > 0.05
+    assert "heat-map.png" in capsys.readouterr().out
+
+
+def test_ratings_table_lies_on_the_axes(run, ratings):
+    statistics = open_statistics(run).load()
+    table = read_ratings(ratings, statistics)
+    np.testing.assert_array_equal(table.values, statistics["human_mean"].values)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\n1\t2\n", "lacks a column"),
+        ("group\tpair\tmean\nwomen\tcold - warm\tmuch\n", "line 2"),
+        ("group\tpair\tmean\nrobots\tcold - warm\t3\n", "rates no group"),
+        ("", "lacks a column"),
+    ],
+)
+def test_bad_ratings_are_refused(run, tmp_path, content, message):
+    (tmp_path / "bad.tsv").write_text(content)
+    with pytest.raises(ResultError, match=message):
+        read_ratings(tmp_path / "bad.tsv", open_statistics(run))
+
+
+def test_errors_are_one_line(run, tmp_path, capsys):
+    assert cli.main(["figures", str(tmp_path)]) == 1
+    assert "stereosweep stats" in capsys.readouterr().err
+    assert cli.main(["figures", str(run), "--measure", "nonsense"]) == 1
+    assert "ilps_star" in capsys.readouterr().err
+
+
+def test_open_checks_schema_version_and_completeness(run, tmp_path):
+    with pytest.raises(ResultError, match="schema"):
+        open_result(run / "association.stats.h5")
+    raw = open_result(run).load()
+    for attribute, value, message in [("complete", 0, "not complete"), ("schema_version", "2.0", "reads 1.x")]:
+        changed = raw[["status"]].assign_attrs({attribute: value})
+        changed.to_netcdf(tmp_path / f"{attribute}.h5", engine="h5netcdf")
+        with pytest.raises(ResultError, match=message):
+            open_result(tmp_path / f"{attribute}.h5")
+    assert open_result(tmp_path / "complete.h5", allow_incomplete=True).attrs["complete"] == 0
+    (tmp_path / "text.h5").write_text("nothing")
+    with pytest.raises(ResultError, match="cannot be opened"):
+        open_result(tmp_path / "text.h5")
