@@ -74,7 +74,7 @@ class Builder {
              {{"type", "WordPiece"},
               {"unk_token", unknown},
               {"continuing_subword_prefix", "##"},
-              {"max_input_chars_per_word", 100},
+              {"max_input_chars_per_word", 100U},
               {"vocab", std::move(vocabulary)}}}};
   }
 
