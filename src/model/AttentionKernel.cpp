@@ -154,9 +154,29 @@ STEREOSWEEP_INLINE void multiply_keys(const Places& places) {
   }
 }
 
-// scores -> e^(score - largest); returns 1 / sum.
-STEREOSWEEP_INLINE float soften(float* scores, std::int64_t num_keys, std::int64_t padded_keys) {
-  std::fill(scores + num_keys, scores + padded_keys, -std::numeric_limits<float>::infinity());
+// Folds the lanes: every lane of the answer holds the largest or the sum of all, in an order that never changes.
+enum class Fold { largest, sum };
+template <Fold kind>
+STEREOSWEEP_INLINE void fold(Floats& x) {
+  const Ints steps[] = {{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7},
+                        {4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11},
+                        {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13},
+                        {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}};
+  for (const auto& step : steps) {
+    const Floats other = __builtin_shuffle(x, step);
+    if constexpr (kind == Fold::largest) {
+      x = other > x ? other : x;
+    } else {
+      x += other;
+    }
+  }
+}
+
+// scores -> e^(score - largest); factor = 1 / sum in every lane.
+STEREOSWEEP_INLINE void soften(float* scores, std::int64_t num_keys, std::int64_t padded_keys, Floats& factor) {
+  for (auto j = num_keys; j < padded_keys; ++j) {
+    scores[j] = -std::numeric_limits<float>::infinity();
+  }
   Floats largest;
   load(largest, scores);
   Floats numbers;
@@ -164,27 +184,22 @@ STEREOSWEEP_INLINE float soften(float* scores, std::int64_t num_keys, std::int64
     load(numbers, scores + j);
     largest = numbers > largest ? numbers : largest;
   }
-  float top = largest[0];
-  for (int i = 1; i < lanes; ++i) {
-    top = std::max(top, largest[i]);
-  }
-  Floats sums = {};
+  fold<Fold::largest>(largest);
+  Floats sum = {};
   for (std::int64_t j = 0; j < padded_keys; j += lanes) {
     load(numbers, scores + j);
-    numbers -= top;
+    numbers -= largest;
     exponential(numbers);
     store(scores + j, numbers);
-    sums += numbers;
+    sum += numbers;
   }
-  float sum = 0;
-  for (int i = 0; i < lanes; ++i) {
-    sum += sums[i];
-  }
-  return 1.0F / sum;
+  fold<Fold::sum>(sum);
+  factor = 1.0F / sum;
 }
 
 template <int Columns>  // in lanes
-STEREOSWEEP_INLINE void mix_columns(const Places& places, std::int64_t num_keys, const float* factors, std::int64_t d) {
+STEREOSWEEP_INLINE void mix_columns(const Places& places, std::int64_t num_keys, const Floats* factors,
+                                    std::int64_t d) {
   Floats sums[block_rows][Columns] = {};
   for (std::int64_t j = 0; j < num_keys; ++j) {
     Floats values[Columns];
@@ -215,9 +230,9 @@ STEREOSWEEP_INLINE void attend_here(const HeadTask<Number>& task, float* scratch
       load_row(places.queries + r * places.padded_width, task.query + row * task.query_stride, task.width, task.scale);
     }
     multiply_keys(places);
-    float factors[block_rows];
+    Floats factors[block_rows];
     for (int r = 0; r < block_rows; ++r) {
-      factors[r] = soften(places.scores + r * places.padded_keys, task.num_keys, places.padded_keys);
+      soften(places.scores + r * places.padded_keys, task.num_keys, places.padded_keys, factors[r]);
     }
     std::int64_t d = 0;
     for (; d + 2 * lanes <= places.padded_width; d += 2 * lanes) {

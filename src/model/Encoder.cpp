@@ -147,9 +147,9 @@ at::Tensor Encoder::head_input(const at::Tensor& hidden) const {
 
 at::Tensor Encoder::logits(const at::Tensor& head_input) const {
   const c10::InferenceMode guard;
-  return head().decoder.apply(head_input.to(weights_.words.scalar_type())).to(at::kFloat);
+  return head().decoder.apply(head_input);
 }
 
-const at::Tensor& Encoder::decoder_bias() const { return head().bias; }
+const at::Tensor& Encoder::decoder_bias() const { return head().decoder.bias(); }
 
 }  // namespace stereosweep::model

@@ -117,10 +117,10 @@ class EncoderReader {
     HeadWeights weights;
     weights.transform = linear(names.dense, config_.hidden, config_.hidden);
     weights.norm = norm(names.norm);
-    auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, config_.hidden}) : words;
+    const auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, config_.hidden}) : words;
     weights.vocabulary = matrix.size(0);
-    weights.bias = reader_.take_as(reader_.has(own_bias) ? own_bias : shared_bias, {weights.vocabulary}, at::kFloat);
-    weights.decoder = Linear(std::move(matrix), weights.bias.to(reader_.options().dtype()));
+    auto bias = reader_.take_as(reader_.has(own_bias) ? own_bias : shared_bias, {weights.vocabulary}, at::kFloat);
+    weights.decoder = Decoder(matrix, std::move(bias));
     reader_.ignore(shared_bias);
     return weights;
   }

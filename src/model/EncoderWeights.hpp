@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/CheckpointConfig.hpp"
+#include "model/Decoder.hpp"
 #include "model/Linear.hpp"
 #include "model/Safetensors.hpp"
 
@@ -33,8 +34,7 @@ struct LayerWeights {
 struct HeadWeights {
   Linear transform;
   Norm norm;
-  Linear decoder;   ///< [vocabulary, hidden]
-  at::Tensor bias;  ///< [vocabulary] float32
+  Decoder decoder;  ///< [vocabulary, hidden]
   std::int64_t vocabulary = 0;
 };
 

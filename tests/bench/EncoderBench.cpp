@@ -8,9 +8,9 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -22,16 +22,22 @@ namespace {
 
 using namespace stereosweep::model;
 
+// Processor seconds of this thread: other programs on the machine count little.
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // Best seconds of one call.
 double best_seconds(const std::function<void()>& work, double seconds = 1.5) {
-  using Clock = std::chrono::steady_clock;
   work();
   double best = 1e9;
   double spent = 0;
   for (int i = 0; spent < seconds || i < 3; ++i) {
-    const auto start = Clock::now();
+    const double start = now();
     work();
-    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    const double took = now() - start;
     best = std::min(best, took);
     spent += took;
   }
@@ -41,7 +47,7 @@ double best_seconds(const std::function<void()>& work, double seconds = 1.5) {
 // GFLOP/s of the best square product, as at::linear does it.
 double peak(at::ScalarType type) {
   double best = 0;
-  for (const std::int64_t size : {512, 1024, 2048, 4096}) {
+  for (const std::int64_t size : {512, 1024, 2048}) {
     const auto side = static_cast<double>(size);
     const auto input = at::randn({size, size}, type);
     const auto weight = at::randn({size, size}, type);
@@ -78,9 +84,8 @@ EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType typ
     layer.output_norm = norm();
     weights.layers.push_back(std::move(layer));
   }
-  weights.head =
-      HeadWeights{linear(hidden, hidden), norm(), Linear(weights.words, at::zeros({config.vocabulary}, type)),
-                  at::zeros({config.vocabulary}, at::kFloat), config.vocabulary};
+  weights.head = HeadWeights{linear(hidden, hidden), norm(),
+                             Decoder(weights.words, at::zeros({config.vocabulary}, at::kFloat)), config.vocabulary};
   return weights;
 }
 

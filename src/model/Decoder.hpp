@@ -1,0 +1,29 @@
+// The projection onto the vocabulary. Its sums and its answers are float32 in every mode: bfloat16 logits of size 10
+// would be 0.03 nat apart.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "model/Linear.hpp"
+
+namespace stereosweep::model {
+
+/// logits = x W^T + b. In bfloat16 mode the operands are bfloat16 (x is rounded), nothing else is.
+class Decoder {
+ public:
+  Decoder() = default;
+  /// weight [vocabulary, hidden] in the model's dtype, bias [vocabulary] float32, on the same device.
+  Decoder(const at::Tensor& weight, at::Tensor bias, Products products = Products::fastest);
+  /// [rows, hidden] float32 -> [rows, vocabulary] float32. A product with a hundred rows or more is fastest.
+  at::Tensor apply(const at::Tensor& input) const;
+  const at::Tensor& bias() const { return bias_; }
+
+ private:
+  enum class Form { float32, tiles, rounded_operands };
+  at::Tensor weight_;  ///< or its tiles
+  at::Tensor bias_;
+  Linear linear_;  ///< float32
+  Form form_ = Form::float32;
+};
+
+}  // namespace stereosweep::model

@@ -1,0 +1,84 @@
+// Prepacked products, tiles and their fallbacks against plain float64 products.
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "model/Decoder.hpp"
+#include "model/Linear.hpp"
+#include "model/OneDnn.hpp"
+#include "model/Tiles.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+double difference(const at::Tensor& left, const at::Tensor& right) {
+  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
+}
+
+struct Operands {
+  at::Tensor input;
+  at::Tensor weight;
+  at::Tensor bias;
+  at::Tensor residual;
+  at::Tensor expected;  // float64, from the rounded operands
+};
+
+Operands operands(at::ScalarType type, std::int64_t rows, std::int64_t in, std::int64_t out) {
+  Operands made;
+  made.input = at::randn({rows, in}, at::kFloat).to(type);
+  made.weight = at::randn({out, in}, at::kFloat).mul_(0.2).to(type);
+  made.bias = at::randn({out}, at::kFloat).to(type);
+  made.residual = at::randn({rows, out}, at::kFloat).to(type);
+  made.expected = at::linear(made.input.to(at::kDouble), made.weight.to(at::kDouble), made.bias.to(at::kDouble));
+  return made;
+}
+
+TEST(Products, PackedAndPlainAgreeWithFloat64) {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    if (!onednn::works(type)) {
+      std::printf("prepacked products are not used here: only the plain form is tested\n");
+    }
+    const double tolerance = type == at::kFloat ? 2e-5 : 0.15;  // answers reach 15; bfloat16 keeps 8 bits
+    for (const std::int64_t rows : {1, 13, 64, 200}) {
+      const auto [input, weight, bias, residual, expected] = operands(type, rows, 96, 160);
+      for (const auto products : {Products::fastest, Products::plain}) {
+        const Linear linear(weight, bias, products);
+        EXPECT_LT(difference(linear.apply(input), expected), tolerance);
+        EXPECT_LT(difference(linear.apply_and_add(input, residual), expected.add(residual.to(at::kDouble))), tolerance);
+        EXPECT_LT(difference(linear.apply_activated(input, Activation::gelu), at::gelu(expected)), tolerance);
+        EXPECT_LT(difference(linear.apply_activated(input, Activation::gelu_tanh), at::gelu(expected, "tanh")),
+                  tolerance);
+        EXPECT_LT(difference(linear.apply_activated(input, Activation::relu), at::relu(expected)), tolerance);
+        EXPECT_TRUE(linear.apply(input.clone()).equal(linear.apply(input)));
+      }
+    }
+  }
+}
+
+TEST(Products, TheDecoderAnswersInFloat32) {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const std::int64_t hidden : {64, 50}) {  // 50: no tiles
+      for (const std::int64_t rows : {1, 3, 129, 300}) {
+        const auto [input, weight, bias, residual, expected] = operands(type, rows, hidden, 5003);
+        const auto wide_bias = bias.to(at::kFloat);
+        for (const auto products : {Products::fastest, Products::plain}) {
+          const Decoder decoder(weight, wide_bias, products);
+          const auto logits = decoder.apply(input.to(at::kFloat));
+          EXPECT_EQ(logits.scalar_type(), at::kFloat);
+          EXPECT_LT(difference(logits, expected), 5e-5) << "sums must stay in float32";
+          EXPECT_TRUE(decoder.apply(input.to(at::kFloat)).equal(logits));
+        }
+      }
+    }
+  }
+  if (!tiles::take(64)) {
+    std::printf("bfloat16 tiles are not used here: only the widened form is tested\n");
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::model
