@@ -12,7 +12,7 @@ LIBRARIES = {
     "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
 }
 SYSTEM = {"sys", "netinet", "arpa", "unistd.h", "fcntl.h", "dlfcn.h", "dirent.h", "poll.h", "pthread.h", "sched.h",
-          "termios.h", "immintrin.h", "pwd.h", "cxxabi.h", "malloc.h", "signal.h", "netdb.h", "spawn.h"}
+          "string.h", "time.h", "errno.h", "termios.h", "immintrin.h", "pwd.h", "cxxabi.h", "malloc.h", "signal.h", "netdb.h", "spawn.h"}
 
 
 def library_of(name):
