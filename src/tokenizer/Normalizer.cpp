@@ -72,16 +72,15 @@ class Bert final : public Normalizer {
 
  private:
   static void separate_chinese(AlignedText& text) {
-    Alignment last = text.start();
-    text.rewrite([&last](char32_t value, Alignment alignment, AlignedText& out) {
-      if (!is(value, classes::chinese)) {
-        out.put(value, alignment);
-      } else {
-        out.put(' ', last);  // stands for what the character before stands for
-        out.put(value, alignment);
+    text.rewrite([](char32_t value, Alignment alignment, AlignedText& out) {
+      const bool spaced = is(value, classes::chinese);
+      if (spaced) {
         out.put(' ', alignment);
       }
-      last = alignment;
+      out.put(value, alignment);
+      if (spaced) {
+        out.put(' ', alignment);
+      }
     });
   }
 

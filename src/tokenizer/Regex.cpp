@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -30,6 +31,25 @@ std::string message_of(int status, OnigErrorInfo* info) {
 }
 
 const OnigUChar* bytes(std::string_view text) { return reinterpret_cast<const OnigUChar*>(text.data()); }
+
+// The wheel's Oniguruma knows a later Unicode than Debian's: characters that ours calls unassigned are matched as older
+// ones of the same category. They have the same length, so that offsets stay.
+std::string_view with_older_characters(std::string_view text, std::string& copy) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto begin = i;
+    const auto value = next_character(text, i);
+    if (!is(value, classes::newer)) {
+      continue;
+    }
+    if (copy.empty()) {
+      copy = text;
+    }
+    std::string older;
+    base::append_utf8(older, older_like(value));
+    copy.replace(begin, i - begin, older);
+  }
+  return copy.empty() ? text : copy;
+}
 
 void initialize() {
   static std::once_flag once;
@@ -59,7 +79,9 @@ class Regex final : public Pattern {
   }
 
   // An empty match right behind a match does not count; the search then goes on one character later.
-  void find(std::string_view text, std::vector<Match>& parts) const override {
+  void find(std::string_view original, std::vector<Match>& parts) const override {
+    std::string copy;
+    const auto text = with_older_characters(original, copy);
     const std::unique_ptr<OnigRegion, FreeRegion> region(onig_region_new());
     std::size_t done = 0;
     std::size_t from = 0;

@@ -59,6 +59,10 @@ struct Tables {
     for (std::size_t i = 0; i < ordered.size(); i += 3) {
       mark(ordered[i], ordered[i + 1], classes::reordered);
     }
+    const auto& later = tables::newer;
+    for (std::size_t i = 0; i < later.size(); i += 3) {
+      mark(later[i], later[i + 1], classes::newer);
+    }
     lowercase.add(tables::lowercase);
     canonical.add(tables::canonical);
     compatible.add(tables::compatible_low);
@@ -217,6 +221,16 @@ Classes classes_of(char32_t value) {
 }
 
 std::span<const char32_t> lowercase_of(char32_t value) { return unicode().lowercase.find(value); }
+
+char32_t older_like(char32_t value) {
+  const auto& numbers = tables::newer;
+  for (std::size_t i = 0; i < numbers.size(); i += 3) {
+    if (numbers[i] <= value && value <= numbers[i + 1]) {
+      return numbers[i + 2];
+    }
+  }
+  return value;
+}
 
 std::vector<Change> normal_form(std::string_view text, Form form, Composition composition) {
   Decomposed decomposed(form);

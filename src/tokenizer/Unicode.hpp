@@ -11,7 +11,7 @@
 namespace stereosweep::tokenizer {
 
 /// Bits of `classes_of`.
-using Classes = std::uint16_t;
+using Classes = std::uint32_t;
 namespace classes {
 constexpr Classes white_space = 1;               ///< Rust's char::is_whitespace
 constexpr Classes regex_space = 1 << 1;          ///< \s of the regular expressions
@@ -29,6 +29,7 @@ constexpr Classes has_lowercase = 1 << 12;       ///< Lowercase changes it
 constexpr Classes has_canonical = 1 << 13;       ///< it has a canonical decomposition
 constexpr Classes has_compatible = 1 << 14;      ///< its compatible decomposition is another one
 constexpr Classes reordered = 1 << 15;           ///< combining class is not zero
+constexpr Classes newer = 1 << 16;               ///< assigned after Unicode 14, the version of Debian's Oniguruma
 }  // namespace classes
 
 Classes classes_of(char32_t value);
@@ -36,6 +37,9 @@ inline bool is(char32_t value, Classes which) { return (classes_of(value) & whic
 
 /// Targets of a mapping; empty: the character stays.
 std::span<const char32_t> lowercase_of(char32_t value);
+
+/// For a `newer` character: an older one of the same category and UTF-8 length.
+char32_t older_like(char32_t value);
 
 /// A character of a changed text: 0 = stands for the next old one, 1 = new beside the one before,
 /// -n = stands for the next old one and the n after it are gone (NormalizedString::transform of tokenizers).

@@ -13,6 +13,8 @@ extern const std::span<const char32_t> white_space, regex_space, regex_letter, r
 extern const std::span<const char32_t> lowercase, canonical, compatible_low, compatible_high;
 /// Triples: first and last code point, combining class.
 extern const std::span<const char32_t> combining_classes;
+/// Triples: first and last code point assigned after Unicode 14, an older one like them.
+extern const std::span<const char32_t> newer;
 /// Triples: first, second, composed; ascending.
 extern const std::span<const char32_t> composition;
 

@@ -81,6 +81,32 @@ def compositions(nfd, nfc, canonical):
     return sorted(pairs)
 
 
+CATEGORIES = ["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf",
+              "Po", "Sm", "Sc", "Sk", "So", "Zs", "Cf"]
+
+
+def newer():
+    """Triples: characters that Debian's Oniguruma (Unicode 14, as Python 3.11) lacks and the wheel's has."""
+    assert unicodedata.unidata_version == "14.0.0"
+    category = {name: pre_tokenizers.Split(Regex(rf"\p{{{name}}}"), "removed").pre_tokenize_str for name in CATEGORIES}
+    han = pre_tokenizers.Split(Regex(r"\p{Han}"), "removed").pre_tokenize_str
+    older = {}
+    for c in POINTS:
+        older.setdefault((unicodedata.category(c), len(c.encode()), not han(c)), c)
+    found = []
+    for c in POINTS:
+        if unicodedata.category(c) != "Cn":
+            continue
+        for name, test in category.items():
+            if not test(c):
+                like = ord(older.get((name, len(c.encode()), not han(c))) or older[name, len(c.encode()), False])
+                if found and found[-1][1] + 1 == ord(c) and found[-1][2] == like:
+                    found[-1][1] = ord(c)
+                else:
+                    found.append([ord(c), ord(c), like])
+    return [n for triple in found for n in triple]
+
+
 def mapping(function):
     found = {}
     for c in POINTS:
@@ -118,6 +144,7 @@ def write(path, arrays, per_line):
 
 
 def main(folder):
+    write(f"{folder}/UnicodeNewer.cpp", [("newer", newer())], 12)
     nfd, nfc = normalizers.NFD().normalize_str, normalizers.NFC().normalize_str
     nfkd, nfkc = normalizers.NFKD().normalize_str, normalizers.NFKC().normalize_str
     write(f"{folder}/UnicodeClasses.cpp",

@@ -1,0 +1,76 @@
+// Directories without tokenizer.json.
+#include "tokenizer/Definition.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/Error.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+base::FileSet files_with(const std::vector<std::pair<std::string, std::string>>& contents) {
+  base::FileSet files("models/x");
+  for (const auto& [name, content] : contents) {
+    files.add(name, base::to_shared(content));
+  }
+  return files;
+}
+
+const std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nCafe\ncafe\nCafé\n";
+const std::string vocab = R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"a":4,"Ġ":5,"Ġa":6,"<mask>":7,"<|endoftext|>":8})";
+const std::string merges = "#version: 0.2\nĠ a\n";
+
+TEST(VocabularyLines, AreBertAndLowercaseUnlessToldOtherwise) {
+  EXPECT_THAT(Tokenizer::from_files(files_with({{"vocab.txt", lines}})).encode("Café [MASK]", SpecialTokens::add).ids,
+              ElementsAre(2, 6, 4, 3));
+  const auto cased = Tokenizer::from_files(
+      files_with({{"vocab.txt", lines}, {"tokenizer_config.json", R"({"do_lower_case":false})"}}));
+  EXPECT_THAT(cased.encode("Café [MASK]", SpecialTokens::add).ids, ElementsAre(2, 7, 4, 3));
+  const auto stripped = Tokenizer::from_files(
+      files_with({{"vocab.txt", lines}, {"tokenizer_config.json", R"({"do_lower_case":false,"strip_accents":true})"}}));
+  EXPECT_THAT(stripped.encode("Café", SpecialTokens::leave_out).ids, ElementsAre(5));
+}
+
+TEST(VocabularyAndMerges, FollowTheFamily) {
+  const auto roberta = Tokenizer::from_files(
+      files_with({{"vocab.json", vocab}, {"merges.txt", merges}, {"config.json", R"({"model_type":"roberta"})"}}));
+  EXPECT_THAT(roberta.encode("a a <mask>", SpecialTokens::add).ids, ElementsAre(0, 4, 6, 7, 2));
+  const auto gpt2 = Tokenizer::from_files(
+      files_with({{"vocab.json", vocab}, {"merges.txt", merges}, {"config.json", R"({"model_type":"gpt2"})"}}));
+  EXPECT_THAT(gpt2.encode("a<|endoftext|> a", SpecialTokens::add).ids, ElementsAre(4, 8, 6));
+}
+
+TEST(Definition, NamesWhatIsMissing) {
+  EXPECT_THAT([] { read_definition(files_with({})); }, ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json")));
+  EXPECT_THAT(
+      [] {
+        read_definition(files_with({{"vocab.json", vocab}, {"merges.txt", merges}}));
+      },
+      ThrowsMessage<base::InputError>(HasSubstr("config.json:model_type")));
+  EXPECT_THAT(
+      [] {
+        read_definition(files_with({{"vocab.txt", "[PAD]\n[UNK]\n"}}));
+      },
+      ThrowsMessage<base::InputError>(HasSubstr("\"[CLS]\" is missing")));
+  EXPECT_THAT(
+      [] {
+        read_definition(files_with({{"tokenizer.model", "x"}}));
+      },
+      ThrowsMessage<base::InputError>(HasSubstr("tokenizer.model")));
+}
+
+TEST(NamedToken, IsATextOrAnObject) {
+  EXPECT_EQ(find_named_token(files_with({{"tokenizer_config.json", R"({"mask_token":"<m>"})"}}), "mask_token"), "<m>");
+  EXPECT_EQ(
+      find_named_token(files_with({{"special_tokens_map.json", R"({"mask_token":{"content":"<n>"}})"}}), "mask_token"),
+      "<n>");
+  EXPECT_EQ(find_named_token(files_with({}), "mask_token"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace stereosweep::tokenizer

@@ -1,0 +1,99 @@
+// Patterns: what a text is cut at. The scanner for GPT-2's words is compared with Oniguruma on its own expression.
+#include "tokenizer/Pattern.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "tokenizer/Regex.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+const base::Json nothing;
+const std::string file = "tokenizer.json";
+const Field place(nothing, file, "pre_tokenizer.pattern");
+
+std::vector<std::string> parts_of(const Pattern& pattern, std::string_view text) {
+  std::vector<Match> parts;
+  pattern.find(text, parts);
+  std::vector<std::string> found;
+  for (const auto& part : parts) {
+    found.push_back((part.is_match ? "+" : "-") + std::string(text.substr(part.begin, part.end - part.begin)));
+  }
+  return found;
+}
+
+TEST(Gpt2Words, LeaveTheLastSpaceToTheNextWord) {
+  EXPECT_EQ(parts_of(*make_gpt2_words(), "It's  so\n\n "),
+            (std::vector<std::string>{"+It", "+'s", "+ ", "+ so", "+\n\n "}));
+}
+
+TEST(Gpt2Words, AgreeWithOnigurumaOnRandomText) {
+  const auto scanner = make_gpt2_words();
+  const auto oracle = make_regex(std::string(gpt2_expression), place);
+  const std::vector<std::string> atoms = {"a",      "Z",      "é",      "中", "1", "½",      "٣",      "'",
+                                          "s",      "re",     "ll",     "ve", " ", "  ",     "\n",     "\t",
+                                          "\r",     "!",      "--",     "_",  "😀", "\u00a0", "\u3000", "\u0301",
+                                          "\u200d", "\u2028", "\u180e", "ª",  "²", "Ⅷ",      "अ",      "\u0903"};
+  std::mt19937 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (auto length = random() % 12; length > 0; --length) {
+      text += atoms[random() % atoms.size()];
+    }
+    ASSERT_EQ(parts_of(*scanner, text), parts_of(*oracle, text)) << base::json_quote(text);
+  }
+}
+
+TEST(Gpt2Words, AgreeWithOnigurumaOnEveryCharacter) {
+  const auto scanner = make_gpt2_words();
+  const auto oracle = make_regex(std::string(gpt2_expression), place);
+  for (char32_t value = 1; value < 0x110000; ++value) {
+    if (value >= 0xD800 && value < 0xE000) {
+      continue;
+    }
+    std::string text = "a";
+    base::append_utf8(text, value);
+    text += "1 ";
+    base::append_utf8(text, value);
+    ASSERT_EQ(parts_of(*scanner, text), parts_of(*oracle, text)) << std::hex << static_cast<unsigned>(value);
+  }
+}
+
+TEST(Gpt2Words, TakeAMegabyteOfOneCharacter) {
+  for (const char c : {'a', ' ', '7', '-', '\''}) {
+    std::vector<Match> parts;
+    make_gpt2_words()->find(std::string(1 << 20, c), parts);
+    EXPECT_EQ(parts.size(), 1U) << c;
+  }
+}
+
+TEST(Regex, StepsOverEmptyMatches) {
+  EXPECT_EQ(parts_of(*make_regex("b*", place), "abbé"), (std::vector<std::string>{"+", "-a", "+bb", "-é", "+"}));
+}
+
+TEST(Regex, ThatDoesNotCompileIsRefusedWithItsPlace) {
+  EXPECT_THAT([] { make_regex("(a", place); },
+              ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json:pre_tokenizer.pattern")));
+}
+
+TEST(Regex, ThatBacktracksForeverGivesUp) {
+  const auto hostile = make_regex("(a+)+$", place);
+  std::vector<Match> parts;
+  EXPECT_THAT([&] { hostile->find(std::string(200, 'a') + "!", parts); },
+              ThrowsMessage<base::Error>(HasSubstr("gave up")));
+}
+
+TEST(Literal, MatchesWithoutOverlap) {
+  EXPECT_EQ(parts_of(*make_literal("aa"), "aaab"), (std::vector<std::string>{"+aa", "-ab"}));
+  EXPECT_EQ(parts_of(*make_literal(""), "ab"), (std::vector<std::string>{"-ab"}));
+}
+
+}  // namespace
+}  // namespace stereosweep::tokenizer

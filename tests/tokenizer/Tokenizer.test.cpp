@@ -1,0 +1,177 @@
+// The whole engine on small vocabularies, worked out by hand; the wheel's answers: tests/integration.
+#include "tokenizer/Tokenizer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/Error.hpp"
+#include "base/Json.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr auto bert = R"({
+  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+                 "lowercase": true},
+  "pre_tokenizer": {"type": "BertPreTokenizer"},
+  "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]},
+  "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+  "added_tokens": [{"id": 3, "content": "[MASK]", "special": true, "normalized": false, "single_word": false,
+                    "lstrip": false, "rstrip": false}],
+  "truncation": {"max_length": 2, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
+  "padding": {"strategy": {"Fixed": 128}, "direction": "Right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "[MASK]": 3, "play": 4, "##ing": 5, "cafe": 6, ".": 7}}})";
+
+constexpr auto byte_level = R"({
+  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
+  "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0], "trim_offsets": true,
+                     "add_prefix_space": false},
+  "decoder": {"type": "ByteLevel"},
+  "added_tokens": [{"id": 99, "content": "<mask>", "special": true, "normalized": false, "single_word": false,
+                    "lstrip": true, "rstrip": false}],
+  "model": {"vocab": {"<s>": 0, "</s>": 1, "a": 2, "b": 3, "Ġ": 4, "ab": 5, "Ġab": 6, "Ã": 7, "©": 8},
+            "merges": ["a b", ["Ġ", "ab"]]}})";
+
+Tokenizer make(const std::string& json) {
+  base::FileSet files("models/x");
+  files.add("tokenizer.json", base::to_shared(json));
+  return Tokenizer::from_files(files);
+}
+
+Tokenizer make_changed(const char* text, const base::Json& patch) {
+  auto json = base::Json::parse(text);
+  json.merge_patch(patch);
+  return make(json.dump());
+}
+
+base::Span span(std::size_t begin, std::size_t end) { return {begin, end}; }
+
+TEST(Bert, SplitsWordsAndKeepsByteOffsets) {
+  const auto encoding = make(bert).encode("Playing [MASK] Café.", SpecialTokens::add);
+  EXPECT_THAT(encoding.ids, ElementsAre(1, 4, 5, 3, 6, 7, 2));
+  EXPECT_THAT(encoding.offsets,
+              ElementsAre(span(0, 0), span(0, 4), span(4, 7), span(8, 14), span(15, 20), span(20, 21), span(0, 0)));
+}
+
+TEST(Bert, IgnoresTruncationAndPadding) {
+  EXPECT_THAT(make(bert).encode("play play play", SpecialTokens::leave_out).ids, ElementsAre(4, 4, 4));
+}
+
+TEST(Bert, UnspellableWordsAreOneUnknownToken) {
+  EXPECT_THAT(make(bert).encode("playx play", SpecialTokens::leave_out).ids, ElementsAre(0, 4));
+  EXPECT_THAT(make(bert).encode("play" + std::string(99, 'x'), SpecialTokens::leave_out).ids, ElementsAre(0));
+}
+
+TEST(Bert, DecodesWithItsCleanUp) {
+  const auto tokenizer = make(bert);
+  const std::vector<TokenId> ids = {1, 4, 5, 6, 7, 3};
+  EXPECT_EQ(tokenizer.decode(ids, Tokenizer::Special::keep), "[CLS] playing cafe. [MASK]");
+  EXPECT_EQ(tokenizer.decode(ids, Tokenizer::Special::skip), "[CLS] playing cafe.");  // only added ones are special
+}
+
+TEST(Bert, KnowsMaskUnknownAndClasses) {
+  const auto tokenizer = make(bert);
+  EXPECT_EQ(tokenizer.mask_token(), "[MASK]");
+  EXPECT_EQ(tokenizer.mask_id(), 3);
+  EXPECT_EQ(tokenizer.unknown_id(), 0);
+  EXPECT_EQ(tokenizer.size(), 8U);
+  EXPECT_EQ(tokenizer.classes()[5], TokenClass::continuation);
+  EXPECT_EQ(tokenizer.classes()[1], TokenClass::initial);
+}
+
+TEST(ByteLevel, MergesWithoutTypeAndWithPairs) {
+  const auto tokenizer = make(byte_level);
+  const auto encoding = tokenizer.encode("ab ab", SpecialTokens::add);
+  EXPECT_THAT(encoding.ids, ElementsAre(0, 5, 6, 1));
+  EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 0), span(0, 2), span(3, 5), span(0, 0)));
+  EXPECT_EQ(tokenizer.classes()[6], TokenClass::initial);
+  EXPECT_EQ(tokenizer.classes()[5], TokenClass::continuation);
+  EXPECT_EQ(tokenizer.classes()[0], TokenClass::continuation);
+}
+
+TEST(ByteLevel, MaskTakesTheSpaceBeforeItAndTheNextFreeId) {
+  const auto tokenizer = make(byte_level);
+  const auto encoding = tokenizer.encode("ab <mask>", SpecialTokens::leave_out);
+  EXPECT_THAT(encoding.ids, ElementsAre(5, 9));  // the file says 99, nine tokens are there
+  EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 2), span(3, 9)));
+  EXPECT_EQ(tokenizer.mask_id(), 9);
+}
+
+TEST(ByteLevel, BytesOfACharacterShareItsOffset) {
+  const auto encoding = make(byte_level).encode("aé", SpecialTokens::leave_out);
+  EXPECT_THAT(encoding.ids, ElementsAre(2, 7, 8));
+  EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 1), span(1, 3), span(1, 3)));
+}
+
+TEST(Encode, RefusesInvalidUtf8) {
+  EXPECT_THAT([] { make(bert).encode("ab\xFF", SpecialTokens::add); },
+              ThrowsMessage<base::InputError>(HasSubstr("byte 2")));
+}
+
+TEST(Encode, TakesAMegabyteOfOneCharacter) {
+  const std::string run(1 << 20, 'a');
+  EXPECT_EQ(make(byte_level).encode(run, SpecialTokens::leave_out).ids.size(), run.size());
+  EXPECT_THAT(make(bert).encode(run, SpecialTokens::leave_out).ids, ElementsAre(0));
+}
+
+TEST(Encode, AnswersTheSameFromSeveralThreads) {
+  const auto tokenizer = make(byte_level);
+  const auto expected = tokenizer.encode("ab ab ba <mask>", SpecialTokens::add).ids;
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 200; ++j) {
+        wrong += tokenizer.encode("ab ab ba <mask>", SpecialTokens::add).ids == expected ? 0 : 1;
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+struct Refusal {
+  const char* patch;
+  const char* message;
+};
+
+TEST(FromFiles, NamesFileFieldAndComponent) {
+  const std::vector<Refusal> cases = {
+      {R"({"normalizer": {"type": "Precompiled"}})",
+       "models/x/tokenizer.json:normalizer.type: component \"Precompiled\""},
+      {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "UnicodeScripts"}]}})",
+       "pre_tokenizer.pretokenizers[0].type: component \"UnicodeScripts\""},
+      {R"({"model": {"type": "Unigram"}})", "model.type: component \"Unigram\""},
+      {R"({"decoder": {"type": "CTC"}})", "decoder.type: component \"CTC\""},
+      {R"({"post_processor": {"type": "Odd"}})", "post_processor.type: component \"Odd\""},
+      {R"({"post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 8]}})", "adds id 8"},
+      {R"({"model": {"vocab": {"x": 3}}})", "id 3 stands for"},
+      {R"({"model": {"vocab": {"x": -1}}})", "model.vocab"},
+      {R"({"model": {"vocab": {"x": 4000000000}}})", "model.vocab"},
+      {R"({"model": {"unk_token": "[OOV]"}})", "[OOV]"},
+      {R"({"model": {"max_input_chars_per_word": -3}})", "model.max_input_chars_per_word"},
+      {R"({"added_tokens": [{"content": 5}]})", "added_tokens[0].content"},
+      {R"({"normalizer": {"lowercase": "yes"}})", "normalizer.lowercase"},
+  };
+  for (const auto& [patch, message] : cases) {
+    EXPECT_THAT([&] { make_changed(bert, base::Json::parse(patch)); },
+                ThrowsMessage<base::InputError>(HasSubstr(message)));
+  }
+  EXPECT_THAT([] { make_changed(byte_level, base::Json::parse(R"({"model": {"merges": ["a x"]}})")); },
+              ThrowsMessage<base::InputError>(HasSubstr("model.merges[0]")));
+  EXPECT_THAT([] { make_changed(byte_level, base::Json::parse(R"({"model": {"dropout": 0.1}})")); },
+              ThrowsMessage<base::InputError>(HasSubstr("model.dropout")));
+}
+
+}  // namespace
+}  // namespace stereosweep::tokenizer

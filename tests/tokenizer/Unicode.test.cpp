@@ -1,0 +1,71 @@
+// Unicode facts that differ between versions, and normal forms (expected values from UAX #15 and the code charts).
+#include "tokenizer/Unicode.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/Text.hpp"
+#include "tokenizer/Decoder.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+std::string text_of(const std::vector<Change>& changes) {
+  std::string text;
+  for (const auto& change : changes) {
+    base::append_utf8(text, change.value);
+  }
+  return text;
+}
+
+std::string normal(std::string_view text, Form form, Composition composition) {
+  return text_of(normal_form(text, form, composition));
+}
+
+TEST(Classes, FollowTheVersionsOfTheWheel) {
+  EXPECT_FALSE(is(0x2E43, classes::punctuation));  // punctuation since Unicode 9
+  EXPECT_TRUE(is(0x166D, classes::punctuation));   // a symbol since Unicode 12
+  EXPECT_TRUE(is(U'$', classes::punctuation));     // ASCII symbols count
+  EXPECT_FALSE(is(0x2B820, classes::chinese));     // the gap in the published ranges
+  EXPECT_TRUE(is(0x3000, classes::white_space));
+  EXPECT_FALSE(is(0x200B, classes::white_space));
+}
+
+TEST(Lowercase, KnowsNoContext) {
+  EXPECT_EQ(lowercase_of(0x3A3)[0], 0x3C3U);  // final sigma is not special
+  EXPECT_EQ(lowercase_of(0x130).size(), 2U);  // dotted capital I
+  EXPECT_TRUE(lowercase_of(U'ß').empty());
+}
+
+TEST(NormalForm, DecomposesAndOrders) {
+  EXPECT_EQ(normal("\u1ead", Form::canonical, Composition::none), "a\u0323\u0302");
+  EXPECT_EQ(normal("a\u0302\u0323", Form::canonical, Composition::none), "a\u0323\u0302");
+  EXPECT_EQ(normal("\uac01", Form::canonical, Composition::none), "\u1100\u1161\u11a8");
+  EXPECT_EQ(normal("\ufb01", Form::canonical, Composition::none), "\ufb01");
+  EXPECT_EQ(normal("\ufb01", Form::compatible, Composition::none), "fi");
+}
+
+TEST(NormalForm, Composes) {
+  EXPECT_EQ(normal("a\u0302\u0323", Form::canonical, Composition::composed), "\u1ead");
+  EXPECT_EQ(normal("\u1100\u1161\u11a8", Form::canonical, Composition::composed), "\uac01");
+  EXPECT_EQ(normal("\u0958", Form::canonical, Composition::composed), "\u0915\u093c");  // composition exclusion
+  EXPECT_EQ(normal("\u212b", Form::canonical, Composition::composed), "\u00c5");
+}
+
+TEST(NormalForm, SaysWhatEachCharacterStandsFor) {
+  const auto apart = normal_form("\u00e9x", Form::canonical, Composition::none);
+  ASSERT_EQ(apart.size(), 3U);
+  EXPECT_EQ(apart[1].change, 1);
+  const auto together = normal_form("e\u0301x", Form::canonical, Composition::composed);
+  ASSERT_EQ(together.size(), 2U);
+  EXPECT_EQ(together[0].change, -1);
+}
+
+TEST(ToValidUtf8, ReplacesMaximalParts) {
+  EXPECT_EQ(to_valid_utf8("a\xE4\xB8z"), "a\xEF\xBF\xBDz");
+  EXPECT_EQ(to_valid_utf8("\xF0\x80\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(to_valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(to_valid_utf8("é中😀"), "é中😀");
+}
+
+}  // namespace
+}  // namespace stereosweep::tokenizer
