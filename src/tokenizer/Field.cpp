@@ -56,7 +56,7 @@ bool Field::flag() const {
 }
 
 std::size_t Field::number() const {
-  if (!value_->is_number_unsigned()) {
+  if (!value_->is_number_integer() || *value_ < 0) {
     refuse(value_->is_number() ? value_->dump() : std::string("is a ") + value_->type_name(),
            "a whole number from 0 on is needed");
   }

@@ -1,4 +1,4 @@
-// tokenizer_speed MODEL_DIR TEXT_FILE: tokenizes the file's lines again and again for two seconds; prints MB/s.
+// bench_tokenizer MODEL_DIR TEXT_FILE: tokenizes the file's lines again and again for two seconds; prints MB/s.
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   namespace tokenizer = stereosweep::tokenizer;
   using Clock = std::chrono::steady_clock;
   if (argc != 3) {
-    std::cerr << "usage: tokenizer_speed MODEL_DIR TEXT_FILE\n";
+    std::cerr << "usage: bench_tokenizer MODEL_DIR TEXT_FILE\n";
     return 2;
   }
   const auto started = Clock::now();
