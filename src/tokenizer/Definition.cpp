@@ -50,7 +50,11 @@ class Builder {
   Json bert() {
     const Field config(config_, config_path_);
     Json vocabulary = read_lines();
-    const auto unknown = name("unk_token", "[UNK]"), cls = name("cls_token", "[CLS]"), sep = name("sep_token", "[SEP]");
+    const auto unknown = add_special("unk_token", "[UNK]");
+    const auto sep = add_special("sep_token", "[SEP]");
+    add_special("pad_token", "[PAD]");
+    const auto cls = add_special("cls_token", "[CLS]");
+    add_special("mask_token", "[MASK]");
     Json normalizer = {{"type", "BertNormalizer"},
                        {"clean_text", true},
                        {"handle_chinese_chars", config.flag_or("tokenize_chinese_chars", true)},
@@ -62,9 +66,6 @@ class Builder {
     Json post = {{"type", "BertProcessing"},
                  {"cls", {cls, id_of(vocabulary, cls, "vocab.txt")}},
                  {"sep", {sep, id_of(vocabulary, sep, "vocab.txt")}}};
-    for (const auto& special : {unknown, sep, name("pad_token", "[PAD]"), cls, name("mask_token", "[MASK]")}) {
-      add_special(special, Spaces::keep);
-    }
     return {{"added_tokens", added()},
             {"normalizer", normalizer},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
@@ -84,18 +85,19 @@ class Builder {
     Json vocabulary = read_object(files_, "vocab.json");
     Json post = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", false}};
     if (is_roberta()) {
-      const auto cls = name("cls_token", "<s>"), sep = name("sep_token", "</s>");
+      const auto cls = add_special("cls_token", "<s>");
+      add_special("pad_token", "<pad>");
+      const auto sep = add_special("sep_token", "</s>");
+      add_special("unk_token", "<unk>");
+      // The published RoBERTa files have it so; transformers 5 forgets it when it builds from these files.
+      add_special("mask_token", "<mask>", Spaces::take_left);
       post = {{"type", "RobertaProcessing"},
               {"cls", {cls, id_of(vocabulary, cls, "vocab.json")}},
               {"sep", {sep, id_of(vocabulary, sep, "vocab.json")}},
               {"trim_offsets", config.flag_or("trim_offsets", true)},
               {"add_prefix_space", prefix}};
-      for (const auto& special : {cls, name("pad_token", "<pad>"), sep, name("unk_token", "<unk>")}) {
-        add_special(special, Spaces::keep);
-      }
-      add_special(name("mask_token", "<mask>"), Spaces::take_left);
     } else {
-      add_special(name("eos_token", "<|endoftext|>"), Spaces::keep);
+      add_special("eos_token", "<|endoftext|>");
     }
     return {{"added_tokens", added()},
             {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}},
@@ -186,15 +188,21 @@ class Builder {
   }
 
   enum class Spaces { keep, take_left };
-  void add_special(const std::string& content, Spaces spaces) {
-    if (seen_.insert(content).second) {
-      specials_.push_back({{"content", content},
-                           {"single_word", false},
-                           {"lstrip", spaces == Spaces::take_left},
-                           {"rstrip", false},
-                           {"normalized", false},
-                           {"special", true}});
+  // `key`: where tokenizer_config.json may spell out the token's flags.
+  std::string add_special(const std::string& key, const char* otherwise, Spaces spaces = Spaces::keep) {
+    const auto content = name(key, otherwise);
+    if (!seen_.insert(content).second) {
+      return content;
     }
+    Json token = {{"content", content}, {"single_word", false}, {"lstrip", spaces == Spaces::take_left},
+                  {"rstrip", false},    {"normalized", false},  {"special", true}};
+    if (const auto field = Field(config_, config_path_).find(key); field && field->json().is_object()) {
+      for (const auto* flag : {"single_word", "lstrip", "rstrip", "normalized"}) {
+        token[flag] = field->flag_or(flag, token[flag].get<bool>());
+      }
+    }
+    specials_.push_back(std::move(token));
+    return content;
   }
 
   // What tokenizer_config.json lists under "added_tokens_decoder" (by id), then the family's own.

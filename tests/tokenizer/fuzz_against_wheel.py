@@ -116,7 +116,7 @@ def ours(program, folder, texts, special):
     lines = "".join(json.dumps(text) + "\n" for text in texts).encode()
     command = [str(program), "tokenize", "--model", str(folder), "--json-lines"] + ([] if special else ["--no-special"])
     done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, check=True)
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+    return [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
 
 
 def differences(program, folder, wheel, texts, special=True):
@@ -141,7 +141,7 @@ def decode_differences(decoder, folder, wheel, texts, seed):
         lines = "".join(json.dumps(ids) + "\n" for ids in lists).encode()
         done = subprocess.run([str(decoder), str(folder), "skip" if skip else "keep"], input=lines,
                               stdout=subprocess.PIPE, check=True)
-        answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        answers = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
         assert len(answers) == len(lists)
         wanted = wheel.decode_batch(lists, skip_special_tokens=skip)
         found += [(ids, a, w) for ids, a, w in zip(lists, answers, wanted) if a != w]
