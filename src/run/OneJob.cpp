@@ -42,6 +42,16 @@ std::uint64_t contexts_in(const results::JournalStore& store) {
   return sum;
 }
 
+/// Whether an earlier attempt came to its end; an .h5 alone may be a partial one (`stereosweep export` of a run).
+bool was_done(const std::filesystem::path& root) {
+  try {
+    const auto read = read_status(root);
+    return read && read->status.state == "done";
+  } catch (const base::Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 OneJob::OneJob(const RunRequest& request, domain::Job job, std::string job_text, std::filesystem::path root,
@@ -123,6 +133,7 @@ void OneJob::open_directory() {
   if (requeued && request_.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
+  exported_ = was_done(directory_.root());
   RunStatus status;
   status.name = parts_->job.name;
   status.num_ranks = world_.size();
@@ -309,7 +320,7 @@ void OneJob::finish() {
 void OneJob::export_and_report() {
   const auto file = directory_.export_file(parts_->job);
   std::error_code ignored;
-  if (complete_ && std::filesystem::exists(file, ignored)) {
+  if (complete_ && exported_ && std::filesystem::exists(file, ignored)) {
     write_end("done", "");
     base::log(base::LogLevel::info, parts_->job.name + " is complete: nothing to do (" + file.string() + ")");
     return;

@@ -61,6 +61,7 @@ class OneJob {
   std::vector<std::string> gpus_;
   bool complete_ = false;  ///< nothing is left to score
   // rank zero only
+  bool exported_ = false;  ///< an earlier attempt wrote the whole result
   std::optional<Lease> lease_;
   std::unique_ptr<StatusFile> status_;
   std::optional<results::JournalStore> store_;

@@ -74,6 +74,18 @@ def test_lost_export_is_written_again_and_equal(reference, tmp_path):
     assert (tmp_path / "run/association.h5").read_bytes() == first
 
 
+def test_partial_export_is_replaced(reference, tmp_path):
+    """Killed between the last block and the export, after somebody had exported what was there."""
+    shutil.copytree(reference, tmp_path / "run")
+    whole = (tmp_path / "run/association.h5").read_bytes()
+    (tmp_path / "run/association.h5").write_bytes(b"half a result")
+    state = tmp_path / "run/status.json"
+    state.write_text(state.read_text().replace('"done",', '"exporting",', 1))
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0 and "nothing to do" not in err, err
+    assert (tmp_path / "run/association.h5").read_bytes() == whole
+
+
 def test_run_directory_is_a_job(reference):
     code, _, err = runs.finish(runs.start_program("run", reference))
     assert code == 0 and "nothing to do" in err
