@@ -161,7 +161,8 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
                             {"hosts", distinct_hosts},
                             {"num_ranks", std::to_string(hosts.size())},
                             {"gpus", gpus},
-                            {"dependencies", parallel::mpi_description()},
+                            {"dependencies", base::Json::array({"libtorch " STEREOSWEEP_TORCH_VERSION,
+                                                                "MPI: " + parallel::mpi_description()})},
                             {"slurm_job_id", text_from_environment("SLURM_JOB_ID")},
                             {"job_yaml", job_text}};
   return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
