@@ -96,7 +96,7 @@ AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vo
   read(*field, vocabulary);
   // Special ones first: of two with the same pattern the first counts.
   for (const bool special : {true, false}) {
-    for (const auto& token : tokens_) {
+    for (auto& token : tokens_) {
       if (token.special != special) {
         continue;
       }
@@ -111,6 +111,7 @@ AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vo
         field->refuse("the token " + base::json_quote(token.content) + " is normalized to nothing",
                       "it would be found everywhere");
       }
+      token.shown = text.text();
       normalized_.add(text.text(), &owner);
     }
   }
@@ -146,6 +147,7 @@ void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {
     token.id = id_for(token.content, vocabulary);
     ids_[token.content] = token.id;
     size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+    token.shown = token.content;
     by_id_[token.id] = tokens_.size();
     if (token.special) {
       specials_[token.content] = true;

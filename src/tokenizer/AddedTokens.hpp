@@ -22,6 +22,7 @@ struct AddedToken {
   bool strip_right = false;  ///< takes the white space behind it
   bool normalized = false;   ///< looked for in the normalized text, in its normalized form
   bool special = false;
+  std::string shown;  ///< what it decodes to: the normalized content of normalized tokens
 };
 
 /// A part of a text: an added token or what lies between.

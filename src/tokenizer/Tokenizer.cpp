@@ -194,7 +194,8 @@ Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
 std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) const {
   std::vector<std::string> tokens;
   for (const auto id : ids) {
-    const auto token = token_of(id);
+    const auto* added = parts_->added.by_id(id);
+    const auto token = added != nullptr ? std::optional<std::string_view>(added->shown) : token_of(id);
     if (token && !(special == Special::skip && parts_->added.is_special(*token))) {
       tokens.emplace_back(*token);
     }
