@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "base/Error.hpp"

@@ -1,6 +1,7 @@
 #include "engine/MaskedPlan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>

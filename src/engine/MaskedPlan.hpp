@@ -3,10 +3,10 @@
 // What comes out is a function of the set of queries: neither their order nor their repeats show in the sequences.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "query/Query.hpp"

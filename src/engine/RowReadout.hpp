@@ -1,8 +1,9 @@
 // One row of logits -> the numbers of a slot.
 #pragma once
 
+#include <optional>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "engine/SetDistance.hpp"
 #include "engine/SoftmaxRow.hpp"

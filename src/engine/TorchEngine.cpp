@@ -19,16 +19,19 @@ namespace {
 // Rows that wait for the vocabulary projection: more rows a product are better, more logits than caches hold are not.
 constexpr std::int64_t rows_per_projection = 128;
 constexpr std::int64_t logits_per_projection = std::int64_t{1} << 25;
-// oneDNN compiles its kernels for each number of rows, some milliseconds each: so numbers of rows are multiples of
-// this.
-constexpr std::int64_t row_unit = 16;
+// oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
+constexpr std::int64_t last_layer_unit = 64;  // rows of one layer only: fillers cost next to nothing
+constexpr std::int64_t projection_unit = 32;
 
-std::int64_t rounded_up(std::int64_t count) { return (count + row_unit - 1) / row_unit * row_unit; }
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 // Tokens of one forward pass, fillers included: a batch that nearly fills the budget fills it, so that full batches
-// have one shape. At most 1/32 of the budget or 15 tokens are fillers.
+// have one shape; others are rounded up, small ones to 16, because they are most often one short text.
 std::int64_t filled_size(std::int64_t tokens, std::int64_t budget) {
-  return tokens <= budget && budget - tokens <= budget / 32 ? budget : rounded_up(tokens);
+  if (tokens <= budget && budget - tokens <= budget / 32) {
+    return budget;
+  }
+  return rounded_up(tokens, tokens <= 128 ? 16 : 32);
 }
 
 // Appends sequences that nobody reads.
@@ -43,7 +46,7 @@ void fill_up(model::Packed& batch, std::int64_t size, std::int64_t max_tokens) {
 
 // Adds tokens from the end of the batch until the number of rows is round; sorted and distinct as before.
 std::vector<std::int64_t> with_spare_rows(const std::vector<std::int64_t>& rows, std::int64_t tokens) {
-  const auto wanted = std::min(rounded_up(std::ssize(rows)), tokens);
+  const auto wanted = std::min(rounded_up(std::ssize(rows), last_layer_unit), tokens);
   std::vector<std::int64_t> spare;
   auto taken = rows.rbegin();
   for (auto token = tokens - 1; std::ssize(rows) + std::ssize(spare) < wanted; --token) {
@@ -170,7 +173,7 @@ class Call {
     const auto all = hidden_.size() == 1 ? hidden_.front() : at::cat(hidden_);
     hidden_.assign(1, all.narrow(0, count, all.size(0) - count));
     auto rows = all.narrow(0, 0, count);
-    if (const auto spare = rounded_up(count) - count; spare > 0) {
+    if (const auto spare = rounded_up(count, projection_unit) - count; spare > 0) {
       rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
     }
     const auto head_input = model_.head_input(rows);

@@ -1,9 +1,9 @@
 #include "query/QueryJson.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
-#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/Error.hpp"
