@@ -62,7 +62,9 @@ class AlignedText {
   void replace(std::span<const Range> ranges, std::string_view content);
 
  private:
-  Alignment before(std::size_t position) const { return position == 0 ? Alignment{origin_, origin_} : alignments_[position - 1]; }
+  Alignment before(std::size_t position) const {
+    return position == 0 ? Alignment{origin_, origin_} : alignments_[position - 1];
+  }
   std::string text_;
   std::vector<Alignment> alignments_;  // [byte]
   std::uint32_t origin_ = 0;           // byte of the input at which this part begins
