@@ -1,0 +1,205 @@
+// The parts of a run that need no second rank; whole runs are tested in tests/integration/test_run_*.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "run/Coordinator.hpp"
+#include "run/Environment.hpp"
+#include "run/Lease.hpp"
+#include "run/Progress.hpp"
+#include "run/Protocol.hpp"
+#include "run/Settings.hpp"
+#include "run/Signals.hpp"
+#include "run/StatusFile.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class DirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "run-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory = name;
+  }
+  void TearDown() override { fs::remove_all(directory); }
+  fs::path directory;
+};
+
+TEST(BlocksLeftTest, GivesEveryBlockOnceInOrder) {
+  BlocksLeft left(5);
+  EXPECT_TRUE(left.mark_done(1));
+  EXPECT_FALSE(left.mark_done(1));
+  EXPECT_EQ(left.next(), 0U);
+  EXPECT_EQ(left.next(), 2U);
+  left.mark_done(3);
+  EXPECT_EQ(left.next(), 4U);
+  EXPECT_EQ(left.next(), 5U);
+  EXPECT_EQ(left.next(), 5U);
+  EXPECT_EQ(left.num_done(), 2U);
+}
+
+TEST(ProtocolTest, MessagesReadBack) {
+  Scored scored;
+  scored.id = {base::sha256("key"), 7, 16};
+  scored.payload = {std::byte{1}, std::byte{2}, std::byte{3}};
+  scored.cost = {1, 2, 3, 4};
+  scored.seconds = 0.25;
+  const auto read = decode_scored(encode(scored));
+  EXPECT_EQ(read.id.key, scored.id.key);
+  EXPECT_EQ(read.id.block_index, 7U);
+  EXPECT_EQ(read.id.num_contexts, 16U);
+  EXPECT_EQ(read.payload, scored.payload);
+  EXPECT_EQ(read.cost.head_rows, 4U);
+  EXPECT_EQ(read.seconds, 0.25);
+  const auto order = decode_stop(encode(StopOrder{base::ExitCode::resume, "signal TERM"}));
+  EXPECT_EQ(order.exit_code, base::ExitCode::resume);
+  EXPECT_EQ(order.cause, "signal TERM");
+  EXPECT_THROW(decode_scored(std::vector<std::byte>(10)), base::Error);
+}
+
+TEST_F(DirectoryTest, StatusReadsBack) {
+  EXPECT_FALSE(read_status(directory).has_value());
+  RunStatus status;
+  status.name = "a \"name\"";
+  StatusFile file(directory, status);
+  file.update([](RunStatus& now) {
+    now.state = "failed";
+    now.cause = "disk full \xff";  // not UTF-8: must not keep the status from being written
+    now.blocks_total = 12;
+    now.cells_done = 3;
+  });
+  const auto read = read_status(directory);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->status.name, "a \"name\"");
+  EXPECT_EQ(read->status.state, "failed");
+  EXPECT_THAT(read->status.cause, HasSubstr("disk full"));
+  EXPECT_EQ(read->status.blocks_total, 12U);
+  EXPECT_EQ(read->status.cells_done, 3U);
+  EXPECT_EQ(read->process, ::getpid());
+}
+
+TEST_F(DirectoryTest, ForeignStatusIsBadInput) {
+  for (const std::string text : {"{}", "[1]", "{\"schema\": \"stereosweep-status/1\"}", "no json"}) {
+    std::ofstream(directory / "status.json") << text;
+    EXPECT_THROW(read_status(directory), base::InputError) << text;
+  }
+}
+
+TEST_F(DirectoryTest, LeaseRefusesASecondHolderAndGivesWayToANewerEpoch) {
+  ::setenv("STEREOSWEEP_LOCK_TIMEOUT_S", "0.1", 1);
+  {
+    const Lease first(directory);
+    EXPECT_NO_THROW(first.check());
+    try {
+      const Lease second(directory);
+      FAIL() << "two holders";
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("another run works in"));
+    }
+    EXPECT_NO_THROW(first.check());
+    std::ofstream(directory / "journal/epoch.2");
+    EXPECT_THROW(first.check(), base::Error);
+  }
+  const Lease next(directory);
+  EXPECT_NO_THROW(next.check());
+  EXPECT_TRUE(fs::exists(directory / "journal/epoch.3"));
+  EXPECT_FALSE(fs::exists(directory / "journal/epoch.2"));
+  ::unsetenv("STEREOSWEEP_LOCK_TIMEOUT_S");
+}
+
+TEST(SettingsTest, DifferencesNameTheField) {
+  base::FileSet files("model");
+  files.add("tokenizer.json", base::to_shared("{}"));
+  files.add("config.json", base::to_shared("{}"));
+  files.add("model.safetensors", base::to_shared("weights"));
+  files.add("README.txt", base::to_shared("whatever"));
+  domain::Job job;
+  const auto first = make_settings(job, files, "device A");
+  files.add("README.txt", base::to_shared("changed"));
+  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "device A").text), IsEmpty());
+  job.execution.threads_per_rank = 2;
+  files.add("model.safetensors", base::to_shared("other weights"));
+  const auto second = make_settings(job, files, "device A");
+  EXPECT_NE(first.fingerprint(), second.fingerprint());
+  EXPECT_THAT(settings_differences(first.text, second.text),
+              testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1 -> 2"),
+                                            HasSubstr("model/model.safetensors: ")));
+  EXPECT_NE(files_hash(first, "model"), files_hash(second, "model"));
+  EXPECT_EQ(files_hash(first, "tokenizer"), files_hash(second, "tokenizer"));
+}
+
+TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
+  base::FileSet files("model");
+  files.add("tokenizer.json", base::to_shared("{}"));
+  files.add("model.safetensors", base::to_shared("weights"));
+  domain::Job job;
+  job.execution.engine = domain::EngineKind::fake;
+  const auto first = make_settings(job, files, "fake");
+  files.add("model.safetensors", base::to_shared("other weights"));
+  EXPECT_EQ(first.text, make_settings(job, files, "fake").text);
+  job.seed = 5;
+  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "fake").text), ElementsAre("seed: 0 -> 5"));
+}
+
+TEST(ProgressTest, EstimatesFromWhatWasAdded) {
+  Progress progress({"alpha", "beta"});
+  RunStatus status;
+  status.num_ranks = 2;
+  status.blocks_total = 10;
+  status.blocks_done = 4;
+  status.cells_total = 1000;
+  status.cells_done = 400;
+  progress.add(0, 200, 50, 0.1);
+  progress.add(1, 200, 50, 0.4);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  progress.estimate(status);
+  EXPECT_GT(status.cells_per_second, 400);
+  EXPECT_LT(status.cells_per_second, 4001);
+  EXPECT_NEAR(status.seconds_left, 600 / status.cells_per_second, 1e-9);
+  EXPECT_NEAR(status.tokens_per_second, status.cells_per_second / 4, 1e-6);
+  EXPECT_EQ(status.slowest, "rank 1 on beta (0.4 s per block)");
+  EXPECT_THAT(progress_line(status), HasSubstr("4/10 blocks, 400/1,000 cells"));
+}
+
+TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
+  SignalWatcher watcher;
+  EXPECT_EQ(watcher.received(), 0);
+  std::atomic<int> seen{0};
+  ::kill(::getpid(), SIGUSR1);
+  while (watcher.received() == 0) {
+    std::this_thread::yield();
+  }
+  ::kill(::getpid(), SIGTERM);
+  watcher.set_action([&](int number) { seen = number; });
+  while (seen == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(watcher.received(), SIGUSR1);
+  EXPECT_EQ(signal_name(SIGUSR1), "USR1");
+}
+
+TEST(EnvironmentTest, SecondsAreChecked) {
+  ::setenv("STEREOSWEEP_TEST_S", "2.5", 1);
+  EXPECT_EQ(seconds_from_environment("STEREOSWEEP_TEST_S", 1), 2.5);
+  for (const char* bad : {"0", "-1", "ten", "nan"}) {
+    ::setenv("STEREOSWEEP_TEST_S", bad, 1);
+    EXPECT_THROW(seconds_from_environment("STEREOSWEEP_TEST_S", 1), base::InputError) << bad;
+  }
+  ::unsetenv("STEREOSWEEP_TEST_S");
+  EXPECT_EQ(seconds_from_environment("STEREOSWEEP_TEST_S", 1), 1);
+}
+
+}  // namespace
+}  // namespace stereosweep::run
