@@ -71,6 +71,7 @@ at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tens
 at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                          const Segments& segments, std::int64_t num_heads) {
   const auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  out.slice(0, segments.query_begin.back()).zero_();  // rows that belong to no sequence
   if (query.scalar_type() == at::kFloat) {
     attend_in<float>(query, key, value, segments, num_heads, out);
   } else {
