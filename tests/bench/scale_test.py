@@ -60,35 +60,37 @@ def write_job(folder, cells):
     return path
 
 
-def peak_memory(process_id):
-    """Largest resident size so far, in MB; 0 if the process is gone."""
+def memory(process_id):
+    """(resident, of which private to the process) in MB; zeros if the process is gone."""
+    sizes = {}
     try:
         for line in pathlib.Path(f"/proc/{process_id}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1000
+            key, _, value = line.partition(":")
+            if key in ("VmRSS", "RssAnon"):
+                sizes[key] = int(value.split()[0]) / 1000
     except OSError:
         pass
-    return 0.0
+    return sizes.get("VmRSS", 0.0), sizes.get("RssAnon", 0.0)
 
 
 class MemoryWatch(threading.Thread):
-    """Follows rank zero: its current size over time, and its peak."""
+    """Follows rank zero: largest (resident, private) of each state, and when scoring was over."""
 
     def __init__(self, process, output):
         super().__init__(daemon=True)
         self.process, self.output = process, output
-        self.peak, self.peak_scoring, self.scored_at = 0.0, 0.0, None
+        self.first, self.peaks, self.scored_at = None, {}, None
 
     def run(self):
         while self.process.poll() is None:
             state = runs.status(self.output)
-            peak = peak_memory(state.get("pid", 0))
-            self.peak = max(self.peak, peak)
-            if state["state"] == "running":
-                self.peak_scoring = max(self.peak_scoring, peak)
-            elif state["state"] == "exporting" and self.scored_at is None:
+            sizes = memory(state.get("pid", 0))
+            if sizes[0] > 0:
+                self.first = self.first or sizes
+                self.peaks[state["state"]] = tuple(map(max, sizes, self.peaks.get(state["state"], sizes)))
+            if state["state"] == "exporting" and self.scored_at is None:
                 self.scored_at = time.monotonic()
-            time.sleep(0.2)
+            time.sleep(0.05)
 
 
 def start_up(folder):
@@ -122,7 +124,8 @@ def main():
         cells = state["cells"]["done"]
         print(f"{cells:.4g} cells on {options.ranks} ranks: {cells / scoring:,.0f} cells/s, scored in {scoring:.0f} s, "
               f"exported after {seconds:.0f} s")
-        print(f"rank zero's peak memory: {watch.peak_scoring:.0f} MB while scoring, {watch.peak:.0f} MB with the export")
+        for moment, sizes in (("at the start (libraries)", watch.first), *watch.peaks.items()):
+            print(f"rank zero {moment}: {sizes[0]:.0f} MB resident, {sizes[1]:.0f} MB of it private")
         print(f"journal {runs.journal_bytes(folder / 'run') / 1e9:.2f} GB; {out.strip()}")
 
 

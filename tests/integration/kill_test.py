@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kill -9 of whole jobs at random moments, resumed on 1-4 ranks: the digest must be that of an undisturbed run.
 
-kill_test.py [--times 20] [--seed 1]     prints one line per round and the figure at the end
+kill_test.py [--times 20] [--seed 1] [--job JOB]     prints one line per round and the figure at the end
 """
 
 import argparse
@@ -15,18 +15,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import runs  # noqa: E402
 
 
-def one_round(output, chosen):
+def one_round(output, chosen, job=runs.SMOKE):
     """Starts and kills until a start gets through undisturbed; returns what was done as text."""
     story = []
     for _ in range(chosen.randint(1, 3)):
         ranks = chosen.randint(1, 4)
-        process = runs.start(runs.SMOKE, output, ranks=ranks, inject="block_start:*:delay=40")
-        time.sleep(chosen.uniform(0.05, 1.5))
+        process = runs.start(job, output, ranks=ranks, inject="block_start:*:delay=40")
+        time.sleep(chosen.uniform(0.05, 2.0))
         runs.kill_tree(process)
         process.communicate()
         story.append(f"{ranks} ranks killed after {runs.journal_bytes(output)} bytes")
     ranks = chosen.randint(1, 4)
-    code, _, err = runs.run(runs.SMOKE, output, ranks=ranks)
+    code, _, err = runs.run(job, output, ranks=ranks)
     assert code == 0, err
     return ", ".join(story) + f", finished on {ranks}"
 
@@ -35,15 +35,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--job", default=runs.SMOKE)
     options = parser.parse_args()
     chosen = random.Random(options.seed)
     equal = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        assert runs.run(runs.SMOKE, folder / "reference")[0] == 0
+        assert runs.run(options.job, folder / "reference")[0] == 0
         reference = runs.digest(folder / "reference")
         for number in range(options.times):
-            story = one_round(folder / str(number), chosen)
+            story = one_round(folder / str(number), chosen, options.job)
             same = runs.digest(folder / str(number)) == reference
             equal += same
             print(f"{number + 1:3} {'equal' if same else 'DIFFERENT'}: {story}", flush=True)
