@@ -20,8 +20,13 @@ def one_round(output, chosen, job=runs.SMOKE):
     story = []
     for _ in range(chosen.randint(1, 3)):
         ranks = chosen.randint(1, 4)
-        process = runs.start(job, output, ranks=ranks, inject="block_start:*:delay=40")
-        time.sleep(chosen.uniform(0.05, 2.0))
+        before = runs.journal_bytes(output) + 2000  # more than the head of this attempt's file
+        process = runs.start(job, output, ranks=ranks, inject="block_start:*:delay=80")
+        if chosen.random() < 0.75:  # while blocks are scored or the result is written; else during the start, too
+            runs.wait_for(lambda: runs.journal_bytes(output) > before or process.poll() is not None)
+            time.sleep(chosen.uniform(0, 1))
+        else:
+            time.sleep(chosen.uniform(0.05, 1.5))
         runs.kill_tree(process)
         process.communicate()
         story.append(f"{ranks} ranks killed after {runs.journal_bytes(output)} bytes")
