@@ -40,7 +40,11 @@ Id checked(Id value, std::string_view problem) {
 }
 
 void prepare_library() {
-  if (H5open() < 0) {
+  // After a full disk, HDF5's clean-up at exit writes what failed once more and crashes (1.10.8): the exit status would
+  // be a signal's. Files are closed by their owners, so nothing is left for it to do. First call wins, and must be
+  // first.
+  static const bool no_clean_up = H5dont_atexit() >= 0;
+  if (!no_clean_up || H5open() < 0) {
     throw base::Error(base::describe("cannot start HDF5", "H5open failed"));
   }
   checked(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "cannot silence HDF5");
@@ -77,7 +81,7 @@ void Handle::close(std::string_view problem) {
 void Handle::release() noexcept {
   if (id_ >= 0 && close_(std::exchange(id_, -1)) < 0) {
     H5Eclear2(H5E_DEFAULT);
-    base::log(base::LogLevel::warning, "an HDF5 handle could not be closed");
+    base::log(base::LogLevel::debug, "an HDF5 handle could not be closed");  // the cause was thrown before
   }
 }
 

@@ -14,7 +14,8 @@ using Id = std::int64_t;
 /// Returns `value` where it is not negative. Otherwise throws base::Error "problem (HDF5's error stack)".
 Id checked(Id value, std::string_view problem);
 
-/// Silences HDF5's own printing, and forbids filter plugins: a file names libraries that would be loaded. Idempotent.
+/// Silences HDF5's own printing, forbids filter plugins (a file names libraries that would be loaded) and HDF5's
+/// clean-up at exit. Idempotent; comes before any other call.
 void prepare_library();
 
 /// Version of the library that is loaded: "1.10.8".

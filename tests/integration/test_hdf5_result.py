@@ -177,6 +177,17 @@ def test_stats_refuses_what_would_change_the_run(run):
     assert "did you mean" in stereosweep("stats", run, "statistics.word_agregate=mean", code=2)
 
 
+def test_a_full_disk_is_an_error_with_its_reason(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    before = (copy / "association.h5").read_bytes()
+    limited = f"trap '' XFSZ; ulimit -f 60; exec '{PROGRAM}' export '{copy}'"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.returncode == 1 and "File too large" in done.stderr
+    assert (copy / "association.h5").read_bytes() == before
+    assert list(copy.glob("*.partial*")) == []
+
+
 @pytest.mark.parametrize("command", ["show", "stats", "export"])
 def test_bad_paths_are_usage_errors(command, tmp_path):
     assert "absent" in stereosweep(command, tmp_path / "absent", code=2)
