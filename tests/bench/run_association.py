@@ -58,7 +58,7 @@ def arguments():
     parser.add_argument("--out", type=Path, default=cache / "bench" / "reports")
     parser.add_argument("--models", nargs="+", default=list(UNITS), choices=list(UNITS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--batch-tokens", type=int, default=1024, help="ours: a job's default; the peers keep their best, 512")
+    parser.add_argument("--batch-tokens", type=int, default=512, help="ours; the peers keep their own 512")
     args = parser.parse_args()
     args.peers = args.peers.resolve()
     if not (args.peers / "hf_batched.py").exists():
