@@ -1,4 +1,4 @@
-# Imported targets for the torch wheel of PyPI: TorchWheel::cpu, TorchWheel::cuda, TorchWheel::nccl.
+# Imported targets for the torch wheel of PyPI: TorchWheel::cpu, TorchWheel::cuda.
 # Torch's own CMake files want nvcc and a toolkit; headers and libraries of the wheel are enough.
 #   in:  STEREOSWEEP_PYTHON (python of the environment), STEREOSWEEP_USE_CUDA
 #   out: TorchWheel_VERSION, the targets
@@ -32,28 +32,21 @@ foreach(_dir IN LISTS TorchWheel_NVIDIA_LIBS)
   target_link_options(TorchWheel::cpu INTERFACE "-Wl,-rpath,${_dir}" "-Wl,-rpath-link,${_dir}")
 endforeach()
 
+# TorchWheel::cuda: the runtime and its headers. libtorch_cuda.so itself is loaded by the room model when a device is
+# there (it costs 235 MB in every process); the rpath above is where the loader finds it.
+add_library(TorchWheel::cuda INTERFACE IMPORTED)
 if(STEREOSWEEP_USE_CUDA)
-  add_library(TorchWheel::cuda INTERFACE IMPORTED)
-  target_link_libraries(TorchWheel::cuda INTERFACE TorchWheel::cpu
-    # torch_cuda registers its kernels on load: nothing refers to it by name
-    "-Wl,--no-as-needed" "${TorchWheel_LIB}/libtorch_cuda.so" "${TorchWheel_LIB}/libc10_cuda.so"
-    "-Wl,--as-needed")
+  file(GLOB _torch_cudart "${TorchWheel_SITE}/nvidia/*/lib/libcudart.so.*")
+  if(NOT _torch_cudart OR NOT EXISTS "${TorchWheel_LIB}/libtorch_cuda.so")
+    message(FATAL_ERROR "The CUDA side of torch is not in ${TorchWheel_SITE} (STEREOSWEEP_USE_CUDA is ON). "
+                        "Run env/setup.sh cuda, or pass -DSTEREOSWEEP_USE_CUDA=OFF")
+  endif()
   target_compile_definitions(TorchWheel::cuda INTERFACE STEREOSWEEP_WITH_CUDA=1)
+  target_link_libraries(TorchWheel::cuda INTERFACE "${_torch_cudart}")
   foreach(_inc IN ITEMS cu13/include cuda_runtime/include)
     if(EXISTS "${TorchWheel_SITE}/nvidia/${_inc}")
       target_include_directories(TorchWheel::cuda SYSTEM INTERFACE "${TorchWheel_SITE}/nvidia/${_inc}")
     endif()
   endforeach()
-  add_library(TorchWheel::cudart INTERFACE IMPORTED)
-  file(GLOB _torch_cudart "${TorchWheel_SITE}/nvidia/*/lib/libcudart.so.*")
-  target_link_libraries(TorchWheel::cudart INTERFACE TorchWheel::cuda "${_torch_cudart}")
-  add_library(TorchWheel::nccl INTERFACE IMPORTED)
-  target_include_directories(TorchWheel::nccl SYSTEM INTERFACE "${TorchWheel_SITE}/nvidia/nccl/include")
-  target_link_libraries(TorchWheel::nccl INTERFACE TorchWheel::cuda
-    "${TorchWheel_SITE}/nvidia/nccl/lib/libnccl.so.2")
-else()
-  add_library(TorchWheel::cuda INTERFACE IMPORTED)
-  target_link_libraries(TorchWheel::cuda INTERFACE TorchWheel::cpu)
-  add_library(TorchWheel::cudart INTERFACE IMPORTED)
 endif()
 set(TorchWheel_FOUND TRUE)

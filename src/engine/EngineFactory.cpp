@@ -1,6 +1,5 @@
 #include "engine/EngineFactory.hpp"
 
-#include <ATen/Context.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "base/Error.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/TorchEngine.hpp"
+#include "model/CudaLibrary.hpp"
 #include "model/MaskedModel.hpp"
 
 namespace stereosweep::engine {
@@ -29,7 +29,7 @@ std::string value_in(const std::filesystem::path& path, std::string_view key, st
 }
 
 bool uses_cuda(domain::Device device) {
-  return device == domain::Device::cuda || (device == domain::Device::automatic && at::hasCUDA());
+  return device == domain::Device::cuda || (device == domain::Device::automatic && model::cuda_ready());
 }
 
 std::string gpu_name() {

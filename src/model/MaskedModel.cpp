@@ -1,10 +1,10 @@
 #include "model/MaskedModel.hpp"
 
-#include <ATen/Context.h>
 #include <c10/core/InferenceMode.h>
 
 #include "base/Error.hpp"
 #include "model/CheckpointConfig.hpp"
+#include "model/CudaLibrary.hpp"
 #include "model/Encoder.hpp"
 #include "model/EncoderWeights.hpp"
 
@@ -12,11 +12,12 @@ namespace stereosweep::model {
 namespace {
 
 at::Device choose_device(Device device) {
-  const bool present = at::hasCUDA();
+  const bool present = device != Device::cpu && cuda_ready();
   if (device == Device::cuda && !present) {
     throw base::InputError(base::describe("no CUDA device", "torch sees none", "use the device cpu"));
   }
-  return device != Device::cpu && present ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  // No index: the calling thread's current device, which the rank's binding has set.
+  return at::Device(present ? at::kCUDA : at::kCPU);
 }
 
 }  // namespace
