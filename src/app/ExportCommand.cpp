@@ -1,10 +1,9 @@
 #include "app/ExportCommand.hpp"
 
-#include <boost/program_options.hpp>
-
 #include <algorithm>
 #include <iostream>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Text.hpp"
@@ -66,28 +65,8 @@ int export_command(const Arguments& arguments) {
   options::options_description visible(
       "stereosweep export DIR: write PROBE.h5 from the journal, also while the run goes on.\n"
       "Cells that are not scored yet have the status not_scored");
-  visible.add_options()("help", "print this");
-  options::options_description hidden;
-  hidden.add_options()("path", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("path", 1);
-  options::options_description all;
-  all.add(visible).add(hidden);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep export --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
-    return static_cast<int>(base::ExitCode::done);
-  }
-  if (values.count("path") == 0) {
-    throw base::InputError(base::describe("no run directory is named", "see stereosweep export --help"));
-  }
-  return export_run_directory(values["path"].as<std::string>());
+  const auto line = read_command_line(arguments, "export", visible, Places::one, "run directory");
+  return line ? export_run_directory(line->place) : static_cast<int>(base::ExitCode::done);
 }
 
 }  // namespace stereosweep::app

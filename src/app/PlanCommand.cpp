@@ -1,11 +1,12 @@
 #include "app/PlanCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
 #include <limits>
 #include <string>
 
+#include "app/CommandLine.hpp"
 #include "app/PlanReport.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -30,39 +31,23 @@ struct Request {
 // Nothing where only help was asked for.
 std::optional<Request> parse_arguments(const Arguments& arguments) {
   options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights");
-  visible.add_options()("help", "print this");
   visible.add_options()("show-prompts", "also print the text of every cell");
   visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");
   visible.add_options()("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
-  options::options_description all;
-  all.add(visible).add_options()("job", options::value<std::vector<std::string>>());
-  options::positional_options_description positional;
-  positional.add("job", -1);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep plan --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  const auto line = read_command_line(arguments, "plan", visible, Places::one_and_overrides, "job");
+  if (!line) {
     return std::nullopt;
   }
-  if (values.count("job") == 0) {
-    throw base::InputError(base::describe("no job is named", "see stereosweep plan --help"));
-  }
   Request request;
-  request.overrides = values["job"].as<std::vector<std::string>>();
-  request.file = request.overrides.front();
-  request.overrides.erase(request.overrides.begin());
-  request.shows_prompts = values.count("show-prompts") > 0;
-  request.ranks = values["ranks"].as<int>();
+  request.file = line->place;
+  request.overrides = line->overrides;
+  request.shows_prompts = line->has("show-prompts");
+  request.ranks = line->get<int>("ranks");
   if (request.ranks < 1) {
     throw base::InputError(base::describe("--ranks must be at least 1", "it is " + std::to_string(request.ranks)));
   }
-  if (values.count("limit") > 0) {
-    const auto limit = values["limit"].as<std::int64_t>();
+  if (line->has("limit")) {
+    const auto limit = line->get<std::int64_t>("limit");
     if (limit < 0) {
       throw base::InputError(base::describe("--limit must not be negative", "it is " + std::to_string(limit)));
     }

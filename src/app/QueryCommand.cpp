@@ -1,11 +1,12 @@
 #include "app/QueryCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
 #include <optional>
 #include <string>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "engine/EngineFactory.hpp"
 #include "query/QueryJson.hpp"
@@ -45,7 +46,6 @@ domain::Device device_of(const std::string& name) {
 
 options::options_description described() {
   options::options_description all("stereosweep query: JSON queries on standard input, answers on standard output");
-  all.add_options()("help", "print this");
   all.add_options()("model", options::value<std::string>(), "Hugging Face checkpoint directory");
   all.add_options()("dtype", options::value<std::string>()->default_value("float32"), "float32 or bfloat16");
   all.add_options()("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
@@ -55,27 +55,18 @@ options::options_description described() {
 
 // Nothing where only help was asked for.
 std::optional<Request> parse_arguments(const Arguments& arguments) {
-  const auto all = described();
-  options::variables_map values;
-  try {
-    const options::positional_options_description none;
-    options::store(options::command_line_parser(arguments).options(all).positional(none).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep query --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << all;
+  const auto line = read_command_line(arguments, "query", described(), Places::none);
+  if (!line) {
     return std::nullopt;
   }
-  if (values.count("model") == 0) {
+  if (!line->has("model")) {
     throw base::InputError(base::describe("--model is missing", "a query needs a checkpoint directory"));
   }
   Request request;
-  request.model = values["model"].as<std::string>();
-  request.settings.dtype = dtype_of(values["dtype"].as<std::string>());
-  request.settings.device = device_of(values["device"].as<std::string>());
-  request.settings.threads = values["threads"].as<int>();
+  request.model = line->get<std::string>("model");
+  request.settings.dtype = dtype_of(line->get<std::string>("dtype"));
+  request.settings.device = device_of(line->get<std::string>("device"));
+  request.settings.threads = line->get<int>("threads");
   return request;
 }
 

@@ -1,10 +1,11 @@
 #include "app/RunCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 #include <unistd.h>
 
 #include <iostream>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "parallel/Coordinated.hpp"
@@ -22,43 +23,26 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
   options::options_description visible(
       "stereosweep run JOB_OR_DIR [key=value ...]: start a job, or continue what its directory holds.\n"
       "A directory of another job is refused. Options");
-  visible.add_options()("help", "print this")  //
+  visible.add_options()  //
       ("output", options::value<std::string>(),
        "directory of the run (default results/<name>); of a sweep: its parent")       //
       ("overwrite", "start anew: removes what an earlier run left in the directory")  //
       ("reuse", options::value<std::string>(), "directory of an older run: blocks that both share are taken over");
-  options::options_description hidden;
-  hidden.add_options()("job", options::value<std::vector<std::string>>());
-  options::positional_options_description positional;
-  positional.add("job", -1);
-  options::options_description all;
-  all.add(visible).add(hidden);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep run --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  const auto line = read_command_line(arguments, "run", visible, Places::one_and_overrides, "job");
+  if (!line) {
     return std::nullopt;
   }
-  if (values.count("job") == 0) {
-    throw base::InputError(base::describe("no job is named", "see stereosweep run --help"));
-  }
   run::RunRequest request;
-  request.overrides = values["job"].as<std::vector<std::string>>();
-  request.job = request.overrides.front();
-  request.overrides.erase(request.overrides.begin());
-  if (values.count("output") > 0) {
-    request.output = values["output"].as<std::string>();
+  request.job = line->place;
+  request.overrides = line->overrides;
+  if (line->has("output")) {
+    request.output = line->get<std::string>("output");
   }
-  if (values.count("overwrite") > 0) {
+  if (line->has("overwrite")) {
     request.existing = run::RunRequest::Existing::overwrite;
   }
-  if (values.count("reuse") > 0) {
-    request.reuse = values["reuse"].as<std::string>();
+  if (line->has("reuse")) {
+    request.reuse = line->get<std::string>("reuse");
   }
   return request;
 }

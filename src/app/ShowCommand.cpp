@@ -1,9 +1,10 @@
 #include "app/ShowCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
 
+#include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -70,37 +71,21 @@ std::string cubes_text(const results::ResultFile& file) {
 
 int show_command(const Arguments& arguments) {
   options::options_description visible("stereosweep show DIR_OR_FILE: what a result holds");
-  visible.add_options()("help", "print this")(
-      "digest", "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks")(
+  visible.add_options()("digest",
+                        "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks")(
       "status", "print only the counts of cells and scores by status")(
       "top", options::value<std::size_t>()->default_value(5), "how many strongest associations per measure");
-  options::options_description hidden;
-  hidden.add_options()("path", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("path", 1);
-  options::options_description all;
-  all.add(visible).add(hidden);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep show --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  const auto line = read_command_line(arguments, "show", visible, Places::one, "run directory");
+  if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  if (values.count("path") == 0) {
-    throw base::InputError(base::describe("no run directory is named", "see stereosweep show --help"));
-  }
-  const auto path = find_result(values["path"].as<std::string>());
-  if (values.count("digest") > 0) {
+  const auto path = find_result(line->place);
+  if (line->has("digest")) {
     std::cout << base::to_hex(results::digest_of_file(path)) << '\n';
     return static_cast<int>(base::ExitCode::done);
   }
   const results::ResultFile file(path);
-  if (values.count("status") == 0) {
+  if (!line->has("status")) {
     std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
   }
   if (file.text("schema") != "stereosweep/association" || file.schema().num_priors == 0) {
@@ -109,8 +94,8 @@ int show_command(const Arguments& arguments) {
   }
   const auto result = results::compute_statistics(file, {});
   std::cout << results::status_text(result);
-  if (values.count("status") == 0) {
-    std::cout << '\n' << results::top_associations_text(result, values["top"].as<std::size_t>());
+  if (!line->has("status")) {
+    std::cout << '\n' << results::top_associations_text(result, line->get<std::size_t>("top"));
   }
   return static_cast<int>(base::ExitCode::done);
 }

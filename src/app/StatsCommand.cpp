@@ -1,9 +1,10 @@
 #include "app/StatsCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
 
+#include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -82,41 +83,23 @@ int stats_command(const Arguments& arguments) {
   options::options_description visible(
       "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages and agreement with human ratings;\n"
       "writes PROBE.stats.h5 beside the result");
-  visible.add_options()("help", "print this")("top", options::value<std::size_t>()->default_value(5),
-                                              "how many strongest associations per measure");
-  options::options_description hidden;
-  hidden.add_options()("path", options::value<std::vector<std::string>>());
-  options::positional_options_description positional;
-  positional.add("path", -1);
-  options::options_description all;
-  all.add(visible).add(hidden);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep stats --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  visible.add_options()("top", options::value<std::size_t>()->default_value(5),
+                        "how many strongest associations per measure");
+  const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
+  if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  if (values.count("path") == 0) {
-    throw base::InputError(base::describe("no run directory is named", "see stereosweep stats --help"));
-  }
-  auto overrides = values["path"].as<std::vector<std::string>>();
-  const auto path = find_result(overrides.front());
-  overrides.erase(overrides.begin());
-  require_statistics_keys(overrides);
+  const auto path = find_result(line->place);
+  require_statistics_keys(line->overrides);
   const results::ResultFile file(path);
-  const auto job = job_of(file, overrides);
+  const auto job = job_of(file, line->overrides);
   const auto target = target_of(path);
   const auto result = results::write_statistics(file, options_of(job), target);
   if (!file.complete()) {
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
   std::cout << results::status_text(result) << '\n'
-            << results::top_associations_text(result, values["top"].as<std::size_t>()) << '\n'
+            << results::top_associations_text(result, line->get<std::size_t>("top")) << '\n'
             << results::agreement_text(result);
   if (!result.ratings) {
     std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";

@@ -1,12 +1,13 @@
 #include "app/TokenizeCommand.hpp"
 
-#include <boost/program_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
 
 #include <charconv>
 #include <iostream>
 #include <string>
 #include <string_view>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
@@ -92,30 +93,22 @@ int tokenize_command(const Arguments& arguments) {
   options::options_description visible(
       "stereosweep tokenize --model DIR: one line {\"ids\":[..],\"offsets\":[[start,end],..]} for each line of "
       "standard input (offsets in bytes)");
-  visible.add_options()("help", "print this")("model", options::value<std::string>(), "a Hugging Face directory")(
+  visible.add_options()("model", options::value<std::string>(), "a Hugging Face directory")(
       "no-special", "without the special tokens that frame a text")(
       "json-lines", "each line is a JSON string, so that a text may hold line ends");
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(visible).positional({}).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep tokenize --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  const auto line = read_command_line(arguments, "tokenize", visible, Places::none);
+  if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  if (values.count("model") == 0) {
+  if (!line->has("model")) {
     throw base::InputError(base::describe("no --model is given", "see stereosweep tokenize --help"));
   }
   std::ios::sync_with_stdio(false);
   std::cin.tie(nullptr);
-  const auto files = base::read_checkpoint_files(values["model"].as<std::string>(), base::CheckpointPart::small_files);
+  const auto files = base::read_checkpoint_files(line->get<std::string>("model"), base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  return tokenize_lines(
-      tokenizer, values.count("json-lines") > 0 ? LineForm::json : LineForm::text,
-      values.count("no-special") > 0 ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);
+  return tokenize_lines(tokenizer, line->has("json-lines") ? LineForm::json : LineForm::text,
+                        line->has("no-special") ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);
 }
 
 }  // namespace stereosweep::app

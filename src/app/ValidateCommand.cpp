@@ -1,11 +1,10 @@
 #include "app/ValidateCommand.hpp"
 
-#include <boost/program_options.hpp>
-
 #include <filesystem>
 #include <iostream>
 #include <unordered_set>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
@@ -47,31 +46,11 @@ std::string summary(const domain::Job& job) {
 
 int validate_command(const Arguments& arguments) {
   options::options_description visible("stereosweep validate JOB [key=value ...]: check a job; no model is read");
-  visible.add_options()("help", "print this");
-  options::options_description hidden;
-  hidden.add_options()("job", options::value<std::vector<std::string>>());
-  options::positional_options_description positional;
-  positional.add("job", -1);
-  options::options_description all;
-  all.add(visible).add(hidden);
-  options::variables_map values;
-  try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), values);
-    options::notify(values);
-  } catch (const options::error& error) {
-    throw base::InputError(base::describe(error.what(), "see stereosweep validate --help"));
-  }
-  if (values.count("help") > 0) {
-    std::cout << visible;
+  const auto line = read_command_line(arguments, "validate", visible, Places::one_and_overrides, "job");
+  if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  if (values.count("job") == 0) {
-    throw base::InputError(base::describe("no job is named", "see stereosweep validate --help"));
-  }
-  auto overrides = values["job"].as<std::vector<std::string>>();
-  const std::string file = overrides.front();
-  overrides.erase(overrides.begin());
-  for (const auto& job : config::load_jobs(file, overrides)) {
+  for (const auto& job : config::load_jobs(line->place, line->overrides)) {
     std::cout << summary(job) << '\n';
   }
   return static_cast<int>(base::ExitCode::done);
