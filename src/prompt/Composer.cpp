@@ -55,7 +55,7 @@ ContextText Composer::compose(const domain::Subject& subject, const domain::Temp
   context.before.reserve(text.size() + form.size() + 8);
   context.group_side = group_first ? GroupSide::before_trait : GroupSide::after_trait;
   const auto put_group = [&](std::string& out, std::string_view said_before) {
-    const bool opens = opens_sentence(said_before);
+    const bool opens = opens_sentence_at(said_before, all.substr(group_at + mark_size));
     if (has_article) {
       out += opens ? capitalise(subject.article) : subject.article;
       out += ' ';
@@ -70,10 +70,10 @@ ContextText Composer::compose(const domain::Subject& subject, const domain::Temp
     put_group(context.before, all.substr(0, group_at));
     context.before += all.substr(group_at + mark_size, trait_at - group_at - mark_size);
     context.after = all.substr(after_trait);
-    context.capitalise_trait = opens_sentence(context.before);
+    context.capitalise_trait = opens_sentence_at(context.before, all.substr(after_trait));
   } else {
     context.before = all.substr(0, trait_at);
-    context.capitalise_trait = opens_sentence(context.before);
+    context.capitalise_trait = opens_sentence_at(context.before, all.substr(after_trait));
     context.after = all.substr(after_trait, group_at - after_trait);
     put_group(context.after, all.substr(0, group_at));
     context.after += all.substr(group_at + mark_size);

@@ -21,6 +21,17 @@ std::string first_word(std::string_view text) {
   return word;
 }
 
+/// Two or more capitals, said letter by letter: "US citizen", "LGBT person", "HIV-positive person".
+bool is_spelled_out(std::string_view text) {
+  std::size_t length = 0;
+  for (; length < text.size() && is_letter(text[length]); ++length) {
+    if (text[length] == lower(text[length])) {
+      return false;
+    }
+  }
+  return length >= 2;
+}
+
 char32_t upper(char32_t c) {
   const bool latin = (c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7);
   const bool greek = c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2;
@@ -51,8 +62,14 @@ std::string indefinite_article(std::string_view words) {
   if (starts("hour") || starts("honest") || starts("honor") || starts("honour") || starts("heir")) {
     return "an";
   }
-  const bool like_you = (starts("uni") && !starts("unin") && !starts("unim") && !starts("unid")) || starts("eu") ||
-                        starts("use") || starts("usu") || starts("uto") || word == "one" || starts("once");
+  if (is_spelled_out(words)) {
+    return std::string_view("AEFHILMNORSX").find(words.front()) != std::string_view::npos ? "an" : "a";
+  }
+  const bool you_and_n = starts("uni") && !starts("unin") && !starts("unim") && !starts("unid");
+  const bool you_and_t = starts("ut") && !starts("utt") && !starts("utm");
+  const bool like_you = you_and_n || you_and_t || starts("eu") || starts("use") || starts("usu") || starts("uga") ||
+                        starts("ukr") || starts("uru") || starts("uig") || starts("uyg") || word == "one" ||
+                        starts("once");
   return std::string_view("aeiou").find(word.front()) != std::string_view::npos && !like_you ? "an" : "a";
 }
 
@@ -87,6 +104,15 @@ bool opens_sentence(std::string_view text) {
   }
   drop_opener(text);  // here a closing one: He said "no." {prompt}
   return !text.empty() && std::string_view(".!?").find(text.back()) != std::string_view::npos;
+}
+
+bool opens_sentence_at(std::string_view before, std::string_view after) {
+  constexpr std::array<std::string_view, 7> closers = {"\"", "'", ")", "]", "\u201D", "\u2019", "\u00BB"};
+  const auto closes = [after](std::string_view mark) { return after.starts_with(mark); };
+  if (std::any_of(closers.begin(), closers.end(), closes)) {
+    drop_opener(before);
+  }
+  return opens_sentence(before);
 }
 
 std::string lower_function_word(std::string_view text) {

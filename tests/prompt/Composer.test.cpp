@@ -34,6 +34,10 @@ TEST(Composer, forms_articles_and_capitals) {
   EXPECT_EQ(text_of(women, plural("{trait} people are {group}.")), "Kind people are women.");
   EXPECT_EQ(text_of(women, plural("It is so. {group} are {trait}.")), "It is so. Women are kind.");
   EXPECT_EQ(text_of(women, plural("{group}! {trait}!")), "Women! Kind!");
+  EXPECT_EQ(text_of(women, plural("the {group} are \"{trait}\" people.")), "The women are \"kind\" people.");
+  EXPECT_EQ(text_of(women, plural("these \"{group}\" are ({trait}) people.")), "These \"women\" are (kind) people.");
+  EXPECT_EQ(text_of(women, plural("\"{trait}\" is the word for {group}.")), "\"Kind\" is the word for women.");
+  EXPECT_EQ(text_of(women, plural("he said: \"{group} are {trait}.\"")), "He said: \"Women are kind.\"");
 }
 
 TEST(Composer, wrappers_lower_what_is_lower_by_nature) {

@@ -8,11 +8,13 @@ namespace {
 TEST(Wording, article_follows_the_sound_of_common_words) {
   for (const auto* word :
        {"elderly person", "Asian person", "immigrant", "unemployed person", "Amish person", "Irish person",
-        "autistic person", "heir", "hour", "honest man", "atheist", "uninsured person", "umpire"}) {
+        "autistic person", "heir", "hour", "honest man", "atheist", "uninsured person", "umpire", "LGBT person",
+        "HIV-positive person", "utter beginner", "urban person"}) {
     EXPECT_EQ(indefinite_article(word), "an") << word;
   }
   for (const auto* word : {"woman", "university student", "union worker", "European", "user", "one-eyed man",
-                           "Black person", "Hispanic person", "teenager", "", "3-year-old", "\xC3\xA9migr\xC3\xA9"}) {
+                           "Black person", "Hispanic person", "teenager", "", "3-year-old", "US citizen", "Ukrainian",
+                           "Ugandan", "Uyghur person", "Uruguayan", "Utah native", "\xC3\xA9migr\xC3\xA9"}) {
     EXPECT_EQ(indefinite_article(word), "a") << word;
   }
 }
