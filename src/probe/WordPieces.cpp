@@ -15,12 +15,7 @@ constexpr std::string_view white_space = " \t\n\r\f\v";
 
 bool is_continuation_byte(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-/// Tokens of `encoding` before, over and after a span of its text.
-struct Parts {
-  std::vector<TokenId> before;
-  std::vector<TokenId> inside;
-  std::vector<TokenId> after;
-};
+using Parts = WordLocator::Parts;
 
 Parts split_at(const tokenizer::Encoding& encoding, base::Span span) {
   Parts parts;
@@ -46,11 +41,30 @@ WordLocator::WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings sur
   ids_after_ = std::move(parts.after);
 }
 
+/// A blank that the mask eats and no token of the word carries is the word's own first piece: byte-level BPE without a
+/// merge of the blank and the word's first byte.
+void WordLocator::take_blanks(const tokenizer::Encoding& encoding, Parts& parts) const {
+  const auto& before = parts.before;
+  const std::size_t known = ids_before_.size();
+  if (before.size() <= known || !std::equal(ids_before_.begin(), ids_before_.end(), before.begin())) {
+    return;
+  }
+  const auto last = surroundings_.before.find_last_not_of(white_space);
+  const std::size_t blank = last == std::string::npos ? 0 : last + 1;
+  if (surroundings_.before.size() != blank + 1 || encoding.offsets[known].begin < blank) {
+    return;
+  }
+  parts.inside.insert(parts.inside.begin(), before.begin() + static_cast<std::ptrdiff_t>(known), before.end());
+  parts.before.resize(known);
+}
+
 WordPieces WordLocator::locate(std::string_view word) const {
   std::string text = surroundings_.before;
   text.append(word).append(surroundings_.after);
   const std::size_t begin = surroundings_.before.size();
-  auto parts = split_at(tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out), {begin, begin + word.size()});
+  const auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out);
+  auto parts = split_at(encoding, {begin, begin + word.size()});
+  take_blanks(encoding, parts);
   WordPieces pieces{.ids = std::move(parts.inside), .status = PieceStatus::ok};
   const auto unknown = tokenizer_.unknown_id();
   if (parts.before != ids_before_ || parts.after != ids_after_) {

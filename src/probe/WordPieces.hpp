@@ -34,8 +34,16 @@ class WordLocator {
  public:
   WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings);
   WordPieces locate(std::string_view word) const;
+  /// Tokens of a text before, over and after a span.
+  struct Parts {
+    std::vector<query::TokenId> before;
+    std::vector<query::TokenId> inside;
+    std::vector<query::TokenId> after;
+  };
 
  private:
+  void take_blanks(const tokenizer::Encoding& encoding, Parts& parts) const;
+
   const tokenizer::Tokenizer& tokenizer_;
   Surroundings surroundings_;
   std::vector<query::TokenId> ids_before_;  ///< around one mask

@@ -63,6 +63,13 @@ TEST_F(WordPiecesTest, ByteLevelJoins) {
   EXPECT_EQ(two_blanks.locate("kind").status, PieceStatus::joins) << "the mask eats both blanks, the word only one";
 }
 
+TEST_F(WordPiecesTest, ABlankWithoutAMergeIsTheWordsFirstPiece) {
+  const WordLocator inside(byte_level_, {"women are ", "."});
+  const auto capital = inside.locate("Xind");
+  EXPECT_EQ(capital.status, PieceStatus::ok);
+  EXPECT_EQ(tokens(byte_level_, capital).front(), "\xC4\xA0");
+}
+
 TEST_F(WordPiecesTest, AMaskedGroupBeforeTheWord) {
   const WordLocator locator(byte_level_, {"<mask> are ", "."});
   EXPECT_THAT(tokens(byte_level_, locator.locate("warm")), ElementsAre("\xC4\xA0warm"));
