@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <unordered_set>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
@@ -17,10 +16,9 @@ namespace options = boost::program_options;
 
 std::string summary(const domain::Job& job) {
   const auto list = prompt::list_subjects(job);
-  std::unordered_set<std::string> words;
+  std::uint64_t num_words = 0;  // a word of two poles counts twice, as in the result
   for (const auto& pair : job.axes.traits) {
-    words.insert(pair.left.words.begin(), pair.left.words.end());
-    words.insert(pair.right.words.begin(), pair.right.words.end());
+    num_words += pair.left.words.size() + pair.right.words.size();
   }
   const std::uint64_t num_groups = job.axes.groups.size();
   const std::uint64_t num_contexts = list.subjects.size() * job.axes.templates.size() * job.axes.rephrasings.size();
@@ -29,9 +27,9 @@ std::string summary(const domain::Job& job) {
                      base::with_thousands(list.num_priors) + " priors, " +
                      base::with_thousands(job.axes.templates.size()) + " templates x " +
                      base::with_thousands(job.axes.rephrasings.size()) + " rephrasings, " +
-                     base::with_thousands(job.axes.traits.size()) + " trait pairs (" +
-                     base::with_thousands(words.size()) + " words): " + base::with_thousands(num_contexts) +
-                     " contexts, " + base::with_thousands(num_contexts * words.size()) + " cells";
+                     base::with_thousands(job.axes.traits.size()) + " trait pairs (" + base::with_thousands(num_words) +
+                     " words): " + base::with_thousands(num_contexts) + " contexts, " +
+                     base::with_thousands(num_contexts * num_words) + " cells";
   if (!list.omissions.empty()) {
     text += "; " + base::with_thousands(list.omissions.size()) + " pairs left out (see plan)";
   }

@@ -35,7 +35,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchor"); }
+  void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchors"); }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     Node node = make(mark, Node::Kind::null);
     if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && !frames_.back().key_is_next) {
@@ -44,7 +44,7 @@ class TreeBuilder : public YAML::EventHandler {
     take(std::move(node));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse_sharing(mark, "alias");
+    refuse_sharing(mark, "aliases");
     take(make(mark, Node::Kind::broken));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
@@ -109,7 +109,7 @@ class TreeBuilder : public YAML::EventHandler {
     return node;
   }
   void refuse_sharing(const YAML::Mark& mark, std::string_view what) {
-    problems_.add({*file_, mark.line + 1, key()}, std::string(what) + "s are not allowed",
+    problems_.add({*file_, mark.line + 1, key()}, std::string(what) + " are not allowed",
                   "a job says every value where it counts", "Write the value out.");
   }
   void check_tag(const YAML::Mark& mark, const std::string& tag) {

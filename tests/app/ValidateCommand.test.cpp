@@ -58,6 +58,11 @@ TEST(ValidateCommand, prints_one_line_per_job_of_the_sweep) {
   EXPECT_THAT(outcome.output, HasSubstr("smoke.2: "));
 }
 
+TEST(ValidateCommand, counts_a_word_of_two_poles_twice_as_the_result_does) {
+  const auto outcome = run_program("validate " + (source / "jobs/10_planted.yaml").string());
+  EXPECT_THAT(outcome.output, HasSubstr("16 trait pairs (118 words): 1,484 contexts, 175,112 cells"));
+}
+
 TEST(ValidateCommand, bad_input_ends_with_two) {
   const testing::TemporaryDirectory folder;
   std::ofstream(folder / "cycle.yaml") << "a: &x\n  - *x";

@@ -39,8 +39,8 @@ std::string names(const std::string& prefix, int count) {
 std::vector<Case> structure_cases() {
   return {
       {"anchor", with(small_job, "name: small", "name: &x small"), "2:name: anchors are not allowed"},
-      {"alias", with(small_job, "name: small", "name: &x small\nseed: *x"), "aliass are not allowed"},
-      {"cycle", "a: &x\n  - *x", "aliass are not allowed"},
+      {"alias", with(small_job, "name: small", "name: &x small\nseed: *x"), "aliases are not allowed"},
+      {"cycle", "a: &x\n  - *x", "aliases are not allowed"},
       {"unknown alias", "a: *nobody", "no valid YAML"},
       {"bomb", "a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n", "anchors are not allowed"},
       {"merge key", "base: &b {x: 1}\nname: {<<: *b}\n", "anchors are not allowed"},
