@@ -42,11 +42,26 @@ int run_command(int argc, char** argv) {
       "unknown command '" + name + "'", "see stereosweep --help", stereosweep::base::did_you_mean(name, names)));
 }
 
+// Lines that could not be read or written must not look like success.
+int checked(int code) {
+  if (code != static_cast<int>(ExitCode::done)) {
+    return code;  // says more already
+  }
+  std::cout.flush();
+  if (std::cin.bad() || std::ferror(stdin) != 0) {
+    throw stereosweep::base::Error("cannot read standard input");
+  }
+  if (!std::cout || std::ferror(stdout) != 0) {
+    throw stereosweep::base::Error("cannot write to standard output");
+  }
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return run_command(argc, argv);
+    return checked(run_command(argc, argv));
   } catch (const stereosweep::base::Error& error) {
     std::cerr << "stereosweep: " << error.what() << '\n';
     return static_cast<int>(error.exit_code());

@@ -16,6 +16,8 @@
 namespace stereosweep::engine {
 namespace {
 
+constexpr int max_threads = 1024;  // as in a job: far more than a machine has only seem to hang
+
 // What follows the colon of the first line that begins with `key`.
 std::string value_in(const std::filesystem::path& path, std::string_view key, std::string fallback) {
   std::ifstream lines(path);
@@ -71,6 +73,10 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                                            const tokenizer::Tokenizer& tokenizer) {
   if (settings.threads < 1 || settings.batch_tokens < 1) {
     throw base::InputError(base::describe("threads and batch_tokens must be at least 1", "nothing can run with less"));
+  }
+  if (settings.threads > max_threads) {
+    throw base::InputError(base::describe(std::to_string(settings.threads) + " threads",
+                                          "at most " + std::to_string(max_threads) + " are started"));
   }
   if (settings.kind == domain::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);

@@ -35,7 +35,8 @@ class EncoderReader {
  public:
   EncoderReader(TensorReader& reader, const CheckpointConfig& config) : reader_(reader), config_(config) {
     const std::string family = config.family == Family::bert ? "bert." : "roberta.";
-    prefix_ = reader.has(family + "embeddings.position_embeddings.weight") ? family : "";
+    const auto begins = [&](const auto& row) { return row.first.starts_with(family); };
+    prefix_ = std::any_of(reader.stored().begin(), reader.stored().end(), begins) ? family : "";
   }
 
   EncoderWeights read() {
