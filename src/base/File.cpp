@@ -1,14 +1,19 @@
 #include "base/File.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::base {
 namespace {
@@ -63,6 +68,35 @@ void write_all(const Descriptor& file, std::string_view content, const std::file
   }
 }
 
+constexpr std::string_view partial_mark = ".partial.";
+constexpr std::chrono::hours longest_write{24};
+
+std::string host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+/// Whether the writer of `NAME.partial.PROCESS@HOST` is gone. Of a writer on another host only the age is known.
+bool is_stale(const std::filesystem::path& path) {
+  const auto name = path.filename().string();
+  const auto mark = name.rfind(partial_mark);
+  if (mark == std::string::npos) {
+    return false;
+  }
+  const auto writer = name.substr(mark + partial_mark.size());
+  const auto border = writer.find('@');
+  const auto process = parse_integer(std::string_view(writer).substr(0, border));
+  if (!process || *process <= 0 || *process > std::numeric_limits<pid_t>::max()) {
+    return false;
+  }
+  if (border == std::string::npos || writer.substr(border + 1) == host()) {
+    return ::kill(static_cast<pid_t>(*process), 0) != 0 && errno == ESRCH;
+  }
+  std::error_code status;
+  const auto written = std::filesystem::last_write_time(path, status);
+  return !status && std::filesystem::file_time_type::clock::now() - written > longest_write;
+}
+
 }  // namespace
 
 SharedBytes map_file(const std::filesystem::path& path) {
@@ -101,21 +135,42 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   return content;
 }
 
+std::filesystem::path partial_path(const std::filesystem::path& path) {
+  return path.string() + std::string(partial_mark) + std::to_string(::getpid()) + "@" + host();
+}
+
+void remove_stale_partials(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> stale;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.is_regular_file(ignored) && is_stale(entry.path())) {
+      stale.push_back(entry.path());
+    }
+  }
+  for (const auto& path : stale) {
+    std::filesystem::remove(path, ignored);
+  }
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  std::filesystem::path temporary = path;
-  temporary += ".partial." + std::to_string(::getpid());
+  const auto temporary = partial_path(path);
   {
     const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (file.get() < 0) {
       fail(temporary, "create");
     }
-    write_all(file, content, temporary);
-    if (::fsync(file.get()) != 0) {
-      fail(temporary, "fsync");
+    try {
+      write_all(file, content, temporary);
+      if (::fsync(file.get()) != 0) {
+        fail(temporary, "fsync");
+      }
+      if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        fail(path, "rename to");
+      }
+    } catch (const Error&) {
+      ::unlink(temporary.c_str());
+      throw;
     }
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    fail(path, "rename to");
   }
   const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   const Descriptor directory(parent, O_RDONLY | O_DIRECTORY);

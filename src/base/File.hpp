@@ -16,6 +16,12 @@ namespace stereosweep::base {
 /// The whole file. Throws InputError if it is missing, no regular file or larger than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
 
+/// `path.partial.PROCESS@HOST`: what this process writes before it becomes `path`.
+std::filesystem::path partial_path(const std::filesystem::path& path);
+
+/// Removes what processes that are gone left under such names in a directory; on another host: what is a day old.
+void remove_stale_partials(const std::filesystem::path& directory);
+
 /// Writes a temporary sibling, fsyncs it, renames it over `path`, fsyncs the directory. Throws Error (with errno's
 /// text).
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

@@ -19,14 +19,16 @@ namespace format = journal_format;
 /// One attempt's bytes, opened once.
 struct JournalStore::File {
   explicit File(const std::filesystem::path& where)
-      : path(where), handle(::open(where.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+      : path(where),
+        handle(::open(where.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {  // a FIFO must not block us
     struct stat info {};
-    if (handle < 0 || ::fstat(handle, &info) != 0 || !S_ISREG(info.st_mode)) {
-      const int cause = errno;
+    const bool known = handle >= 0 && ::fstat(handle, &info) == 0;
+    if (!known || !S_ISREG(info.st_mode)) {
+      const std::string cause = known ? "it is no regular file" : std::strerror(errno);
       if (handle >= 0) {
         ::close(handle);
       }
-      throw base::Error(base::describe("cannot read the journal " + path.string(), std::strerror(cause)));
+      throw base::Error(base::describe("cannot read the journal " + path.string(), cause));
     }
     size = static_cast<std::uint64_t>(info.st_size);
   }

@@ -9,11 +9,14 @@
 #include <system_error>
 
 #include "base/Error.hpp"
+#include "base/File.hpp"
 
 namespace stereosweep::results {
 
 PendingFile::PendingFile(std::filesystem::path target)
-    : target_(std::move(target)), path_(target_.string() + ".partial." + std::to_string(::getpid())) {}
+    : target_(std::move(target)), path_(base::partial_path(target_)) {
+  base::remove_stale_partials(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
+}
 
 PendingFile::~PendingFile() {
   std::error_code ignored;

@@ -5,7 +5,7 @@
 
 namespace stereosweep::results {
 
-/// Owns `target.partial.<pid>`; removed by the destructor unless committed.
+/// Owns base::partial_path(target); removed by the destructor unless committed. Removes those of writers that are gone.
 class PendingFile {
  public:
   explicit PendingFile(std::filesystem::path target);

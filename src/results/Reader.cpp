@@ -97,9 +97,10 @@ std::uint64_t bytes_of(probe::ElementType type) {
 }
 
 /// The user named the file: what HDF5 says about it is an error of the input.
-hdf5::File open_file(const std::filesystem::path& path) {
+template <class Read>
+auto as_input(Read&& read) {
   try {
-    return hdf5::File::open(path);
+    return read();
   } catch (const base::Error& error) {
     throw base::InputError(error.what());
   }
@@ -107,7 +108,10 @@ hdf5::File open_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-ResultFile::ResultFile(const std::filesystem::path& path) : path_(path), file_(open_file(path)) { read_schema(); }
+ResultFile::ResultFile(const std::filesystem::path& path)
+    : path_(path), file_(as_input([&] { return hdf5::File::open(path); })) {
+  as_input([&] { read_schema(); });
+}
 
 void ResultFile::refuse(const std::string& why) const {
   throw base::InputError(
@@ -241,6 +245,10 @@ void ResultFile::read_cube(const std::string& name) {
 }
 
 probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
+  return as_input([&] { return read_cubes(first, count); });
+}
+
+probe::RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {
   STEREOSWEEP_ASSERT(first + count <= num_contexts_, "contexts outside of the file");
   const auto num_prior_contexts = schema_.num_priors * contexts_per_subject();
   const auto num_outer = schema_.outer_axes.size();

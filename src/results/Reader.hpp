@@ -36,6 +36,7 @@ class ResultFile {
   std::uint64_t contexts_within(std::uint64_t bytes) const;
 
  private:
+  probe::RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
   void read_schema();
   void read_outer_axes(const std::string& names);
   void read_cube(const std::string& name);

@@ -42,13 +42,11 @@ std::uint64_t contexts_in(const results::JournalStore& store) {
   return sum;
 }
 
-/// Whether an earlier attempt came to its end; an .h5 alone may be a partial one (`stereosweep export` of a run).
-bool was_done(const std::filesystem::path& root) {
+std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& root) {
   try {
-    const auto read = read_status(root);
-    return read && read->status.state == "done";
+    return read_status(root);
   } catch (const base::Error&) {
-    return false;
+    return std::nullopt;
   }
 }
 
@@ -80,7 +78,9 @@ base::ExitCode OneJob::run() {
 }
 
 void OneJob::write_end(const std::string& state, const std::string& cause) {
-  if (status_) {
+  if (status_ && !true_end_.empty()) {
+    status_->put_back(true_end_);
+  } else if (status_) {
     status_->update([&](RunStatus& status) {
       status.state = state;
       status.cause = cause;
@@ -133,12 +133,28 @@ void OneJob::open_directory() {
   if (requeued && request_.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
-  exported_ = was_done(directory_.root());
+  base::remove_stale_partials(directory_.root());
+  const auto earlier = read_status_or_nothing(directory_.root());
+  // an .h5 alone may be a partial one (`stereosweep export` of a run)
+  exported_ = earlier && earlier->status.state == "done";
+  std::error_code ignored;
+  if (earlier) {
+    old_status_ = base::read_file(directory_.status());
+  }
+  if (exported_) {
+    true_end_ = old_status_;
+  }
   RunStatus status;
   status.name = parts_->job.name;
   status.num_ranks = world_.size();
   status.started = utc_now();
   status_ = std::make_unique<StatusFile>(directory_.root(), status);
+  if (!std::filesystem::exists(directory_.resolved_job(), ignored)) {
+    write_resolved_job();
+  }
+}
+
+void OneJob::write_resolved_job() {
   base::write_file_atomically(directory_.resolved_job(), config::canonical_dump(parts_->job));
 }
 
@@ -189,7 +205,14 @@ void OneJob::open_journals() {
   for (const auto& line : store_->damage()) {
     base::log(base::LogLevel::warning, line);
   }
-  directory_.require_same_settings(*store_, raw_job_hash(parts_->job), settings_);
+  try {
+    directory_.require_same_settings(*store_, raw_job_hash(parts_->job), settings_);
+  } catch (const base::InputError&) {
+    true_end_ = old_status_;
+    throw;
+  }
+  true_end_.clear();
+  write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
   const auto& blocks = parts_->probe->blocks();
   left_.emplace(blocks.num_blocks());
   for (const auto& record : store_->records()) {
@@ -320,7 +343,7 @@ void OneJob::finish() {
 void OneJob::export_and_report() {
   const auto file = directory_.export_file(parts_->job);
   std::error_code ignored;
-  if (complete_ && exported_ && std::filesystem::exists(file, ignored)) {
+  if (complete_ && exported_ && std::filesystem::is_regular_file(file, ignored)) {
     write_end("done", "");
     base::log(base::LogLevel::info, parts_->job.name + " is complete: nothing to do (" + file.string() + ")");
     return;

@@ -38,6 +38,7 @@ class OneJob {
  private:
   void prepare();
   void open_directory();
+  void write_resolved_job();
   void read_model();
   void agree_on_settings();
   void open_journals();
@@ -61,7 +62,9 @@ class OneJob {
   std::vector<std::string> gpus_;
   bool complete_ = false;  ///< nothing is left to score
   // rank zero only
-  bool exported_ = false;  ///< an earlier attempt wrote the whole result
+  bool exported_ = false;   ///< an earlier attempt wrote the whole result
+  std::string old_status_;  ///< status.json as an earlier attempt left it
+  std::string true_end_;    ///< = old_status_ while a failure of this start would say nothing about the run
   std::optional<Lease> lease_;
   std::unique_ptr<StatusFile> status_;
   std::optional<results::JournalStore> store_;

@@ -1,5 +1,9 @@
 #include "run/RunDirectory.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Text.hpp"
@@ -17,10 +21,18 @@ constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
                      "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
 }
 
+/// Other .h5 files are the user's.
+bool is_result(const std::string& name) {
+  constexpr std::array<std::string_view, 5> probes = {"association", "contexts", "coreference", "interview", "rating"};
+  return std::ranges::any_of(probes, [&](std::string_view probe) {
+    return name == std::string(probe) + ".h5" || name == std::string(probe) + ".stats.h5";
+  });
+}
+
 bool is_run_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
-  return name == "job.resolved.yaml" || name == "status.json" || name == "log" || name.ends_with(".h5") ||
-         name.ends_with(".h5.partial") || name.find(".partial.") != std::string::npos;
+  return name == "job.resolved.yaml" || name == "status.json" || name == "log" || is_result(name) ||
+         name.find(".partial.") != std::string::npos;
 }
 
 }  // namespace

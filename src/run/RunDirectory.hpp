@@ -17,6 +17,7 @@ class RunDirectory {
   explicit RunDirectory(std::filesystem::path root) : root_(std::move(root)) {}
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path resolved_job() const { return root_ / "job.resolved.yaml"; }
+  std::filesystem::path status() const { return root_ / "status.json"; }
   std::filesystem::path log() const { return root_ / "log"; }
   std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe + ".h5"); }
 

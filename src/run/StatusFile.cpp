@@ -48,10 +48,18 @@ StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus fir
   write();
 }
 
+void StatusFile::put_back(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  write_text(text);
+}
+
 void StatusFile::write() {
+  write_text(to_json(status_).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+}
+
+void StatusFile::write_text(const std::string& text) {
   try {
-    base::write_file_atomically(path_,
-                                to_json(status_).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+    base::write_file_atomically(path_, text);
   } catch (const base::Error& error) {
     if (!warned_) {
       base::log(base::LogLevel::warning, error.what());

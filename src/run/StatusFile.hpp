@@ -46,6 +46,8 @@ class StatusFile {
     const std::lock_guard lock(mutex_);
     change(status_);
   }
+  /// Writes what an earlier attempt had left.
+  void put_back(const std::string& text);
   RunStatus current() const {
     const std::lock_guard lock(mutex_);
     return status_;
@@ -53,6 +55,7 @@ class StatusFile {
 
  private:
   void write();
+  void write_text(const std::string& text);
   std::filesystem::path path_;
   mutable std::mutex mutex_;
   RunStatus status_;

@@ -1,6 +1,7 @@
 """One digest for any number of ranks; resume, reuse, refusals."""
 
 import json
+import os
 import pathlib
 import shutil
 
@@ -177,3 +178,39 @@ def test_leaked_launcher_variables_do_not_matter(reference, tmp_path):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment=leaked)
     assert code == 0, err
     assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_refused_start_leaves_the_run_as_it_was(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    shutil.copytree(runs.ROOT / "tests/models/letters", tmp_path / "model")
+    file = tmp_path / "model/tokenizer.json"
+    file.write_text(file.read_text() + " ")
+    before = [(tmp_path / "run" / name).read_bytes() for name in ("status.json", "job.resolved.yaml")]
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"model.path={tmp_path / 'model'}")
+    assert code == 2 and "tokenizer/tokenizer.json" in err
+    assert [(tmp_path / "run" / name).read_bytes() for name in ("status.json", "job.resolved.yaml")] == before
+
+
+def test_stale_partial_files_go_and_the_users_files_stay(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    (tmp_path / "run/association.h5.partial.4194303").touch()
+    (tmp_path / "run/mine.h5").touch()
+    assert runs.finish(runs.start_program("export", tmp_path / "run"))[0] == 0
+    assert not list((tmp_path / "run").glob("*.partial.*"))
+    assert runs.run(runs.SMOKE, tmp_path / "run", "--overwrite")[0] == 0
+    assert (tmp_path / "run/mine.h5").exists()
+
+
+def test_pipe_among_the_journals_is_named(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    os.mkfifo(tmp_path / "run/journal/pipe.log")
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", seconds=20)
+    assert code == 1 and "no regular file" in err
+
+
+def test_damaged_result_is_bad_input(reference, tmp_path):
+    content = bytearray((reference / "association.h5").read_bytes())
+    content[1098:1114] = b"\xff" * 16
+    (tmp_path / "x.h5").write_bytes(content)
+    code, _, err = runs.finish(runs.start_program("show", tmp_path / "x.h5"))
+    assert code == 2 and "cannot" in err
