@@ -6,29 +6,44 @@
 
 #include <utility>
 
+#include "model/MklPacked.hpp"
 #include "model/OneDnn.hpp"
 
 namespace stereosweep::model {
 
 Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
     : weight_(std::move(weight)), bias_(std::move(bias)) {
-  if (products == Products::fastest && weight_.is_cpu() && onednn::works(weight_.scalar_type())) {
+  if (products == Products::plain || !weight_.is_cpu()) {
+    return;
+  }
+  if (weight_.scalar_type() == at::kFloat && mkl::works()) {
+    weight_ = mkl::pack(weight_);
+    form_ = Form::mkl;
+  } else if (onednn::works(weight_.scalar_type())) {
     weight_ = onednn::pack(weight_);
-    form_ = Form::packed;
+    form_ = Form::onednn;
   }
 }
 
 at::Tensor Linear::apply(const at::Tensor& input) const {
-  return form_ == Form::packed ? onednn::linear(input, weight_, bias_) : at::linear(input, weight_, bias_);
+  switch (form_) {
+    case Form::mkl:
+      return mkl::linear(input, weight_, bias_);
+    case Form::onednn:
+      return onednn::linear(input, weight_, bias_);
+    case Form::plain:
+      break;
+  }
+  return at::linear(input, weight_, bias_);
 }
 
 at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {
-  return form_ == Form::packed ? onednn::linear_activated(input, weight_, bias_, activation)
+  return form_ == Form::onednn ? onednn::linear_activated(input, weight_, bias_, activation)
                                : activate(apply(input), activation);
 }
 
 at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& residual) const {
-  return form_ == Form::packed ? onednn::linear_and_add(input, weight_, bias_, residual) : apply(input).add_(residual);
+  return form_ == Form::onednn ? onednn::linear_and_add(input, weight_, bias_, residual) : apply(input).add_(residual);
 }
 
 at::Tensor activate(const at::Tensor& input, Activation activation) {

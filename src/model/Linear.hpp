@@ -23,7 +23,7 @@ class Linear {
   at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
 
  private:
-  enum class Form { plain, packed };
+  enum class Form { plain, onednn, mkl };
   at::Tensor weight_;
   at::Tensor bias_;
   Form form_ = Form::plain;

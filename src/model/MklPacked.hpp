@@ -1,0 +1,17 @@
+// Float32 products with weights prepacked by MKL: private operators of the pinned torch
+// (mkl::_mkl_reorder_linear_weight and mkl::_mkl_linear), kept in this one file. Measured: 4 to 10 % faster than
+// oneDNN's float32 products from 64 rows on, GELU in a pass of its own included.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace stereosweep::model::mkl {
+
+/// Whether the operators exist and multiply rightly on this processor (tried once).
+bool works();
+/// The float32 weight [out, in] in the library's own order; readable by the function below only.
+at::Tensor pack(const at::Tensor& weight);
+/// x W^T + b; input [rows, in] -> [rows, out]; bias [out]
+at::Tensor linear(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias);
+
+}  // namespace stereosweep::model::mkl
