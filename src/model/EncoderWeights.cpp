@@ -142,6 +142,7 @@ class EncoderReader {
                                   "it belongs to no part of the model that config.json describes"));
       }
     }
+    reader_.check_rest();
   }
 
   TensorReader& reader_;

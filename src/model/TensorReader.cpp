@@ -71,6 +71,17 @@ void check_finite(const at::Tensor& tensor, const StoredTensor& stored, const st
   }
 }
 
+// The stored numbers in `type`, all of them finite.
+at::Tensor converted(const StoredTensor& stored, const std::string& name, at::ScalarType type) {
+  auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
+  if (!stored.bytes.empty()) {
+    std::memcpy(raw.mutable_data_ptr(), stored.bytes.data(), stored.bytes.size());  // the file need not be aligned
+  }
+  auto tensor = raw.to(type);
+  check_finite(tensor, stored, name);
+  return tensor;
+}
+
 }  // namespace
 
 const StoredTensor& TensorReader::find(const std::string& name) const {
@@ -96,13 +107,16 @@ at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<
                               "config.json asks for " + text_of(std::vector<std::int64_t>(shape))));
   }
   taken_.insert(name);
-  auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
-  if (!stored.bytes.empty()) {
-    std::memcpy(raw.mutable_data_ptr(), stored.bytes.data(), stored.bytes.size());  // the file need not be aligned
+  checked_.insert(name);
+  return converted(stored, name, type).to(options_.device());
+}
+
+void TensorReader::check_rest() const {
+  for (const auto& [name, stored] : stored_) {
+    if (!checked_.contains(name) && is_floating(stored.type)) {
+      converted(stored, name, at::kFloat);
+    }
   }
-  auto converted = raw.to(type);
-  check_finite(converted, stored, name);
-  return converted.to(options_.device());
 }
 
 std::vector<std::string> TensorReader::left() const {

@@ -32,6 +32,9 @@ class TensorReader {
   const std::vector<std::int64_t>& shape_of(const std::string& name) const;
   /// Marks a tensor as known and not needed.
   void ignore(const std::string& name) { taken_.insert(name); }
+  /// Throws InputError where a floating tensor that was not taken holds NaN or infinity: such a file is damaged, even
+  /// if the damage is in a part that is not needed.
+  void check_rest() const;
   /// Names that were neither taken nor ignored.
   std::vector<std::string> left() const;
 
@@ -41,7 +44,8 @@ class TensorReader {
   StoredTensors stored_;
   std::string place_;
   at::TensorOptions options_;
-  std::set<std::string> taken_;
+  std::set<std::string> taken_;    // known: taken or ignored
+  std::set<std::string> checked_;  // taken
 };
 
 }  // namespace stereosweep::model

@@ -168,6 +168,8 @@ TEST(MaskedModel, NamesTheTensorThatIsWrong) {
   infinite.bytes.replace(4 * 100, 4, std::string("\0\0\x80\x7f", 4));
   EXPECT_THAT(with(query, infinite),
               HasSubstr("tiny/model.safetensors: tensor \"" + query + "\" holds NaN or infinity at number 100"));
+  EXPECT_THAT(with("bert.pooler.dense.bias", {"F32", {32}, std::string(128, '\xff')}),
+              HasSubstr("\"bert.pooler.dense.bias\" holds NaN or infinity at number 0"));
   EXPECT_THAT(with("bert.encoder.layer.2.output.dense.bias", tiny_tensor(random, {32}, 0, 1)),
               HasSubstr("not expected"));
   EXPECT_THAT(with("bert.encoder.layer.0.attention.self.distance_embedding.weight", tiny_tensor(random, {3, 8}, 0, 1)),
