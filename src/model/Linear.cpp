@@ -16,7 +16,7 @@ Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
   if (products == Products::plain || !weight_.is_cpu()) {
     return;
   }
-  if (weight_.scalar_type() == at::kFloat && mkl::works()) {
+  if (weight_.scalar_type() == at::kFloat && mkl::works(weight_)) {
     weight_ = mkl::pack(weight_);
     form_ = Form::mkl;
   } else if (onednn::works(weight_.scalar_type())) {

@@ -7,8 +7,9 @@
 
 namespace stereosweep::model::mkl {
 
-/// Whether the operators exist and multiply rightly on this processor (tried once).
-bool works();
+/// Whether the operators exist and multiply rightly on this processor with weights of this shape (tried once per
+/// shape).
+bool works(const at::Tensor& weight);
 /// The float32 weight [out, in] in the library's own order; readable by the function below only.
 at::Tensor pack(const at::Tensor& weight);
 /// x W^T + b; input [rows, in] -> [rows, out]; bias [out]

@@ -59,6 +59,7 @@ def arguments():
     parser.add_argument("--models", nargs="+", default=list(UNITS), choices=list(UNITS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--batch-tokens", type=int, default=512, help="ours; the peers keep their own 512")
+    parser.add_argument("--units", type=int, help="(group, template) pairs of every model, instead of %s" % UNITS)
     parser.add_argument("--short", action="store_true", help="leave out the published ways: hf_naive and SeT")
     args = parser.parse_args()
     args.peers = args.peers.resolve()
@@ -100,7 +101,7 @@ def prepare_inputs(args, python):
     sys.path.insert(0, str(args.peers))
     from bench_common import read_jsonl, take_units, write_jsonl
     every = read_jsonl(items)
-    parts = {str(count): take_units(every, count, SEED) for count in {1, *UNITS.values()}}
+    parts = {str(count): take_units(every, count, SEED) for count in {1, *UNITS.values(), *filter(None, [args.units])}}
     parts["set"] = take_units(every, 1, SEED)[:SET_CELLS]
     for name, part in parts.items():
         args.jobs[name] = folder / "jobs" / f"part.{name}.jsonl"
@@ -141,7 +142,7 @@ def peer(args, python, model, script, dtype, jobs, stem, extra):
 
 def one_round(args, python, model, number):
     """(label, report) of every case: ours beside each peer; the slow way once, on one unit."""
-    jobs = args.jobs[str(UNITS[model])]
+    jobs = args.jobs[str(args.units or UNITS[model])]
     stem = args.out / model
     for dtype in (F32, BF16):
         yield f"ours {dtype}", ours(args, model, jobs, f"{stem}.ours.{dtype}", ["--dtype", dtype])
