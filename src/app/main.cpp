@@ -44,7 +44,7 @@ int run_command(int argc, char** argv) {
 
 // Lines that could not be read or written must not look like success.
 int checked(int code) {
-  if (code != static_cast<int>(ExitCode::done)) {
+  if (code != static_cast<int>(ExitCode::done) && code != static_cast<int>(ExitCode::error)) {
     return code;  // says more already
   }
   std::cout.flush();
