@@ -33,7 +33,7 @@ command -v ssh >/dev/null || export OMPI_MCA_plm=isolated # one machine: no remo
 for name in planted real; do
   job=$(echo jobs/[0-9]*_"$name".yaml)
   say "sweep $job on two ranks"
-  mpirun --oversubscribe -np 2 "$program" run "$job" --output "results/$name"
+  mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name"
 done
 
 # The long tables (by group, by template) stay in the file; the screen gets the first ones.

@@ -46,7 +46,7 @@ function(stereosweep_add_test source)
         $<TARGET_FILE:${target}>)
       set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT ${TEST_TIMEOUT}
         LABELS "mpi;${TEST_LABELS}"
-        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none")
+        ENVIRONMENT "OMPI_MCA_hwloc_base_binding_policy=none;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none")
     endforeach()
   else()
     target_link_libraries(${target} PRIVATE GTest::gtest_main)

@@ -25,9 +25,10 @@ def start(job, output, *arguments, **options):
 
 def start_program(*arguments, ranks=1, inject="", environment=None):
     """The program, under mpirun where it gets more than one rank."""
+    # Unbound: a rank bound to a core that another job keeps busy waits there while the next core is idle.
     command = [PROGRAM, *map(str, arguments)]
     if ranks > 1:
-        command = ["mpirun", "--oversubscribe", "-np", str(ranks), *command]
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *command]
     settings = {**os.environ, **ENVIRONMENT, "STEREOSWEEP_INJECT": inject, **(environment or {})}
     return subprocess.Popen(
         command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
