@@ -1,0 +1,73 @@
+// Causal models (GPT-2, LLaMA, ...): a tree of token ids in, hidden states and vocabulary logits out.
+//   shapes   hidden states [row, hidden]; logits [row, vocabulary] float32
+//   rows     of a tree count its tokens from 0, branch after branch
+//   errors   InputError (exit 2) from `load` names the file and the field or tensor; everything else is a contract
+//   bits     a function of the tree, the rows, the dtype and the thread count alone, on one kind of processor
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/File.hpp"
+#include "model/MaskedModel.hpp"  // Dtype, Device
+#include "query/Query.hpp"
+
+namespace stereosweep::model {
+
+/// Token sequences with every shared prefix once. A branch's tokens stand after those of all its ancestors; a sequence
+/// is the path from a root to some token. Several roots are allowed: a forest of unrelated sequences is packed without
+/// padding.
+struct TokenTree {
+  struct Branch {
+    std::int32_t first = 0;    ///< its first row
+    std::int32_t length = 0;   ///< at least 1
+    std::int32_t parent = -1;  ///< number of an earlier branch; -1: a root
+    std::int32_t depth = 0;    ///< position of its first token: the sum of its ancestors' lengths
+  };
+  std::vector<query::TokenId> ids;  ///< [row]
+  std::vector<Branch> branches;     ///< rows in this order, without gaps
+};
+
+struct CausalShape {
+  int num_layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t vocabulary = 0;  ///< width of the logits
+  std::int64_t ids = 0;         ///< rows of the word embeddings: what may stand in a tree
+  std::int64_t max_tokens = 0;  ///< longest path
+  bool has_head = false;
+};
+
+/// Immutable after loading; safe to use from several threads.
+class CausalModel {
+ public:
+  /// Keys and values of the rows that were computed so far: for generation, where a tree grows by a token per sequence
+  /// and step. Belongs to the model that made it.
+  class Memory {
+   public:
+    virtual ~Memory() = default;
+    /// Rows of the tree that are remembered.
+    virtual std::int64_t rows() const = 0;
+  };
+
+  static std::unique_ptr<CausalModel> load(const base::FileSet& files, Dtype dtype, Device device);
+  virtual ~CausalModel() = default;
+
+  virtual const CausalShape& shape() const = 0;
+  /// Hidden state number `layer` as transformers' hidden_states (0 = embeddings' output, num_layers = last, with the
+  /// final norm) of the given rows (sorted, distinct): [rows, hidden] in the model's dtype, on its device.
+  /// `layer` < num_layers: before the final norm.
+  virtual at::Tensor hidden(const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const = 0;
+  /// [rows, hidden] of the last layer -> [rows, vocabulary] float32. Needs a head.
+  virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
+
+  virtual std::unique_ptr<Memory> remember() const = 0;
+  /// The last hidden state of some of the rows from memory.rows() on; afterwards the whole tree is remembered. The tree
+  /// must begin with what is remembered, and new tokens form new branches.
+  virtual at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const = 0;
+};
+
+}  // namespace stereosweep::model

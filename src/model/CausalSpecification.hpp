@@ -1,0 +1,100 @@
+// What makes one family of causal models differ from another: settings of the one decoder (CausalBody).
+// config.json -> CausalSpecification happens in families/, one function per family; the body knows no family.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/File.hpp"
+#include "model/CheckpointConfig.hpp"  // Activation
+
+namespace stereosweep::model {
+
+enum class NormKind {
+  layer,     ///< (x - mean) / sqrt(var + epsilon) * weight + bias
+  rms,       ///< x / sqrt(mean(x^2) + epsilon), in float32, rounded to the model's dtype, then * weight
+  rms_gemma  ///< the same in float32 throughout with (1 + weight), rounded last
+};
+
+enum class PositionKind { learned, rotary, alibi, none };
+
+/// How a layer adds up. Each norm stands in the weights where the family has it.
+enum class Residual {
+  sequential,   ///< x += [post](attention(pre(x))); x += [post](mlp(pre(x)))
+  parallel,     ///< x += attention(norm_1(x)) + mlp(norm_2(x)); one norm may serve both
+  after_adding  ///< OpenAI-GPT: n = norm_1(x + attention(x)); x = norm_2(n + mlp(n))
+};
+
+enum class RotaryPairs {
+  halves,     ///< i and i + width/2 turn together (LLaMA, NeoX)
+  neighbours  ///< 2i and 2i + 1 (GPT-J)
+};
+
+/// Turning of queries and keys by position.
+struct Rotary {
+  std::int64_t width = 0;  ///< first numbers of a head that turn
+  RotaryPairs pairs = RotaryPairs::halves;
+  std::vector<float> inverse_frequencies;  ///< [width / 2], scaling applied, computed in float32 as transformers does
+  float scaling = 1;                       ///< of cosine and sine (yarn, longrope)
+};
+
+enum class QueryKeyNorm { none, per_head, whole };
+
+/// One layer's attention, where layers differ.
+struct LayerKind {
+  std::int64_t window = 0;  ///< key j is visible to query i where i - j < window; 0: all before it
+  int rotary = 0;           ///< number in CausalSpecification::rotaries; -1: this layer does not turn
+};
+
+struct Experts {
+  std::int64_t count = 0;  ///< 0: a plain feed-forward layer
+  std::int64_t per_token = 0;
+  bool renormalize = true;  ///< the chosen ones' weights sum to 1
+};
+
+struct CausalSpecification {
+  std::string family;  ///< model_type
+  std::int64_t vocabulary = 0;
+  std::int64_t hidden = 0;
+  std::int64_t inner = 0;  ///< width of the feed-forward layer
+  std::int64_t num_heads = 0;
+  std::int64_t num_key_heads = 0;  ///< divides num_heads
+  std::int64_t head_width = 0;
+  std::int64_t max_tokens = 0;
+  std::vector<LayerKind> layers;
+
+  NormKind norm = NormKind::layer;
+  double norm_epsilon = 0;
+  bool final_norm = true;
+  Residual residual = Residual::sequential;
+  QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+
+  PositionKind position = PositionKind::rotary;
+  std::int64_t first_position = 0;  ///< row of the position table for a first token (OPT: 2)
+  std::vector<Rotary> rotaries;
+  std::vector<float> alibi_slopes;  ///< [num_heads], as the family rounds them; added to the scores before scaling by
+                                    ///< `attention_scale` where `alibi_is_scaled`
+  bool alibi_is_scaled = false;
+
+  float attention_scale = 0;    ///< of the scores: 1 / sqrt(head_width) in most
+  bool scale_by_layer = false;  ///< GPT-2: score / (layer number from 1)
+  float attention_softcap = 0;  ///< c * tanh(score / c); 0: none
+  float logits_softcap = 0;
+  float logits_scale = 1;     ///< of the logits
+  float embedding_scale = 1;  ///< rounded to the model's dtype before it multiplies
+
+  Activation activation = Activation::gelu;
+  bool gated = false;  ///< activation(gate(x)) * up(x)
+  Experts experts;
+  bool tied_head = true;
+};
+
+/// Throws InputError naming config.json and the key: an unknown family or setting is refused before a weight is read.
+CausalSpecification read_causal_specification(const base::FileSet& files);
+
+/// Whether config.json names a causal family (also one that is not supported): what `make_engine` decides by.
+bool is_causal(const base::FileSet& files);
+
+}  // namespace stereosweep::model
