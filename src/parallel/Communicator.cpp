@@ -66,6 +66,15 @@ Communicator Communicator::node() const {
   return Communicator(own(part));
 }
 
+Communicator Communicator::split(int part) const {
+  if (!handle_) {
+    return {};
+  }
+  MPI_Comm own_part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(handle_->value, part, rank_, &own_part), "MPI_Comm_split");
+  return Communicator(own(own_part));
+}
+
 Communicator Communicator::duplicate() const {
   if (!handle_) {
     return {};

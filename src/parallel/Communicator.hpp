@@ -20,6 +20,8 @@ class Communicator {
   int size() const { return size_; }
   /// The ranks that share this rank's memory (one node).
   Communicator node() const;
+  /// The ranks that name the same part (0 or more), in rank order.
+  Communicator split(int part) const;
   /// The group without MPI traffic of its own in common with this one.
   Communicator duplicate() const;
   void barrier() const;

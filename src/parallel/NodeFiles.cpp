@@ -1,17 +1,11 @@
 #include "parallel/NodeFiles.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
-#include <random>
 
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
 #include "parallel/Coordinated.hpp"
+#include "parallel/SharedSegment.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -63,54 +57,6 @@ void map_files(const std::filesystem::path& directory, const Sizes& weights, bas
   }
 }
 
-/// A descriptor of shared memory that has no name any more once every rank of the node holds it.
-class Segment {
- public:
-  Segment() = default;
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
-  ~Segment() {
-    if (handle_ >= 0) {
-      ::close(handle_);
-    }
-    unlink();
-  }
-  /// Leader: reserves the pages, so that a full /dev/shm is an answer here and no SIGBUS later. Empty name: no room.
-  std::string create(std::uint64_t size) {
-    std::random_device random;
-    name_ = "/stereosweep-" + std::to_string(::getpid()) + "-" + std::to_string(random());
-    handle_ = ::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (handle_ >= 0 && ::posix_fallocate(handle_, 0, static_cast<off_t>(size)) == 0) {
-      return name_;
-    }
-    unlink();
-    return "";
-  }
-  void attach(const std::string& name) {
-    handle_ = ::shm_open(name.c_str(), O_RDONLY, 0);
-    if (handle_ < 0) {
-      throw base::Error(base::describe("cannot attach the node's copy of the weights", std::strerror(errno)));
-    }
-  }
-  void unlink() {
-    if (!name_.empty()) {
-      ::shm_unlink(name_.c_str());
-      name_.clear();
-    }
-  }
-  void* map(std::uint64_t size, int protection) const {
-    void* memory = ::mmap(nullptr, size, protection, MAP_SHARED, handle_, 0);
-    if (memory == MAP_FAILED) {
-      throw base::Error(base::describe("cannot map the node's copy of the weights", std::strerror(errno)));
-    }
-    return memory;
-  }
-
- private:
-  int handle_ = -1;
-  std::string name_;
-};
-
 void read_into(const std::filesystem::path& path, std::uint64_t size, std::byte* out) {
   const auto content = base::map_file(path);
   if (content.bytes.size() != size) {
@@ -127,13 +73,13 @@ bool share_files(const Communicator& world, const Communicator& node, const std:
   for (const auto& [name, size] : weights) {
     total += aligned(size);
   }
-  Segment segment;
+  SharedSegment segment;
   std::string name = node.rank() == 0 && node.size() > 1 && total > 0 ? segment.create(total) : "";
   name = node.broadcast(name, 0);
   const bool shared = !name.empty();
   coordinated(world, [&] {
     if (shared && node.rank() > 0) {
-      segment.attach(name);
+      segment.attach(name, SharedSegment::Access::read);
     }
   });
   segment.unlink();  // from here on the memory lives exactly as long as the node's ranks
@@ -142,9 +88,10 @@ bool share_files(const Communicator& world, const Communicator& node, const std:
     if (!shared) {
       return;
     }
-    void* memory = segment.map(total, node.rank() == 0 ? PROT_READ | PROT_WRITE : PROT_READ);
-    owner = std::shared_ptr<const void>(memory, [total](const void* p) { ::munmap(const_cast<void*>(p), total); });
-    auto* next = static_cast<std::byte*>(memory);
+    const auto memory =
+        segment.map(total, node.rank() == 0 ? SharedSegment::Access::write : SharedSegment::Access::read);
+    owner = memory;
+    auto* next = memory.get();
     for (const auto& [file, size] : weights) {
       if (node.rank() == 0) {
         read_into(directory / file, size, next);

@@ -1,0 +1,54 @@
+// Ranks of one node that hold one model together, a slice each (tensor parallelism): they add up their partial sums.
+// Made collectively by the main threads; used by one thread per rank, which calls no MPI: sums travel through memory
+// that the ranks share (CPU) or through NCCL (CUDA).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "parallel/Communicator.hpp"
+
+namespace stereosweep::parallel {
+
+/// What NCCL can add up.
+enum class DeviceNumber { float32, bfloat16 };
+
+class TensorGroup {
+ public:
+  /// Collective over `group`, whose ranks must share a node. One rank: every call below does nothing.
+  /// Throws Error on all ranks where the node has no room for the shared memory.
+  explicit TensorGroup(const Communicator& group);
+  TensorGroup(const TensorGroup&) = delete;
+  TensorGroup& operator=(const TensorGroup&) = delete;
+  ~TensorGroup();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Replaces `numbers` by their sum over the ranks, added in rank order: the same bits on every rank. All ranks call
+  /// it with equally many numbers. Throws Error if a rank has failed.
+  void sum(std::span<float> numbers);
+  /// The same for `count` numbers in device memory, on a CUDA stream (cudaStream_t). Bits follow NCCL's order.
+  void sum_on_device(void* numbers, std::int64_t count, DeviceNumber kind, void* stream);
+
+  /// Rank 0: tells the others what to do next (a block's number). Waits until they took the order before.
+  void order(std::uint64_t what);
+  /// Rank 0: nothing follows. Never waits, never throws.
+  void close();
+  /// Other ranks: the next order; nothing after close(). Throws Error if a rank has failed.
+  std::optional<std::uint64_t> next_order();
+
+  /// Makes every call of every rank throw from now on. Never throws.
+  void fail(const std::string& cause) noexcept;
+
+ private:
+  struct State;
+  int rank_ = 0;
+  int size_ = 1;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stereosweep::parallel

@@ -1,0 +1,107 @@
+// Runs on 1, 2, 3 and 4 ranks.
+#include "parallel/TensorGroup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "parallel/MpiSession.hpp"
+
+namespace stereosweep::parallel {
+namespace {
+
+using testing::HasSubstr;
+
+class TensorGroupTest : public testing::Test {
+ protected:
+  MpiSession session;
+  const Communicator& world = session.world();
+};
+
+// Numbers whose sum depends on the order in which they are added.
+float number(int rank, std::size_t i) {
+  return (1.0F + 0.37F * static_cast<float>(rank)) / (1.0F + static_cast<float>(i % 977)) - 0.01F;
+}
+
+TEST_F(TensorGroupTest, AddsInRankOrderAnySize) {
+  TensorGroup group(world);
+  for (const std::size_t size : {1UL, 63UL, 1UL << 18, (1UL << 18) + 1, 700'001UL, 5UL}) {
+    std::vector<float> own(size);
+    std::vector<float> expected(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      own[i] = number(group.rank(), i);
+      expected[i] = number(0, i);
+      for (int rank = 1; rank < group.size(); ++rank) {
+        expected[i] += number(rank, i);
+      }
+    }
+    group.sum(own);
+    EXPECT_EQ(std::memcmp(own.data(), expected.data(), size * sizeof(float)), 0) << size;
+  }
+}
+
+TEST_F(TensorGroupTest, ManySmallSumsInARow) {
+  TensorGroup group(world);
+  for (int step = 0; step < 500; ++step) {
+    std::vector<float> own(17, static_cast<float>(step + group.rank()));
+    group.sum(own);
+    const int ranks = group.size();
+    ASSERT_EQ(own[16], static_cast<float>(step * ranks + ranks * (ranks - 1) / 2)) << step;
+  }
+}
+
+TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
+  TensorGroup group(world);
+  if (group.rank() == 0) {
+    for (std::uint64_t order = 10; order < 60; ++order) {
+      group.order(order);
+    }
+    group.close();
+    return;
+  }
+  for (std::uint64_t order = 10; order < 60; ++order) {
+    ASSERT_EQ(group.next_order(), order);
+  }
+  EXPECT_EQ(group.next_order(), std::nullopt);
+}
+
+TEST_F(TensorGroupTest, AFailureWakesEveryoneWithItsCause) {
+  TensorGroup group(world);
+  if (group.size() == 1) {
+    std::vector<float> own(3, 2.0F);
+    group.fail("alone");
+    group.sum(own);
+    EXPECT_EQ(own[0], 2.0F);
+    return;
+  }
+  if (group.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    group.fail("rank 1 ran out of memory");
+    return;
+  }
+  std::vector<float> own(3, 1.0F);
+  try {
+    group.sum(own);
+    FAIL() << "the sum came back without rank 1";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 ran out of memory"));
+  }
+}
+
+TEST_F(TensorGroupTest, PartsOfTheWorldAddUpOnTheirOwn) {
+  const int part = world.rank() / 2;
+  const auto half = world.split(part);
+  TensorGroup group(half);
+  std::vector<float> own(4, static_cast<float>(world.rank()));
+  group.sum(own);
+  const bool is_pair = part * 2 + 1 < world.size();
+  EXPECT_EQ(own[0], static_cast<float>(is_pair ? part * 4 + 1 : part * 2));
+}
+
+}  // namespace
+}  // namespace stereosweep::parallel
