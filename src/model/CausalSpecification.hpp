@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "base/File.hpp"
+#include "model/CausalNames.hpp"
 #include "model/CheckpointConfig.hpp"  // Activation
 
 namespace stereosweep::model {
 
 enum class NormKind {
-  layer,     ///< (x - mean) / sqrt(var + epsilon) * weight + bias
-  rms,       ///< x / sqrt(mean(x^2) + epsilon), in float32, rounded to the model's dtype, then * weight
-  rms_gemma  ///< the same in float32 throughout with (1 + weight), rounded last
+  layer,      ///< (x - mean) / sqrt(var + epsilon) * weight + bias
+  rms,        ///< x / sqrt(mean(x^2) + epsilon), in float32, rounded to the model's dtype, then * weight
+  rms_late,   ///< the same in float32 throughout, rounded last (OLMo 2)
+  rms_gemma,  ///< rms_late with (1 + weight)
 };
 
 enum class PositionKind { learned, rotary, alibi, none };
@@ -74,8 +76,10 @@ struct CausalSpecification {
   PositionKind position = PositionKind::rotary;
   std::int64_t first_position = 0;  ///< row of the position table for a first token (OPT: 2)
   std::vector<Rotary> rotaries;
-  std::vector<float> alibi_slopes;  ///< [num_heads], as the family rounds them; added to the scores before scaling by
-                                    ///< `attention_scale` where `alibi_is_scaled`
+  std::vector<float> alibi_slopes;  ///< [num_heads], rounded to bfloat16; key number j from the root adds
+                                    ///< bfloat16(slope * bfloat16(j)) to the score, in every dtype of the model (so
+                                    ///< Falcon was trained): before the score is multiplied by `attention_scale` where
+                                    ///< `alibi_is_scaled`, after it otherwise
   bool alibi_is_scaled = false;
 
   float attention_scale = 0;    ///< of the scores: 1 / sqrt(head_width) in most
@@ -89,6 +93,8 @@ struct CausalSpecification {
   bool gated = false;  ///< activation(gate(x)) * up(x)
   Experts experts;
   bool tied_head = true;
+
+  CausalNames names;  ///< how the family's files call and pack the matrices: the body has no use for it
 };
 
 /// Throws InputError naming config.json and the key: an unknown family or setting is refused before a weight is read.

@@ -10,7 +10,8 @@ namespace stereosweep::model {
 
 enum class Family { bert, roberta };
 /// gelu: x * Phi(x) with the error function; gelu_tanh: its tanh approximation (gelu_new, gelu_pytorch_tanh).
-enum class Activation { gelu, gelu_tanh, relu };
+/// silu: x / (1 + e^-x).
+enum class Activation { gelu, gelu_tanh, relu, silu };
 
 struct CheckpointConfig {
   Family family = Family::bert;

@@ -3,6 +3,7 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/silu.h>
 
 #include <utility>
 
@@ -53,9 +54,11 @@ at::Tensor activate(const at::Tensor& input, Activation activation) {
     case Activation::gelu_tanh:
       return at::gelu(input, "tanh");
     case Activation::relu:
+      return at::relu(input);
+    case Activation::silu:
       break;
   }
-  return at::relu(input);
+  return at::silu(input);
 }
 
 }  // namespace stereosweep::model

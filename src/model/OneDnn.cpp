@@ -79,9 +79,11 @@ at::Tensor linear_activated(const at::Tensor& input, const at::Tensor& packed, c
     case Activation::gelu_tanh:
       return pointwise(input, packed, bias, "gelu", "tanh");
     case Activation::relu:
+      return pointwise(input, packed, bias, "relu", std::nullopt);
+    case Activation::silu:
       break;
   }
-  return pointwise(input, packed, bias, "relu", std::nullopt);
+  return pointwise(input, packed, bias, "swish", std::nullopt);
 }
 
 at::Tensor linear_and_add(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias,

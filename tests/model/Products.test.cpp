@@ -3,6 +3,7 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/silu.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -53,6 +54,7 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
         EXPECT_LT(difference(linear.apply_activated(input, Activation::gelu_tanh), at::gelu(expected, "tanh")),
                   tolerance);
         EXPECT_LT(difference(linear.apply_activated(input, Activation::relu), at::relu(expected)), tolerance);
+        EXPECT_LT(difference(linear.apply_activated(input, Activation::silu), at::silu(expected)), tolerance);
         EXPECT_TRUE(linear.apply(input.clone()).equal(linear.apply(input)));
       }
     }
