@@ -44,11 +44,31 @@ for n in (5, 16, 40, 400):
 noise = rng.normal(size=400)
 cases.append(case(noise, noise + rng.normal(size=400)))  # small p
 
+def spread(left, right):
+    test = stats.ttest_rel(left, right)
+    return {
+        "left": left.tolist(),
+        "right": right.tolist(),
+        "sample": float(np.std(left, ddof=1)),
+        "population": float(np.std(left)),
+        "variation": float(stats.variation(left, ddof=1)),
+        "t": float(test.statistic),
+        "p": float(test.pvalue),
+    }
+
+
+# its own generator: the cases above stay as they are
+own = np.random.default_rng(7)
+spreads = [
+    spread(own.normal(3, 1, n), own.normal(2.5, 1, n)) for n in (2, 3, 5, 10, 40, 200)
+]
+
 lists = [rng.normal(size=n).tolist() for n in (1, 2, 3, 4, 7, 10)] + [[2.0, 2.0, 1.0, 5.0, 5.0, 5.0]]
 goldens = {
     "scipy": scipy.__version__,
     "numpy": np.__version__,
     "correlations": cases,
+    "spreads": spreads,
     "aggregates": [
         {
             "values": values,

@@ -1,0 +1,201 @@
+#include "stats/Clusters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace stereosweep::stats {
+namespace {
+
+using Start = ClusterSettings::Start;
+
+double inertia_of(const Points& points, const std::vector<std::size_t>& labels, std::size_t num_clusters) {
+  double total = 0;
+  for (std::size_t c = 0; c < num_clusters; ++c) {
+    for (std::size_t i = 0; i < points.num_coordinates; ++i) {
+      double sum = 0;
+      double squares = 0;
+      double count = 0;
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        if (labels[p] == c) {
+          sum += points.at(p)[i];
+          squares += points.at(p)[i] * points.at(p)[i];
+          ++count;
+        }
+      }
+      total += count > 0 ? squares - sum * sum / count : 0;
+    }
+  }
+  return total;
+}
+
+struct Best {
+  double inertia = INFINITY;
+  std::vector<std::size_t> labels;
+};
+
+/// Every partition into exactly k parts, as restricted growth strings.
+Best brute_force(const Points& points, std::size_t num_clusters) {
+  Best best;
+  std::vector<std::size_t> labels(points.size(), 0);
+  const std::function<void(std::size_t, std::size_t)> place = [&](std::size_t point, std::size_t used) {
+    if (point == points.size()) {
+      const double inertia = used == num_clusters ? inertia_of(points, labels, num_clusters) : INFINITY;
+      if (inertia < best.inertia) {
+        best = {inertia, labels};
+      }
+      return;
+    }
+    for (std::size_t c = 0; c <= used && c < num_clusters; ++c) {
+      labels[point] = c;
+      place(point + 1, std::max(used, c + 1));
+    }
+  };
+  place(0, 0);
+  return best;
+}
+
+std::vector<double> random_values(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(count);
+  for (auto& value : values) {
+    value = normal(random);
+  }
+  return values;
+}
+
+TEST(Clusters, FindTheBestOfAllPartitions) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const std::size_t n = 6 + seed % 4;
+    const auto values = random_values(2 * n, seed);
+    const Points points{values, 2};
+    for (std::size_t k = 1; k <= 4; ++k) {
+      const auto best = brute_force(points, k);
+      for (const auto start : {Start::plus_plus, Start::random}) {
+        const auto ours = cluster(points, k, {.start = start, .num_restarts = 300, .seed = seed});
+        ASSERT_TRUE(ours.defined());
+        EXPECT_NEAR(ours.inertia, best.inertia, 1e-12 * std::max(1.0, best.inertia)) << n << ' ' << k;
+        EXPECT_EQ(ours.labels, best.labels) << "both number clusters by their first point";
+        EXPECT_GE(ours.num_best, 1U);
+        EXPECT_EQ(ours.num_restarts, 300U);
+        EXPECT_NEAR(inertia_of(points, ours.labels, k), ours.inertia, 1e-12);
+        EXPECT_EQ(ours.num_unconverged, 0U);
+      }
+    }
+  }
+}
+
+TEST(Clusters, AreAFunctionOfTheSeedAlone) {
+  const auto values = random_values(100, 5);
+  const Points points{values, 2};
+  const auto once = cluster(points, 5, {.num_restarts = 50, .seed = 11});
+  const auto again = cluster(points, 5, {.num_restarts = 50, .seed = 11});
+  EXPECT_EQ(once.labels, again.labels);
+  EXPECT_EQ(once.inertia, again.inertia);
+  EXPECT_EQ(once.num_best, again.num_best);
+  // One restart is rarely the best: this is why there are many.
+  std::size_t worse = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const auto single = cluster(points, 5, {.start = Start::random, .num_restarts = 1, .seed = seed});
+    worse += single.inertia > once.inertia * (1 + 1e-9) ? 1 : 0;
+  }
+  EXPECT_GT(worse, 10U);
+}
+
+TEST(Clusters, CentresAreMeansOfTheirPoints) {
+  const auto values = random_values(90, 9);
+  const Points points{values, 3};
+  const auto ours = cluster(points, 4, {.num_restarts = 20});
+  for (std::size_t c = 0; c < 4; ++c) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      double sum = 0;
+      double count = 0;
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        sum += ours.labels[p] == c ? points.at(p)[i] : 0;
+        count += ours.labels[p] == c ? 1 : 0;
+      }
+      EXPECT_NEAR(ours.centres[c * 3 + i], sum / count, 1e-12);
+    }
+  }
+}
+
+TEST(Clusters, SurviveRepeatedPointsAndRefuseTooFew) {
+  const std::vector<double> values = {0, 0, 0, 0, 0, 0, 1, 1, 5, 5};
+  const Points points{values, 2};
+  for (const auto start : {Start::plus_plus, Start::random}) {  // random starts leave clusters empty here
+    const auto ours = cluster(points, 3, {.start = start, .num_restarts = 50});
+    ASSERT_TRUE(ours.defined());
+    EXPECT_EQ(ours.inertia, 0);
+    EXPECT_THAT(ours.labels, testing::ElementsAre(0, 0, 0, 1, 2));
+  }
+  EXPECT_EQ(cluster(points, 4, {}).reason, Reason::too_few);
+  EXPECT_EQ(cluster({{}, 2}, 1, {}).reason, Reason::no_values);
+  const std::vector<double> broken = {0, NAN};
+  EXPECT_EQ(cluster({broken, 1}, 1, {}).reason, Reason::not_finite);
+}
+
+TEST(Elbow, FindsTheNumberOfSeparatedBlobs) {
+  for (const std::size_t blobs : {2U, 3U}) {
+    auto values = random_values(2 * 20 * blobs, 3);
+    for (std::size_t p = 0; p < 20 * blobs; ++p) {
+      const double angle = 6.283185307179586 * static_cast<double>(p % blobs) / static_cast<double>(blobs);
+      values[2 * p] += 40 * std::cos(angle);
+      values[2 * p + 1] += 40 * std::sin(angle);
+    }
+    std::vector<double> curve;
+    for (std::size_t k = 1; k <= 8; ++k) {
+      curve.push_back(cluster({values, 2}, k, {.num_restarts = 30}).inertia);
+      if (k > 1) {
+        EXPECT_LT(curve[k - 1], curve[k - 2]);
+      }
+    }
+    EXPECT_EQ(find_elbow(curve).kneedle, blobs);
+    EXPECT_EQ(find_elbow(curve).second_difference, blobs);
+  }
+}
+
+TEST(Elbow, RulesCanDisagreeAndSayWhenThereIsNone) {
+  const std::vector<double> curve = {100, 50, 20, 10, 6, 4};  // bends: 20 at 2, 20 at 3, 6, 2; depth largest at 3
+  EXPECT_EQ(find_elbow(curve).second_difference, 2U);
+  EXPECT_EQ(find_elbow(curve).kneedle, 3U);
+  EXPECT_EQ(find_elbow(std::vector<double>{3, 1}).reason, Reason::too_few);
+  EXPECT_EQ(find_elbow(std::vector<double>{3, 3, 3}).reason, Reason::constant);
+}
+
+TEST(AdjustedRandIndex, EqualsItsDefinitionOverPairs) {
+  std::mt19937 random(1);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    const std::size_t n = 2 + random() % 12;
+    std::vector<std::size_t> left(n);
+    std::vector<std::size_t> right(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      left[i] = random() % 3;
+      right[i] = random() % 4;
+    }
+    double both = 0;
+    double in_left = 0;
+    double in_right = 0;
+    double pairs = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = i + 1; j < n; ++j) {
+        both += left[i] == left[j] && right[i] == right[j] ? 1 : 0;
+        in_left += left[i] == left[j] ? 1 : 0;
+        in_right += right[i] == right[j] ? 1 : 0;
+        ++pairs;
+      }
+    }
+    const double expected = in_left * in_right / pairs;
+    const double largest = (in_left + in_right) / 2;
+    const double truth = largest == expected ? 1 : (both - expected) / (largest - expected);
+    EXPECT_NEAR(adjusted_rand_index(left, right).value, truth, 1e-12);
+    EXPECT_EQ(adjusted_rand_index(left, left).value, 1);
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::stats
