@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,7 @@ namespace stereosweep::base {
 namespace {
 
 constexpr std::size_t max_small_file = std::size_t{256} << 20;
+constexpr std::array<std::string_view, 5> checkpoint_extensions = {".json", ".txt", ".jinja", ".model", ".safetensors"};
 
 class Descriptor {
  public:
@@ -205,11 +207,9 @@ std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem
   }
   std::map<std::string, std::uint64_t> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory, status)) {
-    const auto extension = entry.path().extension();
-    if (!entry.is_regular_file(status)) {
-      continue;
-    }
-    if (extension == ".json" || extension == ".txt" || extension == ".safetensors" || extension == ".model") {
+    const auto extension = entry.path().extension().string();
+    if (entry.is_regular_file(status) &&
+        std::ranges::find(checkpoint_extensions, extension) != checkpoint_extensions.end()) {
       names[entry.path().filename().string()] = entry.file_size(status);
     }
   }

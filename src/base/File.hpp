@@ -55,7 +55,8 @@ class FileSet {
   std::map<std::string, SharedBytes> files_;
 };
 
-/// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.safetensors, *.model.
+/// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.jinja, *.model,
+/// *.safetensors.
 /// Throws InputError if it is no directory. Symbolic links to regular files are followed.
 std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory);
 /// Reads the small files (all but *.safetensors); `weights` also maps the weight files into memory (read-only).

@@ -11,14 +11,16 @@
 namespace stereosweep::run {
 namespace {
 
-constexpr std::array<std::string_view, 8> tokenizer_files = {"tokenizer.json",
-                                                             "tokenizer_config.json",
-                                                             "special_tokens_map.json",
-                                                             "added_tokens.json",
-                                                             "vocab.txt",
-                                                             "vocab.json",
-                                                             "merges.txt",
-                                                             "tokenizer.model"};
+constexpr std::array<std::string_view, 10> tokenizer_files = {"tokenizer.json",
+                                                              "tokenizer_config.json",
+                                                              "special_tokens_map.json",
+                                                              "added_tokens.json",
+                                                              "vocab.txt",
+                                                              "vocab.json",
+                                                              "merges.txt",
+                                                              "tokenizer.model",
+                                                              "chat_template.jinja",
+                                                              "chat_template.json"};
 
 bool is_tokenizer_file(const std::string& name) {
   return std::ranges::find(tokenizer_files, name) != tokenizer_files.end();

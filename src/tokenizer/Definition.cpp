@@ -19,19 +19,6 @@ constexpr auto config_name = "tokenizer_config.json";
 
 std::string place(const base::FileSet& files, const std::string& name) { return files.directory() + "/" + name; }
 
-Json read_object(const base::FileSet& files, const std::string& name) {
-  const auto* file = files.find(name);
-  if (file == nullptr) {
-    return Json::object();
-  }
-  const auto where = place(files, name);
-  auto document = base::parse_json(file->text(), where);
-  if (!document.is_object()) {
-    throw base::InputError(where + ": " + base::describe("no JSON object", "its settings are needed"));
-  }
-  return document;
-}
-
 // A special token's text: "[MASK]" or {"content": "[MASK]", ...}.
 std::optional<std::string> token_text(const Field& file, const std::string& name) {
   const auto field = file.find(name);
@@ -241,6 +228,19 @@ class Builder {
 };
 
 }  // namespace
+
+base::Json read_object(const base::FileSet& files, const std::string& name) {
+  const auto* file = files.find(name);
+  if (file == nullptr) {
+    return Json::object();
+  }
+  const auto where = place(files, name);
+  auto document = base::parse_json(file->text(), where);
+  if (!document.is_object()) {
+    throw base::InputError(where + ": " + base::describe("no JSON object", "its settings are needed"));
+  }
+  return document;
+}
 
 Definition read_definition(const base::FileSet& files) {
   if (const auto* file = files.find("tokenizer.json")) {

@@ -43,16 +43,25 @@ struct Tokenizer::Parts {
         classes[i] = class_of(*token);
       }
     }
-    std::vector<Token> frame;
+    read_frame(root);
+  }
+
+  // What the post-processor puts around a text.
+  void read_frame(const Field& root) {
+    constexpr TokenId text = -1;
+    std::vector<Token> tokens(1);
+    tokens.front().id = text;
     if (post_processor) {
-      post_processor->apply("", SpecialTokens::add, frame);
+      post_processor->apply("", SpecialTokens::add, tokens);
     }
-    for (const auto& token : frame) {
-      if (static_cast<std::size_t>(token.id) >= size) {
+    for (const auto& token : tokens) {
+      if (token.id != text && static_cast<std::size_t>(token.id) >= size) {
         root.at("post_processor")
             .refuse("adds id " + std::to_string(token.id), "the vocabulary ends at " + std::to_string(size - 1));
       }
     }
+    first = tokens.front().id != text ? std::optional(tokens.front().id) : std::nullopt;
+    last = tokens.back().id != text ? std::optional(tokens.back().id) : std::nullopt;
   }
 
   std::optional<std::string_view> text_of(TokenId id) const {
@@ -144,7 +153,8 @@ struct Tokenizer::Parts {
   std::size_t size;
   std::vector<OuterSpaces> spaces;  // [id]
   std::vector<TokenClass> classes;  // [id]
-  std::optional<std::string> mask, unknown;
+  std::optional<std::string> mask, unknown, begin_name, end_name;
+  std::optional<TokenId> first, last;
   mutable WordCachePool caches;
 };
 
@@ -167,6 +177,8 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
   if (!parts.unknown || !made.id_of(*parts.unknown)) {
     parts.unknown = find_named_token(files, "unk_token");
   }
+  parts.begin_name = find_named_token(files, "bos_token");
+  parts.end_name = find_named_token(files, "eos_token");
   return made;
 }
 
@@ -216,10 +228,15 @@ std::optional<TokenId> Tokenizer::id_of(std::string_view token) const {
 
 std::optional<std::string_view> Tokenizer::token_of(TokenId id) const { return parts_->text_of(id); }
 std::optional<std::string> Tokenizer::mask_token() const { return parts_->mask; }
-std::optional<TokenId> Tokenizer::mask_id() const { return parts_->mask ? id_of(*parts_->mask) : std::nullopt; }
-std::optional<TokenId> Tokenizer::unknown_id() const {
-  return parts_->unknown ? id_of(*parts_->unknown) : std::nullopt;
+std::optional<TokenId> Tokenizer::id_of_named(const std::optional<std::string>& token) const {
+  return token ? id_of(*token) : std::nullopt;
 }
+std::optional<TokenId> Tokenizer::mask_id() const { return id_of_named(parts_->mask); }
+std::optional<TokenId> Tokenizer::unknown_id() const { return id_of_named(parts_->unknown); }
+std::optional<TokenId> Tokenizer::first_token() const { return parts_->first; }
+std::optional<TokenId> Tokenizer::last_token() const { return parts_->last; }
+std::optional<TokenId> Tokenizer::begin_id() const { return id_of_named(parts_->begin_name); }
+std::optional<TokenId> Tokenizer::end_id() const { return id_of_named(parts_->end_name); }
 const std::vector<TokenClass>& Tokenizer::classes() const { return parts_->classes; }
 
 }  // namespace stereosweep::tokenizer

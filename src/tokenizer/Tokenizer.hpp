@@ -52,11 +52,21 @@ class Tokenizer {
   std::optional<std::string> mask_token() const;
   std::optional<TokenId> mask_id() const;
   std::optional<TokenId> unknown_id() const;
+  /// What SpecialTokens::add puts before every text (the BOS token of most causal families, "[CLS]"); nothing where
+  /// that is no token. What a run must write down: it moves every probability of a causal model.
+  std::optional<TokenId> first_token() const;
+  bool adds_first_token() const { return first_token().has_value(); }
+  /// What it puts behind every text ("[SEP]"); nothing for most causal families.
+  std::optional<TokenId> last_token() const;
+  /// Ids of the tokens that tokenizer_config.json, else special_tokens_map.json, names "bos_token" and "eos_token".
+  std::optional<TokenId> begin_id() const;
+  std::optional<TokenId> end_id() const;
   /// Class of every id in [0, size()).
   const std::vector<TokenClass>& classes() const;
 
  private:
   struct Parts;
+  std::optional<TokenId> id_of_named(const std::optional<std::string>& token) const;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -45,10 +45,17 @@ TEST_F(FileTest, CheckpointFilesAreReadByKindAndWeightsOnlyOnRequest) {
   write_file_atomically(folder_ / "config.json", "{}");
   write_file_atomically(folder_ / "model.safetensors", "12345678");
   write_file_atomically(folder_ / "notes.md", "no part of a checkpoint");
+  for (const auto* name :
+       {"generation_config.json", "special_tokens_map.json", "chat_template.jinja", "merges.txt", "tokenizer.model"}) {
+    write_file_atomically(folder_ / name, name);
+  }
   const auto small = read_checkpoint_files(folder_, CheckpointPart::small_files);
   EXPECT_EQ(small.at("config.json").text(), "{}");
   EXPECT_EQ(small.find("model.safetensors"), nullptr);
   EXPECT_EQ(small.find("notes.md"), nullptr);
+  EXPECT_EQ(small.files().size(), 6U);
+  EXPECT_EQ(small.at("chat_template.jinja").text(), "chat_template.jinja");
+  EXPECT_EQ(small.at("tokenizer.model").text(), "tokenizer.model");
   const auto all = read_checkpoint_files(folder_, CheckpointPart::all_files);
   EXPECT_EQ(all.at("model.safetensors").text(), "12345678");
   EXPECT_THROW(all.at("tokenizer.json"), InputError);

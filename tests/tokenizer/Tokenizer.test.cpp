@@ -111,6 +111,28 @@ TEST(ByteLevel, BytesOfACharacterShareItsOffset) {
   EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 1), span(1, 3), span(1, 3)));
 }
 
+TEST(FirstToken, IsWhatIsPutBeforeEveryText) {
+  EXPECT_EQ(make(bert).first_token(), 1);
+  EXPECT_EQ(make(bert).last_token(), 2);
+  const auto plain = make_changed(bert, base::Json::parse(R"({"post_processor": null})"));
+  EXPECT_FALSE(plain.adds_first_token());
+  EXPECT_EQ(plain.last_token(), std::nullopt);
+  const auto behind = make_changed(bert, base::Json::parse(R"({"post_processor": {"type": "TemplateProcessing",
+      "cls": null, "sep": null, "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]"}}],
+      "special_tokens": {"[SEP]": {"ids": [2]}}}})"));
+  EXPECT_FALSE(behind.adds_first_token());
+  EXPECT_EQ(behind.last_token(), 2);
+}
+
+TEST(NamedIds, AreThoseOfTheConfiguration) {
+  base::FileSet files("models/x");
+  files.add("tokenizer.json", base::to_shared(byte_level));
+  EXPECT_EQ(Tokenizer::from_files(files).begin_id(), std::nullopt);
+  files.add("tokenizer_config.json", base::to_shared(R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}})"));
+  EXPECT_EQ(Tokenizer::from_files(files).begin_id(), 0);
+  EXPECT_EQ(Tokenizer::from_files(files).end_id(), 1);
+}
+
 TEST(Encode, RefusesInvalidUtf8) {
   EXPECT_THAT([] { make(bert).encode("ab\xFF", SpecialTokens::add); },
               ThrowsMessage<base::InputError>(HasSubstr("byte 2")));

@@ -134,8 +134,11 @@ def differences(program, folder, wheel, texts, special=True):
 def decode_differences(decoder, folder, wheel, texts, seed):
     rng = random.Random(seed)
     size = wheel.get_vocab_size()
-    lists = [e.ids for e in wheel.encode_batch(texts)]
-    lists += [[rng.randrange(size) for _ in range(rng.randint(0, 12))] for _ in texts]
+    whole = [e.ids for e in wheel.encode_batch(texts)]
+    lists = [*whole, *(ids[rng.randint(0, 3):rng.randint(1, len(ids) + 1)] for ids in whole)]  # cut within characters
+    few = [i for i in range(size) if (wheel.id_to_token(i) or "").startswith("<0x") or rng.random() < 0.02] or [0]
+    for ids in (range(size), few):
+        lists += [[rng.choice(ids) for _ in range(rng.randint(0, 12))] for _ in texts]
     found = []
     for skip in (False, True):
         lines = "".join(json.dumps(ids) + "\n" for ids in lists).encode()
