@@ -6,19 +6,12 @@
 #include <utility>
 #include <variant>
 
-#include "base/Error.hpp"
+#include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
-using query::QueryError;
 using query::TokenId;
-
-// A text beyond the model's positions, which callers tell apart.
-class TooLong : public base::InputError {
- public:
-  using InputError::InputError;
-};
 
 // Token ids of one query and the rows that it reads.
 struct Task {
@@ -31,29 +24,32 @@ struct Task {
 class Preparer {
  public:
   Preparer(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits)
-      : tokenizer_(tokenizer), limits_(limits), mask_(tokenizer.mask_id()) {}
+      : tokenizer_(tokenizer),
+        limits_(limits),
+        input_{limits.num_layers, limits.vocabulary, limits.max_tokens},
+        mask_(tokenizer.mask_id()) {}
 
   // Throws InputError where the query is at fault.
   Task operator()(const query::Fill& fill) const {
     if (!limits_.has_head || !mask_) {
-      refuse("this model cannot fill masks",
-             limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
+      refuse_query("this model cannot fill masks",
+                   limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
     }
     Task task;
-    task.ids = encode(fill.text).ids;
+    task.ids = encode_input(fill.text, tokenizer_, input_).ids;
     task.layer = limits_.num_layers;
     const auto masks = places_of_masks(task.ids);
     if (masks.size() != fill.slots.size()) {
-      refuse(std::to_string(fill.slots.size()) + " id lists for " + std::to_string(masks.size()) + " masks",
-             "each mask token of the text takes one list");
+      refuse_query(std::to_string(fill.slots.size()) + " id lists for " + std::to_string(masks.size()) + " masks",
+                   "each mask token of the text takes one list");
     }
     for (std::size_t slot = 0; slot < masks.size(); ++slot) {
       const auto& asked = fill.slots[slot];
       for (const auto target : asked.targets) {
-        check_id(target);
+        check_id(target, limits_.vocabulary);
       }
       if (asked.filled) {
-        check_id(*asked.filled);
+        check_id(*asked.filled, limits_.vocabulary);
         task.ids[masks[slot]] = *asked.filled;
       }
       if (!asked.targets.empty()) {
@@ -67,31 +63,13 @@ class Preparer {
   }
 
   Task operator()(const query::Embed& asked) const {
+    auto input = prepare_embed(asked, tokenizer_, input_);
     Task task;
-    const int states = limits_.num_layers + 1;
-    if (asked.layer < -states || asked.layer >= states) {
-      refuse("layer " + std::to_string(asked.layer) + " does not exist",
-             "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
+    task.layer = input.layer;
+    for (const auto position : input.positions) {
+      task.uses.push_back({position, 0, Use::whole_vector});
     }
-    task.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
-    auto encoding = encode(asked.text);
-    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
-      const auto& piece = encoding.offsets[i];
-      if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {
-        task.uses.push_back({static_cast<std::int32_t>(i), 0, Use::whole_vector});
-      }
-    }
-    if (task.uses.empty()) {
-      refuse("no token overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
-                                               std::to_string(asked.span.end) + " of a text of " +
-                                               std::to_string(asked.text.size()));
-    }
-    if (asked.pool == query::Pool::first) {
-      task.uses.resize(1);
-    } else if (asked.pool == query::Pool::last) {
-      task.uses = {task.uses.back()};
-    }
-    task.ids = std::move(encoding.ids);
+    task.ids = std::move(input.ids);
     task.answer = query::EmbedAnswer{};
     return task;
   }
@@ -100,31 +78,8 @@ class Preparer {
   Task operator()(const query::Generate&) const { refuse_causal("generate"); }
 
  private:
-  [[noreturn]] static void refuse(const std::string& problem, const std::string& why) {
-    throw base::InputError(base::describe(problem, why));
-  }
   [[noreturn]] static void refuse_causal(const std::string& kind) {
-    refuse("this model cannot answer '" + kind + "'", "it is a masked language model, which sees both sides");
-  }
-
-  tokenizer::Encoding encode(const std::string& text) const {
-    auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::add);
-    if (std::ssize(encoding.ids) > limits_.max_tokens) {
-      throw TooLong(base::describe(
-          "the text is too long",
-          std::to_string(encoding.ids.size()) + " tokens, the model takes " + std::to_string(limits_.max_tokens)));
-    }
-    for (const auto id : encoding.ids) {
-      check_id(id);
-    }
-    return encoding;
-  }
-
-  void check_id(TokenId id) const {
-    if (id < 0 || id >= limits_.vocabulary) {
-      refuse("id " + std::to_string(id) + " is outside the vocabulary",
-             "ids range from 0 to " + std::to_string(limits_.vocabulary - 1));
-    }
+    refuse_query("this model cannot answer '" + kind + "'", "it is a masked language model, which sees both sides");
   }
 
   std::vector<std::size_t> places_of_masks(std::span<const TokenId> ids) const {
@@ -139,6 +94,7 @@ class Preparer {
 
   const tokenizer::Tokenizer& tokenizer_;
   const MaskedLimits& limits_;
+  InputLimits input_;
   std::optional<TokenId> mask_;
 };
 
@@ -170,10 +126,8 @@ MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::T
       if (!task.uses.empty()) {
         tasks.push_back(std::move(task));
       }
-    } catch (const TooLong& error) {
-      plan.answers.emplace_back(QueryError{error.what(), query::QueryFault::too_long});
     } catch (const base::InputError& error) {
-      plan.answers.emplace_back(QueryError{error.what(), query::QueryFault::other});
+      plan.answers.emplace_back(to_query_error(error));
     }
   }
   std::stable_sort(tasks.begin(), tasks.end(), comes_before);

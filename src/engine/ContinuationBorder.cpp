@@ -1,0 +1,69 @@
+#include "engine/ContinuationBorder.hpp"
+
+#include <algorithm>
+
+#include "base/Text.hpp"
+#include "engine/QueryInput.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+// Python's str.isspace: bidirectional types WS, B and S, and category Zs (Unicode 15).
+bool is_python_space(char32_t value) {
+  return (value >= 0x09 && value <= 0x0D) || (value >= 0x1C && value <= 0x20) || value == 0x85 || value == 0xA0 ||
+         value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 || value == 0x2029 ||
+         value == 0x202F || value == 0x205F || value == 0x3000;
+}
+
+std::vector<query::TokenId> encode(std::string_view text, const tokenizer::Tokenizer& tokenizer) {
+  return tokenizer.encode(text, tokenizer::SpecialTokens::add).ids;
+}
+
+void refuse_invalid(std::string_view text, const std::string& name) {
+  if (const auto place = base::find_invalid_utf8(text)) {
+    refuse_query("invalid UTF-8 at byte " + std::to_string(*place) + " of the " + name, "texts are UTF-8");
+  }
+}
+
+}  // namespace
+
+std::size_t size_without_trailing_space(std::string_view text) {
+  auto size = text.size();
+  while (size > 0) {
+    auto start = size - 1;
+    while (start > 0 && size - start < 4 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
+      --start;
+    }
+    const auto point = base::decode_utf8(text, start);
+    if (!point || start + point->length != size || !is_python_space(point->value)) {
+      break;
+    }
+    size = start;
+  }
+  return size;
+}
+
+ContinuationBorder::ContinuationBorder(std::string_view prompt, const tokenizer::Tokenizer& tokenizer)
+    : tokenizer_(tokenizer), prompt_(prompt) {
+  refuse_invalid(prompt, "prompt");
+  ids_ = encode(prompt.substr(0, size_without_trailing_space(prompt)), tokenizer);
+}
+
+JointIds ContinuationBorder::join(std::string_view continuation) const {
+  refuse_invalid(continuation, "continuation");
+  JointIds joint;
+  joint.ids = encode(std::string(prompt_).append(continuation), tokenizer_);
+  const auto differ = std::mismatch(joint.ids.begin(), joint.ids.end(), ids_.begin(), ids_.end()).first;
+  joint.begin = static_cast<std::size_t>(differ - joint.ids.begin());
+  if (differ == joint.ids.end()) {
+    refuse_query("the continuation " + base::json_quote(continuation) + " has no token",
+                 "the prompt with it has the tokens of the prompt alone");
+  }
+  if (joint.begin == 0) {
+    refuse_query("nothing stands before the continuation's first token",
+                 "a token has a probability only after another one, and this tokenizer puts none before a text");
+  }
+  return joint;
+}
+
+}  // namespace stereosweep::engine

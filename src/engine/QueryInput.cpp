@@ -1,0 +1,69 @@
+#include "engine/QueryInput.hpp"
+
+#include <algorithm>
+
+namespace stereosweep::engine {
+
+void refuse_query(const std::string& problem, const std::string& why) {
+  throw base::InputError(base::describe(problem, why));
+}
+
+void check_id(query::TokenId id, std::int64_t count) {
+  if (id < 0 || id >= count) {
+    refuse_query("id " + std::to_string(id) + " is outside the vocabulary",
+                 "ids range from 0 to " + std::to_string(count - 1));
+  }
+}
+
+void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits) {
+  if (std::ssize(ids) > limits.max_tokens) {
+    throw TooLong(base::describe("the text is too long", std::to_string(ids.size()) + " tokens, the model takes " +
+                                                             std::to_string(limits.max_tokens)));
+  }
+  for (const auto id : ids) {
+    check_id(id, limits.ids);
+  }
+}
+
+tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Tokenizer& tokenizer,
+                                 const InputLimits& limits) {
+  auto encoding = tokenizer.encode(text, tokenizer::SpecialTokens::add);
+  check_input(encoding.ids, limits);
+  return encoding;
+}
+
+EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+  EmbedInput input;
+  const int states = limits.num_layers + 1;
+  if (asked.layer < -states || asked.layer >= states) {
+    refuse_query("layer " + std::to_string(asked.layer) + " does not exist",
+                 "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
+  }
+  input.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
+  auto encoding = encode_input(asked.text, tokenizer, limits);
+  for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+    const auto& piece = encoding.offsets[i];
+    if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {
+      input.positions.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  if (input.positions.empty()) {
+    refuse_query("no token overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
+                                                   std::to_string(asked.span.end) + " of a text of " +
+                                                   std::to_string(asked.text.size()));
+  }
+  if (asked.pool == query::Pool::first) {
+    input.positions = {input.positions.front()};
+  } else if (asked.pool == query::Pool::last) {
+    input.positions = {input.positions.back()};
+  }
+  input.ids = std::move(encoding.ids);
+  return input;
+}
+
+query::QueryError to_query_error(const base::InputError& error) {
+  const bool too_long = dynamic_cast<const TooLong*>(&error) != nullptr;
+  return {error.what(), too_long ? query::QueryFault::too_long : query::QueryFault::other};
+}
+
+}  // namespace stereosweep::engine
