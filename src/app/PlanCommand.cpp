@@ -3,11 +3,10 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
-#include <limits>
 #include <string>
 
 #include "app/CommandLine.hpp"
-#include "app/PlanReport.hpp"
+#include "app/ProbeCommands.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
@@ -16,9 +15,6 @@ namespace stereosweep::app {
 namespace {
 
 namespace options = boost::program_options;
-
-/// Contexts that are read one by one; a larger product is sampled, so that 10^9 cells answer within seconds.
-constexpr std::uint64_t max_contexts_read = 20'000;
 
 struct Request {
   std::string file;
@@ -59,24 +55,13 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
 void plan_job(const domain::Job& job, const Request& request) {
   const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  std::optional<model::CheckpointConfig> config;
-  if (job.execution.engine != domain::EngineKind::fake || files.find("config.json") != nullptr) {
-    config = model::read_config(files);
-  }
-  const auto probe = probe::make_probe(job, tokenizer);
-  const auto& association = dynamic_cast<const probe::AssociationProbe&>(*probe);
-  const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
-  const auto audit = probe::audit(association, tokenizer, max_tokens, max_contexts_read);
-  print_plan(std::cout, {.job = job,
-                         .probe = association,
-                         .audit = audit,
-                         .config = config,
-                         .ranks = request.ranks,
-                         .limit = request.limit.value_or(40)});
-  if (request.shows_prompts) {
-    std::cout << '\n';
-    print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-  }
+  commands_of(job.probe_name())
+      .plan({.job = job,
+             .files = files,
+             .tokenizer = tokenizer,
+             .ranks = request.ranks,
+             .shows_prompts = request.shows_prompts,
+             .limit = request.limit});
   std::cout << std::flush;
 }
 

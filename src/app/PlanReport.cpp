@@ -1,10 +1,10 @@
 #include "app/PlanReport.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 #include <string>
 
+#include "app/PlanText.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::app {
@@ -12,16 +12,6 @@ namespace stereosweep::app {
 namespace {
 
 using base::with_thousands;
-
-std::string format(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
-
-std::string megabytes(double bytes) {
-  return bytes < 1e5 ? format("%.0f kB", bytes / 1e3) : format(bytes < 1e7 ? "%.1f MB" : "%.0f MB", bytes / 1e6);
-}
 
 class Report {
  public:
@@ -31,21 +21,18 @@ class Report {
     print_product();
     print_cells();
     print_work();
-    print_blocks();
+    print_blocks(out_, facts_.job, facts_.probe.blocks(), facts_.ranks);
     print_memory();
     print_output();
-    print_list("words of several subwords", audit_.splits, "pieces");
-    print_list("words that join their neighbours (not scored)", audit_.joins, "in");
-    print_list("words with unknown tokens or none (not scored)", audit_.unknown, "pieces");
+    print_list(out_, "words of several subwords", audit_.splits, "pieces", facts_.limit);
+    print_list(out_, "words that join their neighbours (not scored)", audit_.joins, "in", facts_.limit);
+    print_list(out_, "words with unknown tokens or none (not scored)", audit_.unknown, "pieces", facts_.limit);
     print_problems();
     print_omissions();
   }
 
  private:
-  std::ostream& line(const char* name) {
-    out_ << name << std::string(11 - std::min<std::size_t>(10, std::string(name).size()), ' ');
-    return out_;
-  }
+  std::ostream& line(const char* name) { return plan_line(out_, name); }
   /// A sum over the contexts that were read, carried to the whole product.
   std::string sum(std::uint64_t value) const {
     return audit_.is_exact() ? with_thousands(value)
@@ -57,7 +44,7 @@ class Report {
     const auto& job = facts_.job;
     const auto& lengths = facts_.probe.blocks().product().lengths();
     const auto words = facts_.probe.words().size();
-    out_ << job.name << ": " << job.probe << " on " << job.model.path << '\n';
+    out_ << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
     line("product") << with_thousands(lengths[0]) << " subjects (" << facts_.probe.schema().num_priors << " priors) x "
                     << with_thousands(lengths[1]) << " templates x " << with_thousands(lengths[2])
                     << " rephrasings = " << with_thousands(audit_.num_contexts) << " contexts\n";
@@ -84,12 +71,12 @@ class Report {
     const double ratio =
         audit_.queries == 0 ? 0 : static_cast<double>(audit_.forwards_alone) / static_cast<double>(audit_.queries);
     line("queries") << sum(audit_.queries) << " distinct masked inputs; one forward pass per cell and subword would be "
-                    << sum(audit_.forwards_alone) << " (" << format("%.1f", ratio) << " to 1)\n";
+                    << sum(audit_.forwards_alone) << " (" << format_number("%.1f", ratio) << " to 1)\n";
     line("numbers") << sum(audit_.numbers) << " distinct pairs of masked input and target\n";
     const double mean =
         audit_.queries == 0 ? 0 : static_cast<double>(audit_.tokens) / static_cast<double>(audit_.queries);
-    line("tokens") << sum(audit_.tokens) << " in distinct inputs, " << format("%.1f", mean) << " on average, longest "
-                   << audit_.longest;
+    line("tokens") << sum(audit_.tokens) << " in distinct inputs, " << format_number("%.1f", mean)
+                   << " on average, longest " << audit_.longest;
     if (facts_.config) {
       out_ << " of " << facts_.config->max_tokens();
     }
@@ -100,20 +87,8 @@ class Report {
     if (facts_.config) {
       const ModelCost cost = model_cost(*facts_.config);
       const double flops = cost.flops_per_token * whole(audit_.tokens) + cost.flops_per_row * whole(audit_.queries);
-      line("work") << "about " << format("%.3g", flops) << " floating-point operations\n";
+      line("work") << "about " << format_number("%.3g", flops) << " floating-point operations\n";
     }
-  }
-
-  void print_blocks() {
-    const auto& blocks = facts_.probe.blocks();
-    const auto ranks = static_cast<std::uint64_t>(facts_.ranks);
-    line("blocks") << with_thousands(blocks.num_blocks()) << " of at most " << facts_.job.execution.contexts_per_block
-                   << " contexts; " << with_thousands((blocks.num_blocks() + ranks - 1) / ranks) << " per rank on "
-                   << facts_.ranks << (facts_.ranks == 1 ? " rank" : " ranks");
-    if (blocks.num_blocks() < ranks) {
-      out_ << "; " << ranks - blocks.num_blocks() << " ranks will have nothing to do";
-    }
-    out_ << '\n';
   }
 
   void print_memory() {
@@ -138,31 +113,9 @@ class Report {
 
   void print_output() {
     const auto& schema = facts_.probe.schema();
-    double per_context = 0;
-    for (const auto& cube : schema.cubes) {
-      const double size = cube.type == probe::ElementType::float64 ? 8 : cube.type == probe::ElementType::int32 ? 4 : 1;
-      const bool is_text = cube.type == probe::ElementType::text;
-      per_context += is_text ? 8 : size * static_cast<double>(schema.values_per_context(cube));
-    }
-    const double bytes = per_context * static_cast<double>(audit_.num_contexts) + whole(audit_.prompt_bytes);
+    const double bytes = output_bytes(schema, audit_.num_contexts, whole(audit_.prompt_bytes));
     line("output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
                    << schema.inner_axis("subword").labels.size() << " subwords per word at most)\n";
-  }
-
-  void print_list(const char* title, const std::map<std::string, std::set<std::string>>& items, const char* what) {
-    if (items.empty()) {
-      return;
-    }
-    out_ << title << ": " << items.size() << '\n';
-    std::uint64_t printed = 0;
-    for (const auto& [word, details] : items) {
-      if (printed++ == facts_.limit) {
-        out_ << "  ... " << items.size() - facts_.limit << " more (--limit)\n";
-        return;
-      }
-      out_ << "  " << word << "  (" << what << ": " << *details.begin();
-      out_ << (details.size() > 1 ? "; and " + std::to_string(details.size() - 1) + " other ways)" : ")") << '\n';
-    }
   }
 
   void print_problems() {

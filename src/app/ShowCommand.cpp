@@ -5,12 +5,12 @@
 #include <iostream>
 
 #include "app/CommandLine.hpp"
+#include "app/ProbeCommands.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "results/Digest.hpp"
 #include "results/Reader.hpp"
-#include "results/StatisticsText.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {
@@ -88,15 +88,8 @@ int show_command(const Arguments& arguments) {
   if (!line->has("status")) {
     std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
   }
-  if (file.text("schema") != "stereosweep/association" || file.schema().num_priors == 0) {
-    std::cout << "No scores: they are differences to a prior of an association job.\n";
-    return static_cast<int>(base::ExitCode::done);
-  }
-  const auto result = results::compute_statistics(file, {});
-  std::cout << results::status_text(result);
-  if (!line->has("status")) {
-    std::cout << '\n' << results::top_associations_text(result, line->get<std::size_t>("top"));
-  }
+  commands_of(probe_of(file))
+      .show(file, line->has("status") ? Detail::status_only : Detail::everything, line->get<std::size_t>("top"));
   return static_cast<int>(base::ExitCode::done);
 }
 

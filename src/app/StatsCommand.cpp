@@ -5,15 +5,12 @@
 #include <iostream>
 
 #include "app/CommandLine.hpp"
+#include "app/ProbeCommands.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "base/Sha256.hpp"
 #include "config/JobLoader.hpp"
-#include "config/Ratings.hpp"
 #include "results/Reader.hpp"
-#include "results/Statistics.hpp"
-#include "results/StatisticsText.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -56,32 +53,11 @@ std::filesystem::path target_of(const std::filesystem::path& file) {
   return file.parent_path() / (file.stem().string() + ".stats.h5");
 }
 
-results::StatisticsOptions options_of(const domain::Job& job) {
-  results::StatisticsOptions result;
-  result.word_aggregate = job.statistics.word_aggregate;
-  result.templates = job.statistics.templates;
-  if (job.statistics.human_ratings.empty()) {
-    return result;
-  }
-  const auto ratings = config::read_ratings(job);
-  for (const auto& note : ratings.notes) {
-    std::cout << "ratings: " << note << '\n';
-  }
-  result.ratings.emplace();
-  for (const auto& row : ratings.rows) {
-    result.ratings->push_back({row.group, row.pair, row.mean});
-  }
-  const auto content = base::read_file(job.statistics.human_ratings);
-  result.ratings_source = std::filesystem::path(job.statistics.human_ratings).filename().string() + " (SHA-256 " +
-                          base::to_hex(base::sha256(content)) + ")";
-  return result;
-}
-
 }  // namespace
 
 int stats_command(const Arguments& arguments) {
   options::options_description visible(
-      "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages and agreement with human ratings;\n"
+      "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
       "writes PROBE.stats.h5 beside the result");
   visible.add_options()("top", options::value<std::size_t>()->default_value(5),
                         "how many strongest associations per measure");
@@ -94,16 +70,10 @@ int stats_command(const Arguments& arguments) {
   const results::ResultFile file(path);
   const auto job = job_of(file, line->overrides);
   const auto target = target_of(path);
-  const auto result = results::write_statistics(file, options_of(job), target);
   if (!file.complete()) {
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
-  std::cout << results::status_text(result) << '\n'
-            << results::top_associations_text(result, line->get<std::size_t>("top")) << '\n'
-            << results::agreement_text(result);
-  if (!result.ratings) {
-    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
-  }
+  commands_of(job.probe_name()).stats(file, job, target, line->get<std::size_t>("top"));
   std::cout << "\nwritten: " << target.string() << '\n';
   return static_cast<int>(base::ExitCode::done);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/ProbeFormat.hpp"
 #include "config/Yaml.hpp"
 
 namespace stereosweep::config {
@@ -9,125 +10,6 @@ namespace {
 
 /// What a dump holds.
 enum class Extent { everything, raw_numbers };
-
-void add_text(Node& map, const std::string& key, const std::string& value) {
-  if (!value.empty()) {
-    map.add(key, Node::text(value));
-  }
-}
-
-Node texts(const std::vector<std::string>& values) {
-  Node list = Node::list();
-  for (const auto& value : values) {
-    list.add(Node::text(value));
-  }
-  return list;
-}
-
-Node text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  Node list = Node::list();
-  for (const auto& [first, second] : pairs) {
-    list.add(texts({first, second}));
-  }
-  return list;
-}
-
-Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  Node map = Node::map();
-  for (const auto& [key, value] : pairs) {
-    map.add(key, Node::text(value));
-  }
-  return map;
-}
-
-Node dump(const domain::Group& group) {
-  Node map = Node::map();
-  add_text(map, "label", group.label);
-  add_text(map, "domain", group.domain);
-  add_text(map, "singular", group.singular);
-  add_text(map, "plural", group.plural);
-  add_text(map, "article", group.article);
-  add_text(map, "adjective", group.adjective);
-  add_text(map, "suffix", group.suffix);
-  add_text(map, "suffix_plural", group.suffix_plural);
-  add_text(map, "noun_singular", group.noun_singular);
-  add_text(map, "noun_plural", group.noun_plural);
-  return map;
-}
-
-Node dump(const domain::IntersectionRule& rule) {
-  Node map = Node::map();
-  map.add("pairs", text_pairs(rule.pairs));
-  map.add("domains", text_pairs(rule.domains));
-  map.add("exclusions", text_pairs(rule.exclusions));
-  Node lexical = Node::list();
-  for (const auto& form : rule.lexical) {
-    Node entry = Node::map();
-    add_text(entry, "first", form.first);
-    add_text(entry, "second", form.second);
-    add_text(entry, "singular", form.singular);
-    add_text(entry, "plural", form.plural);
-    add_text(entry, "article", form.article);
-    lexical.add(std::move(entry));
-  }
-  map.add("lexical", std::move(lexical));
-  map.add("both_orders", Node::plain(rule.both_orders ? "true" : "false"));
-  return map;
-}
-
-Node dump(const domain::Pole& pole) {
-  Node map = Node::map();
-  add_text(map, "name", pole.name);
-  map.add("words", texts(pole.words));
-  return map;
-}
-
-Node dump(const domain::TraitPair& pair) {
-  Node map = Node::map();
-  add_text(map, "label", pair.label);
-  add_text(map, "dimension", pair.dimension);
-  map.add("left", dump(pair.left));
-  map.add("right", dump(pair.right));
-  return map;
-}
-
-Node dump(const domain::Template& sentence) {
-  Node map = Node::map();
-  add_text(map, "label", sentence.label);
-  add_text(map, "kind", sentence.kind);
-  add_text(map, "text", sentence.text);
-  map.add("form", Node::plain(sentence.form == domain::NounForm::singular ? "singular" : "plural"));
-  return map;
-}
-
-Node dump(const domain::Rephrasing& rephrasing) {
-  Node map = Node::map();
-  add_text(map, "label", rephrasing.label);
-  add_text(map, "wrapper", rephrasing.wrapper);
-  if (!rephrasing.alternatives.empty()) {
-    map.add("alternatives", text_map(rephrasing.alternatives));
-  }
-  return map;
-}
-
-template <class T>
-Node dump_list(const std::vector<T>& values) {
-  Node list = Node::list();
-  for (const auto& value : values) {
-    list.add(dump(value));
-  }
-  return list;
-}
-
-Node dump(const domain::Axes& axes) {
-  Node map = Node::map();
-  map.add("groups", dump_list(axes.groups));
-  map.add("intersections", dump(axes.intersections));
-  map.add("traits", dump_list(axes.traits));
-  map.add("templates", dump_list(axes.templates));
-  map.add("rephrasings", dump_list(axes.rephrasings));
-  return map;
-}
 
 Node dump(const domain::Execution& execution, Extent extent) {
   Node map = Node::map();
@@ -145,24 +27,6 @@ Node dump(const domain::Execution& execution, Extent extent) {
   return map;
 }
 
-Node dump(const domain::Statistics& statistics) {
-  Node map = Node::map();
-  const bool median = statistics.word_aggregate == domain::Statistics::Aggregate::median;
-  map.add("word_aggregate", Node::plain(median ? "median" : "mean"));
-  if (!statistics.rating_aliases.empty()) {
-    Node ratings = Node::map();
-    add_text(ratings, "path", statistics.human_ratings);
-    ratings.add("aliases", text_map(statistics.rating_aliases));
-    map.add("human_ratings", std::move(ratings));
-  } else {
-    add_text(map, "human_ratings", statistics.human_ratings);
-  }
-  if (!statistics.templates.empty()) {
-    map.add("templates", texts(statistics.templates));
-  }
-  return map;
-}
-
 Node dump(const domain::Job& job, Extent extent) {
   Node map = Node::map();
   map.add("schema", Node::plain("stereosweep/1"));
@@ -175,23 +39,11 @@ Node dump(const domain::Job& job, Extent extent) {
     model.add("path", Node::text(job.model.path));
   }
   model.add("dtype", Node::plain(job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32"));
-  map.add("probe", Node::plain(job.probe));
-  map.add("axes", dump(job.axes));
-  Node& measures = map.add("measures", Node::list());
-  const std::pair<bool, const char*> named[] = {
-      {job.measures.ilps, "ilps"}, {job.measures.ilps_star, "ilps_star"}, {job.measures.set, "set"}};
-  for (const auto& [wanted, name] : named) {
-    if (wanted) {
-      measures.add(Node::plain(name));
-    }
-  }
-  Node& priors = map.add("priors", Node::map());
-  priors.add("word",
-             job.priors.word ? texts({job.priors.word_singular, job.priors.word_plural}) : Node::plain("false"));
-  priors.add("mask", Node::plain(job.priors.mask ? "true" : "false"));
+  map.add("probe", Node::plain(job.probe_name()));
+  std::visit([&](const auto& settings) { dump_settings(settings, map); }, job.probe);
   map.add("execution", dump(job.execution, extent));
   if (extent == Extent::everything) {
-    map.add("statistics", dump(job.statistics));
+    map.add("statistics", std::visit([](const auto& settings) { return dump_statistics(settings); }, job.probe));
   }
   return map;
 }

@@ -52,15 +52,15 @@ struct PairMatch {
 class NameMatcher {
  public:
   explicit NameMatcher(const domain::Job& job) {
-    for (const auto& [name, label] : job.statistics.rating_aliases) {
+    for (const auto& [name, label] : job.association().statistics.rating_aliases) {
       aliases_[normalised(name)] = label;
     }
-    for (const auto& group : job.axes.groups) {
+    for (const auto& group : job.association().axes.groups) {
       for (const auto* name : {&group.label, &group.plural, &group.singular}) {
         groups_.emplace(normalised(*name), group.label);
       }
     }
-    for (const auto& pair : job.axes.traits) {
+    for (const auto& pair : job.association().axes.traits) {
       labels_[normalised(pair.label)] = pair.label;
       pairs_.emplace_back(Poles{normalised(pair.left.name), normalised(pair.right.name)}, pair.label);
     }
@@ -152,7 +152,7 @@ std::vector<std::size_t> group_columns(const Table& table, base::Problems& probl
 Ratings read_ratings(const domain::Job& job) {
   base::Problems problems;
   Ratings ratings;
-  const std::string& path = job.statistics.human_ratings;
+  const std::string& path = job.association().statistics.human_ratings;
   const std::string headline = "the human ratings " + path + " cannot be used:";
   const Table table = read_table(path, problems);
   problems.raise_if_any(headline);

@@ -22,11 +22,11 @@ struct Ratings {
   std::vector<std::string> notes;  ///< names that matched by more than case and hyphens, one sentence each
 };
 
-/// Reads `job.statistics.human_ratings`. First line: column names. Groups stand in the columns whose name begins with
-/// "group" (the first that the job knows counts: its label, plural or singular), pairs ("left - right") in `pair`,
-/// means in `mean`, else in the first column whose name begins with "mean". Names are compared without case, hyphens
-/// and repeated spaces, after `rating_aliases`; a pair also matches with one pole spelt slightly otherwise, or turned
-/// round (then 100 - mean). Throws InputError with every bad row: no number, out of 0..100, a cell twice.
+/// Reads `job.association().statistics.human_ratings`. First line: column names. Groups stand in the columns whose name
+/// begins with "group" (the first that the job knows counts: its label, plural or singular), pairs ("left - right") in
+/// `pair`, means in `mean`, else in the first column whose name begins with "mean". Names are compared without case,
+/// hyphens and repeated spaces, after `rating_aliases`; a pair also matches with one pole spelt slightly otherwise, or
+/// turned round (then 100 - mean). Throws InputError with every bad row: no number, out of 0..100, a cell twice.
 Ratings read_ratings(const domain::Job& job);
 
 }  // namespace stereosweep::config

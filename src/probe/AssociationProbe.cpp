@@ -52,20 +52,21 @@ AssociationProbe::AssociationProbe(const domain::Job& job, const tokenizer::Toke
       mask_token_(tokenizer.mask_token().value_or("")),
       composer_(mask_token_),
       subjects_(prompt::list_subjects(job)),
-      words_(list_words(job.axes.traits)),
-      blocks_(plan::Product({subjects_.subjects.size(), job.axes.templates.size(), job.axes.rephrasings.size()}),
+      words_(list_words(job.association().axes.traits)),
+      blocks_(plan::Product({subjects_.subjects.size(), job.association().axes.templates.size(),
+                             job.association().axes.rephrasings.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.measures, longest_axis);
+  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.association().measures, longest_axis);
   const std::uint32_t max_subwords = longest_word();
-  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.measures, max_subwords);
-  schema_ = association_axes(job_.axes, subjects_.subjects, words_, max_subwords);
-  columns_ = add_association_cubes(schema_, job_.measures);
+  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.association().measures, max_subwords);
+  schema_ = association_axes(job_.association().axes, subjects_.subjects, words_, max_subwords);
+  columns_ = add_association_cubes(schema_, job_.association().measures);
 }
 
 std::uint32_t AssociationProbe::longest_word() const {
-  const auto& templates = job_.axes.templates;
-  const auto& rephrasings = job_.axes.rephrasings;
-  const domain::Subject subject = generic_subject(job_.priors);
+  const auto& templates = job_.association().axes.templates;
+  const auto& rephrasings = job_.association().axes.rephrasings;
+  const domain::Subject subject = generic_subject(job_.association().priors);
   const bool all = templates.size() <= max_pairs_tried / std::max<std::size_t>(rephrasings.size(), 1);
   std::int32_t longest = 1;
   for (std::size_t t = 0; t < templates.size(); ++t) {
@@ -105,7 +106,8 @@ ContextView AssociationProbe::view_of(const domain::Subject& subject, const doma
 
 ContextView AssociationProbe::view(std::uint64_t context) const {
   const auto place = blocks_.product().coordinates(context);
-  return view_of(subjects_.subjects[place[0]], job_.axes.templates[place[1]], job_.axes.rephrasings[place[2]]);
+  return view_of(subjects_.subjects[place[0]], job_.association().axes.templates[place[1]],
+                 job_.association().axes.rephrasings[place[2]]);
 }
 
 AssociationProbe::BlockViews AssociationProbe::views_of(const plan::Block& block) const {
@@ -148,8 +150,8 @@ Round AssociationProbe::first(const plan::Block& block) const {
         fill.slots[view.masks_before + filled].filled = ask.prefix[filled];
       }
       fill.slots[view.masks_before + ask.prefix.size()].targets = ask.targets;
-      fill.class_masses = job_.measures.ilps_star;
-      fill.set_distances = job_.measures.set;
+      fill.class_masses = job_.association().measures.ilps_star;
+      fill.set_distances = job_.association().measures.set;
       round.queries.emplace_back(std::move(fill));
     }
   }
@@ -162,7 +164,7 @@ RawBlock AssociationProbe::fold(const plan::Block& block, const Transcript& tran
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
   const BlockViews block_views = views_of(block);
-  AssociationFold fold(schema_, columns_, job_.measures, block.num_contexts);
+  AssociationFold fold(schema_, columns_, job_.association().measures, block.num_contexts);
   std::vector<std::size_t> first_answer(block_views.views.size());
   std::size_t next_answer = 0;
   for (std::size_t i = 0; i < block_views.views.size(); ++i) {
@@ -182,7 +184,7 @@ RawBlock AssociationProbe::fold(const plan::Block& block, const Transcript& tran
 }
 
 void AssociationProbe::hash_content(const plan::Block& block, base::Sha256& hash) const {
-  const auto& measures = job_.measures;
+  const auto& measures = job_.association().measures;
   hash.field("association 1").field(mask_token_);
   hash.number(measures.ilps ? 1 : 0).number(measures.ilps_star ? 1 : 0).number(measures.set ? 1 : 0);
   hash.number(plans_->max_subwords()).number(words_.size());

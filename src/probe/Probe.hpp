@@ -42,7 +42,7 @@ class Probe {
   virtual void hash_content(const plan::Block& block, base::Sha256& hash) const = 0;
 };
 
-/// The probe that `job.probe` names. Throws InputError with all problems (no mask token, empty axis, ...).
+/// The probe whose settings `job.probe` holds. Throws InputError with all problems (no mask token, empty axis, ...).
 /// `tokenizer` must outlive the probe.
 std::unique_ptr<Probe> make_probe(const domain::Job& job, const tokenizer::Tokenizer& tokenizer);
 

@@ -156,10 +156,10 @@ class Crossing {
 
 SubjectList list_subjects(const domain::Job& job) {
   SubjectList list;
-  if (job.priors.word) {
-    list.subjects.push_back(prior_word(job.priors));
+  if (job.association().priors.word) {
+    list.subjects.push_back(prior_word(job.association().priors));
   }
-  if (job.priors.mask) {
+  if (job.association().priors.mask) {
     Subject subject;
     subject.kind = domain::SubjectKind::prior_mask;
     subject.label = prior_mask_label;
@@ -167,11 +167,11 @@ SubjectList list_subjects(const domain::Job& job) {
     list.subjects.push_back(std::move(subject));
   }
   list.num_priors = list.subjects.size();
-  for (const auto& group : job.axes.groups) {
+  for (const auto& group : job.association().axes.groups) {
     list.subjects.push_back(single(group));
   }
-  const auto& rule = job.axes.intersections;
-  Crossing crossing(job.axes, list);
+  const auto& rule = job.association().axes.intersections;
+  Crossing crossing(job.association().axes, list);
   for (const auto& [first, second] : rule.pairs) {
     const Group* left = crossing.find(first);
     const Group* right = crossing.find(second);
@@ -180,7 +180,7 @@ SubjectList list_subjects(const domain::Job& job) {
     }
   }
   std::unordered_map<std::string, std::vector<const Group*>> by_domain;
-  for (const auto& group : job.axes.groups) {
+  for (const auto& group : job.association().axes.groups) {
     by_domain[group.domain].push_back(&group);
   }
   for (const auto& [first, second] : rule.domains) {

@@ -175,7 +175,7 @@ ExportSummary export_directory(const RunDirectory& directory, const domain::Job&
   results::RawDigest digest(schema);
   results::RunDescription run;
   run.title = job.name;
-  run.probe = job.probe;
+  run.probe = job.probe_name();
   run.schema = &probe.schema();
   run.blocks = &probe.blocks();
   run.source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {

@@ -19,7 +19,7 @@ class RunDirectory {
   std::filesystem::path resolved_job() const { return root_ / "job.resolved.yaml"; }
   std::filesystem::path status() const { return root_ / "status.json"; }
   std::filesystem::path log() const { return root_ / "log"; }
-  std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe + ".h5"); }
+  std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
 
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;

@@ -24,22 +24,23 @@ domain::Job bench_job() {
   domain::Job job = probe::testing::small_job();
   const std::vector<std::string> single = {"warm", "kind", "cold", "power", "old"};
   const std::vector<std::string> ends = {"ful", "less", "fulness", "lessness", "ness"};
-  job.axes.traits.clear();
+  job.association().axes.traits.clear();
   for (int i = 0; i < 59; ++i) {
     const std::string left = i % 3 == 2 ? single[i % 5] + ends[i / 3 % 5] : single[i % 5];
     const std::string right = i % 3 == 1 ? "un" + single[i % 5] + ends[i / 7 % 5] : std::string(1, char('b' + i % 24));
-    job.axes.traits.push_back({"pair" + std::to_string(i), "bench", {"left", {left}}, {"right", {right}}});
+    job.association().axes.traits.push_back(
+        {"pair" + std::to_string(i), "bench", {"left", {left}}, {"right", {right}}});
   }
   for (int i = 0; i < 48; ++i) {
     const std::string name = "people of group " + std::to_string(i);
-    job.axes.groups.push_back(probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+    job.association().axes.groups.push_back(probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (int i = 0; i < 31; ++i) {
-    job.axes.templates.push_back({"t" + std::to_string(i), "plural",
-                                  "In case " + std::to_string(i) + " the {group} are {trait}.",
-                                  domain::NounForm::plural});
+    job.association().axes.templates.push_back({"t" + std::to_string(i), "plural",
+                                                "In case " + std::to_string(i) + " the {group} are {trait}.",
+                                                domain::NounForm::plural});
   }
-  job.axes.rephrasings.resize(1);
+  job.association().axes.rephrasings.resize(1);
   return job;
 }
 
@@ -84,6 +85,6 @@ int main() {
   const auto tokenizer = probe::testing::word_piece();
   domain::Job job = bench_job();
   measure("all measures", job, tokenizer);
-  job.measures = {.ilps = true, .ilps_star = false, .set = false};
+  job.association().measures = {.ilps = true, .ilps_star = false, .set = false};
   measure("ilps alone", job, tokenizer);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "JobText.hpp"
+#include "base/Sha256.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -19,23 +20,25 @@ domain::Job unusual_job() {
   job.name = "unusual";
   job.seed = 18446744073709551615u;
   job.model = {"/a: b #c", domain::Dtype::bfloat16};
-  job.probe = "association";
-  job.axes.groups = {
+  job.association().axes.groups = {
       {"no", "null", "~", "- x: \"y\\z\" 'q'", "an", "1e3", "true", "&a", "*b", "!c"},
       {"\xC3\xA9t\xC3\xA9 \xE2\x80\xA8 \xF0\x9F\x99\x82", "d", "s", "p", "", "", "", "", "", ""},
   };
-  job.axes.intersections = {
-      {{"no", job.axes.groups[1].label}}, {{"null", "d"}}, {{"no", job.axes.groups[1].label}}, {}, false};
-  job.axes.intersections.lexical = {{"no", job.axes.groups[1].label, "@x", "`y", "an"}};
-  job.axes.traits = {{"0x10", "", {"- ", {"-", "?"}}, {"1_000", {"1_000", "---"}}}};
-  job.axes.traits[0].left.name = "-";
-  job.axes.templates = {{"a: b", "k", "{a group} {trait} #", domain::NounForm::singular}};
-  job.axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}}, {"w", "\"{prompt}\"", {}}};
-  job.measures = {false, true, false};
-  job.priors = {false, false, "person", "people"};
+  job.association().axes.intersections = {{{"no", job.association().axes.groups[1].label}},
+                                          {{"null", "d"}},
+                                          {{"no", job.association().axes.groups[1].label}},
+                                          {},
+                                          false};
+  job.association().axes.intersections.lexical = {{"no", job.association().axes.groups[1].label, "@x", "`y", "an"}};
+  job.association().axes.traits = {{"0x10", "", {"- ", {"-", "?"}}, {"1_000", {"1_000", "---"}}}};
+  job.association().axes.traits[0].left.name = "-";
+  job.association().axes.templates = {{"a: b", "k", "{a group} {trait} #", domain::NounForm::singular}};
+  job.association().axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}}, {"w", "\"{prompt}\"", {}}};
+  job.association().measures = {false, true, false};
+  job.association().priors = {false, false, "person", "people"};
   job.execution = {domain::EngineKind::fake, domain::Device::cuda, 2, 3, 4, 5};
   job.execution.max_cells = 1000;
-  job.statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
+  job.association().statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
   return job;
 }
 
@@ -63,7 +66,7 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   };
   const std::string original = canonical_raw_dump(unusual_job());
   EXPECT_EQ(raw([](auto& job) { job.name = "b"; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.statistics = {}; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.association().statistics = {}; }), original);
   EXPECT_EQ(raw([](auto& job) { job.execution.device = domain::Device::cpu; }), original);
   EXPECT_EQ(raw([](auto& job) { job.execution.max_cells = 77; }), original);
   EXPECT_EQ(raw([](auto& job) { job.model.path = "/moved"; }), original);
@@ -73,11 +76,17 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   EXPECT_NE(raw([](auto& job) { job.execution.threads_per_rank = 9; }), original);
   EXPECT_NE(raw([](auto& job) { job.execution.batch_tokens = 9; }), original);
   EXPECT_NE(raw([](auto& job) { job.execution.contexts_per_block = 9; }), original);
-  EXPECT_NE(raw([](auto& job) { job.measures.set = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.priors.mask = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.axes.groups[1].plural = "q"; }), original);
-  EXPECT_NE(raw([](auto& job) { job.axes.intersections.both_orders = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.axes.rephrasings.pop_back(); }), original);
+  EXPECT_NE(raw([](auto& job) { job.association().measures.set = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.association().priors.mask = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.association().axes.groups[1].plural = "q"; }), original);
+  EXPECT_NE(raw([](auto& job) { job.association().axes.intersections.both_orders = true; }), original);
+  EXPECT_NE(raw([](auto& job) { job.association().axes.rephrasings.pop_back(); }), original);
+}
+
+/// A changed byte here refuses every run directory that users have: then the old dumps must be read on purpose.
+TEST(JobDump, raw_dump_of_an_association_job_keeps_its_bytes) {
+  EXPECT_EQ(base::to_hex(base::sha256(canonical_raw_dump(unusual_job()))),
+            "e1dac8b861331e52f066073af2a7833bc0530bc9be02f3a8e61912aae756c487");
 }
 
 TEST(JobDump, differences_name_fields_with_both_values) {
@@ -85,12 +94,12 @@ TEST(JobDump, differences_name_fields_with_both_values) {
   auto other = job;
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(other)), IsEmpty());
   other.execution.batch_tokens = 8;
-  other.axes.groups[0].plural = "changed";
-  other.axes.groups.push_back({"new", "", "", "new", "", "", "", "", "", ""});
-  other.axes.traits[0].right.words.pop_back();
-  other.measures.set = true;
-  other.statistics.human_ratings.clear();
-  other.statistics.rating_aliases.clear();
+  other.association().axes.groups[0].plural = "changed";
+  other.association().axes.groups.push_back({"new", "", "", "new", "", "", "", "", "", ""});
+  other.association().axes.traits[0].right.words.pop_back();
+  other.association().measures.set = true;
+  other.association().statistics.human_ratings.clear();
+  other.association().statistics.rating_aliases.clear();
   EXPECT_THAT(
       differences(canonical_dump(job), canonical_dump(other)),
       ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'' -> 'changed'", "axes.groups[new]: only in the new job",
@@ -98,7 +107,7 @@ TEST(JobDump, differences_name_fields_with_both_values) {
                   "execution.batch_tokens: 3 -> 8",
                   "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}} -> (nothing)"));
   auto turned = job;
-  std::swap(turned.axes.groups[0], turned.axes.groups[1]);
+  std::swap(turned.association().axes.groups[0], turned.association().axes.groups[1]);
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(turned)),
               ElementsAre("axes.groups: the same entries in another order"));
   EXPECT_THROW(differences("a: [", "b: 1"), base::InputError);
@@ -108,16 +117,16 @@ TEST(JobDump, a_resolved_job_names_no_other_files_and_takes_overrides) {
   const auto dump = canonical_dump(unusual_job());
   EXPECT_THROW(load_resolved(dump + "sweep: {seed: [1]}\n", "dump"), base::InputError);
   EXPECT_THROW(load_resolved(dump, "dump", {"axes.traits=abc_traits"}), base::InputError);
-  EXPECT_EQ(load_resolved(dump, "dump", {"statistics.word_aggregate=median"}).statistics.word_aggregate,
+  EXPECT_EQ(load_resolved(dump, "dump", {"statistics.word_aggregate=median"}).association().statistics.word_aggregate,
             domain::Statistics::Aggregate::median);
 }
 
 TEST(JobDump, long_axes_load_back_although_they_pass_the_limits_of_job_files) {
   auto job = unusual_job();
-  job.axes.intersections = {};
+  job.association().axes.intersections = {};
   for (int i = 0; i < 20'000; ++i) {
     const std::string name = "g" + std::to_string(i);
-    job.axes.groups.push_back({name, "d", name, name, "a", name, name, name, name, name});
+    job.association().axes.groups.push_back({name, "d", name, name, "a", name, name, name, name, name});
   }
   job.execution.max_cells = 1'000'000;
   EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job);

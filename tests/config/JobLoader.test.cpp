@@ -41,19 +41,21 @@ TEST(JobLoader, reads_every_key) {
   expected.name = "full";
   expected.seed = 18446744073709551615u;
   expected.model = {"/m", domain::Dtype::bfloat16};
-  expected.probe = "association";
-  expected.axes.groups = {{"X", "d", "heir", "heirs", "an", "rich", "with money", "with monies", "one", "ones"},
-                          {"women", "", "", "women", "", "", "", "", "", ""}};
-  expected.axes.intersections = {
+  expected.association().axes.groups = {
+      {"X", "d", "heir", "heirs", "an", "rich", "with money", "with monies", "one", "ones"},
+      {"women", "", "", "women", "", "", "", "", "", ""}};
+  expected.association().axes.intersections = {
       {{"X", "women"}}, {}, {{"women", "X"}}, {{"X", "women", "heiress", "heiresses", "an"}}, false};
-  expected.axes.traits = {{"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
-  expected.axes.templates = {{"{group} are {trait}.", "", "{group} are {trait}.", domain::NounForm::plural},
-                             {"t", "k", "{trait} {group}", domain::NounForm::plural}};
-  expected.axes.rephrasings = {{"r", "So {prompt}", {{"t", "{group} {trait}"}}}, {"{prompt}", "{prompt}", {}}};
-  expected.measures = {true, false, true};
-  expected.priors = {true, false, "human", "humans"};
+  expected.association().axes.traits = {{"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
+  expected.association().axes.templates = {
+      {"{group} are {trait}.", "", "{group} are {trait}.", domain::NounForm::plural},
+      {"t", "k", "{trait} {group}", domain::NounForm::plural}};
+  expected.association().axes.rephrasings = {{"r", "So {prompt}", {{"t", "{group} {trait}"}}},
+                                             {"{prompt}", "{prompt}", {}}};
+  expected.association().measures = {true, false, true};
+  expected.association().priors = {true, false, "human", "humans"};
   expected.execution = {domain::EngineKind::fake, domain::Device::cpu, 3, 7, 5, 1000};
-  expected.statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
+  expected.association().statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
   EXPECT_EQ(jobs.front(), expected);
 }
 
@@ -61,11 +63,11 @@ TEST(JobLoader, defaults_are_those_of_the_domain) {
   const JobFolder folder;
   const auto job = folder.load(small_job).front();
   EXPECT_EQ(job.seed, 0u);
-  EXPECT_EQ(job.measures, domain::Measures());
-  EXPECT_EQ(job.priors, domain::Priors());
+  EXPECT_EQ(job.association().measures, domain::Measures());
+  EXPECT_EQ(job.association().priors, domain::Priors());
   EXPECT_EQ(job.execution, domain::Execution());
-  EXPECT_EQ(job.axes.rephrasings, (std::vector<domain::Rephrasing>{{"none", "{prompt}", {}}}));
-  EXPECT_EQ(job.axes.intersections.domains.size(), 1u);
+  EXPECT_EQ(job.association().axes.rephrasings, (std::vector<domain::Rephrasing>{{"none", "{prompt}", {}}}));
+  EXPECT_EQ(job.association().axes.intersections.domains.size(), 1u);
 }
 
 TEST(JobLoader, reports_every_problem_at_once_with_place_and_hint) {
@@ -89,7 +91,7 @@ TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
                        .front();
   EXPECT_EQ(job.model.path, "/a b");
   EXPECT_EQ(job.seed, 7u);
-  EXPECT_EQ(job.axes.traits.front().label, "cold - warm");
+  EXPECT_EQ(job.association().axes.traits.front().label, "cold - warm");
   EXPECT_EQ(job.execution.batch_tokens, 99);
   EXPECT_EQ(job.name, "other");
   const std::string report =
@@ -133,9 +135,9 @@ TEST(JobLoader, pieces_are_found_beside_the_job_then_in_the_environment) {
   EXPECT_THAT(folder.complaint(text), AllOf(HasSubstr("no piece 'mine'"), HasSubstr("configs/traits/mine.yaml")));
   const auto path = elsewhere.write("traits/mine.yaml", "[[far, near]]");
   ::setenv("STEREOSWEEP_CONFIGS", path.parent_path().parent_path().c_str(), 1);
-  EXPECT_EQ(folder.load(text).front().axes.traits.front().label, "far - near");
+  EXPECT_EQ(folder.load(text).front().association().axes.traits.front().label, "far - near");
   folder.write("configs/traits/mine.yaml", "schema: stereosweep/1\nabout: x\ntraits:\n  - [here, there]\n");
-  EXPECT_EQ(folder.load(text).front().axes.traits.front().label, "here - there");
+  EXPECT_EQ(folder.load(text).front().association().axes.traits.front().label, "here - there");
   ::unsetenv("STEREOSWEEP_CONFIGS");
   EXPECT_THAT(folder.complaint(with(text, "mine", "mines")), HasSubstr("did you mean 'mine'?"));
   folder.write("configs/traits/mine.yaml", "traits:\n  - [here, here]\n  - [a, b, c]\n");
@@ -161,15 +163,20 @@ TEST(JobLoader, only_selects_by_label_and_rules_about_the_rest_are_dropped) {
       "  groups: {file: g, only: [b, a]}\n"
       "  intersections: {pairs: [[a, b], [a, c]], exclusions: [[c, a]], domains: [[x, y]]}\n"
       "  traits: [[weak, strong]]\n  templates: ['{group} are {trait}']\n";
-  const auto axes = folder.load(text).front().axes;
+  const auto axes = folder.load(text).front().association().axes;
   ASSERT_EQ(axes.groups.size(), 2u);
   EXPECT_EQ(axes.groups[0].label, "a");
   EXPECT_EQ(axes.intersections.pairs.size(), 1u);
   EXPECT_THAT(axes.intersections.exclusions, IsEmpty());
   EXPECT_THAT(folder.complaint(with(text, "[b, a]", "[b, z]")), HasSubstr("6:axes.groups.only: unknown label 'z'"));
-  EXPECT_EQ(folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"}).front().axes.groups.size(), 1u);
   EXPECT_EQ(
-      folder.load(with(text, "{file: g, only: [b, a]}", "g"), {"axes.groups.only=[c]"}).front().axes.groups.size(), 1u);
+      folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"}).front().association().axes.groups.size(),
+      1u);
+  EXPECT_EQ(folder.load(with(text, "{file: g, only: [b, a]}", "g"), {"axes.groups.only=[c]"})
+                .front()
+                .association()
+                .axes.groups.size(),
+            1u);
 }
 
 TEST(JobLoader, relative_model_paths_count_from_here_then_from_the_job) {

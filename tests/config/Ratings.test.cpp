@@ -13,12 +13,12 @@ using ::testing::IsEmpty;
 
 domain::Job job_with(const std::filesystem::path& table) {
   domain::Job job;
-  job.axes.groups = {{"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
-                     {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
-  job.axes.traits = {{"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
-                     {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
-                     {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
-  job.statistics.human_ratings = table.string();
+  job.association().axes.groups = {{"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
+                                   {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
+  job.association().axes.traits = {{"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
+                                   {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
+                                   {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
+  job.association().statistics.human_ratings = table.string();
   return job;
 }
 
@@ -39,7 +39,7 @@ TEST(Ratings, names_are_those_of_the_job) {
                                    "trans-people\twarm - cold\t3\t30\n"
                                    "everyone\tcold - warm\t3\t1\n"
                                    "transgender people\tcold - hot\t3\t2\n"));
-  job.statistics.rating_aliases = {{"Transgender People", "trans people"}};
+  job.association().statistics.rating_aliases = {{"Transgender People", "trans people"}};
   const Ratings ratings = read_ratings(job);
   EXPECT_THAT(lines_of(ratings),
               ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|41.5",
@@ -52,7 +52,7 @@ TEST(Ratings, names_are_those_of_the_job) {
 TEST(Ratings, a_pole_can_have_an_alias) {
   const JobFolder folder;
   auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
-  job.statistics.rating_aliases = {{"hot", "warm"}};
+  job.association().statistics.rating_aliases = {{"hot", "warm"}};
   EXPECT_THAT(lines_of(read_ratings(job)), ElementsAre("Black people|cold - warm|2"));
 }
 

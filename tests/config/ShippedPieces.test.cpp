@@ -48,16 +48,16 @@ TEST(ShippedPieces, every_job_loads) {
 
 TEST(ShippedPieces, lists_have_the_published_sizes) {
   const auto job = load_with({"axes.traits=abc_traits"});
-  EXPECT_EQ(job.axes.groups.size(), 51u);
-  EXPECT_EQ(job.axes.traits.size(), 16u);
+  EXPECT_EQ(job.association().axes.groups.size(), 51u);
+  EXPECT_EQ(job.association().axes.traits.size(), 16u);
   std::size_t num_words = 0;
-  for (const auto& pair : job.axes.traits) {
+  for (const auto& pair : job.association().axes.traits) {
     num_words += pair.left.words.size() + pair.right.words.size();
   }
   EXPECT_EQ(num_words, 118u);
-  EXPECT_GE(job.axes.templates.size(), 20u);
+  EXPECT_GE(job.association().axes.templates.size(), 20u);
   std::set<std::string> kinds;
-  for (const auto& sentence : job.axes.templates) {
+  for (const auto& sentence : job.association().axes.templates) {
     kinds.insert(sentence.kind);
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"singular", "plural", "question", "adverb", "belief", "expectation",
@@ -72,17 +72,17 @@ TEST(ShippedPieces, groups_and_traits_are_the_published_ones) {
   const auto ours = load_with({"axes.traits=abc_traits"});
   const auto theirs = load_with({"axes.groups={tsv: '" + (data / "groups.tsv").string() + "'}",
                                  "axes.traits={tsv: '" + (data / "traits.tsv").string() + "'}"});
-  for (std::size_t i = 0; i < ours.axes.groups.size(); ++i) {
-    EXPECT_EQ(ours.axes.groups[i].label, theirs.axes.groups[i].label);
-    EXPECT_EQ(ours.axes.groups[i].singular, theirs.axes.groups[i].singular);
+  for (std::size_t i = 0; i < ours.association().axes.groups.size(); ++i) {
+    EXPECT_EQ(ours.association().axes.groups[i].label, theirs.association().axes.groups[i].label);
+    EXPECT_EQ(ours.association().axes.groups[i].singular, theirs.association().axes.groups[i].singular);
   }
   std::vector<std::string> spelt_otherwise;
-  for (std::size_t i = 0; i < ours.axes.traits.size(); ++i) {
-    EXPECT_EQ(ours.axes.traits[i].label, theirs.axes.traits[i].label);
-    EXPECT_EQ(ours.axes.traits[i].left, theirs.axes.traits[i].left);
-    for (std::size_t k = 0; k < ours.axes.traits[i].right.words.size(); ++k) {
-      if (ours.axes.traits[i].right.words[k] != theirs.axes.traits[i].right.words.at(k)) {
-        spelt_otherwise.push_back(ours.axes.traits[i].right.words[k]);
+  for (std::size_t i = 0; i < ours.association().axes.traits.size(); ++i) {
+    EXPECT_EQ(ours.association().axes.traits[i].label, theirs.association().axes.traits[i].label);
+    EXPECT_EQ(ours.association().axes.traits[i].left, theirs.association().axes.traits[i].left);
+    for (std::size_t k = 0; k < ours.association().axes.traits[i].right.words.size(); ++k) {
+      if (ours.association().axes.traits[i].right.words[k] != theirs.association().axes.traits[i].right.words.at(k)) {
+        spelt_otherwise.push_back(ours.association().axes.traits[i].right.words[k]);
       }
     }
   }

@@ -31,20 +31,20 @@ TEST(Tables, a_job_loads_the_published_lists) {
                            published + "groups.tsv'}\n  traits: {tsv: '" + published +
                            "traits.tsv'}\n  templates: {tsv: '" + published + "templates.tsv'}\n")
                        .front();
-  ASSERT_EQ(job.axes.groups.size(), 51u);
-  EXPECT_EQ(job.axes.groups.front().plural, "teenagers");
-  EXPECT_EQ(job.axes.groups.back().singular, "Filipino person");
-  EXPECT_EQ(job.priors.word_singular, "person");
-  EXPECT_EQ(job.priors.word_plural, "people");
-  ASSERT_EQ(job.axes.templates.size(), 35u);
-  EXPECT_EQ(job.axes.templates[3].text, "{group} are {trait}.");
-  EXPECT_EQ(std::count_if(job.axes.templates.begin(), job.axes.templates.end(),
+  ASSERT_EQ(job.association().axes.groups.size(), 51u);
+  EXPECT_EQ(job.association().axes.groups.front().plural, "teenagers");
+  EXPECT_EQ(job.association().axes.groups.back().singular, "Filipino person");
+  EXPECT_EQ(job.association().priors.word_singular, "person");
+  EXPECT_EQ(job.association().priors.word_plural, "people");
+  ASSERT_EQ(job.association().axes.templates.size(), 35u);
+  EXPECT_EQ(job.association().axes.templates[3].text, "{group} are {trait}.");
+  EXPECT_EQ(std::count_if(job.association().axes.templates.begin(), job.association().axes.templates.end(),
                           [](const auto& t) { return t.form == domain::NounForm::singular; }),
             3);
-  ASSERT_EQ(job.axes.traits.size(), 16u);
+  ASSERT_EQ(job.association().axes.traits.size(), 16u);
   std::size_t num_adjectives = 0;
   std::unordered_set<std::string> poles;
-  for (const auto& pair : job.axes.traits) {
+  for (const auto& pair : job.association().axes.traits) {
     num_adjectives += pair.left.words.size() + pair.right.words.size();
     poles.insert(pair.left.name);
     poles.insert(pair.right.name);

@@ -131,11 +131,12 @@ TEST_F(AssociationProbeTest, EveryNumberEqualsTheNaiveEnumeration) {
   for (std::size_t context = 0; context < probe.blocks().product().num_contexts(); ++context) {
     const auto place = probe.blocks().product().coordinates(context);
     const auto& subject = probe.subjects().subjects[place[0]];
-    const bool has_form = !(subject.label == "the old" && job.axes.templates[place[1]].label == "singular");
+    const bool has_form =
+        !(subject.label == "the old" && job.association().axes.templates[place[1]].label == "singular");
     prompt::ContextText composed;
     if (has_form) {
-      composed =
-          prompt::Composer("[MASK]").compose(subject, job.axes.templates[place[1]], job.axes.rephrasings[place[2]]);
+      composed = prompt::Composer("[MASK]").compose(subject, job.association().axes.templates[place[1]],
+                                                    job.association().axes.rephrasings[place[2]]);
     }
     EXPECT_EQ(prompts[context], has_form ? composed.before + "{trait}" + composed.after : "");
     for (std::size_t w = 0; w < num_words; ++w) {
@@ -192,8 +193,8 @@ TEST_F(AssociationProbeTest, NumbersDoNotDependOnTheCutIntoBlocks) {
 
 TEST_F(AssociationProbeTest, EqualTextsOfABlockAreAskedOnce) {
   domain::Job job = testing::small_job();
-  job.axes.templates.push_back(job.axes.templates.front());
-  job.axes.templates.back().label = "again";
+  job.association().axes.templates.push_back(job.association().axes.templates.front());
+  job.association().axes.templates.back().label = "again";
   job.execution.contexts_per_block = 100;
   const AssociationProbe probe(job, tokenizer_);
   const auto round = probe.first(probe.blocks().block(2));
@@ -216,7 +217,7 @@ TEST_F(AssociationProbeTest, EqualTextsOfABlockAreAskedOnce) {
 
 TEST_F(AssociationProbeTest, OnlyWhatIsMeasuredIsAskedAndKept) {
   domain::Job job = testing::small_job();
-  job.measures = {.ilps = true, .ilps_star = false, .set = false};
+  job.association().measures = {.ilps = true, .ilps_star = false, .set = false};
   const AssociationProbe probe(job, tokenizer_);
   for (const auto& asked : probe.first(probe.blocks().block(0)).queries) {
     EXPECT_FALSE(std::get<query::Fill>(asked).class_masses || std::get<query::Fill>(asked).set_distances);
@@ -321,9 +322,10 @@ TEST_F(AssociationProbeTest, AnswersOfAnotherShapeAreOurBug) {
 TEST_F(AssociationProbeTest, KeysFollowContentNotPlace) {
   const domain::Job job = testing::small_job();
   domain::Job more = job;
-  more.axes.groups.insert(more.axes.groups.begin() + 1, testing::group("men", "gender", "man", "men"));
+  more.association().axes.groups.insert(more.association().axes.groups.begin() + 1,
+                                        testing::group("men", "gender", "man", "men"));
   domain::Job other = job;
-  other.axes.traits[0].left.words[0] = "warm";
+  other.association().axes.traits[0].left.words[0] = "warm";
   const AssociationProbe probe(job, tokenizer_);
   const AssociationProbe with_more(more, tokenizer_);
   const AssociationProbe with_other(other, tokenizer_);
@@ -349,14 +351,11 @@ TEST_F(AssociationProbeTest, KeysFollowContentNotPlace) {
 TEST_F(AssociationProbeTest, RefusesJobsThatCannotBeProbed) {
   domain::Job job = testing::small_job();
   EXPECT_NE(make_probe(job, tokenizer_), nullptr);
-  job.probe = "associations";
+  job.association().axes.groups[0].plural = "wo[MASK]men";
   EXPECT_THROW(make_probe(job, tokenizer_), base::InputError);
   job = testing::small_job();
-  job.axes.groups[0].plural = "wo[MASK]men";
-  EXPECT_THROW(make_probe(job, tokenizer_), base::InputError);
-  job = testing::small_job();
-  job.axes.traits.clear();
-  job.measures = {.ilps = false, .ilps_star = false, .set = false};
+  job.association().axes.traits.clear();
+  job.association().measures = {.ilps = false, .ilps_star = false, .set = false};
   try {
     make_probe(job, tokenizer_);
     FAIL() << "an empty product was accepted";

@@ -55,8 +55,9 @@ TEST_F(AuditTest, CountsWhatTheProbeAsks) {
 
 TEST_F(AuditTest, NamesWordsThatDoNotStandAsOneToken) {
   domain::Job job = testing::small_job();
-  job.axes.templates.push_back({"glued", "glued", "The {group} are war{trait}.", domain::NounForm::plural});
-  job.axes.traits[0].left.words.push_back("m");
+  job.association().axes.templates.push_back(
+      {"glued", "glued", "The {group} are war{trait}.", domain::NounForm::plural});
+  job.association().axes.traits[0].left.words.push_back("m");
   const Audit counted = audit(AssociationProbe(job, tokenizer_), tokenizer_, 0, 1000);
   EXPECT_THAT(counted.splits.at("powerless"), ::testing::Contains("power ##less"));
   EXPECT_THAT(counted.splits.at("self-kindness"), ::testing::Contains("self - kind ##ness"));
@@ -70,7 +71,7 @@ TEST_F(AuditTest, SamplesHugeProductsAllOverTheirBlocks) {
   domain::Job job = testing::small_job();
   for (int i = 0; i < 5000; ++i) {
     const std::string name = "women" + std::to_string(i);
-    job.axes.groups.push_back(testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+    job.association().axes.groups.push_back(testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (const std::int64_t size : {std::int64_t{1}, std::int64_t{16}, std::int64_t{1} << 40}) {
     job.execution.contexts_per_block = size;

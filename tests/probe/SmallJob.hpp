@@ -18,15 +18,16 @@ inline domain::Group group(const char* label, const char* domain, const char* si
 inline domain::Job small_job() {
   domain::Job job;
   job.name = "small";
-  job.probe = "association";
-  job.axes.groups = {group("women", "gender", "woman", "women"), group("doctors", "occupation", "doctor", "doctors"),
-                     group("the old", "age", "", "old people")};
-  job.axes.templates = {{"plural", "plural", "The {group} are {trait}.", domain::NounForm::plural},
-                        {"singular", "singular", "{a group} is {trait}.", domain::NounForm::singular},
-                        {"question", "question", "Why are {group} {trait}?", domain::NounForm::plural},
-                        {"trait-first", "trait first", "{trait} are the {group}.", domain::NounForm::plural}};
-  job.axes.rephrasings = {{"none", "{prompt}", {}}, {"say", "People say: {prompt}", {}}};
-  job.axes.traits = {
+  job.association().axes.groups = {group("women", "gender", "woman", "women"),
+                                   group("doctors", "occupation", "doctor", "doctors"),
+                                   group("the old", "age", "", "old people")};
+  job.association().axes.templates = {
+      {"plural", "plural", "The {group} are {trait}.", domain::NounForm::plural},
+      {"singular", "singular", "{a group} is {trait}.", domain::NounForm::singular},
+      {"question", "question", "Why are {group} {trait}?", domain::NounForm::plural},
+      {"trait-first", "trait first", "{trait} are the {group}.", domain::NounForm::plural}};
+  job.association().axes.rephrasings = {{"none", "{prompt}", {}}, {"say", "People say: {prompt}", {}}};
+  job.association().axes.traits = {
       {"powerless - powerful", "agency", {"powerless", {"powerless", "unkind"}}, {"powerful", {"powerful"}}},
       {"cold - warm", "communion", {"cold", {"cold", "zealous"}}, {"warm", {"warm", "self-kindness", "powerful"}}}};
   return job;

@@ -20,13 +20,13 @@ domain::Group group(const std::string& singular, const std::string& plural, cons
 
 domain::Job small_job() {
   domain::Job job;
-  job.axes.groups = {group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
-                     group("unemployed person", "unemployed people", "work", "unemployed"),
-                     group("person with a disability", "people with disabilities", "ability", "")};
-  job.axes.groups.back().suffix = "with a disability";
-  job.axes.groups.back().suffix_plural = "with disabilities";
-  job.axes.templates = {{"s", "", "{a group} {trait}", domain::NounForm::singular},
-                        {"p", "", "{group} {trait}", domain::NounForm::plural}};
+  job.association().axes.groups = {group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
+                                   group("unemployed person", "unemployed people", "work", "unemployed"),
+                                   group("person with a disability", "people with disabilities", "ability", "")};
+  job.association().axes.groups.back().suffix = "with a disability";
+  job.association().axes.groups.back().suffix_plural = "with disabilities";
+  job.association().axes.templates = {{"s", "", "{a group} {trait}", domain::NounForm::singular},
+                                      {"p", "", "{group} {trait}", domain::NounForm::plural}};
   return job;
 }
 
@@ -58,7 +58,7 @@ TEST(Subjects, priors_come_first_then_groups) {
   EXPECT_EQ(list.subjects[1].kind, domain::SubjectKind::prior_mask);
   EXPECT_EQ(list.subjects[2].label, "women");
   EXPECT_EQ(list.subjects[4].article, "an");
-  job.priors.word = false;
+  job.association().priors.word = false;
   list = list_subjects(job);
   EXPECT_EQ(list.num_priors, 1u);
   EXPECT_EQ(list.subjects[0].kind, domain::SubjectKind::prior_mask);
@@ -66,7 +66,7 @@ TEST(Subjects, priors_come_first_then_groups) {
 
 TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
   auto job = small_job();
-  job.axes.intersections.domains = {{"gender", "work"}, {"work", "ability"}};
+  job.association().axes.intersections.domains = {{"gender", "work"}, {"work", "ability"}};
   const auto list = list_subjects(job);
   EXPECT_THAT(
       forms(list),
@@ -87,7 +87,7 @@ TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
 
 TEST(Subjects, one_order_exclusions_repeats_and_lexical_forms) {
   auto job = small_job();
-  auto& rule = job.axes.intersections;
+  auto& rule = job.association().axes.intersections;
   rule.both_orders = false;
   rule.pairs = {{"women", "doctors"}};
   rule.domains = {{"gender", "work"}};
@@ -105,21 +105,21 @@ TEST(Subjects, one_order_exclusions_repeats_and_lexical_forms) {
 
 TEST(Subjects, declared_nouns_and_articles_are_used) {
   auto job = small_job();
-  job.axes.groups[0].noun_singular = "lady";
-  job.axes.groups[0].noun_plural = "ladies";
-  job.axes.groups[2].article = "a";
-  job.axes.intersections.pairs = {{"unemployed people", "women"}};
+  job.association().axes.groups[0].noun_singular = "lady";
+  job.association().axes.groups[0].noun_plural = "ladies";
+  job.association().axes.groups[2].article = "a";
+  job.association().axes.intersections.pairs = {{"unemployed people", "women"}};
   EXPECT_THAT(forms(list_subjects(job)), ElementsAre("a unemployed lady/unemployed ladies",
                                                      "a female unemployed person/female unemployed people"));
 }
 
 TEST(Subjects, a_form_counts_only_where_a_template_needs_it) {
   auto job = small_job();
-  job.axes.groups[0].singular.clear();
-  job.axes.intersections.pairs = {{"unemployed people", "women"}};
-  job.axes.intersections.both_orders = false;
+  job.association().axes.groups[0].singular.clear();
+  job.association().axes.intersections.pairs = {{"unemployed people", "women"}};
+  job.association().axes.intersections.both_orders = false;
   EXPECT_EQ(reasons(list_subjects(job)).at(0), "unemployed people x women: no singular form, which a template needs");
-  job.axes.templates.erase(job.axes.templates.begin());
+  job.association().axes.templates.erase(job.association().axes.templates.begin());
   EXPECT_EQ(list_subjects(job).subjects.back().plural, "unemployed women");
 }
 

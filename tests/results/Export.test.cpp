@@ -78,6 +78,44 @@ TEST_F(ExportTest, TheSchemaReadsBack) {
   EXPECT_EQ(file.document("absent"), std::nullopt);
 }
 
+TEST_F(ExportTest, AnyAxesWithoutPriorsReadBack) {
+  probe::RawSchema schema;
+  schema.outer_axes = {testing::numbered_axis("identity", 2), testing::numbered_axis("form", 3),
+                       testing::numbered_axis("rephrasing", 2), testing::numbered_axis("sentence", 5)};
+  schema.outer_axes.back().coordinates = {{"type", "type of the sentence", {"1", "2", "1", "2", "1"}}};
+  schema.inner_axes = {testing::numbered_axis("occupation", 2)};
+  schema.cubes = {{"logprob", probe::ElementType::float64, {"occupation"}, "nat", "log-probability", "", {}},
+                  {"status", probe::ElementType::uint8, {}, "", "status", "", {"ok", "too_long"}},
+                  {"prompt", probe::ElementType::text, {}, "", "prompt", "", {}}};
+  const auto make_block = [](std::uint64_t first, std::uint64_t count) {
+    probe::RawBlock block{{std::vector<double>(), std::vector<std::uint8_t>(), std::vector<std::string>()}};
+    for (auto context = first; context < first + count; ++context) {
+      std::get<0>(block.columns[0]).push_back(-static_cast<double>(context));
+      std::get<0>(block.columns[0]).push_back(-0.5);
+      std::get<2>(block.columns[1]).push_back(static_cast<std::uint8_t>(context % 2));
+      std::get<3>(block.columns[2]).push_back("text " + std::to_string(context));
+    }
+    return block;
+  };
+  const auto plan = testing::synthetic_plan(schema, 7);
+  const auto source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
+    return make_block(block.first_context, block.num_contexts);
+  };
+  const auto counts = export_run(testing::synthetic_run(schema, plan, source), directory_ / "four.h5");
+  EXPECT_EQ(counts.num_blocks, 10U) << "30 contexts of each identity, 7 in a block";
+  const ResultFile file(directory_ / "four.h5");
+  ASSERT_EQ(file.num_contexts(), 60U);
+  EXPECT_EQ(file.schema().num_priors, 0U);
+  ASSERT_EQ(file.schema().outer_axes.size(), 4U);
+  EXPECT_EQ(file.schema().outer_axes[3].coordinates[0].values, schema.outer_axes[3].coordinates[0].values);
+  for (std::uint64_t first = 0; first < 60; ++first) {
+    for (std::uint64_t count = 1; first + count <= 60; count += 6) {
+      EXPECT_EQ(file.read(first, count).columns, make_block(first, count).columns) << first << " + " << count;
+    }
+  }
+  EXPECT_EQ(digest_of_file(directory_ / "four.h5"), digest_of_blocks(schema, plan, source));
+}
+
 TEST_F(ExportTest, UnscoredBlocksSayNotScored) {
   const auto counts = write("a.h5", 4, {1, 13});
   EXPECT_EQ(counts.num_blocks_scored, 12U);

@@ -95,18 +95,20 @@ class Numbers {
 
 int write(const std::filesystem::path& directory, const domain::Job& job) {
   const auto subjects = prompt::list_subjects(job).subjects;
-  auto schema = probe::association_axes(job.axes, subjects, probe::list_words(job.axes.traits), max_subwords);
-  probe::add_association_cubes(schema, job.measures);
+  auto schema = probe::association_axes(job.association().axes, subjects,
+                                        probe::list_words(job.association().axes.traits), max_subwords);
+  probe::add_association_cubes(schema, job.association().measures);
   schema = results::with_not_scored(schema);
-  const auto contexts_per_subject = job.axes.templates.size() * job.axes.rephrasings.size();
-  const plan::BlockPlan blocks(plan::Product({subjects.size(), job.axes.templates.size(), job.axes.rephrasings.size()}),
+  const auto contexts_per_subject = job.association().axes.templates.size() * job.association().axes.rephrasings.size();
+  const plan::BlockPlan blocks(plan::Product({subjects.size(), job.association().axes.templates.size(),
+                                              job.association().axes.rephrasings.size()}),
                                static_cast<std::uint64_t>(job.execution.contexts_per_block));
   const Numbers numbers(schema, contexts_per_subject);
   std::filesystem::create_directories(directory);
   base::write_file_atomically(directory / "job.resolved.yaml", config::canonical_dump(job));
   const auto source = [&](const plan::Block& block) { return std::optional(numbers.block(block)); };
   results::export_run({job.name,
-                       job.probe,
+                       job.probe_name(),
                        &schema,
                        &blocks,
                        source,

@@ -1,0 +1,110 @@
+#include "app/AssociationCommands.hpp"
+
+#include <iostream>
+#include <limits>
+
+#include "app/PlanReport.hpp"
+#include "base/Sha256.hpp"
+#include "base/Text.hpp"
+#include "config/Ratings.hpp"
+#include "prompt/Subjects.hpp"
+#include "results/Statistics.hpp"
+#include "results/StatisticsText.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+std::string summary(const domain::Job& job) {
+  const auto& axes = job.association().axes;
+  const auto list = prompt::list_subjects(job);
+  std::uint64_t num_words = 0;  // a word of two poles counts twice, as in the result
+  for (const auto& pair : axes.traits) {
+    num_words += pair.left.words.size() + pair.right.words.size();
+  }
+  const std::uint64_t num_groups = axes.groups.size();
+  const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
+  std::string text = base::with_thousands(num_groups) + " groups + " +
+                     base::with_thousands(list.subjects.size() - list.num_priors - num_groups) + " intersections + " +
+                     base::with_thousands(list.num_priors) + " priors, " + base::with_thousands(axes.templates.size()) +
+                     " templates x " + base::with_thousands(axes.rephrasings.size()) + " rephrasings, " +
+                     base::with_thousands(axes.traits.size()) + " trait pairs (" + base::with_thousands(num_words) +
+                     " words): " + base::with_thousands(num_contexts) + " contexts, " +
+                     base::with_thousands(num_contexts * num_words) + " cells";
+  if (!list.omissions.empty()) {
+    text += "; " + base::with_thousands(list.omissions.size()) + " pairs left out (see plan)";
+  }
+  return text;
+}
+
+void plan(const PlanRequest& request) {
+  const auto& job = request.job;
+  std::optional<model::CheckpointConfig> config;
+  if (job.execution.engine != domain::EngineKind::fake || request.files.find("config.json") != nullptr) {
+    config = model::read_config(request.files);
+  }
+  const auto probe = probe::make_probe(job, request.tokenizer);
+  const auto& association = dynamic_cast<const probe::AssociationProbe&>(*probe);
+  const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
+  const auto audit = probe::audit(association, request.tokenizer, max_tokens, max_contexts_planned);
+  print_plan(std::cout, {.job = job,
+                         .probe = association,
+                         .audit = audit,
+                         .config = config,
+                         .ranks = request.ranks,
+                         .limit = request.limit.value_or(40)});
+  if (request.shows_prompts) {
+    std::cout << '\n';
+    print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+  }
+}
+
+void show(const results::ResultFile& file, Detail detail, std::size_t top) {
+  if (file.schema().num_priors == 0) {
+    std::cout << "No scores: they are differences to a prior.\n";
+    return;
+  }
+  const auto result = results::compute_statistics(file, {});
+  std::cout << results::status_text(result);
+  if (detail == Detail::everything) {
+    std::cout << '\n' << results::top_associations_text(result, top);
+  }
+}
+
+results::StatisticsOptions options_of(const domain::Job& job) {
+  const auto& statistics = job.association().statistics;
+  results::StatisticsOptions result;
+  result.word_aggregate = statistics.word_aggregate;
+  result.templates = statistics.templates;
+  if (statistics.human_ratings.empty()) {
+    return result;
+  }
+  const auto ratings = config::read_ratings(job);
+  for (const auto& note : ratings.notes) {
+    std::cout << "ratings: " << note << '\n';
+  }
+  result.ratings.emplace();
+  for (const auto& row : ratings.rows) {
+    result.ratings->push_back({row.group, row.pair, row.mean});
+  }
+  const auto content = base::read_file(statistics.human_ratings);
+  result.ratings_source = std::filesystem::path(statistics.human_ratings).filename().string() + " (SHA-256 " +
+                          base::to_hex(base::sha256(content)) + ")";
+  return result;
+}
+
+void stats(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
+           std::size_t top) {
+  const auto result = results::write_statistics(file, options_of(job), target);
+  std::cout << results::status_text(result) << '\n'
+            << results::top_associations_text(result, top) << '\n'
+            << results::agreement_text(result);
+  if (!result.ratings) {
+    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
+  }
+}
+
+}  // namespace
+
+ProbeCommands association_commands() { return {domain::Association::probe_name, summary, plan, show, stats}; }
+
+}  // namespace stereosweep::app

@@ -1,0 +1,67 @@
+#include "app/PlanText.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "base/Text.hpp"
+
+namespace stereosweep::app {
+
+std::string format_number(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+std::string megabytes(double bytes) {
+  return bytes < 1e5 ? format_number("%.0f kB", bytes / 1e3)
+                     : format_number(bytes < 1e7 ? "%.1f MB" : "%.0f MB", bytes / 1e6);
+}
+
+std::ostream& plan_line(std::ostream& out, const std::string& name) {
+  return out << name << std::string(11 - std::min<std::size_t>(10, name.size()), ' ');
+}
+
+void print_blocks(std::ostream& out, const domain::Job& job, const plan::BlockPlan& blocks, int num_ranks) {
+  const auto ranks = static_cast<std::uint64_t>(num_ranks);
+  plan_line(out, "blocks") << base::with_thousands(blocks.num_blocks()) << " of at most "
+                           << job.execution.contexts_per_block << " contexts; "
+                           << base::with_thousands((blocks.num_blocks() + ranks - 1) / ranks) << " per rank on "
+                           << num_ranks << (num_ranks == 1 ? " rank" : " ranks");
+  if (blocks.num_blocks() < ranks) {
+    out << "; " << ranks - blocks.num_blocks() << " ranks will have nothing to do";
+  }
+  out << '\n';
+}
+
+double output_bytes(const probe::RawSchema& schema, std::uint64_t num_contexts, double text_bytes) {
+  double per_context = 0;
+  for (const auto& cube : schema.cubes) {
+    const double size = cube.type == probe::ElementType::float64 ? 8
+                        : cube.type == probe::ElementType::uint8 ? 1
+                        : cube.type == probe::ElementType::int32 ? 4
+                                                                 : 8;
+    per_context += size * static_cast<double>(schema.values_per_context(cube));
+  }
+  return per_context * static_cast<double>(num_contexts) + text_bytes;
+}
+
+void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
+                const char* what, std::uint64_t limit) {
+  if (items.empty()) {
+    return;
+  }
+  out << title << ": " << items.size() << '\n';
+  std::uint64_t printed = 0;
+  for (const auto& [word, details] : items) {
+    if (printed++ == limit) {
+      out << "  ... " << items.size() - limit << " more (--limit)\n";
+      return;
+    }
+    out << "  " << word << "  (" << what << ": " << *details.begin();
+    out << (details.size() > 1 ? "; and " + std::to_string(details.size() - 1) + " other ways)" : ")") << '\n';
+  }
+}
+
+}  // namespace stereosweep::app

@@ -1,0 +1,172 @@
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/Text.hpp"
+#include "config/AxesReader.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+constexpr std::uint64_t max_subjects = 1'000'000;
+
+domain::Measures read_measures(const Node& node, base::Problems& problems) {
+  domain::Measures measures{false, false, false};
+  const std::vector<std::string> names = {"ilps", "ilps_star", "set"};
+  if (!expect_kind(node, Node::Kind::list, "measures", problems, Emptiness::refused)) {
+    return measures;
+  }
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const std::string key = "measures[" + std::to_string(i) + "]";
+    const auto index = read_choice(node.children[i], key, problems, names);
+    if (!index) {
+      continue;
+    }
+    bool& measure = *index == 0 ? measures.ilps : *index == 1 ? measures.ilps_star : measures.set;
+    if (measure) {
+      problems.add(node.children[i].place(key), "'" + names[*index] + "' stands twice", "each measure counts once");
+    }
+    measure = true;
+  }
+  return measures;
+}
+
+void read_priors(const Node& node, base::Problems& problems, domain::Priors& priors) {
+  Fields fields(node, "priors", problems);
+  if (const Node* word = fields.optional("word")) {
+    if (word->kind == Node::Kind::list) {
+      if (const auto two = read_two(*word, "priors.word", problems)) {
+        priors.word_singular = two->first;
+        priors.word_plural = two->second;
+      }
+    } else {
+      priors.word = read_boolean(*word, "priors.word", problems).value_or(true);
+    }
+  }
+  fields.boolean("mask", priors.mask);
+  fields.finish();
+}
+
+void read_ratings(const Node& node, Pieces& pieces, base::Problems& problems, domain::Statistics& statistics) {
+  const std::string key = "statistics.human_ratings";
+  if (node.kind != Node::Kind::map) {
+    statistics.human_ratings = pieces.resolve_path(read_line(node, key, problems, 4000).value_or(""));
+    return;
+  }
+  Fields fields(node, key, problems);
+  if (const Node* path = fields.required("path")) {
+    statistics.human_ratings = pieces.resolve_path(read_line(*path, key + ".path", problems, 4000).value_or(""));
+  }
+  if (const Node* aliases = fields.optional("aliases")) {
+    for (std::size_t i = 0;
+         expect_kind(*aliases, Node::Kind::map, key + ".aliases", problems) && i < aliases->keys.size(); ++i) {
+      const std::string entry_key = key + ".aliases." + aliases->keys[i].substr(0, 60);
+      if (const auto label = read_line(aliases->children[i], entry_key, problems)) {
+        statistics.rating_aliases.emplace_back(aliases->keys[i], *label);
+      }
+    }
+  }
+  fields.finish();
+}
+
+domain::Statistics read_statistics(const Node& node, Pieces& pieces, const domain::Axes& axes,
+                                   base::Problems& problems) {
+  domain::Statistics statistics;
+  Fields fields(node, "statistics", problems);
+  if (const Node* aggregate = fields.optional("word_aggregate")) {
+    const std::vector<std::string> names = {"median", "mean"};
+    statistics.word_aggregate = static_cast<domain::Statistics::Aggregate>(
+        read_choice(*aggregate, "statistics.word_aggregate", problems, names).value_or(0));
+  }
+  if (const Node* ratings = fields.optional("human_ratings")) {
+    read_ratings(*ratings, pieces, problems, statistics);
+  }
+  if (const Node* templates = fields.optional("templates")) {
+    statistics.templates =
+        read_lines(*templates, "statistics.templates", problems).value_or(std::vector<std::string>());
+    std::vector<std::string> labels;
+    for (const auto& sentence : axes.templates) {
+      labels.push_back(sentence.label);
+    }
+    const std::unordered_set<std::string> known(labels.begin(), labels.end());
+    for (const auto& label : statistics.templates) {
+      if (!known.contains(label)) {
+        problems.add(templates->place("statistics.templates"), "unknown template '" + label + "'",
+                     "it is not on the axis templates", suggest(label, labels, problems));
+      }
+    }
+  }
+  fields.finish();
+  return statistics;
+}
+
+/// Most subjects that the axes can have: priors, groups, and every order of every pair. Cannot overflow: at most
+/// 10^5 groups, and each of the at most 10^7 crossings adds at most 10^10 / 4 pairs.
+std::uint64_t count_subjects(const domain::Association& settings) {
+  std::unordered_map<std::string, std::uint64_t> sizes;
+  for (const auto& group : settings.axes.groups) {
+    ++sizes[group.domain];
+  }
+  std::uint64_t pairs = settings.axes.intersections.pairs.size();
+  for (const auto& [first, second] : settings.axes.intersections.domains) {
+    pairs += sizes[first] * sizes[second];
+  }
+  return pairs * (settings.axes.intersections.both_orders ? 2 : 1) + settings.axes.groups.size() + 2;
+}
+
+void check_size(const ProbeReading& job, const domain::Association& settings) {
+  const std::uint64_t num_subjects = count_subjects(settings);
+  std::uint64_t num_words = 0;  // a word of two poles counts twice, as in the result
+  for (const auto& pair : settings.axes.traits) {
+    num_words += pair.left.words.size() + pair.right.words.size();
+  }
+  const Node* axes = job.root.find("axes");
+  const base::Place place = axes == nullptr ? job.root.place("axes") : axes->place("axes");
+  if (num_subjects > max_subjects) {
+    job.problems.add(place, "up to " + base::with_thousands(num_subjects) + " groups and intersections",
+                     "limit: " + base::with_thousands(max_subjects), "Cross fewer domains.");
+  }
+  std::uint64_t cells = num_subjects;
+  bool overflow = false;
+  for (const std::uint64_t length :
+       {std::uint64_t{settings.axes.templates.size()}, std::uint64_t{settings.axes.rephrasings.size()}, num_words}) {
+    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
+  }
+  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
+    job.problems.add(place,
+                     "the job has up to " + base::with_thousands(num_subjects) + " groups and intersections x " +
+                         base::with_thousands(settings.axes.templates.size()) + " templates x " +
+                         base::with_thousands(settings.axes.rephrasings.size()) + " rephrasings x " +
+                         base::with_thousands(num_words) + " words" +
+                         (overflow ? "" : " = " + base::with_thousands(cells) + " cells"),
+                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
+                     "Shorten an axis, or raise execution.max_cells.");
+  }
+}
+
+}  // namespace
+
+domain::ProbeSettings read_association(const ProbeReading& job) {
+  domain::Association settings;
+  auto& [fields, root, pieces, problems, execution] = job;
+  if (const Node* axes = fields.required("axes")) {
+    settings.axes = read_axes(*axes, "axes", pieces, problems, settings.priors);
+  }
+  if (const Node* measures = fields.optional("measures")) {
+    settings.measures = read_measures(*measures, problems);
+  }
+  if (const Node* priors = fields.optional("priors")) {
+    read_priors(*priors, problems, settings.priors);
+  }
+  if (const Node* statistics = fields.optional("statistics")) {
+    settings.statistics = read_statistics(*statistics, pieces, settings.axes, problems);
+  }
+  if (!settings.priors.word) {  // the words say nothing then, and a dump does not keep them
+    settings.priors.word_singular = domain::Priors().word_singular;
+    settings.priors.word_plural = domain::Priors().word_plural;
+  }
+  check_size(job, settings);
+  return settings;
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,35 @@
+#include "config/DumpNodes.hpp"
+
+namespace stereosweep::config {
+
+void add_text(Node& map, const std::string& key, const std::string& value) {
+  if (!value.empty()) {
+    map.add(key, Node::text(value));
+  }
+}
+
+Node texts(const std::vector<std::string>& values) {
+  Node list = Node::list();
+  for (const auto& value : values) {
+    list.add(Node::text(value));
+  }
+  return list;
+}
+
+Node text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Node list = Node::list();
+  for (const auto& [first, second] : pairs) {
+    list.add(texts({first, second}));
+  }
+  return list;
+}
+
+Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Node map = Node::map();
+  for (const auto& [key, value] : pairs) {
+    map.add(key, Node::text(value));
+  }
+  return map;
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,40 @@
+// What a job file and a dump hold for one kind of probe. A kind is a reader and a dump in files of its own, and one row
+// of `probe_formats`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/Fields.hpp"
+#include "config/Pieces.hpp"
+#include "domain/Job.hpp"
+
+namespace stereosweep::config {
+
+/// A job while its probe's keys are read; everything is borrowed.
+struct ProbeReading {
+  Fields& fields;  ///< of the whole job: the probe asks for the keys it knows ("axes", "statistics", ...)
+  const Node& root;
+  Pieces& pieces;
+  base::Problems& problems;
+  const domain::Execution& execution;
+};
+
+struct ProbeFormat {
+  std::string_view name;
+  /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+  domain::ProbeSettings (*read)(const ProbeReading& job);
+  std::vector<std::string> keys;    ///< of the job file that are the probe's own
+  std::int64_t contexts_per_block;  ///< where the job does not say
+};
+const std::vector<ProbeFormat>& probe_formats();
+
+domain::ProbeSettings read_association(const ProbeReading& job);
+
+/// Adds what can change a raw number to a dump, in fixed order.
+void dump_settings(const domain::Association& settings, Node& job);
+/// What only `stats` reads: the value of the key `statistics`.
+Node dump_statistics(const domain::Association& settings);
+
+}  // namespace stereosweep::config
