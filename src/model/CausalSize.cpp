@@ -1,0 +1,91 @@
+#include "model/CausalSize.hpp"
+
+#include <algorithm>
+
+namespace stereosweep::model {
+namespace {
+
+std::uint64_t number(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+/// Logits are made for so many rows at a time.
+constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
+
+struct LayerSize {
+  std::uint64_t attention = 0;
+  std::uint64_t feed_forward = 0;  ///< one expert, or the only one
+  std::uint64_t router = 0;
+};
+
+LayerSize layer_of(const CausalSpecification& model) {
+  const auto queries = number(model.num_heads * model.head_width);
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto hidden = number(model.hidden);
+  return {hidden * (2 * queries + 2 * keys), hidden * number(model.inner) * (model.gated ? 3 : 2),
+          hidden * number(model.experts.count)};
+}
+
+}  // namespace
+
+CausalSize size_of(const CausalSpecification& model) {
+  const auto layer = layer_of(model);
+  const auto layers = number(static_cast<std::int64_t>(model.layers.size()));
+  const auto experts = number(std::max<std::int64_t>(1, model.experts.count));
+  const auto used = model.experts.count > 0 ? number(model.experts.per_token) : 1;
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto queries = number(model.num_heads * model.head_width);
+  CausalSize size;
+  size.embedding = number(model.vocabulary * model.hidden) * (model.tied_head ? 1 : 2);
+  if (model.position == PositionKind::learned) {
+    size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
+  }
+  size.layers = layers * (layer.attention + layer.router + experts * layer.feed_forward);
+  size.used_per_token = layers * (layer.attention + layer.router + used * layer.feed_forward);
+  size.key_values = layers * 2 * keys;
+  // State, its norm, the sum in work; queries, keys, values and what attention mixes; the feed-forward layer.
+  size.activations =
+      3 * number(model.hidden) + 2 * queries + 2 * keys + used * number(model.inner) * (model.gated ? 3 : 1);
+  return size;
+}
+
+RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, std::int64_t batch_tokens,
+                     int tensor_parallel) {
+  const auto size = size_of(model);
+  const auto ranks = number(tensor_parallel);
+  auto layers = size.layers / ranks;
+  if (tensor_parallel > model.num_key_heads) {  // key heads are repeated instead of cut
+    const auto keys = size.key_values * number(model.hidden);
+    layers += keys / number(model.num_key_heads) - keys / ranks;
+  }
+  RankMemory memory;
+  memory.tensor_parallel = tensor_parallel;
+  memory.weights = (size.embedding + layers) * bytes_per_number;
+  memory.activations = number(batch_tokens) * size.activations * 4 + logits_bytes;
+  return memory;
+}
+
+std::vector<int> tensor_parallel_choices(const CausalSpecification& model, int most) {
+  std::vector<int> choices;
+  for (int ranks = 1; ranks <= most; ++ranks) {
+    const bool keys_fit = model.num_key_heads % ranks == 0 || ranks % model.num_key_heads == 0;
+    const bool is_cut = ranks > 1;
+    // A norm over all heads would need a sum over the ranks of its own.
+    const bool norm_fits = !is_cut || model.query_key_norm != QueryKeyNorm::whole;
+    if (model.num_heads % ranks == 0 && model.inner % ranks == 0 && keys_fit && norm_fits) {
+      choices.push_back(ranks);
+    }
+  }
+  return choices;
+}
+
+std::optional<RankMemory> smallest_group(const CausalSpecification& model, std::uint64_t bytes_per_number,
+                                         std::int64_t batch_tokens, std::uint64_t memory_per_rank) {
+  for (const int ranks : tensor_parallel_choices(model)) {
+    const auto memory = memory_of(model, bytes_per_number, batch_tokens, ranks);
+    if (memory.total() <= memory_per_rank) {
+      return memory;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace stereosweep::model

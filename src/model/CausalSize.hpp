@@ -1,0 +1,42 @@
+// What a causal model needs, from its settings alone: no weight is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/CausalSpecification.hpp"
+
+namespace stereosweep::model {
+
+/// Numbers of the matrices (norms and biases, a ten-thousandth of a large model, are left out).
+struct CausalSize {
+  std::uint64_t embedding = 0;       ///< word and position embeddings, and a head of its own
+  std::uint64_t layers = 0;          ///< all layers, all experts
+  std::uint64_t used_per_token = 0;  ///< of the layers: what one token is multiplied with
+  std::uint64_t key_values = 0;      ///< keys and values of one token, all layers
+  std::uint64_t activations = 0;     ///< at most alive per token of a batch
+};
+CausalSize size_of(const CausalSpecification& specification);
+
+/// One rank of a group of `tensor_parallel` that holds the model in slices. Bytes.
+struct RankMemory {
+  int tensor_parallel = 1;
+  std::uint64_t weights = 0;      ///< layers in slices, embeddings and head whole
+  std::uint64_t activations = 0;  ///< of a batch, logits included
+  std::uint64_t total() const { return weights + activations; }
+};
+
+/// Sizes of number: 2 or 4 bytes in the body; activations and logits are never less than float32.
+RankMemory memory_of(const CausalSpecification& specification, std::uint64_t bytes_per_number,
+                     std::int64_t batch_tokens, int tensor_parallel);
+
+/// Group sizes that the model can be cut into, ascending: every rank gets equally many query heads and equally wide
+/// feed-forward layers, and key heads are shared out or repeated evenly. At most `most`.
+std::vector<int> tensor_parallel_choices(const CausalSpecification& specification, int most = 64);
+
+/// The smallest group whose ranks have room; nothing where even the largest is too small.
+std::optional<RankMemory> smallest_group(const CausalSpecification& specification, std::uint64_t bytes_per_number,
+                                         std::int64_t batch_tokens, std::uint64_t memory_per_rank);
+
+}  // namespace stereosweep::model

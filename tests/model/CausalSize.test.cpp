@@ -1,0 +1,99 @@
+// Sizes against what the models' publishers state.
+#include "model/CausalSize.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stereosweep::model {
+namespace {
+
+using ::testing::ElementsAre;
+
+CausalSpecification llama_70b() {
+  CausalSpecification model;
+  model.vocabulary = 128256;
+  model.hidden = 8192;
+  model.inner = 28672;
+  model.num_heads = 64;
+  model.num_key_heads = 8;
+  model.head_width = 128;
+  model.max_tokens = 8192;
+  model.layers.resize(80);
+  model.norm = NormKind::rms;
+  model.gated = true;
+  model.tied_head = false;
+  return model;
+}
+
+CausalSpecification mixtral() {
+  auto model = llama_70b();
+  model.vocabulary = 32000;
+  model.hidden = 4096;
+  model.inner = 14336;
+  model.num_heads = 32;
+  model.layers.resize(32);
+  model.experts = {.count = 8, .per_token = 2};
+  return model;
+}
+
+double billions(std::uint64_t numbers) { return static_cast<double>(numbers) / 1e9; }
+
+TEST(CausalSizeTest, CountsParametersAsPublished) {
+  const auto llama = size_of(llama_70b());
+  EXPECT_NEAR(billions(llama.embedding + llama.layers), 70.55, 0.01);
+  EXPECT_EQ(llama.layers, llama.used_per_token);
+  const auto experts = size_of(mixtral());
+  EXPECT_NEAR(billions(experts.embedding + experts.layers), 46.70, 0.01);
+  EXPECT_NEAR(billions(experts.embedding + experts.used_per_token), 12.88, 0.01);
+  CausalSpecification gpt2;
+  gpt2.vocabulary = 50257;
+  gpt2.hidden = 768;
+  gpt2.inner = 3072;
+  gpt2.num_heads = gpt2.num_key_heads = 12;
+  gpt2.head_width = 64;
+  gpt2.max_tokens = 1024;
+  gpt2.layers.resize(12);
+  gpt2.position = PositionKind::learned;
+  const auto small = size_of(gpt2);
+  EXPECT_NEAR(billions(small.embedding + small.layers), 0.1243, 0.0002);  // 0.1 million norms and biases
+}
+
+TEST(CausalSizeTest, ChoosesTheSmallestGroupThatHasRoom) {
+  const auto model = llama_70b();
+  EXPECT_THAT(tensor_parallel_choices(model, 16), ElementsAre(1, 2, 4, 8, 16));
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  const auto on_80 = smallest_group(model, 2, 16384, 80 * gib);
+  ASSERT_TRUE(on_80.has_value());
+  EXPECT_EQ(on_80->tensor_parallel, 2);  // 131 GiB of bfloat16 weights
+  EXPECT_LE(on_80->total(), 80 * gib);
+  const auto on_24 = smallest_group(model, 2, 16384, 24 * gib);
+  ASSERT_TRUE(on_24.has_value());
+  EXPECT_GT(on_24->tensor_parallel, 4);
+  EXPECT_FALSE(smallest_group(model, 2, 16384, gib).has_value());
+}
+
+TEST(CausalSizeTest, SlicesAddUpToTheWhole) {
+  const auto model = mixtral();
+  const auto size = size_of(model);
+  const auto whole = memory_of(model, 2, 1, 1);
+  EXPECT_EQ(whole.weights, (size.embedding + size.layers) * 2);
+  const auto part = memory_of(model, 2, 1, 4);
+  EXPECT_EQ(part.weights, (size.embedding + size.layers / 4) * 2);
+  // 16 ranks and 8 key heads: every key head lies on two ranks.
+  const auto repeated = memory_of(model, 2, 1, 16);
+  EXPECT_EQ(repeated.weights,
+            (size.embedding + size.layers / 16 + size.key_values * 4096 / 8 - size.key_values * 4096 / 16) * 2);
+}
+
+TEST(CausalSizeTest, RefusesCutsThatDoNotFit) {
+  auto model = llama_70b();
+  model.num_heads = 12;
+  model.num_key_heads = 4;
+  model.inner = 3072;
+  EXPECT_THAT(tensor_parallel_choices(model, 12), ElementsAre(1, 2, 4, 12));
+  model.query_key_norm = QueryKeyNorm::whole;
+  EXPECT_THAT(tensor_parallel_choices(model, 12), ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace stereosweep::model
