@@ -28,10 +28,15 @@ struct Fill {
   bool set_distances = false;   ///< SeT: distance to the decoder that ranks the target first by a margin of 1
 };
 
+/// Who puts the control tokens around a prompt: the tokenizer as it always does, or the prompt's own text (a chat
+/// template wrote them, "<s>" included), so that nothing is added and no BOS doubled.
+enum class Framing { tokenizer, written };
+
 /// Log-probability of each continuation of a prompt (causal models).
 struct Continue {
   std::string prompt;
   std::vector<std::string> continuations;
+  Framing framing = Framing::tokenizer;
 };
 
 enum class Pool { mean, first, last };
@@ -53,6 +58,7 @@ struct Generate {
   double top_p = 1;
   std::uint64_t seed = 0;
   std::vector<std::string> stop;
+  Framing framing = Framing::tokenizer;
 };
 
 using Query = std::variant<Fill, Continue, Embed, Generate>;

@@ -105,7 +105,8 @@ Query parse_fill(Fields& fields) {
 }
 
 Query parse_continue(Fields& fields) {
-  return Continue{text_of(fields.need("prompt"), "prompt"), texts_of(fields.need("continuations"), "continuations")};
+  return Continue{text_of(fields.need("prompt"), "prompt"), texts_of(fields.need("continuations"), "continuations"),
+                  Framing::tokenizer};
 }
 
 Query parse_embed(Fields& fields) {
