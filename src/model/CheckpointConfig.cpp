@@ -1,87 +1,13 @@
 #include "model/CheckpointConfig.hpp"
 
-#include <cmath>
-#include <string_view>
+#include <string>
 
-#include "base/Error.hpp"
-#include "base/Json.hpp"
+#include "model/ConfigFields.hpp"
 
 namespace stereosweep::model {
 namespace {
 
-constexpr auto file_name = "config.json";
-constexpr std::int64_t max_size = std::int64_t{1} << 31;  // of one side of a matrix
-
-// Reads single keys; null counts as left out.
-class Fields {
- public:
-  explicit Fields(const base::FileSet& files)
-      : place_(files.directory() + "/" + file_name), json_(base::parse_json(files.at(file_name).text(), place_)) {
-    if (!json_.is_object()) {
-      refuse("", "no JSON object", "a model's settings are needed");
-    }
-  }
-
-  [[noreturn]] void refuse(std::string_view key, std::string_view problem, std::string_view why) const {
-    throw base::InputError(base::Place{place_, 0, std::string(key)}.text() + ": " + base::describe(problem, why));
-  }
-
-  const base::Json* find(const char* key) const {
-    const auto it = json_.find(key);
-    return it == json_.end() || it->is_null() ? nullptr : &*it;
-  }
-
-  std::string text(const char* key, const char* otherwise) const {
-    const auto* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    if (!value->is_string()) {
-      refuse(key, value->dump(), "a text is needed");
-    }
-    return value->get<std::string>();
-  }
-
-  std::int64_t size(const char* key, std::int64_t otherwise, std::int64_t least = 1) const {
-    const auto* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    if (!value->is_number_integer() || *value < least || *value >= max_size) {
-      refuse(key, value->dump(), "a whole number from " + std::to_string(least) + " to 2^31-1 is needed");
-    }
-    return value->get<std::int64_t>();
-  }
-
-  double positive(const char* key, double otherwise) const {
-    const auto* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    if (!value->is_number() || !(value->get<double>() > 0) || !(value->get<double>() < 1)) {
-      refuse(key, value->dump(), "a number between 0 and 1 is needed");
-    }
-    return value->get<double>();
-  }
-
-  enum class Flag { off, on };
-  Flag flag(const char* key, Flag otherwise) const {
-    const auto* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    if (!value->is_boolean()) {
-      refuse(key, value->dump(), "true or false is needed");
-    }
-    return value->get<bool>() ? Flag::on : Flag::off;
-  }
-
- private:
-  std::string place_;
-  base::Json json_;
-};
-
-Family read_family(const Fields& fields) {
+Family read_family(const ConfigFields& fields) {
   const auto type = fields.text("model_type", "");
   if (type == "bert") {
     return Family::bert;
@@ -93,7 +19,7 @@ Family read_family(const Fields& fields) {
                 "bert, roberta, xlm-roberta and camembert are");
 }
 
-Activation read_activation(const Fields& fields) {
+Activation read_activation(const ConfigFields& fields) {
   const auto name = fields.text("hidden_act", "gelu");
   if (name == "gelu" || name == "gelu_python") {
     return Activation::gelu;
@@ -108,12 +34,12 @@ Activation read_activation(const Fields& fields) {
 }
 
 // Settings that would change the numbers and that no supported model has.
-void refuse_variants(const Fields& fields) {
+void refuse_variants(const ConfigFields& fields) {
   if (const auto kind = fields.text("position_embedding_type", "absolute"); kind != "absolute") {
     fields.refuse("position_embedding_type", "\"" + kind + "\" is not supported", "absolute positions are");
   }
   for (const auto* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
-    if (fields.flag(key, Fields::Flag::off) == Fields::Flag::on) {
+    if (fields.flag(key, ConfigFields::Flag::off) == ConfigFields::Flag::on) {
       fields.refuse(key, "true is not supported", "a masked model attends in both directions");
     }
   }
@@ -128,7 +54,7 @@ void refuse_variants(const Fields& fields) {
 }  // namespace
 
 CheckpointConfig read_config(const base::FileSet& files) {
-  const Fields fields(files);
+  const ConfigFields fields(files);
   CheckpointConfig config;
   config.family = read_family(fields);
   refuse_variants(fields);
@@ -143,7 +69,7 @@ CheckpointConfig read_config(const base::FileSet& files) {
   config.first_position = roberta ? fields.size("pad_token_id", 1, 0) + 1 : 0;
   config.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
   config.activation = read_activation(fields);
-  config.tied_decoder = fields.flag("tie_word_embeddings", Fields::Flag::on) == Fields::Flag::on;
+  config.tied_decoder = fields.flag("tie_word_embeddings", ConfigFields::Flag::on) == ConfigFields::Flag::on;
   if (config.hidden % config.num_heads != 0) {
     fields.refuse("num_attention_heads", std::to_string(config.num_heads),
                   "it does not divide hidden_size " + std::to_string(config.hidden));

@@ -1,0 +1,62 @@
+#include "model/CausalSpecification.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/Text.hpp"
+#include "model/ConfigFields.hpp"
+#include "model/families/Families.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+struct Family {
+  std::string_view model_type;
+  CausalSpecification (*read)(const ConfigFields&);
+};
+
+constexpr Family causal_families[] = {
+    {"gpt2", families::read_gpt2},       {"openai-gpt", families::read_openai_gpt}, {"llama", families::read_llama},
+    {"mistral", families::read_mistral}, {"mixtral", families::read_mixtral},       {"qwen2", families::read_qwen2},
+    {"qwen3", families::read_qwen3},
+};
+constexpr std::string_view masked_families[] = {"bert", "roberta", "xlm-roberta", "camembert"};
+
+// The causal family; null for a masked one. Refuses all others.
+const Family* find_family(const ConfigFields& fields) {
+  const auto type = fields.text("model_type", "");
+  const auto* found = std::find_if(std::begin(causal_families), std::end(causal_families),
+                                   [&](const Family& family) { return family.model_type == type; });
+  if (found != std::end(causal_families)) {
+    return found;
+  }
+  if (std::find(std::begin(masked_families), std::end(masked_families), type) != std::end(masked_families)) {
+    return nullptr;
+  }
+  std::vector<std::string> names(std::begin(masked_families), std::end(masked_families));
+  for (const auto& family : causal_families) {
+    names.emplace_back(family.model_type);
+  }
+  fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
+                base::join(names, ", ") + " are");
+}
+
+}  // namespace
+
+CausalSpecification read_causal_specification(const base::FileSet& files) {
+  const ConfigFields fields(files);
+  const auto* family = find_family(fields);
+  if (family == nullptr) {
+    fields.refuse("model_type", base::json_quote(fields.text("model_type", "")) + " is a masked model",
+                  "a causal one is needed");
+  }
+  auto specification = family->read(fields);
+  specification.family = family->model_type;
+  return specification;
+}
+
+bool is_causal(const base::FileSet& files) { return find_family(ConfigFields(files)) != nullptr; }
+
+}  // namespace stereosweep::model

@@ -1,0 +1,301 @@
+#include "model/CausalWeights.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "model/TensorReader.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+using base::describe;
+using base::InputError;
+using base::json_quote;
+
+class CausalReader {
+ public:
+  CausalReader(TensorReader& reader, const CausalSpecification& specification)
+      : reader_(reader), specification_(specification), names_(specification.names) {
+    for (const auto& prefix : names_.prefixes) {
+      const auto begins = [&](const auto& row) { return row.first.starts_with(prefix); };
+      if (prefix_.empty() && std::any_of(reader.stored().begin(), reader.stored().end(), begins)) {
+        prefix_ = prefix;
+      }
+    }
+    for (const auto& head : names_.heads) {
+      if (head_.empty() && reader.has(head + ".weight")) {
+        head_ = head;
+      }
+    }
+  }
+
+  CausalWeights read() {
+    const auto hidden = specification_.hidden;
+    CausalWeights weights;
+    weights.words = reader_.take(words_name(), {specification_.vocabulary, hidden});
+    if (specification_.position == PositionKind::learned) {
+      weights.positions = reader_.take(prefix_ + names_.positions + ".weight",
+                                       {specification_.max_tokens + specification_.first_position, hidden});
+    }
+    const auto count = specification_.layers.size();
+    for (std::size_t index = 0; index < count; ++index) {
+      scope_ = prefix_ + names_.layers + std::to_string(index) + ".";
+      weights.layers.push_back(layer(index + 1 < count ? Place::before_the_last : Place::last));
+    }
+    if (specification_.final_norm) {
+      weights.final_norm = norm(prefix_ + names_.final_norm, hidden);
+    }
+    read_head(weights);
+    check_left();
+    return weights;
+  }
+
+ private:
+  enum class Place { before_the_last, last };
+  enum class Bias { none, stored };
+  static Bias bias_if(bool stored) { return stored ? Bias::stored : Bias::none; }
+
+  // Tied matrices may be stored under either name.
+  std::string words_name() const {
+    const auto own = prefix_ + names_.words + ".weight";
+    return !reader_.has(own) && !head_.empty() && specification_.tied_head ? head_ + ".weight" : own;
+  }
+
+  Norm norm(const std::string& name, std::int64_t width) {
+    return {reader_.take(name + ".weight", {width}),
+            specification_.norm == NormKind::layer ? reader_.take(name + ".bias", {width}) : at::Tensor()};
+  }
+
+  std::optional<Norm> layer_norm(const std::string& name, std::int64_t width) {
+    return name.empty() ? std::nullopt : std::optional(norm(scope_ + name, width));
+  }
+
+  at::Tensor matrix(const std::string& name, std::int64_t out, std::int64_t in) {
+    return names_.order == MatrixOrder::out_in ? reader_.take(name + ".weight", {out, in})
+                                               : reader_.take(name + ".weight", {in, out}).t().contiguous();
+  }
+
+  at::Tensor bias(const std::string& name, std::int64_t out, Bias stored) {
+    return stored == Bias::stored ? reader_.take(name + ".bias", {out}) : at::Tensor();
+  }
+
+  Linear linear(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
+    auto weight = matrix(scope_ + name, out, in);
+    return {std::move(weight), bias(scope_ + name, out, stored)};
+  }
+
+  // Matrices of one input below each other, so that one product does the work of all: [sum of rows, in].
+  at::Tensor stacked_weights(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows,
+                             std::int64_t in) {
+    std::int64_t all = 0;
+    for (const auto count : rows) {
+      all += count;
+    }
+    auto weights = at::empty({all, in}, reader_.options());
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      weights.narrow(0, first, rows[i]).copy_(matrix(scope_ + names[i], rows[i], in));
+      first += rows[i];
+    }
+    return weights;
+  }
+
+  at::Tensor stacked_biases(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows) {
+    std::int64_t all = 0;
+    for (const auto count : rows) {
+      all += count;
+    }
+    auto biases = at::empty({all}, reader_.options());
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      biases.narrow(0, first, rows[i]).copy_(bias(scope_ + names[i], rows[i], Bias::stored));
+      first += rows[i];
+    }
+    return biases;
+  }
+
+  std::int64_t query_rows() const { return specification_.num_heads * specification_.head_width; }
+  std::int64_t key_rows() const { return specification_.num_key_heads * specification_.head_width; }
+
+  // Rows stored key head by key head, each after its queries -> all queries, all keys, all values.
+  at::Tensor in_blocks(const at::Tensor& stored) const {
+    if (names_.packing != QueryKeyValuePacking::by_key_head) {
+      return stored;
+    }
+    const auto heads = specification_.num_key_heads;
+    const auto group = specification_.num_heads / heads;
+    const auto columns = stored.numel() / stored.size(0);
+    const auto by_head = stored.view({heads, group + 2, specification_.head_width, columns});
+    auto blocks = at::empty_like(stored);
+    const auto block = [&](std::int64_t first, std::int64_t rows, std::int64_t per_head) {
+      return blocks.narrow(0, first, rows).view({heads, per_head, specification_.head_width, columns});
+    };
+    block(0, query_rows(), group).copy_(by_head.narrow(1, 0, group));
+    block(query_rows(), key_rows(), 1).copy_(by_head.narrow(1, group, 1));
+    block(query_rows() + key_rows(), key_rows(), 1).copy_(by_head.narrow(1, group + 1, 1));
+    return blocks;
+  }
+
+  void read_query_key_value(CausalLayer& layer, Place place) {
+    const std::vector<std::int64_t> rows = {query_rows(), key_rows(), key_rows()};
+    const auto all = rows[0] + rows[1] + rows[2];
+    const auto& names = names_.query_key_value;
+    const bool apart = names_.packing == QueryKeyValuePacking::apart;
+    auto weights = apart ? stacked_weights(names, rows, specification_.hidden)
+                         : in_blocks(matrix(scope_ + names.front(), all, specification_.hidden));
+    at::Tensor biases;
+    if (names_.query_key_value_bias) {
+      biases = apart ? stacked_biases(names, rows) : in_blocks(bias(scope_ + names.front(), all, Bias::stored));
+    }
+    if (place == Place::before_the_last) {
+      layer.query_key_value = Linear(std::move(weights), std::move(biases));
+      return;
+    }
+    const auto part = [](const at::Tensor& tensor, std::int64_t first, std::int64_t count) {
+      return tensor.defined() ? tensor.narrow(0, first, count).clone() : at::Tensor();
+    };
+    layer.query = Linear(part(weights, 0, rows[0]), part(biases, 0, rows[0]));
+    layer.key_value = Linear(part(weights, rows[0], 2 * rows[1]), part(biases, rows[0], 2 * rows[1]));
+  }
+
+  FeedForward feed_forward() {
+    const auto stored = bias_if(names_.feed_forward_bias);
+    const auto inner = specification_.inner;
+    FeedForward part;
+    if (names_.inner.size() == 2) {
+      auto weights = stacked_weights(names_.inner, {inner, inner}, specification_.hidden);
+      part.inner = Linear(std::move(weights),
+                          stored == Bias::stored ? stacked_biases(names_.inner, {inner, inner}) : at::Tensor());
+    } else {
+      part.inner =
+          linear(names_.inner.front(), specification_.gated ? 2 * inner : inner, specification_.hidden, stored);
+    }
+    part.outer = linear(names_.outer, specification_.hidden, inner, stored);
+    return part;
+  }
+
+  // Mixtral's two layouts: a matrix per expert, or all experts of a layer in one tensor.
+  void read_experts(CausalLayer& layer) {
+    const auto count = specification_.experts.count;
+    const auto inner = specification_.inner;
+    const auto hidden = specification_.hidden;
+    const std::string block = reader_.has(scope_ + "block_sparse_moe.gate.weight") ? "block_sparse_moe." : "mlp.";
+    layer.router = reader_.take(scope_ + block + "gate.weight", {count, hidden});
+    const auto experts = block + "experts.";
+    if (reader_.has(scope_ + experts + "gate_up_proj")) {
+      const auto first = reader_.take(scope_ + experts + "gate_up_proj", {count, 2 * inner, hidden});
+      for (std::int64_t i = 0; i < count; ++i) {
+        layer.experts.push_back({Linear(first[i].clone(), {}), {}});
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto expert = experts + std::to_string(i);
+        layer.experts.push_back(
+            {Linear(stacked_weights({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden), {}), {}});
+      }
+    }
+    if (reader_.has(scope_ + experts + "down_proj")) {
+      const auto second = reader_.take(scope_ + experts + "down_proj", {count, hidden, inner});
+      for (std::int64_t i = 0; i < count; ++i) {
+        layer.experts[static_cast<std::size_t>(i)].outer = Linear(second[i].clone(), {});
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      layer.experts[static_cast<std::size_t>(i)].outer =
+          linear(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
+    }
+  }
+
+  CausalLayer layer(Place place) {
+    const auto hidden = specification_.hidden;
+    const bool per_head = specification_.query_key_norm == QueryKeyNorm::per_head;
+    CausalLayer layer;
+    layer.attention_norm = layer_norm(names_.attention_norm, hidden);
+    layer.attention_output_norm = layer_norm(names_.attention_output_norm, hidden);
+    layer.feed_forward_norm = layer_norm(names_.feed_forward_norm, hidden);
+    layer.feed_forward_output_norm = layer_norm(names_.feed_forward_output_norm, hidden);
+    layer.query_norm = layer_norm(names_.query_norm, per_head ? specification_.head_width : query_rows());
+    layer.key_norm = layer_norm(names_.key_norm, per_head ? specification_.head_width : key_rows());
+    read_query_key_value(layer, place);
+    layer.attention_output =
+        linear(names_.attention_output, hidden, query_rows(), bias_if(names_.attention_output_bias));
+    if (specification_.experts.count > 0) {
+      read_experts(layer);
+    } else {
+      layer.feed_forward = feed_forward();
+    }
+    return layer;
+  }
+
+  // transformers' rule: a head of its own counts where it is stored, also where the settings say that it is tied.
+  void read_head(CausalWeights& weights) {
+    if (head_.empty() && !specification_.tied_head) {
+      return;
+    }
+    const auto name = head_ + ".weight";
+    if (head_.empty() || name == words_name()) {
+      weights.head = weights.words;
+    } else {
+      weights.head = reader_.take(name, {specification_.vocabulary, specification_.hidden});
+      if (specification_.tied_head && at::equal(weights.head, weights.words)) {
+        weights.head = weights.words;
+      } else if (specification_.tied_head) {
+        base::log(base::LogLevel::warning,
+                  reader_.stored().at(name).file + ": " +
+                      describe("tensor " + json_quote(name) + " differs from the word embeddings",
+                               "config.json says tie_word_embeddings: the stored tensor counts"));
+      }
+    }
+    if (names_.head_bias) {
+      const auto stored = (head_.empty() ? names_.heads.front() : head_) + ".bias";
+      weights.head_bias = reader_.take_as(stored, {specification_.vocabulary}, at::kFloat);
+    }
+  }
+
+  bool is_harmless(const std::string& name) const {
+    const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
+    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+    return begins("score.") || begins("classifier.") ||
+           std::any_of(names_.harmless_beginnings.begin(), names_.harmless_beginnings.end(), begins) ||
+           std::any_of(names_.harmless_endings.begin(), names_.harmless_endings.end(), ends);
+  }
+
+  // Anything that is left means another architecture.
+  void check_left() const {
+    for (const auto& name : reader_.left()) {
+      if (!is_harmless(name)) {
+        throw InputError(reader_.stored().at(name).file + ": " +
+                         describe("tensor " + json_quote(name) + " is not expected",
+                                  "it belongs to no part of the model that config.json describes"));
+      }
+    }
+    reader_.check_rest();
+  }
+
+  TensorReader& reader_;
+  const CausalSpecification& specification_;
+  const CausalNames& names_;
+  std::string prefix_;
+  std::string head_;   // its name; empty: none is stored
+  std::string scope_;  // of the layer that is being read
+};
+
+}  // namespace
+
+CausalWeights load_causal_weights(const base::FileSet& files, const CausalSpecification& specification,
+                                  const at::TensorOptions& options) {
+  TensorReader reader(read_stored_tensors(files), files.directory(), options);
+  return CausalReader(reader, specification).read();
+}
+
+}  // namespace stereosweep::model

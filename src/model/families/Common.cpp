@@ -1,0 +1,100 @@
+#include "model/families/Common.hpp"
+
+#include <cmath>
+
+namespace stereosweep::model::families {
+namespace {
+
+constexpr std::int64_t most_layers_or_heads = 4096;  // a hostile file must not make us allocate billions of them
+
+// Settings that would change the numbers and that no supported family has.
+void refuse_variants(const ConfigFields& fields) {
+  for (const auto* key : {"add_cross_attention", "is_encoder_decoder"}) {
+    if (fields.is_on(key)) {
+      fields.refuse(key, "true is not supported", "there is no second text to attend to");
+    }
+  }
+  if (fields.is_on("use_bidirectional_attention")) {
+    fields.refuse("use_bidirectional_attention", "true is not supported", "a causal model attends to the left only");
+  }
+  if (const auto* pruned = fields.find("pruned_heads"); pruned != nullptr && !pruned->empty()) {
+    fields.refuse("pruned_heads", pruned->dump() + " is not supported", "all heads of all layers are needed");
+  }
+  if (const auto* quantized = fields.find("quantization_config"); quantized != nullptr) {
+    fields.refuse("quantization_config", "quantized weights are not supported", "floating-point weights are needed");
+  }
+}
+
+std::int64_t read_size(const ConfigFields& fields, const SizeKey& size) {
+  return fields.size(fields.first_of(size.keys), size.otherwise);
+}
+
+std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
+  const auto count = read_size(fields, size);
+  if (count > most_layers_or_heads) {
+    fields.refuse(fields.first_of(size.keys), std::to_string(count),
+                  "at most " + std::to_string(most_layers_or_heads) + " are supported");
+  }
+  return count;
+}
+
+}  // namespace
+
+CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
+  refuse_variants(fields);
+  CausalSpecification specification;
+  specification.vocabulary = read_size(fields, sizes.vocabulary);
+  specification.hidden = read_size(fields, sizes.hidden);
+  specification.num_heads = read_count(fields, sizes.heads);
+  specification.num_key_heads = specification.num_heads;
+  specification.max_tokens = read_size(fields, sizes.positions);
+  specification.layers.resize(static_cast<std::size_t>(read_count(fields, sizes.layers)));
+  return specification;
+}
+
+float inverse_root(double width) { return static_cast<float>(1 / std::sqrt(width)); }
+
+void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification) {
+  if (specification.hidden % specification.num_heads != 0) {
+    fields.refuse(fields.first_of(sizes.heads.keys), std::to_string(specification.num_heads),
+                  "it does not divide " + std::string(fields.first_of(sizes.hidden.keys)) + " " +
+                      std::to_string(specification.hidden));
+  }
+  specification.head_width = specification.hidden / specification.num_heads;
+  specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
+}
+
+void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count,
+                   CausalSpecification& specification) {
+  if (specification.num_heads % count != 0) {
+    fields.refuse(key, std::to_string(count),
+                  "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
+  }
+  specification.num_key_heads = count;
+}
+
+Activation read_activation(const ConfigFields& fields, const char* key, const char* otherwise) {
+  const auto name = fields.text(key, otherwise);
+  if (name == "gelu" || name == "gelu_python") {
+    return Activation::gelu;
+  }
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_python_tanh") {
+    return Activation::gelu_tanh;
+  }
+  if (name == "relu") {
+    return Activation::relu;
+  }
+  if (name == "silu" || name == "swish") {
+    return Activation::silu;
+  }
+  fields.refuse(key, "\"" + name + "\" is not supported",
+                "gelu, gelu_new, gelu_pytorch_tanh, relu, silu and swish are");
+}
+
+void set_window(std::int64_t window, CausalSpecification& specification) {
+  for (auto& layer : specification.layers) {
+    layer.window = window;
+  }
+}
+
+}  // namespace stereosweep::model::families

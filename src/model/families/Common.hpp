@@ -1,0 +1,46 @@
+// What the families' readers share.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "model/CausalSpecification.hpp"
+#include "model/ConfigFields.hpp"
+
+namespace stereosweep::model::families {
+
+/// One size and the names that configurations have for it.
+struct SizeKey {
+  std::initializer_list<const char*> keys;
+  std::int64_t otherwise = 0;
+};
+
+struct Sizes {
+  SizeKey vocabulary;
+  SizeKey hidden;
+  SizeKey layers;
+  SizeKey heads;
+  SizeKey positions;
+};
+
+/// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses what no family may have:
+/// cross-attention, pruned heads, quantized weights, more than 4096 layers or heads.
+CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes);
+
+/// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width).
+void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification);
+/// 1 / sqrt(width) in double, rounded once.
+float inverse_root(double width);
+
+/// num_key_heads must divide num_heads.
+void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count, CausalSpecification& specification);
+
+/// The activation by the name that transformers gives it.
+Activation read_activation(const ConfigFields& fields, const char* key, const char* otherwise);
+
+/// Every layer sees `window` tokens (0: all).
+void set_window(std::int64_t window, CausalSpecification& specification);
+
+}  // namespace stereosweep::model::families

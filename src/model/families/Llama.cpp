@@ -1,0 +1,142 @@
+// LLaMA and its relatives: RMS norms, rotary positions, gated feed-forward layers, grouped keys.
+// (source: transformers, modeling_llama.py, modeling_mistral.py, modeling_mixtral.py, modeling_qwen2.py,
+// modeling_qwen3.py)
+#include "model/families/Llama.hpp"
+
+#include <optional>
+#include <string>
+
+#include "model/families/Common.hpp"
+#include "model/families/Families.hpp"
+#include "model/families/Rope.hpp"
+
+namespace stereosweep::model::families {
+namespace {
+
+constexpr std::int64_t most_head_width = 65536;  // a hostile file must not make us allocate billions of frequencies
+
+}  // namespace
+
+CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
+  const Sizes sizes = {{{"vocab_size"}, defaults.vocabulary},
+                       {{"hidden_size"}, defaults.hidden},
+                       {{"num_hidden_layers"}, defaults.layers},
+                       {{"num_attention_heads"}, defaults.heads},
+                       {{"max_position_embeddings"}, defaults.positions}};
+  auto specification = read_sizes(fields, sizes);
+  const auto width = fields.size("head_dim", defaults.head_width);
+  if (width > most_head_width) {
+    fields.refuse("head_dim", std::to_string(width), "at most " + std::to_string(most_head_width) + " is supported");
+  }
+  if (width > 0) {
+    specification.head_width = width;
+    specification.attention_scale = inverse_root(static_cast<double>(width));
+  } else {
+    set_head_width(fields, sizes, specification);
+  }
+  const auto key_heads = fields.size_or_none("num_key_value_heads", defaults.key_heads);
+  set_key_heads(fields, "num_key_value_heads", key_heads.value_or(specification.num_heads), specification);
+  specification.inner = fields.size("intermediate_size", defaults.inner);
+  specification.norm = NormKind::rms;
+  specification.norm_epsilon = fields.positive("rms_norm_eps", defaults.norm_epsilon);
+  specification.activation = read_activation(fields, defaults.activation_key, defaults.activation);
+  specification.gated = true;
+  specification.tied_head = fields.is_on("tie_word_embeddings", defaults.tied);
+  specification.names.harmless_endings = {"rotary_emb.inv_freq"};
+  return specification;
+}
+
+void set_attention_bias(const ConfigFields& fields, CausalSpecification& specification) {
+  specification.names.query_key_value_bias = fields.is_on("attention_bias");
+  specification.names.attention_output_bias = specification.names.query_key_value_bias;
+}
+
+void set_layer_types(const ConfigFields& fields, std::optional<std::int64_t> window,
+                     CausalSpecification& specification) {
+  const auto types = fields.texts("layer_types");
+  if (types.size() != specification.layers.size()) {
+    fields.refuse("layer_types", std::to_string(types.size()) + " entries",
+                  "there are " + std::to_string(specification.layers.size()) + " layers");
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] != "full_attention" && types[i] != "sliding_attention") {
+      fields.refuse("layer_types", "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
+    }
+    if (types[i] == "sliding_attention" && !window) {
+      fields.refuse("layer_types", "sliding_attention without a window", "sliding_window must be set");
+    }
+    specification.layers[i].window = types[i] == "sliding_attention" ? *window : 0;
+  }
+}
+
+namespace {
+
+// Qwen: layers from max_window_layers on see a window, where use_sliding_window says so.
+void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specification) {
+  const auto window = fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096) : std::nullopt;
+  if (fields.find("layer_types") != nullptr) {
+    set_layer_types(fields, window, specification);
+    return;
+  }
+  const auto first = static_cast<std::size_t>(fields.size("max_window_layers", 28, 0));
+  for (std::size_t i = first; i < specification.layers.size(); ++i) {
+    specification.layers[i].window = window.value_or(0);
+  }
+}
+
+}  // namespace
+
+CausalSpecification read_llama(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {});
+  read_rotary(fields, {}, specification);
+  set_attention_bias(fields, specification);
+  specification.names.feed_forward_bias = fields.is_on("mlp_bias");
+  return specification;
+}
+
+CausalSpecification read_mistral(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.inner = 14336, .key_heads = 8, .positions = 131072});
+  read_rotary(fields, {}, specification);
+  set_window(fields.size_or_none("sliding_window", 4096).value_or(0), specification);
+  return specification;
+}
+
+CausalSpecification read_mixtral(const ConfigFields& fields) {
+  auto specification =
+      read_llama_like(fields, {.inner = 14336, .key_heads = 8, .positions = 131072, .norm_epsilon = 1e-5});
+  read_rotary(fields, {.theta = 1e6}, specification);
+  set_window(fields.size_or_none("sliding_window", std::nullopt).value_or(0), specification);
+  const auto* count = fields.first_of({"num_local_experts", "num_experts"});
+  specification.experts.count = fields.size(count, 8);
+  specification.experts.per_token = fields.size("num_experts_per_tok", 2);
+  if (specification.experts.count > 4096 || specification.experts.per_token > specification.experts.count) {
+    fields.refuse(specification.experts.count > 4096 ? count : "num_experts_per_tok",
+                  std::to_string(specification.experts.count > 4096 ? specification.experts.count
+                                                                    : specification.experts.per_token),
+                  "a token goes to some of the experts, of which there are 4096 at most");
+  }
+  return specification;
+}
+
+CausalSpecification read_qwen2(const ConfigFields& fields) {
+  auto specification =
+      read_llama_like(fields, {.vocabulary = 151936, .inner = 22016, .key_heads = 32, .positions = 32768});
+  read_rotary(fields, {}, specification);
+  set_qwen_windows(fields, specification);
+  specification.names.query_key_value_bias = true;
+  return specification;
+}
+
+CausalSpecification read_qwen3(const ConfigFields& fields) {
+  auto specification = read_llama_like(
+      fields, {.vocabulary = 151936, .inner = 22016, .key_heads = 32, .head_width = 128, .positions = 32768});
+  read_rotary(fields, {}, specification);
+  set_qwen_windows(fields, specification);
+  set_attention_bias(fields, specification);
+  specification.query_key_norm = QueryKeyNorm::per_head;
+  specification.names.query_norm = "self_attn.q_norm";
+  specification.names.key_norm = "self_attn.k_norm";
+  return specification;
+}
+
+}  // namespace stereosweep::model::families

@@ -1,0 +1,207 @@
+#include "model/families/Rope.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/pow.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace stereosweep::model::families {
+namespace {
+
+// rope_scaling counts before rope_parameters, unless it is empty.
+std::optional<ConfigFields> rope_object(const ConfigFields& fields) {
+  const auto* scaling = fields.find("rope_scaling");
+  const bool empty = scaling == nullptr || (scaling->is_object() && scaling->empty());
+  return fields.section(empty ? "rope_parameters" : "rope_scaling");
+}
+
+// theta^(2 i / dimensions) for i = 0, 1, ...: torch's own power, so that all bits are those of transformers.
+std::vector<float> wavelengths(double theta, std::int64_t dimensions) {
+  const c10::InferenceMode guard;
+  const auto exponents = at::arange(0, dimensions, 2, at::TensorOptions(at::kFloat)).div(dimensions);
+  const auto powers = at::pow(at::Scalar(theta), exponents);
+  const auto* numbers = powers.const_data_ptr<float>();
+  return {numbers, numbers + powers.numel()};
+}
+
+class RopeReader {
+ public:
+  RopeReader(const ConfigFields& fields, const ConfigFields& rope, double theta, std::int64_t dimensions,
+             const RopeDefaults& defaults, CausalSpecification& specification)
+      : fields_(fields),
+        rope_(rope),
+        theta_(theta),
+        dimensions_(dimensions),
+        defaults_(defaults),
+        specification_(specification) {}
+
+  void scale(const std::string& type, Rotary& rotary) {
+    if (type == "linear") {
+      const auto factor = static_cast<float>(needed("factor"));
+      for (auto& frequency : rotary.inverse_frequencies) {
+        frequency /= factor;
+      }
+    } else if (type == "dynamic") {
+      needed("factor");  // changes nothing up to max_position_embeddings, and longer texts are refused
+    } else if (type == "llama3") {
+      scale_llama3(rotary);
+    } else if (type == "yarn") {
+      scale_yarn(rotary);
+    } else if (type == "longrope" || type == "su") {
+      scale_longrope(rotary);
+    } else if (type != "default") {
+      rope_.refuse("rope_type", "\"" + type + "\" is not supported",
+                   "default, linear, dynamic, llama3, yarn and longrope are");
+    }
+  }
+
+ private:
+  double needed(const char* key) const {
+    if (rope_.find(key) == nullptr) {
+      rope_.refuse(key, "is missing", "this rope_type needs it");
+    }
+    return rope_.number(key, 0);
+  }
+
+  std::int64_t original_positions() const {
+    const auto inner =
+        rope_.size("original_max_position_embeddings",
+                   defaults_.original_positions > 0 ? defaults_.original_positions : specification_.max_tokens);
+    return fields_.size("original_max_position_embeddings",
+                        defaults_.original_positions > 0 ? defaults_.original_positions : inner);
+  }
+
+  void scale_llama3(Rotary& rotary) const {
+    const auto factor = static_cast<float>(needed("factor"));
+    const auto low = needed("low_freq_factor");
+    const auto high = needed("high_freq_factor");
+    if (high <= low) {
+      rope_.refuse("high_freq_factor", rope_.find("high_freq_factor")->dump(), "it must be above low_freq_factor");
+    }
+    const auto length = static_cast<double>(original_positions());
+    for (auto& frequency : rotary.inverse_frequencies) {
+      const auto wave = static_cast<float>(2 * std::numbers::pi) / frequency;
+      if (wave > static_cast<float>(length / low)) {
+        frequency /= factor;
+      } else if (!(wave < static_cast<float>(length / high))) {
+        const auto smooth =
+            (static_cast<float>(length) / wave - static_cast<float>(low)) / static_cast<float>(high - low);
+        frequency = (1 - smooth) * frequency / factor + smooth * frequency;
+      }
+    }
+  }
+
+  void scale_yarn(Rotary& rotary) const {
+    const auto original = static_cast<double>(original_positions());
+    const auto factor = rope_.number("factor", static_cast<double>(specification_.max_tokens) / original);
+    const auto magnitude = [&](double scale) { return factor <= 1 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0; };
+    const bool both = rope_.find("mscale") != nullptr && rope_.find("mscale_all_dim") != nullptr;
+    const auto usual =
+        both ? magnitude(rope_.number("mscale", 1)) / magnitude(rope_.number("mscale_all_dim", 1)) : magnitude(1);
+    rotary.scaling = static_cast<float>(rope_.number("attention_factor", usual));
+    const auto dimensions = static_cast<double>(dimensions_);
+    const auto border = [&](double turns) {
+      return dimensions * std::log(original / (turns * 2 * std::numbers::pi)) / (2 * std::log(theta_));
+    };
+    auto low = border(rope_.number("beta_fast", 32));
+    auto high = border(rope_.number("beta_slow", 1));
+    if (rope_.is_on("truncate", ConfigFields::Flag::on)) {
+      low = std::floor(low);
+      high = std::ceil(high);
+    }
+    low = std::max(low, 0.0);
+    high = std::min(high, dimensions - 1);
+    high += low == high ? 0.001 : 0;
+    for (std::size_t i = 0; i < rotary.inverse_frequencies.size(); ++i) {
+      auto& frequency = rotary.inverse_frequencies[i];
+      const auto ramp =
+          std::clamp((static_cast<float>(i) - static_cast<float>(low)) / static_cast<float>(high - low), 0.0F, 1.0F);
+      const auto kept = 1 - ramp;
+      frequency = frequency / static_cast<float>(factor) * (1 - kept) + frequency * kept;
+    }
+  }
+
+  void scale_longrope(Rotary& rotary) {
+    const auto original = original_positions();
+    const auto factor =
+        rope_.number("factor", static_cast<double>(specification_.max_tokens) / static_cast<double>(original));
+    const auto usual = factor <= 1 ? 1.0 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
+    rotary.scaling = static_cast<float>(rope_.number("attention_factor", usual));
+    const auto factors = rope_.numbers("short_factor");
+    for (const auto* key : {"short_factor", "long_factor"}) {
+      if (rope_.numbers(key).size() != rotary.inverse_frequencies.size()) {
+        rope_.refuse(key, std::to_string(rope_.numbers(key).size()) + " numbers",
+                     std::to_string(rotary.inverse_frequencies.size()) + " are needed, one for each pair that turns");
+      }
+    }
+    const auto waves = wavelengths(theta_, dimensions_);
+    for (std::size_t i = 0; i < waves.size(); ++i) {
+      rotary.inverse_frequencies[i] = 1 / (static_cast<float>(factors[i]) * waves[i]);
+    }
+    specification_.max_tokens = std::min(specification_.max_tokens, original);
+  }
+
+  const ConfigFields& fields_;
+  const ConfigFields& rope_;
+  double theta_;
+  std::int64_t dimensions_;
+  const RopeDefaults& defaults_;
+  CausalSpecification& specification_;
+};
+
+double read_part(const ConfigFields& fields, const ConfigFields& rope, const RopeDefaults& defaults) {
+  const bool inner = rope.find("partial_rotary_factor") != nullptr;
+  const auto part = inner ? rope.number("partial_rotary_factor", 1) : fields.number(defaults.part_key, defaults.part);
+  if (part > 1 || (part < 1 && defaults.partial == PartialRotary::refused)) {
+    (inner ? rope : fields)
+        .refuse(inner ? "partial_rotary_factor" : defaults.part_key, std::to_string(part),
+                defaults.partial == PartialRotary::refused ? "all of a head turns in this family"
+                                                           : "a part of a head is needed, at most 1");
+  }
+  return part;
+}
+
+}  // namespace
+
+Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
+                          const RopeDefaults& defaults, CausalSpecification& specification) {
+  const auto& object = rope ? *rope : fields;
+  for (const auto* key : {"full_attention", "sliding_attention"}) {
+    if (object.find(key) != nullptr) {
+      object.refuse(key, "is not supported", "all layers of this family turn alike");
+    }
+  }
+  theta = rope ? rope->number("rope_theta", theta) : theta;
+  const auto width = static_cast<double>(specification.head_width);
+  const auto dimensions = static_cast<std::int64_t>(width * read_part(fields, object, defaults));
+  Rotary rotary;
+  rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
+  if (rotary.width < 2 || rotary.width > specification.head_width) {
+    fields.refuse(defaults.part_key, std::to_string(dimensions) + " numbers of a head turn",
+                  "pairs turn, and a head has " + std::to_string(specification.head_width) + " numbers");
+  }
+  for (const auto wave : wavelengths(theta, dimensions)) {
+    rotary.inverse_frequencies.push_back(1 / wave);
+  }
+  const auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
+  RopeReader(fields, object, theta, dimensions, defaults, specification).scale(type, rotary);
+  const auto finite = [](float number) { return std::isfinite(number); };
+  if (!std::all_of(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(), finite) ||
+      !std::isfinite(rotary.scaling)) {
+    object.refuse("rope_theta", std::to_string(theta), "with these settings a frequency is no finite number");
+  }
+  return rotary;
+}
+
+void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, CausalSpecification& specification) {
+  specification.position = PositionKind::rotary;
+  specification.rotaries = {read_rotary_object(
+      fields, rope_object(fields), fields.number(defaults.theta_key, defaults.theta), defaults, specification)};
+}
+
+}  // namespace stereosweep::model::families

@@ -1,0 +1,33 @@
+// Rotary position embeddings as configurations describe them, in the old spelling and in the new one.
+//   old  rope_theta, rope_scaling {type or rope_type, ...}, partial_rotary_factor
+//   new  rope_parameters {rope_type, rope_theta, partial_rotary_factor, ...}
+// (source: transformers 5, modeling_rope_utils.py: which key wins, and the formula of each rope_type)
+#pragma once
+
+#include <cstdint>
+
+#include "model/CausalSpecification.hpp"
+#include "model/ConfigFields.hpp"
+
+namespace stereosweep::model::families {
+
+enum class PartialRotary { refused, supported };
+
+struct RopeDefaults {
+  double theta = 10000;
+  double part = 1;  ///< of a head that turns
+  PartialRotary partial = PartialRotary::refused;
+  const char* theta_key = "rope_theta";
+  const char* part_key = "partial_rotary_factor";
+  std::int64_t original_positions = 0;  ///< where no key says it; 0: the model's max_tokens
+};
+
+/// The turning of all layers. Needs head_width and max_tokens. longrope: max_tokens is cut to the positions of the
+/// first training, because a longer text turns all of its tokens differently.
+void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, CausalSpecification& specification);
+
+/// The same from one object `rope` of config.json, which may be nothing; `theta` where it has none.
+Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
+                          const RopeDefaults& defaults, CausalSpecification& specification);
+
+}  // namespace stereosweep::model::families
