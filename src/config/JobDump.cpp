@@ -19,6 +19,9 @@ Node dump(const domain::Execution& execution, Extent extent) {
     map.add("device", Node::plain(devices[static_cast<std::size_t>(execution.device)]));
   }
   map.add("threads_per_rank", Node::plain(std::to_string(execution.threads_per_rank)));
+  if (execution.tensor_parallel != 1) {  // left out otherwise: dumps of older runs stay what they were
+    map.add("tensor_parallel", Node::plain(std::to_string(execution.tensor_parallel)));
+  }
   map.add("batch_tokens", Node::plain(std::to_string(execution.batch_tokens)));
   map.add("contexts_per_block", Node::plain(std::to_string(execution.contexts_per_block)));
   if (extent == Extent::everything) {

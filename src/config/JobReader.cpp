@@ -53,13 +53,14 @@ domain::Execution read_execution(const Node& node, domain::Execution execution, 
         static_cast<domain::Device>(read_choice(*device, "execution.device", problems, names).value_or(0));
   }
   std::int64_t threads = execution.threads_per_rank;
-  std::int64_t tensor_parallel = 1;
+  std::int64_t tensor_parallel = execution.tensor_parallel;
   fields.integer("threads_per_rank", threads, 1, 1024);
   fields.integer("batch_tokens", execution.batch_tokens, 1, 16'777'216);
   fields.integer("contexts_per_block", execution.contexts_per_block, 1, 1'000'000);
   fields.integer("max_cells", execution.max_cells, 1, max_cells_limit);
-  fields.integer("tensor_parallel", tensor_parallel, 1, 1);  // masked models fit one device
+  fields.integer("tensor_parallel", tensor_parallel, 1, 64);
   execution.threads_per_rank = static_cast<int>(threads);
+  execution.tensor_parallel = static_cast<int>(tensor_parallel);
   fields.finish();
   return execution;
 }

@@ -26,6 +26,7 @@ struct Execution {
   EngineKind engine = EngineKind::torch;
   Device device = Device::automatic;
   int threads_per_rank = 1;
+  int tensor_parallel = 1;                 ///< ranks of one node that hold the model together, a slice each
   std::int64_t batch_tokens = 1024;        ///< budget of distinct tokens of one forward pass
   std::int64_t contexts_per_block = 16;    ///< contexts of one unit of scheduling, journal and reuse
   std::int64_t max_cells = 1'000'000'000;  ///< a job of more cells is refused; changes no number

@@ -81,6 +81,10 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   if (settings.kind == domain::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);
   }
+  if (settings.tensor_group) {
+    throw base::InputError(base::describe("execution.tensor_parallel with a masked model",
+                                          "only causal models are cut into slices", "set tensor_parallel: 1"));
+  }
   model::configure_threads(settings.threads);
   keep_freed_memory();
   auto model = model::MaskedModel::load(files, to_model(settings.dtype), to_model(settings.device));

@@ -7,6 +7,7 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "parallel/TensorGroup.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
@@ -24,6 +25,8 @@ struct EngineSettings {
   int threads = 1;                   ///< of this process's tensor operations, at least 1
   std::int64_t batch_tokens = 1024;  ///< budget of one forward pass; a longer sequence is a batch of its own
   std::uint64_t seed = 0;            ///< of the fake engine alone
+  /// Ranks that hold the model together, a slice each (causal models only); null: this rank holds all of it.
+  std::shared_ptr<parallel::TensorGroup> tensor_group;
 };
 
 /// An engine over the checkpoint in `files` (the fake one ignores them). `tokenizer` must outlive it.

@@ -31,7 +31,8 @@ engine::EngineSettings engine_settings(const domain::Job& job) {
           .device = job.execution.device,
           .threads = job.execution.threads_per_rank,
           .batch_tokens = job.execution.batch_tokens,
-          .seed = job.seed};
+          .seed = job.seed,
+          .tensor_group = nullptr};
 }
 
 std::uint64_t contexts_in(const results::JournalStore& store) {
@@ -105,6 +106,7 @@ void OneJob::prepare() {
     }
   });
   stop_at_once_on_signal();
+  ranks_.emplace(world_, parts_->job.execution.tensor_parallel);
   read_model();
   agree_on_settings();
   const auto complete = coordinated(world_, [&] {
@@ -287,13 +289,35 @@ void OneJob::take_over(const std::filesystem::path& old_directory) {
 }
 
 base::ExitCode OneJob::score() {
-  Scorer scorer(
-      {std::shared_ptr<const probe::Probe>(parts_, parts_->probe.get()), settings_.fingerprint(), [parts = parts_] {
-         parallel::use_gpu(parts->gpu);
-         return engine::make_engine(engine_settings(parts->job), parts->files, *parts->tokenizer);
-       }});
+  auto settings = engine_settings(parts_->job);
+  settings.tensor_group = ranks_->tensors();
+  const ScorerParts scorer_parts{std::shared_ptr<const probe::Probe>(parts_, parts_->probe.get()),
+                                 settings_.fingerprint(),
+                                 [parts = parts_, settings] {
+                                   parallel::use_gpu(parts->gpu);
+                                   return engine::make_engine(settings, parts->files, *parts->tokenizer);
+                                 },
+                                 ranks_->tensors()};
+  return ranks_->leads() ? lead(scorer_parts) : follow(scorer_parts);
+}
+
+base::ExitCode OneJob::follow(const ScorerParts& scorer_parts) {
+  Follower follower(scorer_parts, parts_->probe->blocks());
+  coordinated(world_, [&] { follower.wait_until_ready(); });
+  signals_.set_action({});  // the leader gets the same signal, and what it decides holds for the group
+  const auto order = ranks_->wait_for_dismissal();
+  if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
+    throw parallel::SharedError(order.cause, order.exit_code);
+  }
+  return order.exit_code;
+}
+
+base::ExitCode OneJob::lead(const ScorerParts& scorer_parts) {
+  Scorer scorer(scorer_parts);
   coordinated(world_, [&] { scorer.wait_until_ready(); });
-  parallel::Messenger messenger(world_);
+  const auto& leaders = ranks_->leaders();
+  parallel::Messenger messenger(leaders);
+  const auto hosts = leaders.gather_everywhere(parallel::host_name());
   if (leads()) {
     status_->update([](RunStatus& status) { status.state = "running"; });
     const auto status = status_->current();
@@ -305,14 +329,16 @@ base::ExitCode OneJob::score() {
                                         std::to_string(world_.size()) + " ranks, into " + directory_.root().string());
   }
   signals_.set_action({});
+  const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
   if (!leads()) {
     const auto order = work_for_rank_zero(messenger, scorer, parts_->probe->blocks(), signals_);
+    ranks_->dismiss(order, work());
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
     }
     return order.exit_code;
   }
-  const auto end = coordinate({messenger, scorer, *parts_->probe, *journal_, *lease_, *status_, signals_, hosts_,
+  const auto end = coordinate({messenger, scorer, *parts_->probe, *journal_, *lease_, *status_, signals_, hosts,
                                cells_per_context(parts_->probe->schema())},
                               *left_);
   const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
@@ -324,6 +350,7 @@ base::ExitCode OneJob::score() {
               "rank " + std::to_string(end.unreached.front()) + " does not answer any more: all ranks are aborted");
     parallel::abort_all_ranks(static_cast<int>(end.order.exit_code));
   }
+  ranks_->dismiss(end.order, work());
   if (failed) {
     throw parallel::SharedError(end.order.cause, end.order.exit_code);
   }

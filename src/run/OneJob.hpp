@@ -15,6 +15,7 @@
 #include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
 #include "run/StatusFile.hpp"
+#include "run/TensorRanks.hpp"
 
 namespace stereosweep::run {
 
@@ -45,6 +46,8 @@ class OneJob {
   void take_over(const std::filesystem::path& old_directory);
   void start_attempt();
   base::ExitCode score();
+  base::ExitCode follow(const ScorerParts& scorer_parts);
+  base::ExitCode lead(const ScorerParts& scorer_parts);
   void finish();
   void export_and_report();
   void stop_at_once_on_signal();
@@ -60,6 +63,7 @@ class OneJob {
   RunSettings settings_;
   std::vector<std::string> hosts_;
   std::vector<std::string> gpus_;
+  std::optional<TensorRanks> ranks_;
   bool complete_ = false;  ///< nothing is left to score
   // rank zero only
   bool exported_ = false;   ///< an earlier attempt wrote the whole result

@@ -19,8 +19,9 @@ query::EngineCounts difference(const query::EngineCounts& after, const query::En
           after.distinct_tokens - before.distinct_tokens, after.head_rows - before.head_rows};
 }
 
-/// first, answer, next, ..., fold.
-Scored score(const ScorerParts& parts, query::Engine& engine, const plan::Block& block) {
+}  // namespace
+
+Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block) {
   const auto start = std::chrono::steady_clock::now();
   const auto before = engine.counts();
   Scored scored;
@@ -51,8 +52,6 @@ Scored score(const ScorerParts& parts, query::Engine& engine, const plan::Block&
   return scored;
 }
 
-}  // namespace
-
 struct Scorer::State {
   ScorerParts parts;
   mutable std::mutex mutex;
@@ -65,6 +64,24 @@ struct Scorer::State {
   bool working = false;
   bool ending = false;
   bool ended = false;
+
+  Scored score_with_group(const plan::Block& block, query::Engine& engine) {
+    if (!parts.group) {
+      return score_block(parts, engine, block);
+    }
+    try {
+      parts.group->order(block.index);
+    } catch (const base::Error& error) {
+      Scored scored;
+      scored.failure = error.what();
+      return scored;
+    }
+    auto scored = score_block(parts, engine, block);
+    if (!scored.failure.empty()) {
+      parts.group->fail(scored.failure);
+    }
+    return scored;
+  }
 
   void work() {
     std::unique_ptr<query::Engine> engine;
@@ -85,7 +102,7 @@ struct Scorer::State {
       waiting.pop_front();
       working = true;
       lock.unlock();
-      auto scored = score(parts, *engine, block);
+      auto scored = score_with_group(block, *engine);
       lock.lock();
       ready.push_back(std::move(scored));
       working = false;
@@ -153,5 +170,7 @@ bool Scorer::idle() const {
 }
 
 bool Scorer::any_abandoned() { return abandoned; }
+
+void Scorer::note_abandoned() { abandoned = true; }
 
 }  // namespace stereosweep::run

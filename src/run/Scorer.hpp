@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "parallel/TensorGroup.hpp"
 #include "plan/Product.hpp"
 #include "probe/Probe.hpp"
 #include "query/Engine.hpp"
@@ -32,7 +33,12 @@ struct ScorerParts {
   std::shared_ptr<const probe::Probe> probe;
   base::Digest fingerprint{};
   std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< called in the thread: tensor threads are set there
+  /// Several ranks that hold one model: rank 0 of the group tells the others what it scores. Null: one rank.
+  std::shared_ptr<parallel::TensorGroup> group;
 };
+
+/// first, answer, next, ..., fold. Does not throw: a failure is part of the answer.
+Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block);
 
 class Scorer {
  public:
@@ -54,6 +60,7 @@ class Scorer {
   bool idle() const;
   /// Whether a thread of this process was left behind: then the process must end without destroying statics.
   static bool any_abandoned();
+  static void note_abandoned();
 
  private:
   struct State;

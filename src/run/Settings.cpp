@@ -53,6 +53,9 @@ RunSettings make_settings(const domain::Job& job, const base::FileSet& files, co
   }
   json["execution.engine"] = fake ? "fake" : "torch";
   json["execution.threads_per_rank"] = std::to_string(job.execution.threads_per_rank);
+  if (job.execution.tensor_parallel != 1) {
+    json["execution.tensor_parallel"] = std::to_string(job.execution.tensor_parallel);
+  }
   json["execution.batch_tokens"] = std::to_string(job.execution.batch_tokens);
   json["model.dtype"] = job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32";
   if (fake) {

@@ -214,3 +214,26 @@ def test_damaged_result_is_bad_input(reference, tmp_path):
     (tmp_path / "x.h5").write_bytes(content)
     code, _, err = runs.finish(runs.start_program("show", tmp_path / "x.h5"))
     assert code == 2 and "cannot" in err
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_tensor_parallel_group_counts_as_one_rank(reference, tmp_path, ranks):
+    """The fake engine has nothing to cut: the same numbers, scored in step by groups of two ranks."""
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "execution.tensor_parallel=2", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    assert runs.status(tmp_path / "run")["num_ranks"] == ranks
+
+
+def test_groups_must_fit_the_ranks_of_a_node(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "execution.tensor_parallel=2", ranks=3)
+    assert code == 2 and "tensor_parallel: 2 on a node with 3 ranks" in err
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+def test_a_failure_in_any_slice_ends_the_run_with_its_cause(tmp_path, rank):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "execution.tensor_parallel=2", ranks=4,
+                            inject=f"block_start:{rank}:throw:2")
+    assert code == 1, err
+    assert "injected" in err
+    assert runs.status(tmp_path / "run")["state"] == "failed"
