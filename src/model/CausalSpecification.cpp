@@ -18,9 +18,26 @@ struct Family {
 };
 
 constexpr Family causal_families[] = {
-    {"gpt2", families::read_gpt2},       {"openai-gpt", families::read_openai_gpt}, {"llama", families::read_llama},
-    {"mistral", families::read_mistral}, {"mixtral", families::read_mixtral},       {"qwen2", families::read_qwen2},
+    {"gpt2", families::read_gpt2},
+    {"openai-gpt", families::read_openai_gpt},
+    {"gpt_bigcode", families::read_gpt_bigcode},
+    {"gpt_neox", families::read_gpt_neox},
+    {"gptj", families::read_gptj},
+    {"falcon", families::read_falcon},
+    {"opt", families::read_opt},
+    {"llama", families::read_llama},
+    {"mistral", families::read_mistral},
+    {"mixtral", families::read_mixtral},
+    {"qwen2", families::read_qwen2},
     {"qwen3", families::read_qwen3},
+    {"phi3", families::read_phi3},
+    {"olmo2", families::read_olmo2},
+    {"starcoder2", families::read_starcoder2},
+    {"stablelm", families::read_stablelm},
+    {"gemma", families::read_gemma},
+    {"gemma2", families::read_gemma2},
+    {"gemma3_text", families::read_gemma3_text},
+    {"gemma3", families::read_gemma3},
 };
 constexpr std::string_view masked_families[] = {"bert", "roberta", "xlm-roberta", "camembert"};
 

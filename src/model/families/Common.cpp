@@ -7,7 +7,21 @@ namespace {
 
 constexpr std::int64_t most_layers_or_heads = 4096;  // a hostile file must not make us allocate billions of them
 
-// Settings that would change the numbers and that no supported family has.
+std::int64_t read_size(const ConfigFields& fields, const SizeKey& size) {
+  return fields.size(fields.first_of(size.keys), size.otherwise);
+}
+
+std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
+  const auto count = read_size(fields, size);
+  if (count > most_layers_or_heads) {
+    fields.refuse(fields.first_of(size.keys), std::to_string(count),
+                  "at most " + std::to_string(most_layers_or_heads) + " are supported");
+  }
+  return count;
+}
+
+}  // namespace
+
 void refuse_variants(const ConfigFields& fields) {
   for (const auto* key : {"add_cross_attention", "is_encoder_decoder"}) {
     if (fields.is_on(key)) {
@@ -24,21 +38,6 @@ void refuse_variants(const ConfigFields& fields) {
     fields.refuse("quantization_config", "quantized weights are not supported", "floating-point weights are needed");
   }
 }
-
-std::int64_t read_size(const ConfigFields& fields, const SizeKey& size) {
-  return fields.size(fields.first_of(size.keys), size.otherwise);
-}
-
-std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
-  const auto count = read_size(fields, size);
-  if (count > most_layers_or_heads) {
-    fields.refuse(fields.first_of(size.keys), std::to_string(count),
-                  "at most " + std::to_string(most_layers_or_heads) + " are supported");
-  }
-  return count;
-}
-
-}  // namespace
 
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
   refuse_variants(fields);

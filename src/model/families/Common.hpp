@@ -25,8 +25,11 @@ struct Sizes {
   SizeKey positions;
 };
 
-/// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses what no family may have:
-/// cross-attention, pruned heads, quantized weights, more than 4096 layers or heads.
+/// Refuses what no family may have: cross-attention, attention in both directions, pruned heads, quantized weights.
+void refuse_variants(const ConfigFields& fields);
+
+/// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses variants, and
+/// more than 4096 layers or heads.
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes);
 
 /// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width).

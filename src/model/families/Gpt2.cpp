@@ -1,5 +1,5 @@
-// GPT-2 and its ancestor: learned positions, Conv1D matrices, queries, keys and values in one of them.
-// (source: transformers, modeling_gpt2.py and modeling_openai.py)
+// GPT-2, its ancestor and GPT-BigCode: learned positions; queries, keys and values in one matrix.
+// (source: transformers, modeling_gpt2.py, modeling_openai.py and modeling_gpt_bigcode.py)
 #include "model/families/Common.hpp"
 #include "model/families/Families.hpp"
 
@@ -60,6 +60,19 @@ CausalSpecification read_gpt2(const ConfigFields& fields) {
   specification.names.words = "wte";
   specification.names.positions = "wpe";
   specification.names.final_norm = "ln_f";
+  return specification;
+}
+
+CausalSpecification read_gpt_bigcode(const ConfigFields& fields) {
+  auto specification = read_gpt2(fields);
+  specification.activation = read_activation(fields, "activation_function", "gelu_pytorch_tanh");
+  specification.scale_by_layer = false;
+  specification.names.order = MatrixOrder::out_in;
+  if (fields.is_on("multi_query", ConfigFields::Flag::on)) {
+    specification.num_key_heads = 1;
+  } else {
+    specification.names.packing = QueryKeyValuePacking::by_key_head;
+  }
   return specification;
 }
 

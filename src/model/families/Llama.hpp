@@ -16,8 +16,8 @@ struct LlamaDefaults {
   std::int64_t inner = 11008;
   std::int64_t layers = 32;
   std::int64_t heads = 32;
-  std::optional<std::int64_t> key_heads;  ///< none: as many as heads
-  std::int64_t head_width = 0;            ///< 0: hidden / heads
+  std::optional<std::int64_t> key_heads = std::nullopt;  ///< none: as many as heads
+  std::int64_t head_width = 0;                           ///< 0: hidden / heads
   std::int64_t positions = 2048;
   double norm_epsilon = 1e-6;
   const char* activation_key = "hidden_act";

@@ -166,7 +166,26 @@ double read_part(const ConfigFields& fields, const ConfigFields& rope, const Rop
   return part;
 }
 
+Rotary turning(const ConfigFields& fields, const char* key, std::int64_t dimensions, double theta,
+               const CausalSpecification& specification) {
+  Rotary rotary;
+  rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
+  if (rotary.width < 2 || rotary.width > specification.head_width) {
+    fields.refuse(key, std::to_string(dimensions) + " numbers of a head turn",
+                  "pairs turn, and a head has " + std::to_string(specification.head_width) + " numbers");
+  }
+  for (const auto wave : wavelengths(theta, dimensions)) {
+    rotary.inverse_frequencies.push_back(1 / wave);
+  }
+  return rotary;
+}
+
 }  // namespace
+
+Rotary read_plain_rotary(const ConfigFields& fields, const char* key, std::int64_t width,
+                         const CausalSpecification& specification) {
+  return turning(fields, key, width, 10000, specification);
+}
 
 Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
                           const RopeDefaults& defaults, CausalSpecification& specification) {
@@ -179,16 +198,9 @@ Rotary read_rotary_object(const ConfigFields& fields, const std::optional<Config
   theta = rope ? rope->number("rope_theta", theta) : theta;
   const auto width = static_cast<double>(specification.head_width);
   const auto dimensions = static_cast<std::int64_t>(width * read_part(fields, object, defaults));
-  Rotary rotary;
-  rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
-  if (rotary.width < 2 || rotary.width > specification.head_width) {
-    fields.refuse(defaults.part_key, std::to_string(dimensions) + " numbers of a head turn",
-                  "pairs turn, and a head has " + std::to_string(specification.head_width) + " numbers");
-  }
-  for (const auto wave : wavelengths(theta, dimensions)) {
-    rotary.inverse_frequencies.push_back(1 / wave);
-  }
-  const auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
+  auto rotary = turning(fields, defaults.part_key, dimensions, theta, specification);
+  auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
+  type = type == "yarn" ? defaults.yarn : type;
   RopeReader(fields, object, theta, dimensions, defaults, specification).scale(type, rotary);
   const auto finite = [](float number) { return std::isfinite(number); };
   if (!std::all_of(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(), finite) ||

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "model/CausalSpecification.hpp"
 #include "model/ConfigFields.hpp"
@@ -19,6 +20,7 @@ struct RopeDefaults {
   PartialRotary partial = PartialRotary::refused;
   const char* theta_key = "rope_theta";
   const char* part_key = "partial_rotary_factor";
+  const char* yarn = "yarn";            ///< what the type of this name means
   std::int64_t original_positions = 0;  ///< where no key says it; 0: the model's max_tokens
 };
 
@@ -26,7 +28,11 @@ struct RopeDefaults {
 /// first training, because a longer text turns all of its tokens differently.
 void read_rotary(const ConfigFields& fields, const RopeDefaults& defaults, CausalSpecification& specification);
 
-/// The same from one object `rope` of config.json, which may be nothing; `theta` where it has none.
+/// The first `width` numbers of a head turn, nothing is scaled; `key` says how many.
+Rotary read_plain_rotary(const ConfigFields& fields, const char* key, std::int64_t width,
+                         const CausalSpecification& specification);
+
+/// The same as read_rotary from one object `rope` of config.json, which may be nothing; `theta` where it has none.
 Rotary read_rotary_object(const ConfigFields& fields, const std::optional<ConfigFields>& rope, double theta,
                           const RopeDefaults& defaults, CausalSpecification& specification);
 
