@@ -2,14 +2,17 @@
 
 #include <boost/program_options/value_semantic.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 
 #include "app/CommandLine.hpp"
+#include "app/ModelPlan.hpp"
 #include "app/ProbeCommands.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
+#include "model/CausalSpecification.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -21,6 +24,7 @@ struct Request {
   std::vector<std::string> overrides;
   bool shows_prompts = false;
   int ranks = 1;
+  std::uint64_t gpu_bytes = 0;
   std::optional<std::uint64_t> limit;
 };
 
@@ -29,6 +33,7 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights");
   visible.add_options()("show-prompts", "also print the text of every cell");
   visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");
+  visible.add_options()("gpu-memory", options::value<double>()->default_value(80), "GiB of one GPU");
   visible.add_options()("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
   const auto line = read_command_line(arguments, "plan", visible, Places::one_and_overrides, "job");
   if (!line) {
@@ -42,6 +47,11 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   if (request.ranks < 1) {
     throw base::InputError(base::describe("--ranks must be at least 1", "it is " + std::to_string(request.ranks)));
   }
+  const auto gpu_memory = line->get<double>("gpu-memory");
+  if (!(gpu_memory > 0 && gpu_memory < 1e6)) {
+    throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
+  }
+  request.gpu_bytes = static_cast<std::uint64_t>(gpu_memory * 1024 * 1024 * 1024);
   if (line->has("limit")) {
     const auto limit = line->get<std::int64_t>("limit");
     if (limit < 0) {
@@ -52,8 +62,21 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   return request;
 }
 
+bool has_tokenizer(const base::FileSet& files) {
+  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
+}
+
 void plan_job(const domain::Job& job, const Request& request) {
   const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+  if (files.find("config.json") != nullptr && model::is_causal(files)) {
+    print_model_plan(std::cout, files, job, request.gpu_bytes);
+    if (!has_tokenizer(files)) {
+      std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
+                << std::flush;
+      return;
+    }
+  }
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   commands_of(job.probe_name())
       .plan({.job = job,

@@ -1,0 +1,98 @@
+#include "app/ModelPlan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "app/PlanText.hpp"
+#include "base/Json.hpp"
+#include "base/Text.hpp"
+#include "model/CausalSize.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr std::size_t choices_shown = 5;
+constexpr const char* index_file = "model.safetensors.index.json";
+
+std::string gibibytes(std::uint64_t bytes) {
+  const double value = static_cast<double>(bytes) / gib;
+  return format_number(value < 10 ? "%.2f GiB" : "%.1f GiB", value);
+}
+
+/// Bytes that the index says are stored; nothing without an index.
+std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
+  const auto* index = files.find(index_file);
+  if (index == nullptr) {
+    return std::nullopt;
+  }
+  const auto json = base::parse_json(index->text(), files.directory() + "/" + index_file);
+  if (!json.is_object() || !json.contains("metadata") || !json["metadata"].is_object()) {
+    return std::nullopt;
+  }
+  const auto total = json["metadata"].find("total_size");
+  return total != json["metadata"].end() && total->is_number_unsigned() ? std::optional(total->get<std::uint64_t>())
+                                                                        : std::nullopt;
+}
+
+void print_choice(std::ostream& out, const model::CausalSpecification& model, const domain::Job& job,
+                  std::uint64_t bytes_per_number, std::uint64_t gpu_bytes) {
+  const auto given = job.execution.tensor_parallel;
+  const auto choices = model::tensor_parallel_choices(model);
+  const auto fitting = model::smallest_group(model, bytes_per_number, job.execution.batch_tokens, gpu_bytes);
+  auto& line = plan_line(out, "choice");
+  if (!fitting) {
+    line << "no group fits GPUs of " << gibibytes(gpu_bytes) << ": take a smaller execution.batch_tokens or bfloat16\n";
+  } else {
+    line << "execution.tensor_parallel: " << fitting->tensor_parallel << " is the smallest that fits GPUs of "
+         << gibibytes(gpu_bytes) << " (" << gibibytes(fitting->total()) << " each)\n";
+  }
+  if (std::ranges::find(choices, given) == choices.end()) {
+    plan_line(out, "REFUSED") << "execution.tensor_parallel: " << given << " does not divide the model's "
+                              << model.num_heads << " query heads, " << model.num_key_heads << " key heads and "
+                              << model.inner << " inner numbers evenly\n";
+    return;
+  }
+  const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, given);
+  if (own.total() > gpu_bytes) {
+    plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
+                                << " per GPU; on a CPU node it needs that per rank\n";
+  }
+}
+
+}  // namespace
+
+void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes) {
+  const auto model = model::read_causal_specification(files);
+  const auto size = model::size_of(model);
+  const bool is_half = job.model.dtype == domain::Dtype::bfloat16;
+  const std::uint64_t bytes_per_number = is_half ? 2 : 4;
+  plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
+                          << model.layers.size() << " layers, " << model.hidden << " wide, " << model.num_heads
+                          << " query and " << model.num_key_heads << " key heads";
+  if (model.experts.count > 0) {
+    out << ", " << model.experts.count << " experts of which a token uses " << model.experts.per_token;
+  }
+  out << "), at most " << base::with_thousands(static_cast<std::uint64_t>(model.max_tokens)) << " tokens\n";
+  plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "
+                            << (is_half ? "bfloat16" : "float32");
+  if (const auto stored = stored_bytes(files)) {
+    out << "; the index says that " << gibibytes(*stored) << " are stored";
+  }
+  out << "; read once per node into shared memory\n";
+  std::size_t shown = 0;
+  for (const int ranks : model::tensor_parallel_choices(model)) {
+    const auto memory = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, ranks);
+    plan_line(out, shown == 0 ? "per GPU" : "")
+        << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
+        << ", a batch of " << job.execution.batch_tokens << " tokens " << gibibytes(memory.activations) << ")\n";
+    if (++shown == choices_shown) {
+      break;
+    }
+  }
+  print_choice(out, model, job, bytes_per_number, gpu_bytes);
+}
+
+}  // namespace stereosweep::app

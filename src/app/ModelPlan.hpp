@@ -1,0 +1,16 @@
+// What a causal model needs of a machine, printed by `plan` from config.json and the index of the shards alone.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+
+#include "base/File.hpp"
+#include "domain/Job.hpp"
+
+namespace stereosweep::app {
+
+/// Size, memory per rank for every group size that the model can be cut into, and the smallest that fits
+/// `gpu_bytes`. Throws InputError for settings that are not supported.
+void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes);
+
+}  // namespace stereosweep::app
