@@ -33,11 +33,31 @@ at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at
   return std::get<0>(out).flatten(1, 2);
 }
 
+at::Tensor flash_attend_paths(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                              const FlashPaths& paths) {
+  STEREOSWEEP_ASSERT(flash_takes(query, paths.num_heads), "the operator does not take these rows");
+  const auto width = query.size(1) / paths.num_heads;
+  const auto keys_by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {paths.num_key_heads, width}); };
+  const std::int64_t window_left = paths.window > 0 ? paths.window - 1 : -1;  // -1: no window
+  // Causal is aligned at the last query and the last key. With a longest query of 1 and grouped heads the operator
+  // swaps queries and groups, which the window does not survive.
+  const auto out = at::_flash_attention_forward(
+      query.unflatten(1, {paths.num_heads, width}), keys_by_head(key), keys_by_head(value), paths.query_begin,
+      paths.key_begin, std::max<std::int64_t>(2, paths.longest_query), paths.longest_key, 0.0, true, false,
+      static_cast<double>(paths.scale), window_left, std::nullopt);
+  return std::get<0>(out).flatten(1, 2);
+}
+
 #else
 
 bool flash_takes(const at::Tensor&, std::int64_t) { return false; }
 
 at::Tensor flash_attend(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Segments&, std::int64_t) {
+  STEREOSWEEP_ASSERT(false, "built without CUDA");
+  return {};
+}
+
+at::Tensor flash_attend_paths(const at::Tensor&, const at::Tensor&, const at::Tensor&, const FlashPaths&) {
   STEREOSWEEP_ASSERT(false, "built without CUDA");
   return {};
 }

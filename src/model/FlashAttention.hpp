@@ -17,4 +17,21 @@ bool flash_takes(const at::Tensor& query, std::int64_t num_heads);
 at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                         const Segments& segments, std::int64_t num_heads);
 
+/// Causal attention of many segments, each over keys of its own: query i of n sees all keys but the last n - 1 - i, of
+/// these only the last `window` unless that is 0.
+struct FlashPaths {
+  at::Tensor query_begin;  ///< [segments + 1] int32 on the device
+  at::Tensor key_begin;    ///< likewise; no segment is empty
+  std::int64_t longest_query = 0;
+  std::int64_t longest_key = 0;
+  std::int64_t num_heads = 0;
+  std::int64_t num_key_heads = 0;
+  float scale = 0;
+  std::int64_t window = 0;
+};
+
+/// query [queries, heads * width], key and value [keys, key heads * width]. Needs flash_takes(query, num_heads).
+at::Tensor flash_attend_paths(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                              const FlashPaths& paths);
+
 }  // namespace stereosweep::model

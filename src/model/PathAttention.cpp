@@ -1,0 +1,155 @@
+#include "model/PathAttention.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "model/FlashAttention.hpp"
+#include "model/Segments.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+constexpr PathLimits limits{1024, std::int64_t{1} << 17};
+
+}  // namespace
+
+struct PathAttention::PathQueries : TreeAttention::Queries {
+  std::vector<Group> groups;
+  std::int64_t window = 0;
+  std::int64_t count = 0;
+};
+
+PathAttention::PathAttention(AttentionRule rule, int layers, const at::TensorOptions& options)
+    : rule_(std::move(rule)), options_(options), layers_(static_cast<std::size_t>(layers)) {}
+
+void PathAttention::grow(const TokenTree& tree) {
+  rows_ = std::ssize(tree.ids);
+  if (rows_ > capacity_) {
+    capacity_ = capacity_ == 0 ? rows_ : std::max(rows_, capacity_ + capacity_ / 2);
+    for (auto& layer : layers_) {
+      for (auto* kept : {&layer.keys, &layer.values}) {
+        auto wider = at::empty({capacity_, rule_.num_key_heads * rule_.width}, options_);
+        if (kept->defined()) {
+          wider.slice(0, 0, kept->size(0)).copy_(*kept);
+        }
+        *kept = wider;
+      }
+    }
+  }
+  if (!rule_.slopes.empty()) {
+    std::int64_t positions = 0;
+    for (const auto& branch : tree.branches) {
+      positions = std::max<std::int64_t>(positions, branch.depth + branch.length);
+    }
+    alibi_ = alibi_of(rule_.slopes, positions).to(options_.device());
+  }
+}
+
+std::unique_ptr<TreeAttention::Queries> PathAttention::choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                                              std::int64_t window) const {
+  auto queries = std::make_unique<PathQueries>();
+  queries->window = window;
+  queries->count = std::ssize(rows);
+  for (auto& paths : cut_paths(tree, rows, window, limits)) {
+    Staging staging;
+    const auto key_rows = staging.add(paths.key_rows);
+    const auto query_begin = staging.add(paths.query_begin);
+    const auto key_begin = staging.add(paths.key_begin);
+    staging.send(options_.device());
+    queries->groups.push_back({std::move(paths), staging.at(key_rows), staging.at(query_begin), staging.at(key_begin)});
+  }
+  return queries;
+}
+
+void PathAttention::keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+                         const at::Tensor& value) {
+  const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+  kept.keys.slice(0, first, first + count).copy_(key.slice(0, 0, count));
+  kept.values.slice(0, first, first + count).copy_(value.slice(0, 0, count));
+}
+
+bool PathAttention::flash_knows() const { return rule_.slopes.empty() && rule_.softcap == 0; }
+
+// Query i of the segment stands at position last - queries + 1 + i of its path, key j at first_position + j.
+at::Tensor PathAttention::attend_one(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                     float scale, std::int64_t window, std::int64_t first_position) const {
+  const auto queries = query.size(0);
+  const auto keys = key.size(0);
+  const auto group = rule_.num_heads / rule_.num_key_heads;
+  // [key heads, group, queries, width] and [key heads, 1, keys, width]
+  const auto q = query.unflatten(1, {rule_.num_key_heads, group, rule_.width}).permute({1, 2, 0, 3});
+  const auto k = key.unflatten(1, {rule_.num_key_heads, 1, rule_.width}).permute({1, 2, 0, 3});
+  const auto v = value.unflatten(1, {rule_.num_key_heads, 1, rule_.width}).permute({1, 2, 0, 3});
+  const auto integers = at::TensorOptions(at::kLong).device(options_.device());
+  const auto distance =
+      at::arange(keys - queries, keys, integers).unsqueeze(1).sub(at::arange(keys, integers).unsqueeze(0));
+  auto hidden = distance.lt(0);
+  if (window > 0) {
+    hidden = hidden.logical_or(distance.ge(window));
+  }
+  auto mask = at::zeros({queries, keys}, at::TensorOptions(at::kFloat).device(options_.device()))
+                  .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+  if (alibi_.defined()) {
+    const auto bias = alibi_.slice(1, first_position, first_position + keys).unflatten(0, {-1, group}).unsqueeze(2);
+    mask = mask.add(rule_.alibi_is_scaled ? bias.mul(scale) : bias);
+  }
+  at::Tensor mixed;
+  if (rule_.softcap == 0) {
+    mixed = at::scaled_dot_product_attention(q, k.expand({-1, group, -1, -1}), v.expand({-1, group, -1, -1}),
+                                             mask.to(query.scalar_type()), 0.0, false, scale);
+  } else {
+    const auto scores = at::matmul(q.to(at::kFloat), k.to(at::kFloat).transpose(2, 3)).mul_(scale);
+    const auto capped = scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap).add_(mask);
+    mixed = at::matmul(at::softmax(capped, -1), v.to(at::kFloat)).to(query.scalar_type());
+  }
+  return mixed.permute({2, 0, 1, 3}).reshape({queries, query.size(1)});
+}
+
+at::Tensor PathAttention::attend_by_path(const Group& group, std::int64_t window, const at::Tensor& query,
+                                         const at::Tensor& key, const at::Tensor& value, float scale) const {
+  const auto& paths = group.paths;
+  auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  for (std::size_t i = 0; i + 1 < paths.key_begin.size(); ++i) {
+    const auto keys = [&](const at::Tensor& rows) { return rows.slice(0, paths.key_begin[i], paths.key_begin[i + 1]); };
+    const auto first = paths.query_begin[i];
+    const auto last = paths.query_begin[i + 1];
+    out.slice(0, first, last)
+        .copy_(attend_one(query.slice(0, first, last), keys(key), keys(value), scale, window, paths.first_position[i]));
+  }
+  return out;
+}
+
+at::Tensor PathAttention::attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const {
+  const auto& chosen = static_cast<const PathQueries&>(queries);
+  const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+  const bool flash = flash_knows() && flash_takes(query, rule_.num_heads);
+  auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  out.slice(0, chosen.count).zero_();
+  for (const auto& group : chosen.groups) {
+    const auto count = group.paths.query_begin.back();
+    const auto rows = query.slice(0, group.paths.first_query, group.paths.first_query + count);
+    const auto key = kept.keys.index_select(0, group.key_rows);
+    const auto value = kept.values.index_select(0, group.key_rows);
+    const auto mixed = flash ? flash_attend_paths(rows, key, value,
+                                                  {group.query_begin, group.key_begin, longest(group.paths.query_begin),
+                                                   longest(group.paths.key_begin), rule_.num_heads, rule_.num_key_heads,
+                                                   scale, chosen.window})
+                             : attend_by_path(group, chosen.window, rows, key, value, scale);
+    out.slice(0, group.paths.first_query, group.paths.first_query + count).copy_(mixed);
+  }
+  return out;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,63 @@
+// Keys and values of a tree's rows and the attention over them: every row attends to the rows of its path up to itself.
+//   shapes  query [queries, heads * width], key and value [rows, key heads * width], last stride 1
+//           -> [queries, heads * width] in the same dtype
+//   bits    a function of the tree, the queries and the order of the calls
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/TokenTree.hpp"
+
+namespace stereosweep::model {
+
+struct AttentionRule {
+  std::int64_t num_heads = 0;
+  std::int64_t num_key_heads = 0;  ///< divides num_heads
+  std::int64_t width = 0;
+  float softcap = 0;          ///< of the scaled scores; 0: none
+  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds bfloat16(slope * bfloat16(j)); or empty
+  bool alibi_is_scaled = false;  ///< whether that is added before the score is scaled
+};
+
+/// One forward pass, or all steps of a generation. Not for several threads at once.
+class TreeAttention {
+ public:
+  /// Queries that were chosen once for all layers with the same window.
+  class Queries {
+   public:
+    virtual ~Queries() = default;
+  };
+
+  virtual ~TreeAttention() = default;
+  /// Makes room for the rows of `tree` from rows() on. What was kept stays.
+  virtual void grow(const TokenTree& tree) = 0;
+  virtual std::int64_t rows() const = 0;
+  /// The given rows (sorted, distinct) with the keys that they see; window as in LayerKind.
+  virtual std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                          std::int64_t window) const = 0;
+  /// Keeps the first `count` rows of `key` and `value` as the tree's rows from `first` on. The numbers may be changed
+  /// later without harm.
+  virtual void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+                    const at::Tensor& value) = 0;
+  /// softmax(cap(scale * q k)) v for the chosen queries; rows of `query` beyond them become zero. All keys that they
+  /// see must have been kept.
+  virtual at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const = 0;
+};
+
+/// own_kernels: straight on blocks of kept rows, CPU only. operators: torch's, on any device; flash attention on CUDA
+/// where it knows the rule.
+enum class Kernels { own_kernels, operators };
+
+/// `layers` layers are kept; with one, each layer of a forward pass takes the place of the one before.
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, int layers,
+                                                   const at::TensorOptions& options, Kernels kernels);
+
+/// [heads, positions] float32: what alibi adds to the score of a key at each position.
+at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
+
+}  // namespace stereosweep::model
