@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/Chat.hpp"
 #include "config/ProbeFormat.hpp"
 #include "config/Yaml.hpp"
 
@@ -42,6 +43,11 @@ Node dump(const domain::Job& job, Extent extent) {
     model.add("path", Node::text(job.model.path));
   }
   model.add("dtype", Node::plain(job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32"));
+  for (const auto& format : probe_formats()) {
+    if (format.name == job.probe_name() && format.chat != ChatUse::refused) {
+      model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
+    }
+  }
   map.add("probe", Node::plain(job.probe_name()));
   std::visit([&](const auto& settings) { dump_settings(settings, map); }, job.probe);
   map.add("execution", dump(job.execution, extent));

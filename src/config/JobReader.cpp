@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/Chat.hpp"
 #include "config/Fields.hpp"
 #include "config/ProbeFormat.hpp"
 
@@ -36,8 +37,25 @@ domain::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& p
     model.dtype =
         read_choice(*dtype, "model.dtype", problems, names) == 1 ? domain::Dtype::bfloat16 : domain::Dtype::float32;
   }
+  fields.optional("chat");  // read when the probe is known
   fields.finish();
   return model;
+}
+
+void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base::Problems& problems,
+               domain::ModelSpec& model) {
+  const Node* said = node.kind == Node::Kind::map ? node.find("chat") : nullptr;
+  if (format.chat == ChatUse::refused && said != nullptr) {
+    problems.add(said->place("model.chat"), "the probe '" + std::string(format.name) + "' takes no chat template",
+                 "its prompts are sentences, not conversations");
+  } else if (said != nullptr) {
+    model.chat = read_model_chat(*said, model.path, pieces, problems);
+  } else if (format.chat == ChatUse::from_checkpoint && !model.path.empty()) {
+    Node automatic;  // as if `chat: auto` stood there
+    automatic.file = node.file;
+    automatic.line = node.line;
+    model.chat = read_model_chat(automatic, model.path, pieces, problems);
+  }
 }
 
 domain::Execution read_execution(const Node& node, domain::Execution execution, base::Problems& problems) {
@@ -111,6 +129,9 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   }
   if (format != nullptr) {
     job.execution.contexts_per_block = format->contexts_per_block;
+    if (const Node* model = root.find("model")) {
+      read_chat(*model, *format, pieces, problems, job.model);
+    }
   }
   if (const Node* execution = fields.optional("execution")) {
     job.execution = read_execution(*execution, job.execution, problems);

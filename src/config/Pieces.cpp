@@ -79,6 +79,8 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
   return nullptr;
 }
 
+std::vector<std::string> Pieces::names(const std::string& kind) const { return names_in(roots_, kind); }
+
 std::string Pieces::resolve_path(const std::string& path) const {
   std::error_code error;
   const std::filesystem::path given(path);

@@ -23,6 +23,8 @@ class Pieces {
   /// environment names (STEREOSWEEP_CONFIGS), then in ./configs. Faults are reported at `user`, the node that names it.
   const Node* find(const std::string& kind, const std::string& name, const Node& user, const std::string& key,
                    base::Problems& problems);
+  /// Names of all pieces of a kind, in alphabetical order, wherever `find` would look.
+  std::vector<std::string> names(const std::string& kind) const;
   /// A path of the user's own (table, model): as it stands, relative to the working directory if something is there,
   /// else to the job file if something is there, else unchanged.
   std::string resolve_path(const std::string& path) const;

@@ -21,12 +21,16 @@ struct ProbeReading {
   const domain::Execution& execution;
 };
 
+/// Whether the probe's prompts can be conversations (`model.chat`), and what holds where the job does not say.
+enum class ChatUse { refused, plain_unless_said, from_checkpoint };
+
 struct ProbeFormat {
   std::string_view name;
   /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
   domain::ProbeSettings (*read)(const ProbeReading& job);
   std::vector<std::string> keys;    ///< of the job file that are the probe's own
   std::int64_t contexts_per_block;  ///< where the job does not say
+  ChatUse chat = ChatUse::refused;
 };
 const std::vector<ProbeFormat>& probe_formats();
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
 #include "domain/Association.hpp"
+#include "domain/Chat.hpp"
 
 namespace stereosweep::domain {
 
@@ -18,6 +20,7 @@ enum class EngineKind { torch, fake };
 struct ModelSpec {
   std::string path;  ///< Hugging Face checkpoint directory
   Dtype dtype = Dtype::float32;
+  std::optional<ChatTemplate> chat = std::nullopt;  ///< how prompts become conversations; nothing: they go as they are
   bool operator==(const ModelSpec&) const = default;
 };
 
