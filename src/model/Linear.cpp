@@ -13,7 +13,7 @@
 namespace stereosweep::model {
 
 Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
-    : weight_(std::move(weight)), bias_(std::move(bias)) {
+    : weight_(std::move(weight)), bias_(std::move(bias)), out_(weight_.size(0)) {
   if (products == Products::plain || !weight_.is_cpu()) {
     return;
   }
@@ -29,7 +29,7 @@ Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
 at::Tensor Linear::apply(const at::Tensor& input) const {
   switch (form_) {
     case Form::mkl:
-      return mkl::linear(input, weight_, bias_);
+      return mkl::linear(input, weight_, bias_, out_);
     case Form::onednn:
       return onednn::linear(input, weight_, bias_);
     case Form::plain:

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 #include "model/CheckpointConfig.hpp"
 
 namespace stereosweep::model {
@@ -10,7 +12,7 @@ namespace stereosweep::model {
 /// How products are done: prepacked where the processor and torch can, or always plainly (at::linear).
 enum class Products { fastest, plain };
 
-/// y = x W^T + b. Weight [out, in], bias [out], both in the model's dtype and on its device.
+/// y = x W^T + b. Weight [out, in], bias [out] or undefined (none), both in the model's dtype and on its device.
 class Linear {
  public:
   Linear() = default;
@@ -26,6 +28,7 @@ class Linear {
   enum class Form { plain, onednn, mkl };
   at::Tensor weight_;
   at::Tensor bias_;
+  std::int64_t out_ = 0;
   Form form_ = Form::plain;
 };
 

@@ -43,7 +43,7 @@ bool try_out(const at::Tensor& weight) {
       const auto count = rows * weight.size(1);
       const auto input = at::arange(count, weight.options()).sin().view({rows, weight.size(1)});
       const auto expected = at::linear(input, weight, bias);
-      const auto error = at::sub(linear(input, packed, bias), expected).abs().max().item().toFloat();
+      const auto error = at::sub(linear(input, packed, bias, weight.size(0)), expected).abs().max().item().toFloat();
       if (!(error <= 1e-5F * expected.abs().max().item().toFloat())) {
         base::log(base::LogLevel::warning, "MKL's packed products are wrong here and not used");
         return false;
@@ -73,11 +73,11 @@ at::Tensor pack(const at::Tensor& weight) {
   return handle.call(weight.contiguous(), usual_rows);
 }
 
-at::Tensor linear(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+at::Tensor linear(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias, std::int64_t out) {
   static const auto handle = find<Multiply>("mkl::_mkl_linear");
   // The operator takes the sizes of the product from the plain weight, and its numbers only where the number of rows is
   // not the one given last: a shape without memory does.
-  const auto shape = at::empty({1, 1}, input.options()).expand({bias.size(0), input.size(1)});
+  const auto shape = at::empty({1, 1}, input.options()).expand({out, input.size(1)});
   return handle.call(input, packed, shape, bias, input.size(0));
 }
 

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace stereosweep::model::mkl {
 
 /// Whether the operators exist and multiply rightly on this processor with weights of this shape (tried once per
@@ -12,7 +14,7 @@ namespace stereosweep::model::mkl {
 bool works(const at::Tensor& weight);
 /// The float32 weight [out, in] in the library's own order; readable by the function below only.
 at::Tensor pack(const at::Tensor& weight);
-/// x W^T + b; input [rows, in] -> [rows, out]; bias [out]
-at::Tensor linear(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias);
+/// x W^T + b; input [rows, in] -> [rows, out]; bias [out] or undefined: none
+at::Tensor linear(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias, std::int64_t out);
 
 }  // namespace stereosweep::model::mkl

@@ -56,6 +56,11 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
         EXPECT_LT(difference(linear.apply_activated(input, Activation::relu), at::relu(expected)), tolerance);
         EXPECT_LT(difference(linear.apply_activated(input, Activation::silu), at::silu(expected)), tolerance);
         EXPECT_TRUE(linear.apply(input.clone()).equal(linear.apply(input)));
+        const Linear without(weight, {}, products);
+        const auto plain = expected.sub(bias.to(at::kDouble));
+        EXPECT_LT(difference(without.apply(input), plain), tolerance);
+        EXPECT_LT(difference(without.apply_and_add(input, residual), plain.add(residual.to(at::kDouble))), tolerance);
+        EXPECT_LT(difference(without.apply_activated(input, Activation::silu), at::silu(plain)), tolerance);
       }
     }
   }
