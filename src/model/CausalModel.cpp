@@ -7,11 +7,15 @@
 
 namespace stereosweep::model {
 
-std::unique_ptr<CausalModel> CausalModel::load(const base::FileSet& files, Dtype dtype, Device device) {
+std::unique_ptr<CausalModel> CausalModel::load(const base::FileSet& files, Dtype dtype, Device device,
+                                               std::shared_ptr<parallel::TensorGroup> group) {
   const c10::InferenceMode guard;
-  const auto specification = read_causal_specification(files);
-  return std::make_unique<CausalBody>(specification,
-                                      load_causal_weights(files, specification, choose_options(dtype, device)));
+  const auto whole = read_causal_specification(files);
+  const auto slice = group ? TensorSlice{group->rank(), group->size()} : TensorSlice{};
+  auto weights = load_causal_weights(files, whole, choose_options(dtype, device), slice);
+  PassSettings settings;
+  settings.group = std::move(group);
+  return std::make_unique<CausalBody>(slice_of(whole, slice), std::move(weights), settings);
 }
 
 }  // namespace stereosweep::model

@@ -15,6 +15,7 @@
 #include "base/File.hpp"
 #include "model/MaskedModel.hpp"  // Dtype, Device
 #include "model/TokenTree.hpp"
+#include "parallel/TensorGroup.hpp"
 
 namespace stereosweep::model {
 
@@ -39,7 +40,10 @@ class CausalModel {
     virtual std::int64_t rows() const = 0;
   };
 
-  static std::unique_ptr<CausalModel> load(const base::FileSet& files, Dtype dtype, Device device);
+  /// `group`: ranks that hold the model together, a slice each; all of them make the same calls, and get the same
+  /// answers. Null: this rank holds all of it.
+  static std::unique_ptr<CausalModel> load(const base::FileSet& files, Dtype dtype, Device device,
+                                           std::shared_ptr<parallel::TensorGroup> group = nullptr);
   virtual ~CausalModel() = default;
 
   virtual const CausalShape& shape() const = 0;

@@ -163,15 +163,38 @@ at::Tensor CausalPass::attend(int number, const at::Tensor& query, Group& group)
   return attention_.attend(number, *queries, query, specification_.attention_scale / divisor);
 }
 
+// What the slices of a product put out, added up: the same bits on every rank (CPU: in float32, in rank order).
+at::Tensor CausalPass::summed(at::Tensor part) const {
+  if (!settings_.group) {
+    return part;
+  }
+  if (!part.is_cpu()) {
+    part = part.contiguous();
+    settings_.group->sum_on_device(
+        part.mutable_data_ptr(), part.numel(),
+        part.scalar_type() == at::kFloat ? parallel::DeviceNumber::float32 : parallel::DeviceNumber::bfloat16,
+        nullptr);  // torch's default stream: no other is used here
+    return part;
+  }
+  const auto numbers = part.to(at::kFloat).contiguous();
+  settings_.group->sum({numbers.mutable_data_ptr<float>(), static_cast<std::size_t>(numbers.numel())});
+  return numbers.to(part.scalar_type());
+}
+
 // The feed-forward layer of `input`, its own output norm included, plus `residual`.
 at::Tensor CausalPass::feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
   const auto& layer = weights_.layers[number];
   const NormRule rule{specification_.norm, specification_.norm_epsilon};
   const bool mixed = specification_.experts.count > 0;
   if (layer.feed_forward_output_norm) {
-    const auto answer = mixed ? mix_experts(layer, routers_[number], specification_, input)
-                              : feed_forward(layer.feed_forward, specification_, input, {});
+    const auto answer = summed(mixed ? mix_experts(layer, routers_[number], specification_, input)
+                                     : feed_forward(layer.feed_forward, specification_, input, {}));
     return normalize_and_add(answer, *layer.feed_forward_output_norm, rule, residual);
+  }
+  if (settings_.group) {
+    return summed(mixed ? mix_experts(layer, routers_[number], specification_, input)
+                        : feed_forward(layer.feed_forward, specification_, input, {}))
+        .add_(residual);
   }
   return mixed ? mix_experts(layer, routers_[number], specification_, input).add_(residual)
                : feed_forward(layer.feed_forward, specification_, input, residual);
@@ -183,7 +206,10 @@ at::Tensor CausalPass::finish(int number, const at::Tensor& states, const at::Te
   at::Tensor attended;
   if (layer.attention_output_norm) {
     const NormRule rule{specification_.norm, specification_.norm_epsilon};
-    attended = normalize_and_add(layer.attention_output.apply(mixed), *layer.attention_output_norm, rule, states);
+    attended =
+        normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule, states);
+  } else if (settings_.group) {
+    attended = summed(layer.attention_output.apply(mixed)).add_(states);
   } else {
     attended = layer.attention_output.apply_and_add(mixed, states);
   }

@@ -16,12 +16,14 @@
 #include "model/Rotary.hpp"
 #include "model/TokenTree.hpp"
 #include "model/TreeAttention.hpp"
+#include "parallel/TensorGroup.hpp"
 
 namespace stereosweep::model {
 
 struct PassSettings {
   std::int64_t rows_at_once = 0;
   Kernels kernels = Kernels::own_kernels;
+  std::shared_ptr<parallel::TensorGroup> group;  ///< ranks that hold the other slices; null: this is the whole model
 };
 
 class CausalPass {
@@ -59,6 +61,7 @@ class CausalPass {
             const Group& group) const;
   void keep(int number, const Projected& projected, const Group& group);
   at::Tensor attend(int number, const at::Tensor& query, Group& group);
+  at::Tensor summed(at::Tensor part) const;
   at::Tensor feed(int number, const at::Tensor& input, const at::Tensor& residual) const;
   at::Tensor finish(int number, const at::Tensor& states, const at::Tensor& normed, const at::Tensor& mixed) const;
   void run_layer(int number);

@@ -1,5 +1,6 @@
 #include "model/CausalWeights.hpp"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
@@ -23,8 +24,12 @@ using base::json_quote;
 
 class CausalReader {
  public:
-  CausalReader(TensorReader& reader, const CausalSpecification& specification)
-      : reader_(reader), specification_(specification), names_(specification.names) {
+  CausalReader(TensorReader& reader, const CausalSpecification& specification, TensorSlice slice)
+      : reader_(reader),
+        specification_(specification),
+        names_(specification.names),
+        slice_(slice),
+        own_(slice_of(specification, slice)) {
     for (const auto& prefix : names_.prefixes) {
       const auto begins = [&](const auto& row) { return row.first.starts_with(prefix); };
       if (prefix_.empty() && std::any_of(reader.stored().begin(), reader.stored().end(), begins)) {
@@ -88,11 +93,6 @@ class CausalReader {
     return stored == Bias::stored ? reader_.take(name + ".bias", {out}) : at::Tensor();
   }
 
-  Linear linear(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
-    auto weight = matrix(scope_ + name, out, in);
-    return {std::move(weight), bias(scope_ + name, out, stored)};
-  }
-
   // Matrices of one input below each other, so that one product does the work of all: [sum of rows, in].
   at::Tensor stacked_weights(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows,
                              std::int64_t in) {
@@ -145,6 +145,53 @@ class CausalReader {
     return blocks;
   }
 
+  // Of rows in blocks (queries, keys, values; gate, up) the slice's part of each.
+  at::Tensor own_rows(const at::Tensor& whole, const std::vector<base::Span>& parts) const {
+    if (slice_.count == 1 || !whole.defined()) {
+      return whole;
+    }
+    std::vector<at::Tensor> own;
+    for (const auto& part : parts) {
+      own.push_back(
+          whole.narrow(0, static_cast<std::int64_t>(part.begin), static_cast<std::int64_t>(part.end - part.begin)));
+    }
+    return at::cat(own);
+  }
+
+  at::Tensor own_heads(const at::Tensor& whole) const {
+    const auto width = specification_.head_width;
+    const auto span = [&](std::int64_t block, std::int64_t first_head, std::int64_t heads) {
+      return base::Span{static_cast<std::size_t>(block + first_head * width),
+                        static_cast<std::size_t>(block + (first_head + heads) * width)};
+    };
+    const auto first_key = first_key_head(specification_, slice_);
+    return own_rows(whole, {span(0, slice_.index * own_.num_heads, own_.num_heads),
+                            span(query_rows(), first_key, own_.num_key_heads),
+                            span(query_rows() + key_rows(), first_key, own_.num_key_heads)});
+  }
+
+  at::Tensor own_inner(const at::Tensor& whole) const {
+    const auto part = [&](std::int64_t block) {
+      const auto first = block + slice_.index * own_.inner;
+      return base::Span{static_cast<std::size_t>(first), static_cast<std::size_t>(first + own_.inner)};
+    };
+    return specification_.gated ? own_rows(whole, {part(0), part(specification_.inner)}) : own_rows(whole, {part(0)});
+  }
+
+  // A product whose inputs are shared out: the slices' outputs are summed up, so the bias must count once.
+  Linear summand(const at::Tensor& weight, at::Tensor whole_bias) const {
+    if (slice_.count == 1) {
+      return {weight, std::move(whole_bias)};
+    }
+    const auto width = weight.size(1) / slice_.count;
+    return {weight.narrow(1, slice_.index * width, width).clone(at::MemoryFormat::Contiguous),
+            slice_.index == 0 ? std::move(whole_bias) : at::Tensor()};
+  }
+
+  Linear summand(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
+    return summand(matrix(scope_ + name, out, in), bias(scope_ + name, out, stored));
+  }
+
   void read_query_key_value(CausalLayer& layer, Place place) {
     const std::vector<std::int64_t> rows = {query_rows(), key_rows(), key_rows()};
     const auto all = rows[0] + rows[1] + rows[2];
@@ -156,6 +203,10 @@ class CausalReader {
     if (names_.query_key_value_bias) {
       biases = apart ? stacked_biases(names, rows) : in_blocks(bias(scope_ + names.front(), all, Bias::stored));
     }
+    weights = own_heads(weights);
+    biases = own_heads(biases);
+    const auto queries = own_.num_heads * own_.head_width;
+    const auto keys = own_.num_key_heads * own_.head_width;
     if (place == Place::before_the_last) {
       layer.query_key_value = Linear(std::move(weights), std::move(biases));
       return;
@@ -163,8 +214,8 @@ class CausalReader {
     const auto part = [](const at::Tensor& tensor, std::int64_t first, std::int64_t count) {
       return tensor.defined() ? tensor.narrow(0, first, count).clone() : at::Tensor();
     };
-    layer.query = Linear(part(weights, 0, rows[0]), part(biases, 0, rows[0]));
-    layer.key_value = Linear(part(weights, rows[0], 2 * rows[1]), part(biases, rows[0], 2 * rows[1]));
+    layer.query = Linear(part(weights, 0, queries), part(biases, 0, queries));
+    layer.key_value = Linear(part(weights, queries, 2 * keys), part(biases, queries, 2 * keys));
   }
 
   FeedForward feed_forward() {
@@ -173,13 +224,16 @@ class CausalReader {
     FeedForward part;
     if (names_.inner.size() == 2) {
       auto weights = stacked_weights(names_.inner, {inner, inner}, specification_.hidden);
-      part.inner = Linear(std::move(weights),
-                          stored == Bias::stored ? stacked_biases(names_.inner, {inner, inner}) : at::Tensor());
-    } else {
       part.inner =
-          linear(names_.inner.front(), specification_.gated ? 2 * inner : inner, specification_.hidden, stored);
+          Linear(own_inner(weights),
+                 stored == Bias::stored ? own_inner(stacked_biases(names_.inner, {inner, inner})) : at::Tensor());
+    } else {
+      const auto name = scope_ + names_.inner.front();
+      const auto rows = specification_.gated ? 2 * inner : inner;
+      auto weights = own_inner(matrix(name, rows, specification_.hidden));
+      part.inner = Linear(std::move(weights), own_inner(bias(name, rows, stored)));
     }
-    part.outer = linear(names_.outer, specification_.hidden, inner, stored);
+    part.outer = summand(names_.outer, specification_.hidden, inner, stored);
     return part;
   }
 
@@ -194,25 +248,25 @@ class CausalReader {
     if (reader_.has(scope_ + experts + "gate_up_proj")) {
       const auto first = reader_.take(scope_ + experts + "gate_up_proj", {count, 2 * inner, hidden});
       for (std::int64_t i = 0; i < count; ++i) {
-        layer.experts.push_back({Linear(first[i].clone(), {}), {}});
+        layer.experts.push_back({Linear(own_inner(first[i].clone()), {}), {}});
       }
     } else {
       for (std::int64_t i = 0; i < count; ++i) {
         const auto expert = experts + std::to_string(i);
         layer.experts.push_back(
-            {Linear(stacked_weights({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden), {}), {}});
+            {Linear(own_inner(stacked_weights({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)), {}), {}});
       }
     }
     if (reader_.has(scope_ + experts + "down_proj")) {
       const auto second = reader_.take(scope_ + experts + "down_proj", {count, hidden, inner});
       for (std::int64_t i = 0; i < count; ++i) {
-        layer.experts[static_cast<std::size_t>(i)].outer = Linear(second[i].clone(), {});
+        layer.experts[static_cast<std::size_t>(i)].outer = summand(second[i].clone(), {});
       }
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
       layer.experts[static_cast<std::size_t>(i)].outer =
-          linear(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
+          summand(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
     }
   }
 
@@ -228,7 +282,7 @@ class CausalReader {
     layer.key_norm = layer_norm(names_.key_norm, per_head ? specification_.head_width : key_rows());
     read_query_key_value(layer, place);
     layer.attention_output =
-        linear(names_.attention_output, hidden, query_rows(), bias_if(names_.attention_output_bias));
+        summand(names_.attention_output, hidden, query_rows(), bias_if(names_.attention_output_bias));
     if (specification_.experts.count > 0) {
       read_experts(layer);
     } else {
@@ -285,6 +339,8 @@ class CausalReader {
   TensorReader& reader_;
   const CausalSpecification& specification_;
   const CausalNames& names_;
+  TensorSlice slice_;
+  CausalSpecification own_;  // of the slice
   std::string prefix_;
   std::string head_;   // its name; empty: none is stored
   std::string scope_;  // of the layer that is being read
@@ -293,9 +349,9 @@ class CausalReader {
 }  // namespace
 
 CausalWeights load_causal_weights(const base::FileSet& files, const CausalSpecification& specification,
-                                  const at::TensorOptions& options) {
+                                  const at::TensorOptions& options, TensorSlice slice) {
   TensorReader reader(read_stored_tensors(files), files.directory(), options);
-  return CausalReader(reader, specification).read();
+  return CausalReader(reader, specification, slice).read();
 }
 
 }  // namespace stereosweep::model

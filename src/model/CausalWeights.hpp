@@ -11,6 +11,7 @@
 #include "model/CausalSpecification.hpp"
 #include "model/EncoderWeights.hpp"  // Norm: bias undefined for the rms kinds
 #include "model/Linear.hpp"
+#include "model/TensorSlice.hpp"
 
 namespace stereosweep::model {
 
@@ -47,8 +48,10 @@ struct CausalWeights {
   at::Tensor head_bias;  ///< [vocabulary] float32; undefined: none
 };
 
-/// Throws InputError naming file and tensor: missing, wrong shape, not floating, NaN or infinite, unexpected.
+/// `specification` is that of the whole model; of the matrices that are shared out only the slice is kept, biases of
+/// what is summed up are kept in slice 0. Throws InputError naming file and tensor: missing, wrong shape, not floating,
+/// NaN or infinite, unexpected.
 CausalWeights load_causal_weights(const base::FileSet& files, const CausalSpecification& specification,
-                                  const at::TensorOptions& options);
+                                  const at::TensorOptions& options, TensorSlice slice = {});
 
 }  // namespace stereosweep::model
