@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "engine/ContinuationBorder.hpp"
+#include "engine/TreeBuilder.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -36,7 +37,7 @@ class Preparer {
     need_head("continue");
     Task task;
     query::ContinueAnswer room;
-    const ContinuationBorder border(asked.prompt, tokenizer_);
+    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
     for (const auto& continuation : asked.continuations) {
       auto [ids, begin] = border.join(continuation);
       check_input(ids, limits_.input);
@@ -72,8 +73,11 @@ class Preparer {
 
   Task operator()(const query::Generate& asked) const {
     need_head("generate");
+    if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
+      refuse_query("a stop string is empty", "every text holds it");
+    }
     Task task;
-    auto ids = encode_input(asked.prompt, tokenizer_, limits_.input).ids;
+    auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_.input).ids;
     if (ids.empty()) {
       refuse_query("nothing stands before the first new token",
                    "the prompt is empty, and this tokenizer puts no token before a text");
@@ -216,51 +220,22 @@ std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std
 
 PackedTree pack_tree(std::span<const CausalSequence> sequences) {
   PackedTree packed;
-  auto& ids = packed.tree.ids;
-  std::vector<std::int32_t> path;     // rows of the current sequence
-  std::vector<std::int32_t> parents;  // [row] -1: none
-  std::vector<char> starts_branch;    // [row]
-  for (const auto& sequence : sequences) {
-    const auto shared = path.empty() ? 0 : sequence.shared;
-    path.resize(shared);
-    for (auto i = shared; i < sequence.ids.size(); ++i) {
-      const auto row = static_cast<std::int32_t>(ids.size());
-      const auto parent = path.empty() ? -1 : path.back();
-      const bool follows = parent >= 0 && parent + 1 == row;
-      if (!follows && parent >= 0) {
-        starts_branch[static_cast<std::size_t>(parent) + 1] = 1;  // the parent has two children: it ends a branch
-      }
-      ids.push_back(sequence.ids[i]);
-      parents.push_back(parent);
-      starts_branch.push_back(follows ? 0 : 1);
-      path.push_back(row);
-    }
+  TreeBuilder builder;
+  for (std::size_t number = 0; number < sequences.size(); ++number) {
+    const auto& sequence = sequences[number];
+    builder.add(sequence.ids, number == 0 ? 0 : sequence.shared);
     const std::span<const CausalUse> uses = sequence.uses;
     for (std::size_t first = 0; first < uses.size();) {
       auto last = first;
       while (last < uses.size() && uses[last].position == uses[first].position) {
         ++last;
       }
-      packed.readers.push_back(
-          {path[static_cast<std::size_t>(uses[first].position)], uses.subspan(first, last - first)});
+      const auto row = builder.path()[static_cast<std::size_t>(uses[first].position)];
+      packed.readers.push_back({row, uses.subspan(first, last - first)});
       first = last;
     }
   }
-  std::vector<std::int32_t> branch_of(ids.size());
-  auto& branches = packed.tree.branches;
-  for (std::size_t row = 0; row < ids.size(); ++row) {
-    if (starts_branch[row] != 0) {
-      model::TokenTree::Branch branch{static_cast<std::int32_t>(row), 0, -1, 0};
-      if (parents[row] >= 0) {
-        branch.parent = branch_of[static_cast<std::size_t>(parents[row])];
-        const auto& parent = branches[static_cast<std::size_t>(branch.parent)];
-        branch.depth = parent.depth + parent.length;
-      }
-      branches.push_back(branch);
-    }
-    branches.back().length += 1;
-    branch_of[row] = static_cast<std::int32_t>(branches.size() - 1);
-  }
+  packed.tree = builder.take();
   return packed;
 }
 

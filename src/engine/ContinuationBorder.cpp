@@ -15,10 +15,6 @@ bool is_python_space(char32_t value) {
          value == 0x202F || value == 0x205F || value == 0x3000;
 }
 
-std::vector<query::TokenId> encode(std::string_view text, const tokenizer::Tokenizer& tokenizer) {
-  return tokenizer.encode(text, tokenizer::SpecialTokens::add).ids;
-}
-
 void refuse_invalid(std::string_view text, const std::string& name) {
   if (const auto place = base::find_invalid_utf8(text)) {
     refuse_query("invalid UTF-8 at byte " + std::to_string(*place) + " of the " + name, "texts are UTF-8");
@@ -43,16 +39,17 @@ std::size_t size_without_trailing_space(std::string_view text) {
   return size;
 }
 
-ContinuationBorder::ContinuationBorder(std::string_view prompt, const tokenizer::Tokenizer& tokenizer)
-    : tokenizer_(tokenizer), prompt_(prompt) {
+ContinuationBorder::ContinuationBorder(std::string_view prompt, const tokenizer::Tokenizer& tokenizer,
+                                       query::Framing framing)
+    : tokenizer_(tokenizer), special_(special_tokens_of(framing)), prompt_(prompt) {
   refuse_invalid(prompt, "prompt");
-  ids_ = encode(prompt.substr(0, size_without_trailing_space(prompt)), tokenizer);
+  ids_ = tokenizer.encode(prompt.substr(0, size_without_trailing_space(prompt)), special_).ids;
 }
 
 JointIds ContinuationBorder::join(std::string_view continuation) const {
   refuse_invalid(continuation, "continuation");
   JointIds joint;
-  joint.ids = encode(std::string(prompt_).append(continuation), tokenizer_);
+  joint.ids = tokenizer_.encode(std::string(prompt_).append(continuation), special_).ids;
   const auto differ = std::mismatch(joint.ids.begin(), joint.ids.end(), ids_.begin(), ids_.end()).first;
   joint.begin = static_cast<std::size_t>(differ - joint.ids.begin());
   if (differ == joint.ids.end()) {

@@ -6,10 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "base/Error.hpp"
+#include "engine/CausalEngine.hpp"
 #include "engine/FakeEngine.hpp"
+#include "engine/NewText.hpp"
 #include "engine/TorchEngine.hpp"
+#include "model/CausalSpecification.hpp"
 #include "model/CudaLibrary.hpp"
 #include "model/MaskedModel.hpp"
 
@@ -82,13 +86,19 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
     return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);
   }
   if (settings.tensor_group) {
-    throw base::InputError(base::describe("execution.tensor_parallel with a masked model",
-                                          "only causal models are cut into slices", "set tensor_parallel: 1"));
+    throw base::InputError(base::describe("execution.tensor_parallel above 1", "every rank holds its model whole",
+                                          "set tensor_parallel: 1"));
   }
   model::configure_threads(settings.threads);
   keep_freed_memory();
-  auto model = model::MaskedModel::load(files, to_model(settings.dtype), to_model(settings.device));
-  return std::make_unique<TorchEngine>(std::move(model), tokenizer, settings.batch_tokens);
+  const auto dtype = to_model(settings.dtype);
+  const auto device = to_model(settings.device);
+  if (model::is_causal(files)) {
+    CausalSettings causal{settings.batch_tokens, read_end_tokens(files)};
+    return std::make_unique<CausalEngine>(model::CausalModel::load(files, dtype, device), tokenizer, std::move(causal));
+  }
+  return std::make_unique<TorchEngine>(model::MaskedModel::load(files, dtype, device), tokenizer,
+                                       settings.batch_tokens);
 }
 
 std::string device_description(const EngineSettings& settings) {

@@ -15,7 +15,7 @@ namespace stereosweep::engine {
 
 /// Enters the key of every block: raise it with any change that can move a bit of a raw number
 /// (packing, order of sums, kernels, readout).
-inline constexpr std::uint32_t numerics_version = 2;
+inline constexpr std::uint32_t numerics_version = 3;
 
 /// What decides, beside the model's files, every bit of an answer.
 struct EngineSettings {
@@ -26,11 +26,12 @@ struct EngineSettings {
   std::int64_t batch_tokens = 1024;  ///< budget of one forward pass; a longer sequence is a batch of its own
   std::uint64_t seed = 0;            ///< of the fake engine alone
   /// Ranks that hold the model together, a slice each (causal models only); null: this rank holds all of it.
-  std::shared_ptr<parallel::TensorGroup> tensor_group;
+  std::shared_ptr<parallel::TensorGroup> tensor_group = nullptr;
 };
 
-/// An engine over the checkpoint in `files` (the fake one ignores them). `tokenizer` must outlive it.
-/// Sets the process's number of tensor threads. Throws InputError for settings or a model that cannot be used.
+/// An engine over the checkpoint in `files` (the fake one ignores them): causal where config.json names a causal
+/// family. `tokenizer` must outlive it. Sets the process's number of tensor threads. Throws InputError for settings or
+/// a model that cannot be used.
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
                                            const tokenizer::Tokenizer& tokenizer);
 

@@ -36,7 +36,7 @@ class Preparer {
                    limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
     }
     Task task;
-    task.ids = encode_input(fill.text, tokenizer_, input_).ids;
+    task.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, input_).ids;
     task.layer = limits_.num_layers;
     const auto masks = places_of_masks(task.ids);
     if (masks.size() != fill.slots.size()) {

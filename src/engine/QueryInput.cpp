@@ -25,9 +25,13 @@ void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limi
   }
 }
 
+tokenizer::SpecialTokens special_tokens_of(query::Framing framing) {
+  return framing == query::Framing::written ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
+}
+
 tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Tokenizer& tokenizer,
-                                 const InputLimits& limits) {
-  auto encoding = tokenizer.encode(text, tokenizer::SpecialTokens::add);
+                                 tokenizer::SpecialTokens special, const InputLimits& limits) {
+  auto encoding = tokenizer.encode(text, special);
   check_input(encoding.ids, limits);
   return encoding;
 }
@@ -40,7 +44,7 @@ EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& 
                  "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
   }
   input.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
-  auto encoding = encode_input(asked.text, tokenizer, limits);
+  auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, limits);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     const auto& piece = encoding.offsets[i];
     if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {

@@ -30,10 +30,13 @@ class TooLong : public base::InputError {
 /// Throws InputError unless 0 <= id < count.
 void check_id(query::TokenId id, std::int64_t count);
 
-/// Ids of a text with the default special tokens. Throws TooLong, or InputError for invalid UTF-8 and ids without a row
+/// What the tokenizer adds to a prompt.
+tokenizer::SpecialTokens special_tokens_of(query::Framing framing);
+
+/// Ids of a text. Throws TooLong, or InputError for invalid UTF-8 and ids without a row
 /// in the embeddings.
 tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Tokenizer& tokenizer,
-                                 const InputLimits& limits);
+                                 tokenizer::SpecialTokens special, const InputLimits& limits);
 /// The checks of `encode_input` on ids that are known.
 void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits);
 

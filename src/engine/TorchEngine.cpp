@@ -1,29 +1,18 @@
 #include "engine/TorchEngine.hpp"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 
-#include "base/Error.hpp"
+#include "engine/ProjectionQueue.hpp"
 #include "engine/RowReadout.hpp"
+#include "engine/VectorPools.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
-// Rows that wait for the vocabulary projection: more rows a product are better, more logits than caches hold are not.
-constexpr std::int64_t rows_per_projection = 128;
-constexpr std::int64_t logits_per_projection = std::int64_t{1} << 25;
 // oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
 constexpr std::int64_t last_layer_unit = 64;  // rows of one layer only: fillers cost next to nothing
-constexpr std::int64_t projection_unit = 32;
-
-std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 // Tokens of one forward pass, fillers included: a batch that nearly fills the budget fills it, so that full batches
 // have one shape; others are rounded up, small ones to 16, because they are most often one short text.
@@ -61,17 +50,8 @@ std::vector<std::int64_t> with_spare_rows(const std::vector<std::int64_t>& rows,
   return all;
 }
 
-const char* const not_finite = "the model's numbers are not finite";
-const char* const overflow = "a value overflowed in its layers";
-
 MaskedLimits limits_of(const model::EncoderShape& shape) {
   return {shape.num_layers, shape.vocabulary, shape.max_tokens, shape.has_head};
-}
-
-at::Tensor on_host(const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }
-
-std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row) {
-  return {matrix.const_data_ptr<float>() + row * matrix.size(1), static_cast<std::size_t>(matrix.size(1))};
 }
 
 // The work of one call.
@@ -85,8 +65,7 @@ class Call {
         classes_(classes),
         bias_(bias),
         counts_(counts),
-        projection_rows_(std::clamp<std::int64_t>(
-            logits_per_projection / std::max<std::int64_t>(1, model.shape().vocabulary), 1, rows_per_projection)) {}
+        projection_(model.shape().vocabulary) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_batches(plan_.sequences, batch_tokens)) {
@@ -95,7 +74,7 @@ class Call {
     while (!waiting_.empty()) {
       project();
     }
-    finish_vectors();
+    pools_.finish(plan_.answers);
   }
 
  private:
@@ -156,26 +135,20 @@ class Call {
   }
 
   void wait_for_head(const at::Tensor& hidden, const std::vector<Reader>& heads) {
-    auto picked = at::empty({std::ssize(heads)}, at::TensorOptions(at::kLong));
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      waiting_.push_back(heads[i].uses);
-      picked.mutable_data_ptr<std::int64_t>()[i] = heads[i].row;
+    std::vector<std::int64_t> rows;
+    for (const auto& head : heads) {
+      waiting_.push_back(head.uses);
+      rows.push_back(head.row);
     }
-    hidden_.push_back(at::index_select(hidden, 0, picked.to(hidden.device())));
-    while (std::ssize(waiting_) >= projection_rows_) {
+    projection_.add(hidden, rows);
+    while (projection_.is_full()) {
       project();
     }
   }
 
   // Projects the oldest waiting rows and reads their slots.
   void project() {
-    const auto count = std::min(projection_rows_, static_cast<std::int64_t>(waiting_.size()));
-    const auto all = hidden_.size() == 1 ? hidden_.front() : at::cat(hidden_);
-    hidden_.assign(1, all.narrow(0, count, all.size(0) - count));
-    auto rows = all.narrow(0, 0, count);
-    if (const auto spare = rounded_up(count, projection_unit) - count; spare > 0) {
-      rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
-    }
+    const auto [rows, count] = projection_.take();
     const auto head_input = model_.head_input(rows);
     const auto logits = on_host(model_.logits(head_input));
     const auto inputs = on_host(head_input);
@@ -189,9 +162,6 @@ class Call {
     }
     counts_.head_rows += static_cast<std::uint64_t>(count);
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-    if (waiting_.empty()) {
-      hidden_.clear();
-    }
   }
 
   void read_slot(RowReadout& readout, const Use& use) {
@@ -200,7 +170,7 @@ class Call {
       return;  // another slot of this query already failed
     }
     if (!readout.usable()) {
-      plan_.answers[use.query] = query::QueryError{base::describe(not_finite, overflow), query::QueryFault::other};
+      plan_.answers[use.query] = not_finite_error();
       return;
     }
     const auto& fill = std::get<query::Fill>(queries_[use.query]);
@@ -208,52 +178,16 @@ class Call {
     readout.read(fill, fill.slots[slot], answer->slots[slot]);
   }
 
-  // The tokens of one span lie in one sequence, hence in one batch; sums in float64 wait for their division.
+  // The tokens of one span lie in one sequence, hence in one batch.
   void add_vectors(const at::Tensor& hidden, const std::vector<Reader>& readers) {
     for (const auto& reader : readers) {
-      const auto row = row_of(hidden, reader.row);
       for (const auto& use : reader.uses) {
-        if (use.slot != Use::whole_vector) {
-          continue;
-        }
-        if (pools_.empty()) {
-          pools_.resize(queries_.size());
-        }
-        auto& pool = pools_[use.query];
-        pool.sums.resize(row.size());
-        pool.count += 1;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-          pool.sums[i] += row[i];
+        if (use.slot == Use::whole_vector) {
+          pools_.add(use.query, queries_.size(), row_of(hidden, reader.row));
         }
       }
     }
   }
-
-  void finish_vectors() {
-    for (std::size_t query = 0; query < pools_.size(); ++query) {
-      auto& pool = pools_[query];
-      if (pool.count == 0) {
-        continue;
-      }
-      query::EmbedAnswer answer;
-      answer.vector.reserve(pool.sums.size());
-      bool finite = true;
-      for (const double sum : pool.sums) {
-        finite = finite && std::isfinite(sum);
-        answer.vector.push_back(static_cast<float>(sum / pool.count));
-      }
-      if (finite) {
-        plan_.answers[query] = std::move(answer);
-      } else {
-        plan_.answers[query] = query::QueryError{base::describe(not_finite, overflow), query::QueryFault::other};
-      }
-    }
-  }
-
-  struct Pool {
-    std::vector<double> sums;  ///< [hidden]
-    double count = 0;          ///< tokens
-  };
 
   const model::MaskedModel& model_;
   std::span<const query::Query> queries_;
@@ -261,10 +195,9 @@ class Call {
   const ClassMask& classes_;
   std::span<const float> bias_;
   query::EngineCounts& counts_;
-  std::int64_t projection_rows_;
-  std::vector<at::Tensor> hidden_;             ///< together as many rows as `waiting_`
-  std::vector<std::span<const Use>> waiting_;  ///< readers of each row
-  std::vector<Pool> pools_;                    ///< by query, once there is one
+  ProjectionQueue projection_;
+  std::vector<std::span<const Use>> waiting_;  ///< readers of each row of `projection_`
+  VectorPools pools_;
 };
 
 }  // namespace

@@ -132,9 +132,9 @@ def ours(args, model, jobs, stem, extra):
     return {**report, "cpu": report["cpu_s"]}
 
 
-def peer(args, python, model, script, dtype, jobs, stem, extra):
+def peer(args, python, model, script, dtype, jobs, stem, extra, work="association"):
     """One run of a peer."""
-    run([python, args.peers / script, "--work", "association", "--model", args.model_folder / model, "--jobs", jobs,
+    run([python, args.peers / script, "--work", work, "--model", args.model_folder / model, "--jobs", jobs,
          "--threads", 1, "--dtype", dtype, "--json", f"{stem}.json", "--results", f"{stem}.jsonl", *extra])
     report = json.loads(Path(f"{stem}.json").read_text())
     return {**report, "cpu": min(one["cpu_s"] for one in report["runs"])}

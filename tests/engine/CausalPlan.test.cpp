@@ -134,7 +134,7 @@ TEST_F(CausalPlanTest, EveryReadHasItsTextBeforeIt) {
         continue;
       }
       const auto& asked = std::get<query::Continue>(queries[number]);
-      const ContinuationBorder border(asked.prompt, tokenizer);
+      const ContinuationBorder border(asked.prompt, tokenizer, query::Framing::tokenizer);
       for (std::uint32_t i = 0; i < asked.continuations.size(); ++i) {
         const auto joint = border.join(asked.continuations[i]);
         for (auto place = joint.begin; place < joint.ids.size(); ++place, ++expected) {
@@ -169,7 +169,7 @@ TEST_F(CausalPlanTest, CountsAreThoseOfWhatRuns) {
     }
     const auto& continued = std::get<query::Continue>(asked);
     for (const auto& continuation : continued.continuations) {
-      auto joint = ContinuationBorder(continued.prompt, tokenizer).join(continuation);
+      auto joint = ContinuationBorder(continued.prompt, tokenizer, query::Framing::tokenizer).join(continuation);
       joint.ids.pop_back();
       add(layers, joint.ids);
       for (auto length = joint.begin; length <= joint.ids.size(); ++length) {

@@ -18,7 +18,7 @@ class ContinuationBorderTest : public ::testing::Test {
   // Texts of the continuation's tokens.
   std::vector<std::string> pieces(const std::string& prompt, const std::string& continuation,
                                   const tokenizer::Tokenizer& tokenizer) const {
-    const auto joint = ContinuationBorder(prompt, tokenizer).join(continuation);
+    const auto joint = ContinuationBorder(prompt, tokenizer, query::Framing::tokenizer).join(continuation);
     std::vector<std::string> texts;
     for (auto i = joint.begin; i < joint.ids.size(); ++i) {
       texts.push_back(tokenizer.decode(std::span(joint.ids).subspan(i, 1), tokenizer::Tokenizer::Special::keep));
@@ -46,16 +46,17 @@ TEST_F(ContinuationBorderTest, ATokenThatSpansTheBorderBelongsToTheContinuation)
 TEST_F(ContinuationBorderTest, AnEmptyPromptNeedsAFirstToken) {
   EXPECT_THAT(pieces("", "a", with_first), ElementsAre("a"));
   EXPECT_THAT(pieces(" ", "a", with_first), ElementsAre(" a"));
-  EXPECT_THROW(ContinuationBorder("", plain).join("a"), base::InputError);
-  EXPECT_THROW(ContinuationBorder("\t ", plain).join("a"), base::InputError);
-  EXPECT_THROW(ContinuationBorder("a", plain).join("b"), base::InputError);  // "ab" swallows the whole prompt
+  EXPECT_THROW(ContinuationBorder("", plain, query::Framing::tokenizer).join("a"), base::InputError);
+  EXPECT_THROW(ContinuationBorder("\t ", plain, query::Framing::tokenizer).join("a"), base::InputError);
+  EXPECT_THROW(ContinuationBorder("a", plain, query::Framing::tokenizer).join("b"),
+               base::InputError);  // "ab" swallows the whole prompt
   EXPECT_THAT(pieces("a", "b", with_first), ElementsAre("ab"));
 }
 
 TEST_F(ContinuationBorderTest, EveryFaultIsNamed) {
   const auto message = [&](const std::string& prompt, const std::string& continuation) {
     try {
-      ContinuationBorder(prompt, plain).join(continuation);
+      ContinuationBorder(prompt, plain, query::Framing::tokenizer).join(continuation);
     } catch (const base::InputError& error) {
       return std::string(error.what());
     }

@@ -1,0 +1,39 @@
+// Answers continue, embed and generate queries with a causal model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/CausalPlan.hpp"
+#include "model/CausalModel.hpp"
+#include "query/Engine.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::engine {
+
+struct CausalSettings {
+  std::int64_t batch_tokens = 1024;        ///< distinct tokens of one tree
+  std::vector<query::TokenId> end_tokens;  ///< a generated text ends with any of them
+};
+
+/// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
+/// on the settings. A caller who wants answers that do not depend on neighbours asks one query a call.
+class CausalEngine : public query::Engine {
+ public:
+  /// `tokenizer` must outlive the engine.
+  CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
+               CausalSettings settings);
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
+  query::EngineCounts counts() const override { return counts_; }
+
+ private:
+  std::unique_ptr<model::CausalModel> model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  CausalSettings settings_;
+  CausalLimits limits_;
+  query::EngineCounts counts_;
+};
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,220 @@
+#include "engine/Generation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "engine/NewText.hpp"
+#include "engine/ProjectionQueue.hpp"
+#include "engine/Sampler.hpp"
+#include "engine/SoftmaxRow.hpp"
+#include "engine/TreeBuilder.hpp"
+#include "engine/VectorPools.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+using query::TokenId;
+
+// Queries with equal prompts and fields: one text.
+struct Request {
+  const Opening* opening;
+  const query::Generate* asked;
+  std::vector<std::uint32_t> queries;
+};
+
+auto fields_of(const Request& request) {
+  const auto& asked = *request.asked;
+  return std::tie(request.opening->ids, asked.max_new_tokens, asked.temperature, asked.top_k, asked.top_p, asked.seed,
+                  asked.stop);
+}
+
+// By prompt, so that neighbours begin alike.
+std::vector<Request> distinct_requests(std::span<const query::Query> queries, std::span<const Opening> openings) {
+  std::vector<Request> requests;
+  for (const auto& opening : openings) {
+    requests.push_back({&opening, &std::get<query::Generate>(queries[opening.query]), {opening.query}});
+  }
+  std::stable_sort(requests.begin(), requests.end(),
+                   [](const Request& left, const Request& right) { return fields_of(left) < fields_of(right); });
+  std::vector<Request> distinct;
+  for (auto& request : requests) {
+    if (!distinct.empty() && fields_of(distinct.back()) == fields_of(request)) {
+      distinct.back().queries.push_back(request.queries.front());
+    } else {
+      distinct.push_back(std::move(request));
+    }
+  }
+  return distinct;
+}
+
+std::size_t common_prefix(const std::vector<TokenId>& left, const std::vector<TokenId>& right) {
+  const auto end = std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first;
+  return static_cast<std::size_t>(end - left.begin());
+}
+
+// Rows that a request may add to the tree of the one before it.
+std::int64_t most_rows(const Request& request, std::size_t shared) {
+  return std::ssize(request.opening->ids) - static_cast<std::int64_t>(shared) + request.asked->max_new_tokens;
+}
+
+// Texts that grow together.
+class Wave {
+ public:
+  Wave(const GenerationParts& parts, std::span<const Request> requests, std::span<query::Answer> answers,
+       query::EngineCounts& counts)
+      : parts_(parts), requests_(requests), answers_(answers), counts_(counts), memory_(parts.model.remember()) {}
+
+  void run() {
+    plant();
+    while (!growing_.empty()) {
+      step();
+    }
+  }
+
+ private:
+  struct Growing {
+    const Request* request;
+    NewText text;
+    std::int32_t branch;  ///< its last token's
+    TokenId next = 0;     ///< drawn, not yet in the tree
+  };
+
+  // The tree of the prompts.
+  void plant() {
+    TreeBuilder builder;
+    std::vector<std::size_t> tips;
+    const std::vector<TokenId>* before = nullptr;
+    for (const auto& request : requests_) {
+      NewText text(*request.asked, parts_.tokenizer, parts_.end_tokens);
+      if (text.is_finished()) {
+        write(request, text);
+        continue;
+      }
+      const auto& ids = request.opening->ids;
+      builder.add(ids, before == nullptr ? 0 : common_prefix(*before, ids));
+      builder.end_branch();
+      before = &ids;
+      tips.push_back(static_cast<std::size_t>(builder.path().back()));
+      growing_.push_back({&request, std::move(text), 0});
+    }
+    tree_ = builder.take();
+    for (std::size_t i = 0; i < tips.size(); ++i) {
+      growing_[i].branch = builder.branches_of_rows()[tips[i]];
+    }
+    counts_.distinct_sequences += growing_.size();
+  }
+
+  // Runs the tokens that are new, draws the next ones.
+  void step() {
+    std::map<std::int64_t, std::vector<Growing*>> readers;
+    for (auto& one : growing_) {
+      const auto& branch = tree_.branches[static_cast<std::size_t>(one.branch)];
+      readers[branch.first + branch.length - 1].push_back(&one);
+    }
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> all;
+    for (const auto& [row, who] : readers) {
+      all.push_back(std::ssize(rows));
+      rows.push_back(row);
+    }
+    counts_.distinct_tokens += static_cast<std::uint64_t>(std::ssize(tree_.ids) - memory_->rows());
+    counts_.head_rows += rows.size();
+    ProjectionQueue projection(parts_.model.shape().vocabulary);
+    projection.add(parts_.model.extend(*memory_, tree_, rows), all);
+    auto reader = readers.begin();
+    while (projection.size() > 0) {
+      const auto [hidden, count] = projection.take();
+      const auto logits = on_host(parts_.model.logits(hidden));
+      for (std::int64_t row = 0; row < count; ++row, ++reader) {
+        for (auto* one : reader->second) {
+          draw(*one, row_of(logits, row));
+        }
+      }
+    }
+    std::erase_if(growing_, [](const Growing& one) { return one.request == nullptr; });
+    grow();
+  }
+
+  void draw(Growing& one, std::span<const float> logits) {
+    if (!all_finite(logits)) {
+      finish(one, not_finite_error());
+      return;
+    }
+    one.next = next_token(logits, *one.request->asked, one.text.size());
+    one.text.add(one.next);
+    if (one.text.is_finished()) {
+      write(*one.request, one.text);
+      one.request = nullptr;
+    } else if (one.next >= parts_.model.shape().ids) {
+      finish(one, {base::describe("the model chose id " + std::to_string(one.next),
+                                  "its embeddings have " + std::to_string(parts_.model.shape().ids) + " rows"),
+                   query::QueryFault::other});
+    }
+  }
+
+  void finish(Growing& one, const query::QueryError& error) {
+    for (const auto query : one.request->queries) {
+      answers_[query] = error;
+    }
+    one.request = nullptr;
+  }
+
+  void write(const Request& request, NewText& text) {
+    const auto answer = text.take();
+    for (const auto query : request.queries) {
+      answers_[query] = answer;
+    }
+  }
+
+  // One branch of one token for every different continuation of a text.
+  void grow() {
+    std::map<std::pair<std::int32_t, TokenId>, std::int32_t> added;  // sorted: the tree depends on the texts alone
+    for (const auto& one : growing_) {
+      added[{one.branch, one.next}] = 0;
+    }
+    for (auto& [place, number] : added) {
+      const auto& parent = tree_.branches[static_cast<std::size_t>(place.first)];
+      const auto depth = parent.depth + parent.length;
+      number = static_cast<std::int32_t>(tree_.branches.size());
+      tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), 1, place.first, depth});
+      tree_.ids.push_back(place.second);
+    }
+    for (auto& one : growing_) {
+      one.branch = added[{one.branch, one.next}];
+    }
+  }
+
+  const GenerationParts& parts_;
+  std::span<const Request> requests_;
+  std::span<query::Answer> answers_;
+  query::EngineCounts& counts_;
+  std::unique_ptr<model::CausalModel::Memory> memory_;
+  model::TokenTree tree_;
+  std::vector<Growing> growing_;
+};
+
+}  // namespace
+
+void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
+              std::span<query::Answer> answers, query::EngineCounts& counts) {
+  const auto requests = distinct_requests(queries, openings);
+  for (std::size_t first = 0; first < requests.size();) {
+    auto last = first + 1;
+    auto rows = most_rows(requests[first], 0);
+    for (; last < requests.size(); ++last) {
+      const auto shared = common_prefix(requests[last - 1].opening->ids, requests[last].opening->ids);
+      rows += most_rows(requests[last], shared);
+      if (rows > parts.wave_rows) {
+        break;
+      }
+    }
+    Wave(parts, std::span(requests).subspan(first, last - first), answers, counts).run();
+    first = last;
+  }
+}
+
+}  // namespace stereosweep::engine

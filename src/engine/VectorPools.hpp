@@ -1,0 +1,32 @@
+// Means of hidden vectors, a row at a time: the answers of embed queries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::engine {
+
+/// The error of a query whose numbers are NaN or infinite.
+query::QueryError not_finite_error();
+
+/// Sums in float64, in the order of the calls.
+class VectorPools {
+ public:
+  /// One more token of the span of query number `query`, of `num_queries`.
+  void add(std::size_t query, std::size_t num_queries, std::span<const float> vector);
+  /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
+  void finish(std::span<query::Answer> answers) const;
+
+ private:
+  struct Pool {
+    std::vector<double> sums;  ///< [hidden]
+    double count = 0;          ///< tokens
+  };
+  std::vector<Pool> pools_;  ///< by query, once there is one
+};
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,285 @@
+// The engine over a model of formulas, against the same formulas applied to each text alone.
+#include "engine/CausalEngine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "engine/CausalTokenizer.hpp"
+#include "engine/ContinuationBorder.hpp"
+#include "engine/NewText.hpp"
+#include "engine/PathModel.hpp"
+#include "engine/Sampler.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+using query::TokenId;
+using testing::Path;
+using testing::PathModel;
+
+class CausalEngineTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<CausalEngine> engine(std::int64_t batch_tokens) {
+    auto made = std::make_unique<PathModel>(shape);
+    model = made.get();
+    return std::make_unique<CausalEngine>(std::move(made), tokenizer, CausalSettings{batch_tokens, end_tokens});
+  }
+
+  std::string words(int number) {
+    const std::vector<std::string> list = {" the", " ab", " cd", " x", " a", "b", "\xC3\xA9", " "};
+    std::string text;
+    for (int i = 0; i < number; ++i) {
+      text += list[rng() % list.size()];
+    }
+    return text;
+  }
+  std::string prompt() { return std::vector<std::string>{"x the", "x the ab", "y", ""}[rng() % 4] + words(rng() % 4); }
+
+  std::vector<query::Query> random_queries(int count) {
+    std::vector<query::Query> queries;
+    for (int i = 0; i < count; ++i) {
+      switch (rng() % 3) {
+        case 0: {
+          const auto text = "x" + prompt();
+          queries.emplace_back(
+              query::Embed{text, {0, text.size()}, static_cast<int>(rng() % 4), static_cast<query::Pool>(rng() % 3)});
+          break;
+        }
+        case 1:
+          queries.emplace_back(random_generate());
+          break;
+        default: {
+          query::Continue asked{prompt(), {}};
+          for (unsigned j = 0; j <= rng() % 3; ++j) {
+            asked.continuations.push_back("z" + words(static_cast<int>(rng() % 3)));
+          }
+          queries.emplace_back(asked);
+        }
+      }
+    }
+    return queries;
+  }
+
+  query::Generate random_generate() {
+    query::Generate asked;
+    asked.prompt = prompt();
+    asked.max_new_tokens = static_cast<std::int32_t>(rng() % 12);
+    asked.temperature = rng() % 2 == 0 ? 0 : 0.8;
+    asked.top_k = rng() % 2 == 0 ? 0 : 20;
+    asked.top_p = rng() % 2 == 0 ? 1 : 0.7;
+    asked.seed = rng() % 3;
+    if (rng() % 3 == 0) {
+      asked.stop = {"e", " ab"};
+    }
+    return asked;
+  }
+
+  std::vector<float> logits(const Path& path) const { return PathModel(shape).logits_of_path(path); }
+
+  // One text alone, by the formulas.
+  void expect_right(const query::Query& asked, const query::Answer& answer) const {
+    if (const auto* embed = std::get_if<query::Embed>(&asked)) {
+      const auto input = prepare_embed(*embed, tokenizer, {PathModel::layers, 270, 64});
+      std::vector<double> mean(PathModel::width);
+      for (const auto position : input.positions) {
+        const auto state = PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + position + 1), input.layer);
+        for (std::size_t i = 0; i < mean.size(); ++i) {
+          mean[i] += state[i];
+        }
+      }
+      const auto& vector = std::get<query::EmbedAnswer>(answer).vector;
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        EXPECT_EQ(vector.at(i), static_cast<float>(mean[i] / static_cast<double>(input.positions.size())));
+      }
+    } else if (const auto* generate = std::get_if<query::Generate>(&asked)) {
+      expect_right(*generate, std::get<query::GenerateAnswer>(answer));
+    } else {
+      expect_right(std::get<query::Continue>(asked), std::get<query::ContinueAnswer>(answer));
+    }
+  }
+
+  void expect_right(const query::Continue& asked, const query::ContinueAnswer& answer) const {
+    const ContinuationBorder border(asked.prompt, tokenizer, query::Framing::tokenizer);
+    ASSERT_EQ(answer.logprob.size(), asked.continuations.size());
+    for (std::size_t i = 0; i < asked.continuations.size(); ++i) {
+      const auto joint = border.join(asked.continuations[i]);
+      ASSERT_EQ(answer.logprob[i].size(), joint.ids.size() - joint.begin);
+      for (auto place = joint.begin; place < joint.ids.size(); ++place) {
+        const auto row = logits(Path(joint.ids.begin(), joint.ids.begin() + static_cast<std::ptrdiff_t>(place)));
+        double total = 0;
+        for (const double value : row) {
+          total += std::exp(value);
+        }
+        EXPECT_NEAR(answer.logprob[i][place - joint.begin],
+                    static_cast<double>(row[static_cast<std::size_t>(joint.ids[place])]) - std::log(total), 1e-6);
+      }
+    }
+  }
+
+  void expect_right(const query::Generate& asked, const query::GenerateAnswer& answer) const {
+    auto path = tokenizer.encode(asked.prompt, tokenizer::SpecialTokens::add).ids;
+    NewText text(asked, tokenizer, end_tokens);
+    for (std::uint64_t step = 0; !text.is_finished(); ++step) {
+      path.push_back(next_token(logits(path), asked, step));
+      text.add(path.back());
+    }
+    const auto expected = text.take();
+    EXPECT_EQ(answer.ids, expected.ids);
+    EXPECT_EQ(answer.text, expected.text);
+  }
+
+  model::CausalShape shape = PathModel::usual_shape();
+  tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  std::vector<TokenId> end_tokens = {1, 60, 61, 62, 63, 64, 65, 66};
+  PathModel* model = nullptr;
+  std::mt19937 rng{1};
+};
+
+TEST_F(CausalEngineTest, AnswersAreThoseOfEachTextAlone) {
+  const auto queries = random_queries(300);
+  for (const std::int64_t batch_tokens : {1, 30, 100000}) {
+    const auto answers = engine(batch_tokens)->answer(queries);
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      expect_right(queries[i], answers[i]);
+    }
+  }
+}
+
+bool same_bits(const query::Answer& left, const query::Answer& right) {
+  if (const auto* one = std::get_if<query::ContinueAnswer>(&left)) {
+    return one->logprob == std::get<query::ContinueAnswer>(right).logprob;
+  }
+  if (const auto* one = std::get_if<query::EmbedAnswer>(&left)) {
+    return one->vector == std::get<query::EmbedAnswer>(right).vector;
+  }
+  return std::get<query::GenerateAnswer>(left).ids == std::get<query::GenerateAnswer>(right).ids;
+}
+
+TEST_F(CausalEngineTest, OrderRepeatsAndEarlierCallsDoNotShow) {
+  const auto queries = random_queries(120);
+  std::vector<std::size_t> order(2 * queries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), rng);
+  std::vector<query::Query> mixed;
+  for (const auto i : order) {
+    mixed.push_back(queries[i % queries.size()]);
+  }
+  const auto one = engine(50);
+  const auto first = one->answer(queries);
+  const auto counts = one->counts();
+  const auto other = engine(50);
+  const auto second = other->answer(mixed);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ASSERT_TRUE(same_bits(second[i], first[order[i] % queries.size()]));
+  }
+  EXPECT_EQ(other->counts().distinct_tokens, counts.distinct_tokens);
+  EXPECT_EQ(other->counts().head_rows, counts.head_rows);
+  EXPECT_EQ(other->counts().distinct_sequences, counts.distinct_sequences);
+  const auto again = one->answer(queries);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    ASSERT_TRUE(same_bits(again[i], first[i]));
+  }
+}
+
+TEST_F(CausalEngineTest, CountsAreWhatThePlanSays) {
+  auto queries = random_queries(200);
+  std::erase_if(queries, [](const auto& asked) { return std::holds_alternative<query::Generate>(asked); });
+  for (const std::int64_t batch_tokens : {20, 1000}) {
+    const auto one = engine(batch_tokens);
+    one->answer(queries);
+    const CausalLimits limits{{shape.num_layers, shape.ids, shape.max_tokens}, shape.vocabulary, true};
+    const auto planned = count_causal(plan_causal(queries, tokenizer, limits), batch_tokens);
+    EXPECT_EQ(one->counts().distinct_tokens, planned.tokens);
+    EXPECT_EQ(one->counts().head_rows, planned.head_rows);
+    EXPECT_EQ(one->counts().distinct_sequences, planned.sequences);
+    EXPECT_EQ(one->counts().queries, queries.size());
+  }
+}
+
+TEST_F(CausalEngineTest, TextsThatGrowAlikeRunOnce) {
+  query::Generate asked{"x the", 8, 0, 0, 1, 0, {}, query::Framing::tokenizer};
+  end_tokens.clear();
+  auto longer = asked;
+  longer.prompt = "x the ab";
+  auto shorter = asked;
+  shorter.max_new_tokens = 5;
+  const std::vector<query::Query> queries = {asked, longer, asked, shorter};
+  const auto one = engine(1000);
+  const auto answers = one->answer(queries);
+  const auto& whole = std::get<query::GenerateAnswer>(answers[0]).ids;
+  const auto& part = std::get<query::GenerateAnswer>(answers[3]).ids;
+  ASSERT_EQ(whole.size(), 8U);
+  EXPECT_EQ(part, Path(whole.begin(), whole.begin() + 5));
+  EXPECT_EQ(one->counts().distinct_sequences, 3U);  // the repeated one is the same text
+  // <s> x the, ab, then 7 tokens of two texts: the last one drawn is not run, the shorter text shares the other's
+  EXPECT_EQ(one->counts().distinct_tokens, 3U + 1 + 7 + 7);
+  EXPECT_EQ(one->counts().head_rows, 8U + 8);
+}
+
+TEST_F(CausalEngineTest, MemoryOfKeysAndValuesIsBounded) {
+  std::vector<query::Query> queries;
+  for (int i = 0; i < 60; ++i) {
+    queries.emplace_back(query::Generate{
+        "x " + std::to_string(i), 20, 0.9, 0, 1, static_cast<std::uint64_t>(i), {}, query::Framing::tokenizer});
+  }
+  end_tokens.clear();
+  const auto one = engine(10);
+  const auto answers = one->answer(queries);
+  EXPECT_LE(model->largest_memory, 160);
+  EXPECT_GT(model->largest_memory, 100);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    expect_right(queries[i], answers[i]);
+  }
+}
+
+TEST_F(CausalEngineTest, ProjectionsOfWideVocabulariesAreBounded) {
+  shape.vocabulary = 400000;
+  std::vector<query::Query> queries;
+  for (char letter = 'a'; letter <= 'p'; ++letter) {
+    for (const auto* continuation : {"z", "zz", "z a", "za cd"}) {
+      queries.emplace_back(query::Continue{std::string("x ") + letter, {continuation}});
+    }
+  }
+  const auto answers = engine(1000)->answer(queries);
+  EXPECT_LE(model->largest_product * 4, std::int64_t{256} << 20U);
+  expect_right(queries[5], answers[5]);
+}
+
+TEST_F(CausalEngineTest, NumbersThatAreNotFiniteSpoilTheirQueryOnly) {
+  const std::vector<query::Query> queries = {
+      query::Continue{"x the", {" ab", " cd"}},
+      query::Continue{"x Q", {" ab"}},
+      query::Continue{"x the", {" ab", " Q", " Qx"}},  // what comes after a Q is NaN, the Q itself is not
+      query::Embed{"x the Q", {6, 7}, -1, query::Pool::mean},
+      query::Embed{"x the Q", {0, 5}, -1, query::Pool::mean},
+      query::Generate{"x Q", 3, 0, 0, 1, 0, {}, query::Framing::tokenizer},
+      query::Generate{"x the", 3, 0, 0, 1, 0, {}, query::Framing::tokenizer}};
+  const auto answers = engine(1000)->answer(queries);
+  for (const std::size_t i : {1, 2, 3, 5}) {
+    const auto* error = std::get_if<query::QueryError>(&answers[i]);
+    ASSERT_NE(error, nullptr) << i;
+    EXPECT_THAT(error->message, ::testing::HasSubstr("not finite"));
+  }
+  for (const std::size_t i : {0, 4, 6}) {
+    expect_right(queries[i], answers[i]);
+  }
+}
+
+TEST_F(CausalEngineTest, IdsWithoutAnEmbeddingAreErrors) {
+  shape.ids = 120;  // bytes up to 'u'
+  const std::vector<query::Query> queries = {query::Continue{"a", {"x"}}, query::Continue{"a", {"bc"}},
+                                             query::Generate{"a", 40, 5, 0, 1, 3, {}, query::Framing::tokenizer}};
+  const auto answers = engine(1000)->answer(queries);
+  EXPECT_THAT(std::get<query::QueryError>(answers[0]).message, ::testing::HasSubstr("id 122"));
+  EXPECT_TRUE(std::holds_alternative<query::QueryError>(answers[1]));  // "ab" is a token of its own
+  EXPECT_THAT(std::get<query::QueryError>(answers[2]).message, ::testing::HasSubstr("the model chose id"));
+}
+
+}  // namespace
+}  // namespace stereosweep::engine

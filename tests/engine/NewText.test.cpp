@@ -1,0 +1,108 @@
+#include "engine/NewText.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/Error.hpp"
+#include "engine/CausalTokenizer.hpp"
+
+namespace stereosweep::engine {
+namespace {
+
+using query::TokenId;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class NewTextTest : public ::testing::Test {
+ protected:
+  // Adds tokens until the text is finished.
+  query::GenerateAnswer grown(const std::vector<TokenId>& ids, std::vector<std::string> stop,
+                              std::int32_t max_new_tokens = 100) {
+    const query::Generate asked{"", max_new_tokens, 0, 0, 1, 0, std::move(stop), query::Framing::tokenizer};
+    NewText text(asked, tokenizer, end_tokens);
+    added = 0;
+    for (const auto id : ids) {
+      if (text.is_finished()) {
+        break;
+      }
+      text.add(id);
+      ++added;
+    }
+    return text.take();
+  }
+
+  static TokenId byte(char value) { return 2 + static_cast<unsigned char>(value); }
+  std::vector<TokenId> bytes(const std::string& text) const {
+    std::vector<TokenId> ids;
+    for (const char value : text) {
+      ids.push_back(byte(value));
+    }
+    return ids;
+  }
+
+  tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  std::vector<TokenId> end_tokens = {1};
+  int added = 0;
+};
+
+TEST_F(NewTextTest, AnEndTokenIsNoPartOfTheAnswer) {
+  const auto answer = grown({byte('a'), byte('b'), 1, byte('c')}, {});
+  EXPECT_THAT(answer.ids, ElementsAre(byte('a'), byte('b')));
+  EXPECT_EQ(answer.text, "ab");
+  EXPECT_EQ(added, 3);
+  EXPECT_THAT(grown({1}, {"x"}).ids, IsEmpty());
+  EXPECT_EQ(grown({byte('a'), 0, byte('b')}, {}).text, "ab");  // special tokens are no text
+}
+
+TEST_F(NewTextTest, TheTextEndsBeforeTheFirstStopString) {
+  const auto answer = grown(bytes("one.\n\ntwo"), {"\n\n", "two"});
+  EXPECT_EQ(answer.text, "one.");
+  EXPECT_EQ(answer.ids, bytes("one.\n\n"));  // with the token that completes it
+  const TokenId the = tokenizer.id_of("\xC4\xA0the").value();
+  EXPECT_EQ(grown({byte('x'), the, byte('y')}, {"he", "t"}).text, "x ");
+  EXPECT_THAT(grown({byte('x'), the, byte('y')}, {"he"}).ids, ElementsAre(byte('x'), the));
+  EXPECT_EQ(grown(bytes("abc"), {"d"}).text, "abc");
+  EXPECT_EQ(grown(bytes("abc"), {"a"}).text, "");
+  EXPECT_EQ(grown(bytes("xyz"), {"z"}, 3).text, "xy");
+}
+
+TEST_F(NewTextTest, CharactersAcrossTokensAreWhole) {
+  const auto answer = grown(bytes("caf\xC3\xA9!"), {"\xC3\xA9"});
+  EXPECT_EQ(answer.text, "caf");
+  EXPECT_EQ(answer.ids, bytes("caf\xC3\xA9"));
+  EXPECT_EQ(grown(bytes("caf\xC3"), {}).text, "caf\xEF\xBF\xBD");
+  EXPECT_EQ(grown(bytes("\xE6\x97"), {"x"}).text, "\xEF\xBF\xBD");
+}
+
+TEST_F(NewTextTest, StopsAtMaxNewTokens) {
+  EXPECT_EQ(grown(bytes("abcdef"), {}, 4).text, "abcd");
+  EXPECT_EQ(grown(bytes("abcdef"), {}, 0).text, "");
+  EXPECT_EQ(added, 0);
+}
+
+TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {
+  const auto read = [](const char* generation, const char* config) {
+    base::FileSet files("m");
+    if (generation != nullptr) {
+      files.add("generation_config.json", base::to_shared(generation));
+    }
+    if (config != nullptr) {
+      files.add("config.json", base::to_shared(config));
+    }
+    return read_end_tokens(files);
+  };
+  EXPECT_THAT(read(R"({"eos_token_id": 7})", R"({"eos_token_id": 8})"), ElementsAre(7));
+  EXPECT_THAT(read(R"({"eos_token_id": [7, 9]})", R"({"eos_token_id": 8})"), ElementsAre(7, 9));
+  EXPECT_THAT(read(R"({})", R"({"eos_token_id": 8})"), ElementsAre(8));
+  EXPECT_THAT(read(R"({"eos_token_id": null})", R"({"eos_token_id": [8]})"), ElementsAre(8));
+  EXPECT_THAT(read(nullptr, R"({"eos_token_id": 8})"), ElementsAre(8));
+  EXPECT_THAT(read(nullptr, R"({})"), IsEmpty());
+  EXPECT_THAT(read(R"({"eos_token_id": []})", R"({"eos_token_id": 8})"), IsEmpty());
+  for (const char* wrong : {R"({"eos_token_id": "x"})", R"({"eos_token_id": -1})", R"({"eos_token_id": [1, 2.5]})",
+                            R"({"eos_token_id": 99999999999})", R"({"eos_token_id": 18446744073709551615})", "{"}) {
+    EXPECT_THROW(read(wrong, nullptr), base::InputError) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::engine
