@@ -1,12 +1,16 @@
 """Path -> xarray.Dataset, with the checks that every reader should make."""
 
 import contextlib
+import hashlib
 from pathlib import Path
 
 import xarray as xr
 
 SUPPORTED_MAJOR = "1"
 STATISTICS_ENDING = ".stats.h5"
+
+
+SEAL_SIZE = 128
 
 
 class ResultError(Exception):
@@ -32,7 +36,27 @@ def find_file(path, ending, command):
     return found[0]
 
 
+def check_seal(path):
+    """Raises ResultError where the file's last line is the SHA-256 of other bytes: libhdf5 can hang on a damaged file."""
+    path = Path(path)
+    size = path.stat().st_size - SEAL_SIZE
+    with path.open("rb") as file:
+        file.seek(max(size, 0))
+        seal = file.read()
+        if not seal.startswith(b"stereosweep-seal/1 ") and not seal.endswith(b" end-of-result\n"):
+            return  # changed by another program since, or written by an old version
+        file.seek(0)
+        found = hashlib.sha256()
+        left = size
+        while left > 0 and (part := file.read(min(left, 1 << 20))):
+            found.update(part)
+            left -= len(part)
+    if seal != f"stereosweep-seal/1 sha256={found.hexdigest()} bytes={size:016d} end-of-result\n".encode():
+        raise ResultError(f"'{path}' is damaged: write it anew with 'stereosweep export' or 'stereosweep stats'")
+
+
 def _open(path, schema, engine, incomplete_is_fine):
+    check_seal(path)
     try:
         dataset = xr.open_dataset(path, engine=engine)
     except (OSError, ValueError) as error:

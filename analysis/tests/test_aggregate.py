@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stereosweep_analysis import aggregate, open_result, open_statistics
+from stereosweep_analysis import ResultError, aggregate, open_result, open_statistics
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +61,14 @@ def test_order_by_domain_keeps_domains_together(statistics):
     domains = list(statistics["group_domain"].values[order])
     assert sorted(order) == list(range(statistics.sizes["group"]))
     assert sum(a != b for a, b in pairwise(domains)) == len(set(domains)) - 1
+
+
+def test_a_damaged_file_is_refused_before_it_is_opened(run, tmp_path):
+    content = bytearray((run / "association.h5").read_bytes())
+    content[len(content) // 3] ^= 1
+    path = tmp_path / "association.h5"
+    path.write_bytes(content)
+    with pytest.raises(ResultError, match="is damaged"):
+        open_result(path)
+    path.write_bytes((run / "association.h5").read_bytes()[:-128])  # as after a change by another program
+    open_result(path).close()

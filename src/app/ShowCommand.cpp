@@ -80,11 +80,11 @@ int show_command(const Arguments& arguments) {
     return static_cast<int>(base::ExitCode::done);
   }
   const auto path = find_result(line->place);
+  const results::ResultFile file(path);
   if (line->has("digest")) {
-    std::cout << base::to_hex(results::digest_of_file(path)) << '\n';
+    std::cout << base::to_hex(results::digest_of_file(file)) << '\n';
     return static_cast<int>(base::ExitCode::done);
   }
-  const results::ResultFile file(path);
   if (!line->has("status")) {
     std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
   }

@@ -162,6 +162,15 @@ File File::open(const std::filesystem::path& path) {
   return {std::move(handle), std::move(root), path};
 }
 
+std::uint64_t File::trailing_bytes() const {
+  const auto problem = "cannot ask for the size of '" + path_.string() + "'";
+  hsize_t size = 0;
+  haddr_t end = 0;
+  checked(H5Fget_filesize(handle_.id(), &size), problem);
+  checked(H5Fget_eoa(handle_.id(), &end), problem);
+  return size > end ? size - end : 0;
+}
+
 void File::finish() {
   const auto problem = "cannot write '" + path_.string() + "'";
   checked(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), problem);

@@ -38,6 +38,8 @@ class File {
   static File open(const std::filesystem::path& path);
   Group& root() { return root_; }
   const Group& root() const { return root_; }
+  /// How many bytes of the file lie behind the end that HDF5 knows.
+  std::uint64_t trailing_bytes() const;
   /// Flushes, closes and fsyncs. H5Fclose alone reports success on a full disk, so the flush is what counts.
   /// All other handles of the file must be gone. Throws base::Error; the file is then not to be used.
   void finish();

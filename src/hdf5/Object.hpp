@@ -29,6 +29,7 @@ class Object {
   /// Nothing where the attribute does not exist; an error where it has another type.
   std::optional<std::string> text_attribute(const std::string& name) const;
   std::optional<std::int64_t> number_attribute(const std::string& name) const;
+  std::vector<std::string> attribute_names() const;
 
  protected:
   Handle handle_;

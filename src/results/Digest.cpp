@@ -81,8 +81,7 @@ base::Digest digest_of_blocks(const probe::RawSchema& schema, const plan::BlockP
   return digest.finish();
 }
 
-base::Digest digest_of_file(const std::filesystem::path& path) {
-  const ResultFile file(path);
+base::Digest digest_of_file(const ResultFile& file) {
   RawDigest digest(file.schema());
   const auto step = file.contexts_within(read_bytes);
   for (std::uint64_t first = 0; first < file.num_contexts(); first += step) {

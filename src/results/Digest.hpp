@@ -12,6 +12,8 @@
 
 namespace stereosweep::results {
 
+class ResultFile;
+
 /// Fed with contexts in canonical order. Per cube one hash over its values (float64: little-endian bytes, every NaN as
 /// 0x7ff8000000000000; text: length and bytes); the digest is the hash of the cubes' names, types and hashes in
 /// alphabetical order.
@@ -31,7 +33,7 @@ class RawDigest {
 /// Digest of what `source` gives; blocks that are not scored count as in the exported file.
 base::Digest digest_of_blocks(const probe::RawSchema& schema, const plan::BlockPlan& blocks, const BlockSource& source);
 
-/// The same from an exported file. Throws base::Error if it is no stereosweep result.
-base::Digest digest_of_file(const std::filesystem::path& file);
+/// The same from an exported file.
+base::Digest digest_of_file(const ResultFile& file);
 
 }  // namespace stereosweep::results

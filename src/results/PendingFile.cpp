@@ -10,6 +10,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::results {
 
@@ -27,6 +28,7 @@ void PendingFile::commit() {
   const auto fail = [&](const std::string& problem) {
     throw base::Error(base::describe(problem, std::strerror(errno)));
   };
+  append_seal(path_);
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {
     fail("cannot rename '" + path_.string() + "' to '" + target_.string() + "'");
   }

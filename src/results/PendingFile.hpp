@@ -13,7 +13,8 @@ class PendingFile {
   PendingFile& operator=(const PendingFile&) = delete;
   ~PendingFile();
   const std::filesystem::path& path() const { return path_; }
-  /// Renames over the target and fsyncs the directory; the content must be on disk. Throws base::Error.
+  /// Seals the file (Seal.hpp), renames it over the target and fsyncs the directory; the content must be on disk.
+  /// Throws base::Error.
   void commit();
 
  private:

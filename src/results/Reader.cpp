@@ -6,8 +6,11 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "base/Trial.hpp"
 #include "results/Layout.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::results {
 
@@ -96,6 +99,24 @@ std::uint64_t bytes_of(probe::ElementType type) {
   return 128;  // a prompt with its std::string
 }
 
+constexpr std::uint64_t trial_bytes = std::uint64_t{8} << 20;
+
+void require_readable(const std::filesystem::path& path) {
+  if (check_seal(path) == Seal::intact) {
+    return;
+  }
+  const auto failure = base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_all(path, step); });
+  if (!failure.empty()) {
+    throw base::InputError(
+        base::describe("cannot read '" + path.string() + "'", failure, "write it anew with 'stereosweep export'"));
+  }
+  base::log(base::LogLevel::warning,
+            base::describe("'" + path.string() + "' has no seal",
+                           "it was changed by another program or written by an old version: changed numbers cannot "
+                           "be told from its own",
+                           "write it anew with 'stereosweep export'"));
+}
+
 /// The user named the file: what HDF5 says about it is an error of the input.
 template <class Read>
 auto as_input(Read&& read) {
@@ -108,9 +129,34 @@ auto as_input(Read&& read) {
 
 }  // namespace
 
-ResultFile::ResultFile(const std::filesystem::path& path)
+ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile((require_readable(path), path), Unchecked()) {}
+
+ResultFile::ResultFile(const std::filesystem::path& path, Unchecked)
     : path_(path), file_(as_input([&] { return hdf5::File::open(path); })) {
   as_input([&] { read_schema(); });
+}
+
+void ResultFile::read_all(const std::filesystem::path& path, const std::function<void()>& step) {
+  const ResultFile file(path, Unchecked());
+  if (const auto bytes = file.file_.trailing_bytes(); bytes > 0) {
+    throw base::Error(std::to_string(bytes) + " bytes follow its end");
+  }
+  const auto& root = file.file_.root();
+  for (const auto& name : root.attribute_names()) {
+    try {
+      root.text_attribute(name);
+    } catch (const base::Error&) {
+      // another type, perhaps somebody's own
+    }
+    step();
+  }
+  file.document("job_yaml");
+  file.document("job_resolved");
+  const auto part = file.contexts_within(trial_bytes);
+  for (std::uint64_t first = 0; first < file.num_contexts_; first += part) {
+    step();
+    file.read(first, std::min(part, file.num_contexts_ - first));
+  }
 }
 
 void ResultFile::refuse(const std::string& why) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,15 @@
 
 namespace stereosweep::results {
 
-/// Opens a result read-only. The constructor throws InputError naming the file where it is no stereosweep result, has
-/// another major schema version, or its axes and cubes do not fit each other; the others base::Error.
+/// Opens a result read-only. The constructor throws InputError naming the file where it is damaged (Seal.hpp), is no
+/// stereosweep result, has another major schema version, or its axes and cubes do not fit each other; the others
+/// base::Error. A file without a seal is read once in a child process before HDF5 sees it here: HDF5 1.10 hangs or
+/// crashes on some damaged files.
 class ResultFile {
  public:
   explicit ResultFile(const std::filesystem::path& path);
+  /// Opens and reads everything, nothing checked before; for a process that may hang. `step` is called after each part.
+  static void read_all(const std::filesystem::path& path, const std::function<void()>& step);
   const std::filesystem::path& path() const { return path_; }
   /// As exported (status cubes know "not_scored"); inner axes in the order of the file.
   const probe::RawSchema& schema() const { return schema_; }
@@ -36,6 +41,8 @@ class ResultFile {
   std::uint64_t contexts_within(std::uint64_t bytes) const;
 
  private:
+  struct Unchecked {};
+  ResultFile(const std::filesystem::path& path, Unchecked);
   probe::RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
   void read_schema();
   void read_outer_axes(const std::string& names);

@@ -112,7 +112,7 @@ void StatisticsFile::write_attributes(const ResultFile& source, const Statistics
   }
   root.write_attribute("software", "stereosweep");
   root.write_attribute("software_version", software_version());
-  root.write_attribute("source_digest", base::to_hex(digest_of_file(source.path())));
+  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
   root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
   const bool is_median = options.word_aggregate == domain::Statistics::Aggregate::median;
   root.write_attribute("word_aggregate", is_median ? "median" : "mean");

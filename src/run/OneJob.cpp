@@ -14,6 +14,7 @@
 #include "parallel/Coordinated.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
+#include "results/Seal.hpp"
 #include "run/Environment.hpp"
 #include "run/Worker.hpp"
 
@@ -48,6 +49,17 @@ std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& ro
     return read_status(root);
   } catch (const base::Error&) {
     return std::nullopt;
+  }
+}
+
+/// Whether the file of an earlier attempt is what that attempt wrote, or what the user made of it.
+bool is_intact(const std::filesystem::path& file) {
+  try {
+    results::check_seal(file);
+    return true;
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string(error.what()) + ": writing it anew from the journal");
+    return false;
   }
 }
 
@@ -370,7 +382,7 @@ void OneJob::finish() {
 void OneJob::export_and_report() {
   const auto file = directory_.export_file(parts_->job);
   std::error_code ignored;
-  if (complete_ && exported_ && std::filesystem::is_regular_file(file, ignored)) {
+  if (complete_ && exported_ && std::filesystem::is_regular_file(file, ignored) && is_intact(file)) {
     write_end("done", "");
     base::log(base::LogLevel::info, parts_->job.name + " is complete: nothing to do (" + file.string() + ")");
     return;

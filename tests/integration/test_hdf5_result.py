@@ -4,6 +4,7 @@ The engine is the fake one, so that no model is needed.
 """
 
 import os
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -175,6 +176,61 @@ def test_stats_refuses_what_would_change_the_run(run):
     message = stereosweep("stats", run, "seed=3", code=2)
     assert "statistics." in message
     assert "did you mean" in stereosweep("stats", run, "statistics.word_agregate=mean", code=2)
+
+
+def damaged(content, kind, seed):
+    """64 bytes zeroed, a tail cut off, or one bit turned over, at a random place."""
+    chosen = random.Random(seed)
+    at = chosen.randrange(len(content))
+    if kind == "cut":
+        return content[:at]
+    changed = bytearray(content)
+    changed[at : at + 64] = bytes(min(64, len(content) - at)) if kind == "zeroed" else changed[at : at + 64]
+    changed[at] ^= 1 << chosen.randrange(8) if kind == "flipped" else 0
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("kind", ["zeroed", "cut", "flipped"])
+def test_no_damage_hangs_or_passes_for_numbers(run, tmp_path, kind):
+    content = (run / "association.h5").read_bytes()
+    path = tmp_path / "association.h5"
+    for seed in range(8):
+        path.write_bytes(damaged(content, kind, seed))
+        if path.read_bytes() == content:
+            continue
+        for command in (["show", path, "--digest"], ["stats", path]):
+            done = subprocess.run([PROGRAM, *command], capture_output=True, text=True, timeout=5)
+            assert (done.returncode, done.stdout) == (2, ""), seed
+            assert str(path) in done.stderr, seed
+
+
+def test_damage_without_a_seal_is_read_by_a_child_first(run, tmp_path):
+    content = (run / "association.h5").read_bytes()[:-128]
+    path = tmp_path / "association.h5"
+    for seed in range(8):
+        path.write_bytes(damaged(content, "zeroed", seed))
+        done = subprocess.run([PROGRAM, "show", path, "--digest"], capture_output=True, text=True, timeout=20)
+        assert done.returncode in (0, 2) and str(path) in done.stderr, seed
+        assert done.returncode == 2 or "has no seal" in done.stderr
+
+
+def test_a_file_that_others_changed_opens_with_a_warning(run, tmp_path):
+    path = tmp_path / "association.h5"
+    shutil.copy(run / "association.h5", path)
+    with h5py.File(path, "r+") as raw:
+        raw.attrs["note"] = "mine"
+    done = subprocess.run([PROGRAM, "show", path, "--digest"], capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout) == (0, stereosweep("show", run, "--digest"))
+    assert "has no seal" in done.stderr
+
+
+def test_a_run_writes_its_damaged_file_anew(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    good = (copy / "association.h5").read_bytes()
+    (copy / "association.h5").write_bytes(damaged(good, "flipped", 1))
+    assert "nothing to do" not in stereosweep("run", copy)
+    assert (copy / "association.h5").read_bytes() == good
 
 
 def test_a_full_disk_is_an_error_with_its_reason(run, tmp_path):

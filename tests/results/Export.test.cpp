@@ -137,14 +137,15 @@ TEST_F(ExportTest, EqualRunsGiveEqualBytesAndOtherBlocksTheSameNumbers) {
   write("b.h5", 4);
   write("c.h5", 1);
   EXPECT_EQ(base::read_file(directory_ / "a.h5"), base::read_file(directory_ / "b.h5"));
-  EXPECT_EQ(digest_of_file(directory_ / "a.h5"), digest_of_file(directory_ / "c.h5"));
+  EXPECT_EQ(digest_of_file(ResultFile(directory_ / "a.h5")), digest_of_file(ResultFile(directory_ / "c.h5")));
 }
 
 TEST_F(ExportTest, TheDigestOfFileAndBlocksAgree) {
   for (const std::set<std::uint64_t>& missing : {std::set<std::uint64_t>{}, {0, 3}}) {
     write("a.h5", 4, missing);
     const auto plan = testing::synthetic_plan(schema_, 4);
-    EXPECT_EQ(digest_of_file(directory_ / "a.h5"), digest_of_blocks(schema_, plan, testing::synthetic_source(missing)));
+    EXPECT_EQ(digest_of_file(ResultFile(directory_ / "a.h5")),
+              digest_of_blocks(schema_, plan, testing::synthetic_source(missing)));
   }
 }
 

@@ -250,7 +250,7 @@ TEST_F(StatisticsTest, TheFileHoldsTheSameNumbers) {
     }
   }
   EXPECT_EQ(read("tau_pooled").second[4], result.alignments[4].pooled.value);
-  EXPECT_EQ(file.root().text_attribute("source_digest"), base::to_hex(digest_of_file(path_)));
+  EXPECT_EQ(file.root().text_attribute("source_digest"), base::to_hex(digest_of_file(ResultFile(path_))));
   EXPECT_EQ(file.root().text_attribute("human_ratings"), "here");
   write_statistics(*file_, options, directory_ / "again.stats.h5");
   EXPECT_EQ(base::read_file(directory_ / "association.stats.h5"), base::read_file(directory_ / "again.stats.h5"));

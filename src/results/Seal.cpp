@@ -1,0 +1,108 @@
+#include "results/Seal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/Sha256.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+constexpr std::size_t seal_size = 128;
+constexpr std::string_view head = "stereosweep-seal/1 sha256=";
+constexpr std::string_view tail = " end-of-result\n";
+constexpr std::size_t window = std::size_t{1} << 20;
+
+[[noreturn]] void fail_to_read(const std::filesystem::path& file, const std::string& why) {
+  throw base::InputError(base::describe("cannot read '" + file.string() + "'", why));
+}
+
+std::ifstream open(const std::filesystem::path& file) {
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(file, status)) {
+    fail_to_read(file, status ? status.message() : "it is no regular file");
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    fail_to_read(file, std::strerror(errno));
+  }
+  return in;
+}
+
+std::string seal_of(std::ifstream& in, std::uint64_t size, const std::filesystem::path& file) {
+  base::Sha256 hash;
+  std::vector<char> part(window);
+  for (auto left = size; left > 0;) {
+    const auto length = std::min<std::uint64_t>(left, part.size());
+    if (!in.read(part.data(), static_cast<std::streamsize>(length))) {
+      fail_to_read(file, "reading stops before its end");
+    }
+    hash.update(std::string_view(part.data(), length));
+    left -= length;
+  }
+  std::array<char, 32> number{};
+  std::snprintf(number.data(), number.size(), "%016llu", static_cast<unsigned long long>(size));
+  return std::string(head) + base::to_hex(hash.finish()) + " bytes=" + number.data() + std::string(tail);
+}
+
+}  // namespace
+
+void append_seal(const std::filesystem::path& file) {
+  auto in = open(file);
+  const auto seal = seal_of(in, std::filesystem::file_size(file), file);
+  STEREOSWEEP_ASSERT(seal.size() == seal_size, "a seal has one size");
+  const int out = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  std::string_view left = seal;
+  while (out >= 0 && !left.empty()) {
+    const auto written = ::write(out, left.data(), left.size());
+    if (written < 0 && errno != EINTR) {
+      break;
+    }
+    left.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+  }
+  const bool sealed = out >= 0 && left.empty() && ::fsync(out) == 0;
+  const int reason = errno;
+  if (out >= 0) {
+    ::close(out);
+  }
+  if (!sealed) {
+    throw base::Error(base::describe("cannot write '" + file.string() + "'", std::strerror(reason)));
+  }
+}
+
+Seal check_seal(const std::filesystem::path& file) {
+  auto in = open(file);
+  const auto size = std::filesystem::file_size(file);
+  if (size < seal_size) {
+    return Seal::none;
+  }
+  std::string found(seal_size, '\0');
+  in.seekg(static_cast<std::streamoff>(size - seal_size));
+  if (!in.read(found.data(), seal_size)) {
+    fail_to_read(file, "reading stops before its end");
+  }
+  if (!found.starts_with(head) && !found.ends_with(tail)) {
+    return Seal::none;
+  }
+  in.seekg(0);
+  if (seal_of(in, size - seal_size, file) != found) {
+    throw base::InputError(base::describe("'" + file.string() + "' is damaged",
+                                          "its bytes are not those that were written",
+                                          "write it anew with 'stereosweep export'"));
+  }
+  return Seal::intact;
+}
+
+}  // namespace stereosweep::results

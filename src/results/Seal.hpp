@@ -1,0 +1,18 @@
+// The last 128 bytes of every file we write: SHA-256 of what stands before them, checked before libhdf5 sees the file.
+// HDF5 and netCDF readers do not look behind the end that the file's own header names; a program that changes the file
+// through libhdf5 cuts the seal off.
+#pragma once
+
+#include <filesystem>
+
+namespace stereosweep::results {
+
+enum class Seal { intact, none };
+
+/// Appends the seal and fsyncs. The file must be complete and closed. Throws base::Error (full disk, ...).
+void append_seal(const std::filesystem::path& file);
+
+/// Reads the whole file. Throws InputError if it cannot be read, is no regular file, or its seal does not fit it.
+Seal check_seal(const std::filesystem::path& file);
+
+}  // namespace stereosweep::results
