@@ -37,7 +37,7 @@ def find_file(path, ending, command):
 
 
 def check_seal(path):
-    """Raises ResultError where the file's last line is the SHA-256 of other bytes: libhdf5 can hang on a damaged file."""
+    """Raises ResultError where the last line is the SHA-256 of other bytes: libhdf5 can hang on damaged files."""
     path = Path(path)
     size = path.stat().st_size - SEAL_SIZE
     with path.open("rb") as file:

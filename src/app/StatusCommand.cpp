@@ -62,6 +62,7 @@ int status_command(const Arguments& arguments) {
     std::cout << "cause    " << status.cause << '\n';
   }
   std::cout << "progress " << run::progress_line(status) << '\n'
+            << "work     " << run::work_text(status.cost) << '\n'
             << "journal  " << journal_line(arguments[0]) << '\n'
             << "process  " << read->process << " on " << read->host << ", " << status.num_ranks << " ranks\n"
             << "started  " << status.started << ", updated " << read->updated << '\n';

@@ -9,12 +9,28 @@
 
 namespace stereosweep::query {
 
-/// What answering cost, summed since construction.
+/// What answering cost, summed since construction; also of a block or a run.
 struct EngineCounts {
   std::uint64_t queries = 0;
   std::uint64_t distinct_sequences = 0;  ///< forward inputs after deduplication
   std::uint64_t distinct_tokens = 0;
   std::uint64_t head_rows = 0;  ///< rows projected onto the vocabulary
+
+  bool operator==(const EngineCounts&) const = default;
+  EngineCounts& operator+=(const EngineCounts& other) {
+    queries += other.queries;
+    distinct_sequences += other.distinct_sequences;
+    distinct_tokens += other.distinct_tokens;
+    head_rows += other.head_rows;
+    return *this;
+  }
+  EngineCounts& operator-=(const EngineCounts& other) {
+    queries -= other.queries;
+    distinct_sequences -= other.distinct_sequences;
+    distinct_tokens -= other.distinct_tokens;
+    head_rows -= other.head_rows;
+    return *this;
+  }
 };
 
 /// Answers are a function of the span's content and the engine's settings alone: not of earlier calls, not of ranks.

@@ -1,6 +1,7 @@
 // The journal: the truth of a run. Append-only, checksummed, one file per attempt under DIR/journal/.
 //   file   = "SSWJRNL1", u32 size, u32 version, job hash, settings, facts, attempt; u32 CRC
-//   record = magic, u64 payload size, key, u64 block, u64 contexts, u32 CRC; payload, u32 CRC (zlib's, chained)
+//   record = magic, u64 payload size, key, u64 block, u64 contexts, 4 u64 of cost, u32 CRC; payload, u32 CRC (zlib's,
+//            chained)
 // One file per attempt, because an attempt that was cut off from the network may still write while the next one runs.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
+#include "query/Engine.hpp"
 
 namespace stereosweep::results {
 
@@ -24,11 +26,13 @@ struct JournalHeader {
   std::string attempt;   ///< unique name: time and random digits
 };
 
-/// What a record is about. `num_contexts` is needed to read the payload (probe::RawBlock).
+/// What a record is about. `num_contexts` is needed to read the payload (probe::RawBlock); `cost` is what scoring it
+/// took, and no part of its numbers.
 struct BlockId {
   base::Digest key{};
   std::uint64_t block_index = 0;
   std::uint64_t num_contexts = 0;
+  query::EngineCounts cost;
 };
 
 /// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
@@ -83,6 +87,9 @@ class JournalStore {
   /// One line per damaged place: file, offset, bytes lost.
   const std::vector<std::string>& damage() const { return damage_; }
   std::uint64_t bytes() const { return bytes_; }
+  /// What scoring one block took, and all of `records()`: the same whoever scored them, in however many attempts.
+  query::EngineCounts cost(const JournalRecord& record) const;
+  const query::EngineCounts& cost() const { return cost_; }
   const JournalRecord* find_block(std::uint64_t block_index) const;
   const JournalRecord* find(const base::Digest& key) const;
   /// The payload, its checksum verified again. Throws Error if it does not match.
@@ -99,6 +106,7 @@ class JournalStore {
   std::vector<JournalRecord> records_;
   mutable std::vector<std::uint32_t> by_key_;  ///< made at the first find()
   std::vector<std::string> damage_;
+  query::EngineCounts cost_;
   std::uint64_t bytes_ = 0;
 };
 

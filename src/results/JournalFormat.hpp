@@ -12,10 +12,11 @@ namespace stereosweep::results::journal_format {
 
 inline constexpr std::string_view file_magic = "SSWJRNL1";
 inline constexpr std::string_view record_magic = "\xF5SSWrec\n";  // 0xF5 never occurs in UTF-8 text
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;                       // 2: with the cost of each block
 inline constexpr std::size_t magic_size = 8;
 inline constexpr std::size_t crc_size = sizeof(std::uint32_t);
-inline constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + crc_size;  ///< of a record, its CRC included
+inline constexpr std::size_t cost_size = 4 * sizeof(std::uint64_t);
+inline constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_size;  ///< of a record
 inline constexpr std::size_t max_header = std::size_t{1} << 24;
 
 static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);

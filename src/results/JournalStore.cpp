@@ -98,7 +98,8 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
   const auto found = in.number<std::uint32_t>();
   if (found != format::version) {
     throw base::InputError(base::describe(path.string() + " has journal format " + std::to_string(found),
-                                          "this program reads format " + std::to_string(format::version)));
+                                          "this program reads format " + std::to_string(format::version),
+                                          "start anew with --overwrite, or go on with the program that wrote it"));
   }
   JournalHeader header;
   const auto hash = in.take(header.job_hash.size());
@@ -109,10 +110,19 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
   return header;
 }
 
+query::EngineCounts decode_cost(base::ByteReader& in) {
+  query::EngineCounts cost;
+  cost.queries = in.number<std::uint64_t>();
+  cost.distinct_sequences = in.number<std::uint64_t>();
+  cost.distinct_tokens = in.number<std::uint64_t>();
+  cost.head_rows = in.number<std::uint64_t>();
+  return cost;
+}
+
 enum class RecordState { intact, damaged, cut };
 
 template <class File>
-RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& record) {
+RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& record, query::EngineCounts& cost) {
   if (file.size - offset < format::head_size) {
     return RecordState::cut;
   }
@@ -127,6 +137,7 @@ RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& r
   std::memcpy(record.key.data(), in.take(record.key.size()).data(), record.key.size());
   record.block_index = in.number<std::uint64_t>();
   record.num_contexts = static_cast<std::uint32_t>(in.number<std::uint64_t>());
+  cost = decode_cost(in);
   record.seed = in.number<std::uint32_t>();
   record.offset = offset + format::head_size;
   if (record.seed != format::crc(covered)) {
@@ -215,13 +226,15 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
   auto state = RecordState::intact;
   while (position < file->size && state != RecordState::cut) {
     JournalRecord record;
-    state = read_record(*file, position, record);
+    query::EngineCounts cost;
+    state = read_record(*file, position, record, cost);
     if (state == RecordState::intact) {
       if (position != intact_until) {
         report(position);
       }
       record.file = number;
       records_.push_back(record);
+      cost_ += cost;
       position = intact_until = record.offset + record.size + format::crc_size;
     } else if (state == RecordState::damaged) {
       position = file->find_magic(position + 1);
@@ -247,6 +260,7 @@ void JournalStore::merge() {
                              "; other hardware or libraries give other last bits",
                          "finish a run on one kind of device, or start anew with --overwrite"));
     }
+    cost_ -= cost(second);
     return true;
   };
   records_.erase(std::unique(records_.begin(), records_.end(), same), records_.end());
@@ -267,6 +281,13 @@ const JournalRecord* JournalStore::find(const base::Digest& key) const {
   }
   const auto it = std::ranges::lower_bound(by_key_, key, {}, key_of);
   return it == by_key_.end() || key_of(*it) != key ? nullptr : &records_[*it];
+}
+
+query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
+  std::array<std::byte, format::cost_size> bytes;
+  files_[record.file]->read(record.offset - format::crc_size - format::cost_size, bytes);
+  base::ByteReader in(bytes);
+  return decode_cost(in);
 }
 
 std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {

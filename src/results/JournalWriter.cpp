@@ -89,6 +89,8 @@ void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload)
   base::ByteWriter head;
   head.raw(std::as_bytes(std::span(format::record_magic))).number(std::uint64_t{payload.size()});
   head.raw(std::as_bytes(std::span(id.key))).number(id.block_index).number(id.num_contexts);
+  head.number(id.cost.queries).number(id.cost.distinct_sequences).number(id.cost.distinct_tokens);
+  head.number(id.cost.head_rows);
   const auto head_crc = format::crc(head.bytes());
   head.number(head_crc);
   const auto payload_crc = format::crc(payload, head_crc);

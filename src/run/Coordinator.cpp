@@ -147,11 +147,12 @@ class Coordinator {
     }
     parts_.journal.stage(scored.id, scored.payload);
     const auto cells = scored.id.num_contexts * parts_.cells_per_context;
-    progress_.add(rank, cells, scored.cost.distinct_tokens, scored.seconds);
+    progress_.add(rank, cells, scored.id.cost.distinct_tokens, scored.seconds);
     left_.mark_done(scored.id.block_index);
     ++accepted_;
     ++staged_blocks_;
     staged_cells_ += cells;
+    staged_cost_ += scored.id.cost;
   }
 
   void commit_if_due() {
@@ -177,7 +178,9 @@ class Coordinator {
     parts_.status.change([&](RunStatus& status) {
       status.blocks_done += staged_blocks_;
       status.cells_done += staged_cells_;
+      status.cost += staged_cost_;
     });
+    staged_cost_ = {};
     staged_blocks_ = 0;
     staged_cells_ = 0;
   }
@@ -264,6 +267,7 @@ class Coordinator {
   bool lost_ = false;
   std::uint64_t staged_blocks_ = 0;
   std::uint64_t staged_cells_ = 0;
+  query::EngineCounts staged_cost_;
   Clock::time_point ordered_at_;
   Clock::time_point committed_at_ = Clock::now();
   Clock::time_point last_look_ = Clock::now();

@@ -129,6 +129,7 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
   const auto raw_hash = raw_job_hash(job);
   base::Sha256 job_hash;
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
+  const auto& cost = store.cost();
   const bool half = job.model.dtype == domain::Dtype::bfloat16;
   return {{"created", history.first("started")},
           {"dependencies", history.distinct("dependencies")},
@@ -143,7 +144,11 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
           {"model", job.model.path},
           {"model_sha256", files_hash(settings, "model")},
           {"tokenizer_sha256", files_hash(settings, "tokenizer")},
-          {"settings", settings.text}};
+          {"settings", settings.text},
+          {"num_queries", static_cast<std::int64_t>(cost.queries)},
+          {"num_distinct_sequences", static_cast<std::int64_t>(cost.distinct_sequences)},
+          {"num_distinct_tokens", static_cast<std::int64_t>(cost.distinct_tokens)},
+          {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
 }
 
 }  // namespace

@@ -243,6 +243,7 @@ void OneJob::open_journals() {
     status.blocks_done = status.blocks_resumed = left_->num_done();
     status.cells_total = blocks.product().num_contexts() * cells;
     status.cells_done = contexts_in(*store_) * cells;
+    status.cost = store_->cost();
   });
   if (left_->num_done() < left_->size()) {
     start_attempt();
@@ -272,6 +273,7 @@ void OneJob::take_over(const std::filesystem::path& old_directory) {
   const auto fingerprint = settings_.fingerprint();
   std::uint64_t taken = 0;
   std::uint64_t contexts = 0;
+  query::EngineCounts cost;
   for (std::uint64_t index = 0; !old_store.records().empty() && index < blocks.num_blocks(); ++index) {
     const auto block = blocks.block(index);
     if (left_->is_done(index)) {
@@ -282,7 +284,9 @@ void OneJob::take_over(const std::filesystem::path& old_directory) {
     if (record == nullptr || record->num_contexts != block.num_contexts) {
       continue;
     }
-    journal_->stage({key, index, block.num_contexts}, old_store.read(*record));
+    const auto block_cost = old_store.cost(*record);
+    journal_->stage({key, index, block.num_contexts, block_cost}, old_store.read(*record));
+    cost += block_cost;
     if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
       journal_->commit();
     }
@@ -297,6 +301,7 @@ void OneJob::take_over(const std::filesystem::path& old_directory) {
     status.blocks_reused = taken;
     status.blocks_done += taken;
     status.cells_done += contexts * cells_per_context(parts_->probe->schema());
+    status.cost += cost;
   });
 }
 
@@ -394,6 +399,7 @@ void OneJob::export_and_report() {
   for (const auto& row : summary.rows) {
     base::log(base::LogLevel::info, row.cube + " " + row.status + ": " + with_thousands(row.count) + " cells");
   }
+  base::log(base::LogLevel::info, "work: " + work_text(store_->cost()));
   for (const auto& example : summary.examples) {
     base::log(base::LogLevel::info, "  e.g. " + example);
   }

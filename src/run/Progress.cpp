@@ -113,4 +113,11 @@ std::string progress_line(const RunStatus& status) {
   return line;
 }
 
+std::string work_text(const query::EngineCounts& cost) {
+  using base::with_thousands;
+  return with_thousands(cost.queries) + " queries, " + with_thousands(cost.distinct_sequences) +
+         " distinct sequences, " + with_thousands(cost.distinct_tokens) + " tokens in them, " +
+         with_thousands(cost.head_rows) + " rows of the vocabulary";
+}
+
 }  // namespace stereosweep::run

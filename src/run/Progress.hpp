@@ -43,4 +43,8 @@ class Progress {
 /// "12/40 blocks (resumed 3), 1,234 of 4,096 cells, 120 cells/s, 3,400 tokens/s, 0:01:02 left, slowest rank 1 ..."
 std::string progress_line(const RunStatus& status);
 
+/// "1,234 queries, 1,200 distinct sequences, 20,400 tokens in them, 1,234 rows of the vocabulary": all blocks that are
+/// in the journal, whoever scored them; the tokens are those that `plan` counts.
+std::string work_text(const query::EngineCounts& cost);
+
 }  // namespace stereosweep::run

@@ -9,8 +9,8 @@ namespace stereosweep::run {
 std::vector<std::byte> encode(const Scored& scored) {
   base::ByteWriter out;
   out.raw(std::as_bytes(std::span(scored.id.key))).number(scored.id.block_index).number(scored.id.num_contexts);
-  out.number(scored.cost.queries).number(scored.cost.distinct_sequences).number(scored.cost.distinct_tokens);
-  out.number(scored.cost.head_rows).number(scored.seconds).raw(scored.payload);
+  out.number(scored.id.cost.queries).number(scored.id.cost.distinct_sequences).number(scored.id.cost.distinct_tokens);
+  out.number(scored.id.cost.head_rows).number(scored.seconds).raw(scored.payload);
   return out.take();
 }
 
@@ -20,10 +20,10 @@ Scored decode_scored(std::span<const std::byte> bytes) {
   std::memcpy(scored.id.key.data(), in.take(scored.id.key.size()).data(), scored.id.key.size());
   scored.id.block_index = in.number<std::uint64_t>();
   scored.id.num_contexts = in.number<std::uint64_t>();
-  scored.cost.queries = in.number<std::uint64_t>();
-  scored.cost.distinct_sequences = in.number<std::uint64_t>();
-  scored.cost.distinct_tokens = in.number<std::uint64_t>();
-  scored.cost.head_rows = in.number<std::uint64_t>();
+  scored.id.cost.queries = in.number<std::uint64_t>();
+  scored.id.cost.distinct_sequences = in.number<std::uint64_t>();
+  scored.id.cost.distinct_tokens = in.number<std::uint64_t>();
+  scored.id.cost.head_rows = in.number<std::uint64_t>();
   scored.seconds = in.number<double>();
   scored.payload.assign(in.rest().begin(), in.rest().end());
   return scored;

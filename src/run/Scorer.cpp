@@ -14,18 +14,13 @@ namespace {
 
 std::atomic<bool> abandoned{false};
 
-query::EngineCounts difference(const query::EngineCounts& after, const query::EngineCounts& before) {
-  return {after.queries - before.queries, after.distinct_sequences - before.distinct_sequences,
-          after.distinct_tokens - before.distinct_tokens, after.head_rows - before.head_rows};
-}
-
 }  // namespace
 
 Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block) {
   const auto start = std::chrono::steady_clock::now();
   const auto before = engine.counts();
   Scored scored;
-  scored.id = {{}, block.index, block.num_contexts};
+  scored.id = {{}, block.index, block.num_contexts, {}};
   try {
     base::inject_fault("block_start");
     probe::Transcript transcript;
@@ -47,7 +42,8 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
   } catch (const std::exception& error) {
     scored.failure = std::string("block ") + std::to_string(block.index) + ": " + error.what();
   }
-  scored.cost = difference(engine.counts(), before);
+  scored.id.cost = engine.counts();
+  scored.id.cost -= before;
   scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return scored;
 }

@@ -22,7 +22,6 @@ namespace stereosweep::run {
 struct Scored {
   results::BlockId id;
   std::vector<std::byte> payload;  ///< probe::RawBlock as bytes
-  query::EngineCounts cost;
   double seconds = 0;
   std::string failure;  ///< empty: scored
   base::ExitCode failure_code = base::ExitCode::error;

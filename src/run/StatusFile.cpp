@@ -27,6 +27,11 @@ base::Json to_json(const RunStatus& status) {
             {"resumed", status.blocks_resumed},
             {"reused", status.blocks_reused}}},
           {"cells", {{"done", status.cells_done}, {"total", status.cells_total}}},
+          {"work",
+           {{"queries", status.cost.queries},
+            {"distinct_sequences", status.cost.distinct_sequences},
+            {"distinct_tokens", status.cost.distinct_tokens},
+            {"head_rows", status.cost.head_rows}}},
           {"cells_per_second", status.cells_per_second},
           {"tokens_per_second", status.tokens_per_second},
           {"seconds_left", status.seconds_left},
@@ -91,6 +96,11 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
     status.blocks_reused = json.at("blocks").at("reused").get<std::uint64_t>();
     status.cells_done = json.at("cells").at("done").get<std::uint64_t>();
     status.cells_total = json.at("cells").at("total").get<std::uint64_t>();
+    if (json.contains("work")) {  // not in older files
+      const auto& work = json.at("work");
+      status.cost = {work.at("queries").get<std::uint64_t>(), work.at("distinct_sequences").get<std::uint64_t>(),
+                     work.at("distinct_tokens").get<std::uint64_t>(), work.at("head_rows").get<std::uint64_t>()};
+    }
     status.cells_per_second = json.at("cells_per_second").get<double>();
     status.tokens_per_second = json.at("tokens_per_second").get<double>();
     status.seconds_left = json.at("seconds_left").get<double>();

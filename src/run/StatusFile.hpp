@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "query/Engine.hpp"
+
 namespace stereosweep::run {
 
 struct RunStatus {
@@ -21,6 +23,7 @@ struct RunStatus {
   std::uint64_t blocks_reused = 0;   ///< taken over from another run (--reuse)
   std::uint64_t cells_done = 0;
   std::uint64_t cells_total = 0;
+  query::EngineCounts cost;  ///< of all blocks that are done, in whatever attempt
   double cells_per_second = 0;
   double tokens_per_second = 0;
   double seconds_left = 0;  ///< estimate; 0: unknown

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 
+import h5py
 import pytest
 import runs
 
@@ -55,6 +56,39 @@ def test_more_ranks_than_blocks(tmp_path):
     code, _, err = runs.run(job, tmp_path / "five", "execution.contexts_per_block=100", ranks=5)
     assert code == 0, err
     assert runs.digest(tmp_path / "one") == runs.digest(tmp_path / "five")
+
+
+def planned(job):
+    """Queries and tokens as `plan` counts them."""
+    code, out, err = runs.finish(runs.start_program("plan", job))
+    assert code == 0, err
+    rows = {row.split()[0]: row.split()[1] for row in out.splitlines() if row.strip()}
+    return [int(rows[name].replace(",", "")) for name in ("queries", "tokens")]
+
+
+def test_work_is_what_was_planned(tmp_path):
+    job = runs.ROOT / "jobs/10_planted.yaml"
+    code, _, err = runs.run(job, tmp_path / "run", ranks=2)
+    assert code == 0, err
+    work = runs.status(tmp_path / "run")["work"]
+    assert [work["distinct_sequences"], work["distinct_tokens"]] == planned(job)
+
+
+def test_work_is_the_same_whoever_did_it(reference, tmp_path):
+    whole = runs.status(reference)["work"]
+    assert whole["distinct_sequences"] == planned(runs.SMOKE)[0]
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="block_start:*:delay=100")
+    runs.wait_for(lambda: runs.journal_bytes(tmp_path / "run") > 10_000)
+    runs.kill_tree(process)
+    process.communicate()
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3)
+    assert code == 0 and f"{whole['distinct_tokens']:,} tokens" in err, err
+    assert runs.status(tmp_path / "run")["work"] == whole
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "reused", "--reuse", tmp_path / "run")
+    assert code == 0, err
+    assert runs.status(tmp_path / "reused")["work"] == whole
+    with h5py.File(tmp_path / "reused/association.h5") as raw:
+        assert {name: raw.attrs["num_" + name] for name in whole} == whole
 
 
 def test_complete_run_is_left_alone(reference):
@@ -213,7 +247,7 @@ def test_damaged_result_is_bad_input(reference, tmp_path):
     content[1098:1114] = b"\xff" * 16
     (tmp_path / "x.h5").write_bytes(content)
     code, _, err = runs.finish(runs.start_program("show", tmp_path / "x.h5"))
-    assert code == 2 and "cannot" in err
+    assert code == 2 and "is damaged" in err
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -113,7 +113,7 @@ TEST_F(ExportTest, AnyAxesWithoutPriorsReadBack) {
       EXPECT_EQ(file.read(first, count).columns, make_block(first, count).columns) << first << " + " << count;
     }
   }
-  EXPECT_EQ(digest_of_file(directory_ / "four.h5"), digest_of_blocks(schema, plan, source));
+  EXPECT_EQ(digest_of_file(file), digest_of_blocks(schema, plan, source));
 }
 
 TEST_F(ExportTest, UnscoredBlocksSayNotScored) {

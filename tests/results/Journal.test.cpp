@@ -27,7 +27,9 @@ std::vector<std::byte> payload_of(std::uint64_t block) {
   return payload;
 }
 
-BlockId id_of(std::uint64_t block) { return {base::sha256("block " + std::to_string(block)), block, 3 + block}; }
+BlockId id_of(std::uint64_t block) {
+  return {base::sha256("block " + std::to_string(block)), block, 3 + block, {block, 2, 10 * block, 4}};
+}
 
 class JournalTest : public testing::Test {
  protected:
@@ -51,13 +53,17 @@ class JournalTest : public testing::Test {
   }
   /// Number of blocks found; every one must be right.
   std::size_t check(const JournalStore& store) const {
+    query::EngineCounts sum;
     for (const auto& record : store.records()) {
+      EXPECT_EQ(store.cost(record), id_of(record.block_index).cost);
+      sum += store.cost(record);
       EXPECT_EQ(store.read(record), payload_of(record.block_index));
       EXPECT_EQ(record.key, id_of(record.block_index).key);
       EXPECT_EQ(record.num_contexts, 3 + record.block_index);
       EXPECT_EQ(store.find(record.key), &record);
       EXPECT_EQ(store.find_block(record.block_index), &record);
     }
+    EXPECT_EQ(store.cost(), sum);  // each block once, however many attempts hold it
     return store.records().size();
   }
 
@@ -101,7 +107,7 @@ TEST_F(JournalTest, CutAtEveryByteKeepsTheWholeRecordsBefore) {
 TEST_F(JournalTest, AnyFlippedBitCostsOneRecordAndIsReported) {
   write("a", 0, 3);
   const auto bytes = base::read_file(path("a"));
-  const auto first_record = JournalStore::open(directory).records()[0].offset - 68;
+  const auto first_record = JournalStore::open(directory).records()[0].offset - 100;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     auto damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
