@@ -85,17 +85,18 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   if (settings.kind == domain::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);
   }
-  if (settings.tensor_group) {
-    throw base::InputError(base::describe("execution.tensor_parallel above 1", "every rank holds its model whole",
-                                          "set tensor_parallel: 1"));
-  }
   model::configure_threads(settings.threads);
   keep_freed_memory();
   const auto dtype = to_model(settings.dtype);
   const auto device = to_model(settings.device);
   if (model::is_causal(files)) {
     CausalSettings causal{settings.batch_tokens, read_end_tokens(files)};
-    return std::make_unique<CausalEngine>(model::CausalModel::load(files, dtype, device), tokenizer, std::move(causal));
+    return std::make_unique<CausalEngine>(model::CausalModel::load(files, dtype, device, settings.tensor_group),
+                                          tokenizer, std::move(causal));
+  }
+  if (settings.tensor_group) {
+    throw base::InputError(base::describe("execution.tensor_parallel with a masked model",
+                                          "only causal models are cut into slices", "set tensor_parallel: 1"));
   }
   return std::make_unique<TorchEngine>(model::MaskedModel::load(files, dtype, device), tokenizer,
                                        settings.batch_tokens);
