@@ -25,7 +25,7 @@ GpuBinding describe_gpu(int device) {
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(properties.uuid.bytes);
-  return {device, properties.name, base::to_hex({bytes, sizeof(properties.uuid.bytes)})};
+  return {device, properties.name, base::to_hex({bytes, sizeof(properties.uuid.bytes)}), properties.totalGlobalMem};
 }
 #else
 GpuBinding describe_gpu(int) { return {}; }

@@ -2,6 +2,7 @@
 // (under `salloc mpirun` SLURM_LOCALID is 0 on every rank).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "parallel/Communicator.hpp"
@@ -12,6 +13,7 @@ struct GpuBinding {
   int device = -1;   ///< CUDA's index; -1: none
   std::string name;  ///< "NVIDIA H200"; empty: none
   std::string uuid;
+  std::uint64_t bytes = 0;  ///< of memory, in all
 };
 
 /// Number of GPUs that this process sees; 0 without a driver or in a build without CUDA.

@@ -16,6 +16,7 @@
 #include "parallel/NodeFiles.hpp"
 #include "results/Seal.hpp"
 #include "run/Environment.hpp"
+#include "run/MemoryCheck.hpp"
 #include "run/Worker.hpp"
 
 namespace stereosweep::run {
@@ -172,16 +173,35 @@ void OneJob::write_resolved_job() {
   base::write_file_atomically(directory_.resolved_job(), config::canonical_dump(parts_->job));
 }
 
+/// From the small files alone: a model that cannot fit is refused before its weights are read.
+void OneJob::check_memory() {
+  const auto& path = parts_->job.model.path;
+  const auto small_files = parallel::read_checkpoint_once(world_, path, base::CheckpointPart::small_files);
+  NodeMemory memory;
+  memory.ranks = world_.node().size();
+  coordinated(world_, [&] {
+    for (const auto& [name, size] : base::list_checkpoint_files(path)) {
+      memory.stored += name.ends_with(".safetensors") ? size : 0;
+    }
+    memory.host = host_memory();
+    memory.gpu = parts_->gpu.bytes;
+    require_memory(parts_->job, small_files, memory);
+  });
+}
+
 void OneJob::read_model() {
+  if (!is_fake(parts_->job)) {
+    if (parts_->job.execution.device != domain::Device::cpu) {
+      parts_->gpu = parallel::bind_gpu(world_);
+    }
+    check_memory();
+  }
   const auto part = is_fake(parts_->job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
   parts_->files = parallel::read_checkpoint_once(world_, parts_->job.model.path, part);
   coordinated(world_, [&] {
     parts_->tokenizer.emplace(tokenizer::Tokenizer::from_files(parts_->files));
     parts_->probe = probe::make_probe(parts_->job, *parts_->tokenizer);
   });
-  if (!is_fake(parts_->job) && parts_->job.execution.device != domain::Device::cpu) {
-    parts_->gpu = parallel::bind_gpu(world_);
-  }
   gpus_ = world_.gather_everywhere(parts_->gpu.name);
 }
 

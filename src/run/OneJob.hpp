@@ -40,6 +40,7 @@ class OneJob {
   void prepare();
   void open_directory();
   void write_resolved_job();
+  void check_memory();
   void read_model();
   void agree_on_settings();
   void open_journals();

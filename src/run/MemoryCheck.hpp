@@ -1,0 +1,26 @@
+// Whether a causal model fits before any weight is read.
+#pragma once
+
+#include <cstdint>
+
+#include "base/File.hpp"
+#include "domain/Job.hpp"
+
+namespace stereosweep::run {
+
+/// What the ranks of one node have. Bytes.
+struct NodeMemory {
+  int ranks = 1;
+  std::uint64_t host = 0;    ///< of the node, or what its control group allows; 0: unknown
+  std::uint64_t gpu = 0;     ///< of this rank's GPU; 0: none
+  std::uint64_t stored = 0;  ///< size of the weight files, which several ranks share in memory
+};
+
+/// `host` of this machine.
+std::uint64_t host_memory();
+
+/// Throws InputError with the numbers where the job's model is larger than what there is in all: it could only fail
+/// later, slower and with less to say. Masked models pass.
+void require_memory(const domain::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
+
+}  // namespace stereosweep::run

@@ -1,0 +1,60 @@
+#include "run/MemoryCheck.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/Bytes.hpp"
+#include "base/Error.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+// 6.7 thousand million numbers: 25.1 GiB in float32.
+base::FileSet llama_7b() {
+  base::FileSet files("/models/llama-7b");
+  files.add("config.json", base::to_shared(R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32, "vocab_size": 32000,
+    "max_position_embeddings": 4096, "tie_word_embeddings": false})"));
+  return files;
+}
+
+std::string refusal(const domain::Job& job, const NodeMemory& memory) {
+  try {
+    require_memory(job, llama_7b(), memory);
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MemoryCheckTest, RefusesANodeThatIsTooSmallWithTheNumbers) {
+  EXPECT_EQ(refusal({}, {.ranks = 1, .host = 64 * gib, .gpu = 0, .stored = 13 * gib}), "");
+  const auto text = refusal({}, {.ranks = 4, .host = 64 * gib, .gpu = 0, .stored = 13 * gib});
+  EXPECT_THAT(text, AllOf(HasSubstr("does not fit the node"), HasSubstr("4 ranks"), HasSubstr("of 64.0 GiB"),
+                          HasSubstr("13.0 GiB shared"), HasSubstr("execution.tensor_parallel: 4")));
+}
+
+TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
+  domain::Job job;
+  EXPECT_THAT(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}),
+              AllOf(HasSubstr("does not fit the GPU"), HasSubstr("weights 25.1 GiB"),
+                    HasSubstr("execution.tensor_parallel: 2")));
+  job.model.dtype = domain::Dtype::bfloat16;
+  EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
+  job.model.dtype = domain::Dtype::float32;
+  job.execution.tensor_parallel = 2;
+  EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
+}
+
+TEST(MemoryCheckTest, KnowsThisMachine) {
+  EXPECT_GT(host_memory(), gib / 4);
+  EXPECT_EQ(refusal({}, {.ranks = 1, .host = 0, .gpu = 0, .stored = 0}), "");
+}
+
+}  // namespace
+}  // namespace stereosweep::run
