@@ -57,9 +57,21 @@ bool try_out(const at::Tensor& weight) {
   }
 }
 
+// MKL's wide kernels are for Intel's processors: on a Zen 4 its products reach 60 to 98 GFLOP/s, oneDNN's 105 to 110.
+bool made_for_this_processor() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 bool works(const at::Tensor& weight) {
+  if (!made_for_this_processor()) {
+    return false;
+  }
   static std::mutex mutex;
   static std::map<std::pair<std::int64_t, std::int64_t>, bool> tried;
   const std::lock_guard lock(mutex);

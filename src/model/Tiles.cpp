@@ -12,11 +12,12 @@
 #include <algorithm>
 
 #include "base/Log.hpp"
+#include "model/DotProducts.hpp"
 
 namespace stereosweep::model::tiles {
 namespace {
 
-constexpr std::int64_t columns = 64;     // of the answer, per tile
+constexpr auto columns = dots::columns;  // of the answer, per tile
 constexpr std::int64_t most_rows = 128;  // of the answer, per tile
 constexpr std::int64_t depth = 32;       // the width must be a multiple
 
@@ -31,45 +32,42 @@ constexpr std::int64_t depth = 32;       // the width must be a multiple
   }
 }
 
-bool try_out() {
-  try {
-    const auto wave = [](std::int64_t rows, std::int64_t width) {
-      return at::arange(rows * width, at::TensorOptions(at::kFloat)).sin().view({rows, width}).to(at::kBFloat16);
-    };
-    const auto input = wave(5, 2 * depth);
-    const auto weight = wave(columns + 7, 2 * depth);
-    const auto bias = wave(1, columns + 7).view({columns + 7}).to(at::kFloat);
-    const auto expected = at::linear(input.to(at::kFloat), weight.to(at::kFloat), bias);
-    return at::native::cpublas::could_pack(at::kBFloat16) &&
-           at::allclose(multiply(input, pack(weight), bias), expected, 1e-4, 1e-4);
-  } catch (const c10::Error& error) {
-    base::log(base::LogLevel::debug, std::string("bfloat16 tiles are not used: ") + error.what_without_backtrace());
-    return false;
+// What multiplies a tile; both read the same kind of packed weight, each its own order.
+enum class Way { none, amx, dots };
+
+// One tile of the weight, [count <= columns, hidden].
+void pack_tile(Way way, const at::Tensor& part, const at::Tensor& packed) {
+  const auto hidden = part.size(1);
+  if (way == Way::dots) {
+    const auto rows = part.contiguous();
+    return dots::pack(static_cast<const Bfloat16Bits*>(rows.const_data_ptr()), part.size(0), hidden,
+                      static_cast<Bfloat16Bits*>(packed.mutable_data_ptr()));
   }
+  auto upright = at::zeros({hidden, columns}, part.options());
+  upright.slice(1, 0, part.size(0)).copy_(part.t());
+  at::native::cpublas::pack(hidden, columns, columns, columns, at::kBFloat16, at::kBFloat16, upright.const_data_ptr(),
+                            packed.mutable_data_ptr());
 }
 
-}  // namespace
-
-bool take(std::int64_t hidden) {
-  static const bool works = try_out();
-  return works && hidden % depth == 0;
-}
-
-at::Tensor pack(const at::Tensor& weight) {
-  const auto hidden = weight.size(1);
+at::Tensor pack_for(Way way, const at::Tensor& weight) {
   const auto tiles = (weight.size(0) + columns - 1) / columns;
-  auto packed = at::empty({tiles, hidden, columns}, weight.options());
+  auto packed = at::empty({tiles, weight.size(1), columns}, weight.options());
   for (std::int64_t i = 0; i < tiles; ++i) {
-    const auto part = weight.slice(0, i * columns, std::min(weight.size(0), (i + 1) * columns));
-    auto upright = at::zeros({hidden, columns}, weight.options());
-    upright.slice(1, 0, part.size(0)).copy_(part.t());
-    at::native::cpublas::pack(hidden, columns, columns, columns, at::kBFloat16, at::kBFloat16, upright.const_data_ptr(),
-                              packed[i].mutable_data_ptr());
+    pack_tile(way, weight.slice(0, i * columns, std::min(weight.size(0), (i + 1) * columns)), packed[i]);
   }
   return packed;
 }
 
-at::Tensor multiply(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+void multiply_tile(Way way, const at::BFloat16* input, std::int64_t rows, std::int64_t hidden,
+                   const at::BFloat16* packed, float* sums) {
+  if (way == Way::dots) {
+    return dots::multiply(reinterpret_cast<const Bfloat16Bits*>(input), rows, hidden,
+                          reinterpret_cast<const Bfloat16Bits*>(packed), sums);
+  }
+  at::native::cpublas::brgemm(rows, columns, hidden, hidden, columns, columns, false, input, packed, sums, true);
+}
+
+at::Tensor multiply_by(Way way, const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
   const auto rows = input.size(0);
   const auto hidden = input.size(1);
   const auto vocabulary = bias.size(0);
@@ -86,15 +84,53 @@ at::Tensor multiply(const at::Tensor& input, const at::Tensor& packed, const at:
       for (std::int64_t row = 0; row < rows; row += most_rows) {
         const auto count = std::min(most_rows, rows - row);
         auto* sums = scratch.mutable_data_ptr<float>();
-        at::native::cpublas::brgemm(count, columns, hidden, hidden, columns, columns, false, in + row * hidden,
-                                    weights + tile * hidden * columns, sums, true);
+        multiply_tile(way, in + row * hidden, count, hidden, weights + tile * hidden * columns, sums);
         add_bias(sums, count, offsets + column, std::min(columns, vocabulary - column), to + row * vocabulary + column,
                  vocabulary);
       }
     }
-    at::native::cpublas::brgemm_release();
+    if (way == Way::amx) {
+      at::native::cpublas::brgemm_release();
+    }
   });
   return out;
+}
+
+bool multiplies_rightly(Way way) {
+  const auto wave = [](std::int64_t rows, std::int64_t width) {
+    return at::arange(rows * width, at::TensorOptions(at::kFloat)).sin().view({rows, width}).to(at::kBFloat16);
+  };
+  const auto input = wave(5, 2 * depth);
+  const auto weight = wave(columns + 7, 2 * depth);
+  const auto bias = wave(1, columns + 7).view({columns + 7}).to(at::kFloat);
+  const auto expected = at::linear(input.to(at::kFloat), weight.to(at::kFloat), bias);
+  return at::allclose(multiply_by(way, input, pack_for(way, weight), bias), expected, 1e-4, 1e-4);
+}
+
+Way find_way() {
+  try {
+    if (at::native::cpublas::could_pack(at::kBFloat16) && multiplies_rightly(Way::amx)) {
+      return Way::amx;
+    }
+  } catch (const c10::Error& error) {
+    base::log(base::LogLevel::debug, std::string("bfloat16 tiles are not used: ") + error.what_without_backtrace());
+  }
+  return dots::present() && multiplies_rightly(Way::dots) ? Way::dots : Way::none;
+}
+
+Way best_way() {
+  static const Way way = find_way();
+  return way;
+}
+
+}  // namespace
+
+bool take(std::int64_t hidden) { return best_way() != Way::none && hidden % depth == 0; }
+
+at::Tensor pack(const at::Tensor& weight) { return pack_for(best_way(), weight); }
+
+at::Tensor multiply(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+  return multiply_by(best_way(), input, packed, bias);
 }
 
 }  // namespace stereosweep::model::tiles

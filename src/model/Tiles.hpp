@@ -1,12 +1,12 @@
-// bfloat16 x bfloat16 -> float32 products on the CPU: a private operator of the pinned torch (cpublas::brgemm), kept in
-// this one file. at::linear would round its sums to bfloat16.
+// bfloat16 x bfloat16 -> float32 products on the CPU: with AMX a private operator of the pinned torch
+// (cpublas::brgemm), kept in this one file; else `DotProducts`. at::linear would round its sums to bfloat16.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace stereosweep::model::tiles {
 
-/// Whether the operator exists and multiplies rightly on this processor (tried once), and takes this width.
+/// Whether one of them is there and multiplies rightly on this processor (tried once), and takes this width.
 bool take(std::int64_t hidden);
 /// The weight [out, in] bfloat16 in the order that `multiply` reads.
 at::Tensor pack(const at::Tensor& weight);
