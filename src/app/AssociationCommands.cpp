@@ -23,15 +23,15 @@ std::string summary(const domain::Job& job) {
   }
   const std::uint64_t num_groups = axes.groups.size();
   const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
-  std::string text = base::with_thousands(num_groups) + " groups + " +
-                     base::with_thousands(list.subjects.size() - list.num_priors - num_groups) + " intersections + " +
-                     base::with_thousands(list.num_priors) + " priors, " + base::with_thousands(axes.templates.size()) +
-                     " templates x " + base::with_thousands(axes.rephrasings.size()) + " rephrasings, " +
-                     base::with_thousands(axes.traits.size()) + " trait pairs (" + base::with_thousands(num_words) +
-                     " words): " + base::with_thousands(num_contexts) + " contexts, " +
-                     base::with_thousands(num_contexts * num_words) + " cells";
+  std::string text = base::counted(num_groups, "group") + " + " +
+                     base::counted(list.subjects.size() - list.num_priors - num_groups, "intersection") + " + " +
+                     base::counted(list.num_priors, "prior") + ", " + base::counted(axes.templates.size(), "template") +
+                     " x " + base::counted(axes.rephrasings.size(), "rephrasing") + ", " +
+                     base::counted(axes.traits.size(), "trait pair") + " (" + base::counted(num_words, "word") +
+                     "): " + base::counted(num_contexts, "context") + ", " +
+                     base::counted(num_contexts * num_words, "cell");
   if (!list.omissions.empty()) {
-    text += "; " + base::with_thousands(list.omissions.size()) + " pairs left out (see plan)";
+    text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
   }
   return text;
 }

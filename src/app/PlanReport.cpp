@@ -11,6 +11,7 @@ namespace stereosweep::app {
 
 namespace {
 
+using base::counted;
 using base::with_thousands;
 
 class Report {
@@ -45,11 +46,10 @@ class Report {
     const auto& lengths = facts_.probe.blocks().product().lengths();
     const auto words = facts_.probe.words().size();
     out_ << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
-    line("product") << with_thousands(lengths[0]) << " subjects (" << facts_.probe.schema().num_priors << " priors) x "
-                    << with_thousands(lengths[1]) << " templates x " << with_thousands(lengths[2])
-                    << " rephrasings = " << with_thousands(audit_.num_contexts) << " contexts\n";
-    line("cells") << with_thousands(audit_.num_contexts * words) << " (contexts x " << with_thousands(words)
-                  << " words)\n";
+    line("product") << counted(lengths[0], "subject") << " (" << counted(facts_.probe.schema().num_priors, "prior")
+                    << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing") << " = "
+                    << counted(audit_.num_contexts, "context") << '\n';
+    line("cells") << with_thousands(audit_.num_contexts * words) << " (contexts x " << counted(words, "word") << ")\n";
     if (!audit_.is_exact()) {
       line("note") << "what follows as 'about' was counted in " << with_thousands(audit_.contexts_read)
                    << " contexts of blocks spread over the product\n";

@@ -35,7 +35,7 @@ std::string journal_line(const fs::path& directory) {
       bytes += entry.file_size(ignored);
     }
   }
-  return base::with_thousands(attempts) + " attempts, " + base::with_thousands(bytes) + " bytes";
+  return base::counted(attempts, "attempt") + ", " + base::counted(bytes, "byte");
 }
 
 }  // namespace
@@ -64,7 +64,8 @@ int status_command(const Arguments& arguments) {
   std::cout << "progress " << run::progress_line(status) << '\n'
             << "work     " << run::work_text(status.cost) << '\n'
             << "journal  " << journal_line(arguments[0]) << '\n'
-            << "process  " << read->process << " on " << read->host << ", " << status.num_ranks << " ranks\n"
+            << "process  " << read->process << " on " << read->host << ", "
+            << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
             << "started  " << status.started << ", updated " << read->updated << '\n';
   return static_cast<int>(base::ExitCode::done);
 }

@@ -202,4 +202,8 @@ std::string with_thousands(std::uint64_t value) {
   return text;
 }
 
+std::string counted(std::uint64_t value, std::string_view noun) {
+  return with_thousands(value) + " " + std::string(noun) + (value == 1 ? "" : "s");
+}
+
 }  // namespace stereosweep::base

@@ -48,5 +48,7 @@ std::string json_quote(std::string_view text);
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 /// "1,234,567"
 std::string with_thousands(std::uint64_t value);
+/// "1 rank", "1,234 ranks"; `noun` takes an s.
+std::string counted(std::uint64_t value, std::string_view noun);
 
 }  // namespace stereosweep::base

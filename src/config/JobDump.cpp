@@ -27,6 +27,9 @@ Node dump(const domain::Execution& execution, Extent extent) {
   map.add("contexts_per_block", Node::plain(std::to_string(execution.contexts_per_block)));
   if (extent == Extent::everything) {
     map.add("max_cells", Node::plain(std::to_string(execution.max_cells)));
+    if (execution.block_limit_s != 0) {
+      map.add("block_limit_s", Node::plain(std::to_string(execution.block_limit_s)));
+    }
   }
   return map;
 }

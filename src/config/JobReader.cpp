@@ -76,6 +76,7 @@ domain::Execution read_execution(const Node& node, domain::Execution execution, 
   fields.integer("batch_tokens", execution.batch_tokens, 1, 16'777'216);
   fields.integer("contexts_per_block", execution.contexts_per_block, 1, 1'000'000);
   fields.integer("max_cells", execution.max_cells, 1, max_cells_limit);
+  fields.integer("block_limit_s", execution.block_limit_s, 0, 10'000'000);
   fields.integer("tensor_parallel", tensor_parallel, 1, 64);
   execution.threads_per_rank = static_cast<int>(threads);
   execution.tensor_parallel = static_cast<int>(tensor_parallel);

@@ -33,6 +33,7 @@ struct Execution {
   std::int64_t batch_tokens = 1024;        ///< budget of distinct tokens of one forward pass
   std::int64_t contexts_per_block = 16;    ///< contexts of one unit of scheduling, journal and reuse
   std::int64_t max_cells = 1'000'000'000;  ///< a job of more cells is refused; changes no number
+  std::int64_t block_limit_s = 0;          ///< s; a block that takes longer ends the run; 0: no limit
   bool operator==(const Execution&) const = default;
 };
 

@@ -51,9 +51,9 @@ std::string overall_text(const StatisticsResult& result) {
     }
   }
   return "Agreement with human ratings (tau-b pooled over " +
-         base::with_thousands(result.ratings->rated_groups.size()) + " groups x " +
-         base::with_thousands(result.ratings->rated_pairs.size()) +
-         " trait pairs; P@3 averaged over groups; chance is 0.5)\n" + table.text();
+         base::counted(result.ratings->rated_groups.size(), "group") + " x " +
+         base::counted(result.ratings->rated_pairs.size(), "trait pair") +
+         "; P@3 averaged over groups; chance is 0.5)\n" + table.text();
 }
 
 std::string by_group_text(const StatisticsResult& result, std::size_t prior) {
@@ -96,15 +96,15 @@ std::string by_template_text(const StatisticsResult& result, std::size_t prior) 
 }
 
 std::string unmatched_text(const RatingTable& ratings) {
-  std::string text = "Ratings matched " + base::with_thousands(ratings.rated_groups.size()) + " groups and " +
-                     base::with_thousands(ratings.rated_pairs.size()) + " trait pairs";
+  std::string text = "Ratings matched " + base::counted(ratings.rated_groups.size(), "group") + " and " +
+                     base::counted(ratings.rated_pairs.size(), "trait pair");
   const auto list = [&](const std::string& what, const std::vector<std::string>& names) {
     if (!names.empty()) {
-      text += "; " + base::with_thousands(names.size()) + " " + what + " not in the result: " + base::join(names, ", ");
+      text += "; " + base::counted(names.size(), what) + " not in the result: " + base::join(names, ", ");
     }
   };
-  list("rated groups", ratings.unmatched_groups);
-  list("rated trait pairs", ratings.unmatched_pairs);
+  list("rated group", ratings.unmatched_groups);
+  list("rated trait pair", ratings.unmatched_pairs);
   return text + "\n";
 }
 

@@ -62,6 +62,9 @@ std::string p_value(double value) {
   if (std::isnan(value)) {
     return "-";
   }
+  if (value < 1e-300) {
+    return "<1e-300";  // an underflow, no certainty
+  }
   return value < 1e-3 ? formatted("%.*e", 1, value) : fixed(value);
 }
 

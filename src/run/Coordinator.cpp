@@ -224,6 +224,11 @@ class Coordinator {
     if (parts_.signals.received() != 0) {
       stop_for_signal(parts_.signals.received(), 0);
     }
+    if (!ordered_) {
+      if (const auto cause = parts_.scorer.overdue(); !cause.empty()) {
+        stop({base::ExitCode::error, name_of(0) + ": " + cause});
+      }
+    }
     const auto now = Clock::now();
     if (now - last_look_ > std::chrono::seconds(1)) {
       for (auto& peer : peers_) {

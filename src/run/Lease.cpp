@@ -60,6 +60,9 @@ bool take_lock(int file, const std::filesystem::path& run_directory) {
 Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_directory / "journal") {
   std::error_code status;
   std::filesystem::create_directories(directory_, status);
+  if (status) {
+    throw base::Error(base::describe("cannot create " + directory_.string(), status.message()));
+  }
   lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock_ < 0) {
     throw base::Error(base::describe("cannot write in " + directory_.string(), std::strerror(errno)));

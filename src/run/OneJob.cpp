@@ -334,7 +334,7 @@ base::ExitCode OneJob::score() {
                                    parallel::use_gpu(parts->gpu);
                                    return engine::make_engine(settings, parts->files, *parts->tokenizer);
                                  },
-                                 ranks_->tensors()};
+                                 ranks_->tensors(), std::chrono::seconds(parts_->job.execution.block_limit_s)};
   return ranks_->leads() ? lead(scorer_parts) : follow(scorer_parts);
 }
 
@@ -362,8 +362,9 @@ base::ExitCode OneJob::lead(const ScorerParts& scorer_parts) {
                                         with_thousands(left_->size()) + " blocks to score (" +
                                         with_thousands(status.blocks_resumed) + " resumed, " +
                                         with_thousands(status.blocks_reused) + " reused), " +
-                                        with_thousands(status.cells_total) + " cells, " +
-                                        std::to_string(world_.size()) + " ranks, into " + directory_.root().string());
+                                        base::counted(status.cells_total, "cell") + ", " +
+                                        base::counted(static_cast<std::uint64_t>(world_.size()), "rank") + ", into " +
+                                        directory_.root().string());
   }
   signals_.set_action({});
   const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
@@ -417,7 +418,7 @@ void OneJob::export_and_report() {
   store_ = results::JournalStore::open(directory_.root());
   const auto summary = export_directory(directory_, parts_->job, *parts_->probe, *store_);
   for (const auto& row : summary.rows) {
-    base::log(base::LogLevel::info, row.cube + " " + row.status + ": " + with_thousands(row.count) + " cells");
+    base::log(base::LogLevel::info, row.cube + " " + row.status + ": " + base::counted(row.count, "cell"));
   }
   base::log(base::LogLevel::info, "work: " + work_text(store_->cost()));
   for (const auto& example : summary.examples) {

@@ -14,9 +14,49 @@ namespace {
 
 std::atomic<bool> abandoned{false};
 
+std::string prompt_of(const query::Query& query) {
+  struct Visitor {
+    std::string operator()(const query::Fill& asked) const { return asked.text; }
+    std::string operator()(const query::Continue& asked) const { return asked.prompt; }
+    std::string operator()(const query::Embed& asked) const { return asked.text; }
+    std::string operator()(const query::Generate& asked) const { return asked.prompt; }
+  };
+  return std::visit(Visitor(), query);
+}
+
 }  // namespace
 
-Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block) {
+void InWork::begin(std::uint64_t block) {
+  const std::lock_guard lock(mutex_);
+  block_ = block;
+  prompt_.clear();
+  start_ = std::chrono::steady_clock::now();
+}
+
+void InWork::has_prompt(const query::Query& first) {
+  const std::lock_guard lock(mutex_);
+  prompt_ = prompt_of(first);
+}
+
+void InWork::end() {
+  const std::lock_guard lock(mutex_);
+  block_.reset();
+}
+
+std::string InWork::overdue(std::chrono::seconds limit) const {
+  const std::lock_guard lock(mutex_);
+  const auto time = std::chrono::steady_clock::now() - start_;
+  if (!block_ || limit.count() == 0 || time <= limit) {
+    return "";
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  return base::describe("block " + std::to_string(*block_) + " has been in work for " + std::to_string(seconds) + " s",
+                        "execution.block_limit_s: " + std::to_string(limit.count()),
+                        prompt_.empty() ? "it has no prompt yet" : "its first prompt: '" + prompt_ + "'");
+}
+
+Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work) {
+  in_work.begin(block.index);
   const auto start = std::chrono::steady_clock::now();
   const auto before = engine.counts();
   Scored scored;
@@ -25,6 +65,10 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
     base::inject_fault("block_start");
     probe::Transcript transcript;
     std::optional<probe::Round> round = parts.probe->first(block);
+    if (round && !round->queries.empty()) {
+      in_work.has_prompt(round->queries.front());
+    }
+    base::inject_fault("block_prompts");
     while (round) {
       auto answers = engine.answer(round->queries);
       transcript.rounds.push_back(std::move(*round));
@@ -44,12 +88,14 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
   }
   scored.id.cost = engine.counts();
   scored.id.cost -= before;
+  in_work.end();
   scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return scored;
 }
 
 struct Scorer::State {
   ScorerParts parts;
+  InWork in_work;
   mutable std::mutex mutex;
   std::condition_variable to_thread;
   std::condition_variable to_main;
@@ -63,7 +109,7 @@ struct Scorer::State {
 
   Scored score_with_group(const plan::Block& block, query::Engine& engine) {
     if (!parts.group) {
-      return score_block(parts, engine, block);
+      return score_block(parts, engine, block, in_work);
     }
     try {
       parts.group->order(block.index);
@@ -72,7 +118,7 @@ struct Scorer::State {
       scored.failure = error.what();
       return scored;
     }
-    auto scored = score_block(parts, engine, block);
+    auto scored = score_block(parts, engine, block, in_work);
     if (!scored.failure.empty()) {
       parts.group->fail(scored.failure);
     }
@@ -164,6 +210,8 @@ bool Scorer::idle() const {
   const std::lock_guard lock(state_->mutex);
   return state_->waiting.empty() && !state_->working;
 }
+
+std::string Scorer::overdue() const { return state_->in_work.overdue(state_->parts.block_limit); }
 
 bool Scorer::any_abandoned() { return abandoned; }
 

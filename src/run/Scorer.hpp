@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,10 +35,27 @@ struct ScorerParts {
   std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< called in the thread: tensor threads are set there
   /// Several ranks that hold one model: rank 0 of the group tells the others what it scores. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
+  std::chrono::seconds block_limit{0};  ///< 0: none
+};
+
+/// The block that a thread scores, for another thread that watches it.
+class InWork {
+ public:
+  void begin(std::uint64_t block);
+  void has_prompt(const query::Query& first);
+  void end();
+  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" if it is over the limit; else "".
+  std::string overdue(std::chrono::seconds limit) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<std::uint64_t> block_;
+  std::string prompt_;
+  std::chrono::steady_clock::time_point start_;
 };
 
 /// first, answer, next, ..., fold. Does not throw: a failure is part of the answer.
-Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block);
+Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work);
 
 class Scorer {
  public:
@@ -57,6 +75,8 @@ class Scorer {
   void drop_waiting();
   /// Nothing waits, nothing is in work (results may still be there to poll).
   bool idle() const;
+  /// Why the block in work takes too long (execution.block_limit_s); "" if it does not.
+  std::string overdue() const;
   /// Whether a thread of this process was left behind: then the process must end without destroying statics.
   static bool any_abandoned();
   static void note_abandoned();

@@ -72,9 +72,10 @@ struct Follower::State {
 
   // A failure here reaches the run through the leader: its next sum or order throws with this cause.
   void follow(query::Engine& engine) const {
+    InWork in_work;  // the leader of the group is the one that is watched
     try {
       while (const auto block = parts.group->next_order()) {
-        const auto scored = score_block(parts, engine, blocks.block(*block));
+        const auto scored = score_block(parts, engine, blocks.block(*block), in_work);
         if (!scored.failure.empty()) {
           parts.group->fail(scored.failure);
           return;

@@ -26,6 +26,7 @@ class Worker {
         busy = true;
       }
       report_signal();
+      report_overdue();
       check_rank_zero();
       pause = busy ? first_pause : std::min(pause * 2, last_pause);
       scorer_.wait(pause);
@@ -94,6 +95,16 @@ class Worker {
     }
   }
 
+  void report_overdue() {
+    if (ordered_ || overdue_) {
+      return;
+    }
+    if (const auto cause = scorer_.overdue(); !cause.empty()) {
+      messenger_.send(0, number(MessageKind::failed), encode(StopOrder{base::ExitCode::error, cause}));
+      overdue_ = true;
+    }
+  }
+
   void check_rank_zero() {
     const auto now = Clock::now();
     if (now - last_look_ > std::chrono::seconds(1)) {
@@ -113,6 +124,7 @@ class Worker {
   StopOrder order_;
   bool ordered_ = false;
   bool reported_ = false;
+  bool overdue_ = false;
   Clock::time_point ordered_at_;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point last_look_ = Clock::now();

@@ -77,7 +77,7 @@ class PlanCommandTest : public ::testing::Test {
 
 TEST_F(PlanCommandTest, CountsWithoutReadingWeights) {
   const std::string report = plan({"--ranks", "3"});
-  EXPECT_THAT(report, HasSubstr("4 subjects (2 priors) x 2 templates x 1 rephrasings = 8 contexts"));
+  EXPECT_THAT(report, HasSubstr("4 subjects (2 priors) x 2 templates x 1 rephrasing = 8 contexts"));
   EXPECT_THAT(report, HasSubstr("32 (contexts x 4 words)"));
   EXPECT_THAT(report, HasSubstr("ok 24  unknown_token 8"));
   // Per context: cold and warm share one input, powerless needs two more; alone: 1 + 1 + 2.
@@ -89,7 +89,7 @@ TEST_F(PlanCommandTest, CountsWithoutReadingWeights) {
 }
 
 TEST_F(PlanCommandTest, OverridesCount) {
-  EXPECT_THAT(plan({"priors.mask=false", "measures=[ilps]"}), HasSubstr("(1 priors) x 2 templates"));
+  EXPECT_THAT(plan({"priors.mask=false", "measures=[ilps]"}), HasSubstr("(1 prior) x 2 templates"));
 }
 
 TEST_F(PlanCommandTest, ShowsTheTextOfEveryCell) {

@@ -4,19 +4,15 @@
 #include <sys/stat.h>
 
 #include "base/Error.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::base {
 namespace {
 
-class FileTest : public testing::Test {
+class FileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "stereosweep-file-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  testing::TemporaryDirectory directory_;
+  const std::filesystem::path& folder_ = directory_.path();
 };
 
 TEST_F(FileTest, AtomicWriteReplacesAndLeavesNothingBehind) {

@@ -50,6 +50,9 @@ TEST(Text, SplitJoinTrimReplace) {
   EXPECT_EQ(replace_all("aaa", "a", "aa"), "aaaaaa");
   EXPECT_EQ(with_thousands(1234567), "1,234,567");
   EXPECT_EQ(with_thousands(123), "123");
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(1000, "rank"), "1,000 ranks");
 }
 
 TEST(Text, JsonQuoteEscapesControlCharacters) { EXPECT_EQ(json_quote("a\"\\\n\x01é"), "\"a\\\"\\\\\\n\\u0001é\""); }

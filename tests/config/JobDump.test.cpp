@@ -36,8 +36,9 @@ domain::Job unusual_job() {
   job.association().axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}}, {"w", "\"{prompt}\"", {}}};
   job.association().measures = {false, true, false};
   job.association().priors = {false, false, "person", "people"};
-  job.execution = {domain::EngineKind::fake, domain::Device::cuda, 2, 3, 4, 5};
+  job.execution = {domain::EngineKind::fake, domain::Device::cuda, 2, 1, 3, 4, 5};
   job.execution.max_cells = 1000;
+  job.execution.block_limit_s = 60;
   job.association().statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
   return job;
 }
@@ -69,6 +70,7 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   EXPECT_EQ(raw([](auto& job) { job.association().statistics = {}; }), original);
   EXPECT_EQ(raw([](auto& job) { job.execution.device = domain::Device::cpu; }), original);
   EXPECT_EQ(raw([](auto& job) { job.execution.max_cells = 77; }), original);
+  EXPECT_EQ(raw([](auto& job) { job.execution.block_limit_s = 0; }), original);
   EXPECT_EQ(raw([](auto& job) { job.model.path = "/moved"; }), original);
   EXPECT_NE(raw([](auto& job) { job.seed = 1; }), original);
   EXPECT_NE(raw([](auto& job) { job.model.dtype = domain::Dtype::float32; }), original);

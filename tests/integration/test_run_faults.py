@@ -5,6 +5,7 @@ import pathlib
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -128,11 +129,33 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_hanging_block_is_named(tmp_path, reference, rank):
+    code, _, err = runs.run(
+        runs.SMOKE, tmp_path / "run", "execution.block_limit_s=1", ranks=2, inject=f"block_prompts:3:hang:{rank}"
+    )
+    assert code == 1, err
+    cause = runs.status(tmp_path / "run")["cause"]
+    assert cause.startswith(f"rank {rank} on ") and "has been in work for" in cause and "its first prompt: '" in cause
+    resume(tmp_path / "run", reference)
+
+
+def test_term_to_mpirun_itself_loses_nothing_acknowledged(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject="block_start:*:delay=500")
+    runs.wait_for(scoring(tmp_path / "run"))
+    done = runs.status(tmp_path / "run")["blocks"]["done"]
+    process.send_signal(signal.SIGTERM)
+    assert runs.finish(process)[0] != 0
+    err = resume(tmp_path / "run", reference, ranks=2)
+    assert int(err.split(" resumed")[0].rsplit("(", 1)[1]) >= done
+
+
 def test_second_start_is_refused_while_the_first_goes_on(tmp_path, reference):
     first = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
     runs.wait_for(scoring(tmp_path / "run"))
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment={"STEREOSWEEP_LOCK_TIMEOUT_S": "0.2"})
-    assert code == 1 and "another run works in" in err and str(first.pid) in err
+    assert code == 1 and "another run works in" in err, err
+    assert f"process {first.pid} on {socket.gethostname()}, started 20" in err
     code, out, err = runs.finish(first)
     assert code == 0, err
     assert reference in out
@@ -172,6 +195,32 @@ def test_full_disk(tmp_path, reference):
         subprocess.run(["umount", output], check=True)
 
 
+def test_disk_that_fills_up_during_the_export(tmp_path, reference):
+    limited = f"trap '' XFSZ; ulimit -f 150; exec '{runs.PROGRAM}' run '{runs.SMOKE}' --output '{tmp_path}/run'"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, cwd=runs.ROOT, timeout=60)
+    assert done.returncode == 1 and "File too large" in done.stderr and "association.h5" in done.stderr, done.stderr
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "failed" and state["blocks"]["done"] == state["blocks"]["total"]
+    assert not list((tmp_path / "run").glob("*.h5*"))
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0 and "blocks to score" not in err, err
+    assert runs.digest(tmp_path / "run") == reference
+
+
+def test_directory_that_cannot_be_written(tmp_path):
+    output = tmp_path / "read-only"
+    output.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", output], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a read-only tmpfs cannot be mounted here: " + mounted.stderr.decode())
+    try:
+        for directory, expected in ((output, 1), (output / "run", 2)):
+            code, _, err = runs.run(runs.SMOKE, directory, ranks=2)
+            assert code == expected and "Read-only file system" in err and str(directory) in err, err
+    finally:
+        subprocess.run(["umount", output], check=True)
+
+
 def test_damaged_journal_is_reported_and_scored_again(tmp_path, reference):
     assert runs.run(runs.SMOKE, tmp_path / "run")[0] == 0
     (journal,) = (tmp_path / "run/journal").glob("*.log")
@@ -196,7 +245,7 @@ def test_status_from_another_shell(tmp_path):
     process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
     runs.wait_for(scoring(tmp_path / "run"))
     code, out, err = runs.finish(runs.start_program("status", tmp_path / "run"))
-    assert code == 0 and "running" in out and "journal  1 attempts" in out, err
+    assert code == 0 and "running" in out and "journal  1 attempt," in out, err
     runs.kill_tree(process)
     process.communicate()
     code, out, _ = runs.finish(runs.start_program("status", tmp_path / "run"))

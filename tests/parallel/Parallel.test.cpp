@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "base/Bytes.hpp"
 #include "parallel/Coordinated.hpp"
@@ -15,12 +16,13 @@
 #include "parallel/Messenger.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::parallel {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::byte> pattern(std::size_t size, int seed) {
   std::vector<std::byte> bytes(size);
@@ -42,7 +44,7 @@ TEST(NullCommunicatorTest, IsOneRank) {
   EXPECT_TRUE(messenger.all_sent());
 }
 
-class ParallelTest : public testing::Test {
+class ParallelTest : public ::testing::Test {
  protected:
   MpiSession session;
   const Communicator& world = session.world();
@@ -128,9 +130,10 @@ TEST_F(ParallelTest, WaitingRanksSleep) {
 class NodeFilesTest : public ParallelTest {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "checkpoint-XXXXXX";
+    std::string name;
     if (world.rank() == 0) {
-      ASSERT_NE(::mkdtemp(name.data()), nullptr);
+      temporary.emplace();
+      name = temporary->path();
       std::ofstream(name + "/config.json") << "{}";
       for (const std::string file : {"/a.safetensors", "/b.safetensors"}) {
         const auto bytes = pattern(1234567, file[1]);
@@ -139,12 +142,8 @@ class NodeFilesTest : public ParallelTest {
     }
     directory = world.broadcast(name, 0);
   }
-  void TearDown() override {
-    world.barrier();
-    if (world.rank() == 0) {
-      fs::remove_all(directory);
-    }
-  }
+  void TearDown() override { world.barrier(); }
+  std::optional<testing::TemporaryDirectory> temporary;  ///< on rank zero
   fs::path directory;
 };
 
@@ -159,7 +158,7 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   EXPECT_EQ(files.files().size(), 3U);
   world.barrier();
   for (const auto& entry : fs::directory_iterator("/dev/shm")) {
-    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("stereosweep-")));
+    EXPECT_THAT(entry.path().filename().string(), ::testing::Not(::testing::StartsWith("stereosweep-")));
   }
 }
 

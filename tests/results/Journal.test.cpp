@@ -11,13 +11,14 @@
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/File.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::results {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 std::vector<std::byte> payload_of(std::uint64_t block) {
   std::vector<std::byte> payload(100 + (block * 37) % 91);
@@ -31,15 +32,8 @@ BlockId id_of(std::uint64_t block) {
   return {base::sha256("block " + std::to_string(block)), block, 3 + block, {block, 2, 10 * block, 4}};
 }
 
-class JournalTest : public testing::Test {
+class JournalTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "journal-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory = name;
-  }
-  void TearDown() override { fs::remove_all(directory); }
-
   JournalHeader header(const std::string& attempt) const {
     return {base::sha256("job"), R"({"dtype":"float32"})", "stereosweep test", attempt};
   }
@@ -67,7 +61,8 @@ class JournalTest : public testing::Test {
     return store.records().size();
   }
 
-  fs::path directory;
+  testing::TemporaryDirectory temporary;
+  const fs::path& directory = temporary.path();
 };
 
 TEST_F(JournalTest, ReadsBackAllAttempts) {

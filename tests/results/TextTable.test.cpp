@@ -22,6 +22,8 @@ TEST(TextTable, FormatsNumbers) {
   EXPECT_EQ(fixed(NAN), "-");
   EXPECT_EQ(p_value(0.05), "0.050");
   EXPECT_EQ(p_value(1.234e-9), "1.2e-09");
+  EXPECT_EQ(p_value(3e-290), "3.0e-290");
+  EXPECT_EQ(p_value(0), "<1e-300");
   EXPECT_EQ(p_value(NAN), "-");
 }
 

@@ -17,24 +17,20 @@
 #include "run/Settings.hpp"
 #include "run/Signals.hpp"
 #include "run/StatusFile.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class DirectoryTest : public testing::Test {
+class DirectoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "run-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory = name;
-  }
-  void TearDown() override { fs::remove_all(directory); }
-  fs::path directory;
+  testing::TemporaryDirectory temporary;
+  const fs::path& directory = temporary.path();
 };
 
 TEST(BlocksLeftTest, GivesEveryBlockOnceInOrder) {
@@ -133,8 +129,8 @@ TEST(SettingsTest, DifferencesNameTheField) {
   const auto second = make_settings(job, files, "device A");
   EXPECT_NE(first.fingerprint(), second.fingerprint());
   EXPECT_THAT(settings_differences(first.text, second.text),
-              testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1 -> 2"),
-                                            HasSubstr("model/model.safetensors: ")));
+              ::testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1 -> 2"),
+                                              HasSubstr("model/model.safetensors: ")));
   EXPECT_NE(files_hash(first, "model"), files_hash(second, "model"));
   EXPECT_EQ(files_hash(first, "tokenizer"), files_hash(second, "tokenizer"));
 }
