@@ -1,7 +1,6 @@
 #include "model/ConfigFields.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/Error.hpp"
 
@@ -11,8 +10,9 @@ namespace {
 constexpr auto file_name = "config.json";
 constexpr std::int64_t max_size = std::int64_t{1} << 31;  // of one side of a matrix
 
+// Within what float32 can hold, products of a few of them included.
 bool is_positive(const base::Json& value) {
-  return value.is_number() && value.get<double>() > 0 && std::isfinite(value.get<double>());
+  return value.is_number() && value.get<double>() >= 1e-12 && value.get<double>() <= 1e12;
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ double ConfigFields::positive(const char* key, double otherwise) const {
   if (value == nullptr) {
     return otherwise;
   }
-  if (!is_positive(*value) || !(value->get<double>() < 1)) {
+  if (!value->is_number() || !(value->get<double>() > 0) || !(value->get<double>() < 1)) {
     refuse(key, value->dump(), "a number between 0 and 1 is needed");
   }
   return value->get<double>();
@@ -94,7 +94,7 @@ double ConfigFields::number(const char* key, double otherwise) const {
     return otherwise;
   }
   if (!is_positive(*value)) {
-    refuse(key, value->dump(), "a number above 0 is needed");
+    refuse(key, value->dump(), "a number from 1e-12 to 1e12 is needed");
   }
   return value->get<double>();
 }
@@ -123,7 +123,7 @@ std::vector<double> ConfigFields::numbers(const char* key) const {
     return {};
   }
   if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_positive)) {
-    refuse(key, "no list of numbers", "numbers above 0 are needed");
+    refuse(key, "no list of numbers", "numbers from 1e-12 to 1e12 are needed");
   }
   return value->get<std::vector<double>>();
 }

@@ -38,13 +38,13 @@ class ConfigFields {
   std::optional<std::int64_t> size_or_none(const char* key, std::optional<std::int64_t> otherwise) const;
   /// A number between 0 and 1, both excluded.
   double positive(const char* key, double otherwise) const;
-  /// A finite number above 0.
+  /// A number from 1e-12 to 1e12.
   double number(const char* key, double otherwise) const;
   /// The same where null means "none" and a key that is left out means `otherwise`.
   std::optional<double> number_or_none(const char* key, std::optional<double> otherwise) const;
   Flag flag(const char* key, Flag otherwise) const;
   bool is_on(const char* key, Flag otherwise = Flag::off) const { return flag(key, otherwise) == Flag::on; }
-  /// Finite numbers above 0; empty where left out.
+  /// Such numbers; empty where left out.
   std::vector<double> numbers(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
   /// An object inside this one.

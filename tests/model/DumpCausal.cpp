@@ -1,0 +1,84 @@
+// For tests/integration/test_causal_transformers.py: runs causal checkpoints on token ids and writes all their numbers.
+//   dump_causal < lines "DIRECTORY float32|bfloat16 OUTPUT IDS", IDS a file with lines of token ids, a sequence a line
+// OUTPUT: float32, hidden states 0 to last [layers + 1, tokens, hidden], then log-probabilities [tokens, vocabulary]
+// where there is a head. All sequences are one tree, each a root of its own. One JSON line for each checkpoint:
+// {"logits": width, 0 without a head} or {"error": ".."}.
+#include <ATen/ops/log_softmax.h>
+#include <c10/core/InferenceMode.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "model/CausalModel.hpp"
+
+namespace {
+
+using namespace stereosweep;
+
+model::TokenTree read_forest(std::istream& in) {
+  model::TokenTree tree;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    model::TokenTree::Branch branch;
+    branch.first = static_cast<std::int32_t>(tree.ids.size());
+    for (query::TokenId id = 0; words >> id; ++branch.length) {
+      tree.ids.push_back(id);
+    }
+    tree.branches.push_back(branch);
+  }
+  return tree;
+}
+
+void write(std::ofstream& out, const at::Tensor& tensor) {
+  const auto numbers = tensor.to(at::kCPU, at::kFloat).contiguous();
+  out.write(static_cast<const char*>(numbers.const_data_ptr()), static_cast<std::streamsize>(numbers.nbytes()));
+}
+
+std::int64_t run(const std::string& directory, const std::string& dtype, const std::string& output,
+                 const std::string& ids) {
+  const auto model = model::CausalModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
+                                              dtype == "bfloat16" ? model::Dtype::bfloat16 : model::Dtype::float32,
+                                              model::Device::automatic);
+  std::ifstream lines(ids);
+  const auto tree = read_forest(lines);
+  std::vector<std::int64_t> rows(tree.ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::ofstream out(output, std::ios::binary);
+  const auto last = model->shape().num_layers;
+  for (int layer = 0; layer <= last; ++layer) {
+    write(out, model->hidden(tree, layer, rows));
+  }
+  if (!model->shape().has_head) {
+    return 0;
+  }
+  write(out, at::log_softmax(model->logits(model->hidden(tree, last, rows)), -1));
+  return model->shape().vocabulary;
+}
+
+}  // namespace
+
+int main() {
+  model::configure_threads(1);
+  const c10::InferenceMode guard;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string directory;
+    std::string dtype;
+    std::string output;
+    std::string ids;
+    words >> directory >> dtype >> output >> ids;
+    try {
+      const auto logits = run(directory, dtype, output, ids);
+      std::cout << "{\"logits\": " << logits << "}" << std::endl;
+    } catch (const base::InputError& error) {
+      std::cout << "{\"error\": " << base::json_quote(error.what()) << "}" << std::endl;
+    }
+  }
+}
