@@ -124,12 +124,7 @@ TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabu
   if (const auto id = vocabulary.find(content)) {
     return *id;
   }
-  const auto next = static_cast<TokenId>(vocabulary.num_tokens());
-  TokenId largest = -1;
-  for (const auto& [text, id] : ids_) {
-    largest = std::max(largest, id);
-  }
-  return std::max(next, largest + 1);
+  return static_cast<TokenId>(std::max(vocabulary.num_tokens(), size_));
 }
 
 void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {

@@ -1,10 +1,12 @@
 #include "tokenizer/AlignedText.hpp"
 
+#include <algorithm>
+
 #include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::tokenizer {
-
 AlignedText::AlignedText(std::string_view part, std::size_t offset)
     : text_(part), origin_(static_cast<std::uint32_t>(offset)) {
   alignments_.reserve(part.size());
@@ -77,6 +79,14 @@ void AlignedText::prepend(std::string_view prefix) {
   text_.insert(0, prefix);
 }
 
+void AlignedText::check_growth(std::size_t bytes, std::size_t before) {
+  constexpr std::size_t most = std::size_t{1} << 24;  // forty replacements in turn can double a text each
+  if (bytes > std::max(most, before)) {
+    throw base::InputError(base::describe("the tokenizer makes the text longer than " + std::to_string(most) + " bytes",
+                                          "replacements that grow without end are refused"));
+  }
+}
+
 void AlignedText::replace(std::span<const Range> ranges, std::string_view content) {
   AlignedText out;
   out.reserve(size());
@@ -84,6 +94,7 @@ void AlignedText::replace(std::span<const Range> ranges, std::string_view conten
   std::size_t done = 0;
   for (const auto& [begin, end] : ranges) {
     out.append(*this, done, begin);
+    check_growth(out.size() + content.size(), size());
     out.text_ += content;
     out.alignments_.insert(out.alignments_.end(), content.size(), before(end));
     done = end;

@@ -54,6 +54,9 @@ class AlignedText {
   void transform(std::span<const Change> target);
   /// Puts `prefix` before a text that is not empty; it stands for the first character's input.
   void prepend(std::string_view prefix);
+  /// Throws InputError where a step has made a text of `before` bytes much longer: hostile files double it in each
+  /// step.
+  static void check_growth(std::size_t bytes, std::size_t before);
   /// Replaces the ranges (ascending, no overlap) by `content`, which stands for the last input of each range.
   struct Range {
     std::size_t begin = 0;

@@ -36,6 +36,7 @@ std::optional<unsigned char> character_byte(char32_t value) {
 
 void append_byte_level(AlignedText& to, const AlignedText& from, std::size_t begin, std::size_t end) {
   const auto text = from.text();
+  AlignedText::check_growth(to.size() + 2 * (end - begin), from.size());
   for (std::size_t i = begin; i < end; ++i) {
     to.put(byte_character(static_cast<unsigned char>(text[i])), from.alignment(i));
   }

@@ -1,12 +1,12 @@
 // Byte-pair encoding: of all neighbours that may join, those of the lowest rank join first, the left ones before.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <queue>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Model.hpp"
+#include "tokenizer/PieceNormalizer.hpp"
 #include "tokenizer/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -36,7 +36,8 @@ struct Candidate {
 class BytePairs final : public Model {
  public:
   explicit BytePairs(const Field& field)
-      : Model(field),
+      : Model(Vocabulary(field.at("vocab"))),
+        bytes_(vocabulary()),
         prefix_(field.text_or("continuing_subword_prefix", "")),
         suffix_(field.text_or("end_of_word_suffix", "")),
         fuse_unknown_(field.flag_or("fuse_unk", false)),
@@ -48,7 +49,6 @@ class BytePairs final : public Model {
     if (const auto unknown = field.find("unk_token")) {
       unknown_ = unknown->text();
     }
-    find_bytes();
     read_joins(field.at("merges"));
   }
 
@@ -70,17 +70,11 @@ class BytePairs final : public Model {
   }
   std::optional<std::string> unknown_token() const override { return unknown_; }
   std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
+  bool cuts_at_marks() const override { return cuts_at_marks_; }
 
  private:
   static std::uint64_t key(TokenId left, TokenId right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
-  }
-
-  void find_bytes() {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      bytes_[byte] = vocabulary().find(std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">");
-    }
   }
 
   void read_joins(const Field& merges) {
@@ -90,12 +84,15 @@ class BytePairs final : public Model {
       merges.refuse(std::string("is a ") + list.type_name(), "a list is needed");
     }
     joins_.reserve(list.size());
+    bool crosses = ignore_merges_ || !prefix_.empty() || !suffix_.empty() || !vocabulary().find(space_mark);
     for (const auto& entry : list) {
       const Field item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
+      crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
       joins_[key(id_of(left, item), id_of(right, item))] = {rank++, id_of(joined, item)};
     }
+    cuts_at_marks_ = !crosses;
   }
 
   static std::pair<std::string, std::string> read_pair(const Field& item) {
@@ -140,6 +137,7 @@ class BytePairs final : public Model {
       }
     };
     std::string spelled;
+    std::vector<PieceToken> spelled_bytes;
     for (std::size_t i = 0; i < piece.size();) {
       const auto begin = i;
       next_character(piece, i);
@@ -148,9 +146,9 @@ class BytePairs final : public Model {
       if (const auto id = vocabulary().find(spelled)) {
         flush();
         push(symbols, *id, i - begin);
-      } else if (byte_fallback_ && all_bytes_known(spelled)) {
-        for (const char byte : spelled) {
-          push(symbols, *bytes_[static_cast<unsigned char>(byte)], 1);
+      } else if (spelled_bytes.clear(); byte_fallback_ && bytes_.spell(spelled, spelled_bytes)) {
+        for (const auto& byte : spelled_bytes) {
+          push(symbols, byte.id, byte.length);
         }
       } else if (unknown_) {
         if (!fuse_unknown_) {
@@ -160,11 +158,6 @@ class BytePairs final : public Model {
       }
     }
     flush();
-  }
-
-  bool all_bytes_known(std::string_view text) const {
-    return std::all_of(text.begin(), text.end(),
-                       [&](char byte) { return bytes_[static_cast<unsigned char>(byte)].has_value(); });
   }
 
   TokenId unknown_id() const {
@@ -225,10 +218,11 @@ class BytePairs final : public Model {
     }
   }
 
+  ByteTokens bytes_;
   std::string prefix_, suffix_;
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
-  std::array<std::optional<TokenId>, 256> bytes_;
+  bool cuts_at_marks_ = false;
   std::unordered_map<std::uint64_t, Join> joins_;
 };
 

@@ -1,10 +1,12 @@
 #include "tokenizer/Decoder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/ByteLevel.hpp"
 #include "tokenizer/Pattern.hpp"
@@ -14,6 +16,7 @@ namespace stereosweep::tokenizer {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
+constexpr std::size_t max_grown = std::size_t{1} << 24;  // bytes; forty replacements in turn can double a text each
 
 /// One step given as a function.
 class Step final : public Decoder {
@@ -179,6 +182,11 @@ std::unique_ptr<Decoder> read_replace(const Field& field) {
       std::string changed;
       for (const auto& part : parts) {
         changed += part.is_match ? content : token.substr(part.begin, part.end - part.begin);
+        if (changed.size() > std::max(max_grown, token.size())) {
+          throw base::InputError(
+              base::describe("the tokenizer's decoder makes a text longer than " + std::to_string(max_grown) + " bytes",
+                             "replacements that grow without end are refused"));
+        }
       }
       token = std::move(changed);
     }
@@ -220,6 +228,8 @@ Lead lead_of(unsigned char byte) {
 }
 
 }  // namespace
+
+bool is_byte_token(std::string_view token) { return byte_token(token).has_value(); }
 
 std::string to_valid_utf8(std::string_view bytes) {
   std::string out;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tokenizer/Field.hpp"
@@ -18,6 +19,9 @@ class Decoder {
 
 /// Throws InputError naming a component that is not supported.
 std::unique_ptr<Decoder> read_decoder(const Field& field);
+
+/// Whether a token stands for one byte: "<0x1F>".
+bool is_byte_token(std::string_view token);
 
 /// `bytes` with each maximal part that is no valid UTF-8 replaced by U+FFFD (Unicode Standard, section 3.9).
 std::string to_valid_utf8(std::string_view bytes);

@@ -1,13 +1,14 @@
 #include "tokenizer/Definition.hpp"
 
-#include <algorithm>
-#include <set>
+#include <array>
 #include <string_view>
+#include <tuple>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Field.hpp"
 #include "tokenizer/Model.hpp"
+#include "tokenizer/TokenizerConfig.hpp"
 #include "tokenizer/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -15,45 +16,36 @@ namespace {
 
 using base::Json;
 
-constexpr auto config_name = "tokenizer_config.json";
+constexpr auto qwen2_expression =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 std::string place(const base::FileSet& files, const std::string& name) { return files.directory() + "/" + name; }
-
-// A special token's text: "[MASK]" or {"content": "[MASK]", ...}.
-std::optional<std::string> token_text(const Field& file, const std::string& name) {
-  const auto field = file.find(name);
-  if (!field) {
-    return std::nullopt;
-  }
-  return field->json().is_object() ? field->at("content").text() : field->text();
-}
 
 /// Builds documents for directories without tokenizer.json.
 class Builder {
  public:
-  explicit Builder(const base::FileSet& files)
-      : files_(files), config_path_(place(files, config_name)), config_(read_object(files, config_name)) {}
+  explicit Builder(const base::FileSet& files) : files_(files), config_(files) {}
 
   Json bert() {
-    const Field config(config_, config_path_);
+    const auto settings = config_.field();
     Json vocabulary = read_lines();
-    const auto unknown = add_special("unk_token", "[UNK]");
-    const auto sep = add_special("sep_token", "[SEP]");
-    add_special("pad_token", "[PAD]");
-    const auto cls = add_special("cls_token", "[CLS]");
-    add_special("mask_token", "[MASK]");
+    const auto unknown = config_.add_special("unk_token", "[UNK]");
+    const auto sep = config_.add_special("sep_token", "[SEP]");
+    config_.add_special("pad_token", "[PAD]");
+    const auto cls = config_.add_special("cls_token", "[CLS]");
+    config_.add_special("mask_token", "[MASK]");
     Json normalizer = {{"type", "BertNormalizer"},
                        {"clean_text", true},
-                       {"handle_chinese_chars", config.flag_or("tokenize_chinese_chars", true)},
-                       {"lowercase", config.flag_or("do_lower_case", true)},
+                       {"handle_chinese_chars", settings.flag_or("tokenize_chinese_chars", true)},
+                       {"lowercase", settings.flag_or("do_lower_case", true)},
                        {"strip_accents", nullptr}};
-    if (const auto strips = config.find("strip_accents")) {
+    if (const auto strips = settings.find("strip_accents")) {
       normalizer["strip_accents"] = strips->flag();
     }
     Json post = {{"type", "BertProcessing"},
                  {"cls", {cls, id_of(vocabulary, cls, "vocab.txt")}},
                  {"sep", {sep, id_of(vocabulary, sep, "vocab.txt")}}};
-    return {{"added_tokens", added()},
+    return {{"added_tokens", added(vocabulary, "vocab.txt")},
             {"normalizer", normalizer},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
             {"post_processor", post},
@@ -66,52 +58,136 @@ class Builder {
               {"vocab", std::move(vocabulary)}}}};
   }
 
-  Json byte_level() {
-    const Field config(config_, config_path_);
-    const bool prefix = config.flag_or("add_prefix_space", false);
-    Json vocabulary = read_object(files_, "vocab.json");
-    Json post = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", false}};
-    if (is_roberta()) {
-      const auto cls = add_special("cls_token", "<s>");
-      add_special("pad_token", "<pad>");
-      const auto sep = add_special("sep_token", "</s>");
-      add_special("unk_token", "<unk>");
-      // The published RoBERTa files have it so; transformers 5 forgets it when it builds from these files.
-      add_special("mask_token", "<mask>", Spaces::take_left);
-      post = {{"type", "RobertaProcessing"},
-              {"cls", {cls, id_of(vocabulary, cls, "vocab.json")}},
-              {"sep", {sep, id_of(vocabulary, sep, "vocab.json")}},
-              {"trim_offsets", config.flag_or("trim_offsets", true)},
-              {"add_prefix_space", prefix}};
-    } else {
-      add_special("eos_token", "<|endoftext|>");
+  Json pairs() {
+    const auto family = find_family();
+    if (family == Family::openai_gpt) {
+      return openai_gpt();
     }
-    return {{"added_tokens", added()},
-            {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}},
+    const bool prefix = config_.field().flag_or("add_prefix_space", false);
+    Json vocabulary = read_object(files_, "vocab.json");
+    Json words = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}};
+    if (family == Family::qwen2) {
+      words["use_regex"] = false;
+      const Json split = {{"type", "Split"}, {"pattern", {{"Regex", qwen2_expression}}}, {"behavior", "Isolated"}};
+      words = {{"type", "Sequence"}, {"pretokenizers", {split, words}}};
+    }
+    const auto post = family == Family::roberta ? around_roberta(vocabulary) : around(vocabulary, family);
+    Json normalizer;
+    if (family == Family::gpt_neox || family == Family::qwen2) {
+      normalizer = {{"type", "NFC"}};
+    }
+    return {{"added_tokens", added(vocabulary, "vocab.json")},
+            {"normalizer", normalizer},
+            {"pre_tokenizer", words},
             {"post_processor", post},
             {"decoder", {{"type", "ByteLevel"}}},
             {"model", {{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", read_merges()}}}};
   }
 
  private:
-  std::string name(const std::string& key, const char* otherwise) {
-    return token_text(Field(config_, config_path_), key).value_or(otherwise);
+  enum class Family : std::uint8_t { roberta, gpt2, opt, gpt_neox, qwen2, openai_gpt };
+
+  Family find_family() const {
+    const auto type = config_.model_type();
+    const auto kind = config_.field().text_or("tokenizer_class", "");
+    // Several types share a class, so that the type comes first.
+    constexpr std::array<std::tuple<const char*, const char*, Family>, 10> known = {
+        {{"roberta", "Roberta", Family::roberta},
+         {"opt", "", Family::opt},
+         {"gpt2", "GPT2", Family::gpt2},
+         {"gptj", "", Family::gpt2},
+         {"gpt_neo", "", Family::gpt2},
+         {"phi", "", Family::gpt2},
+         {"codegen", "CodeGen", Family::gpt2},
+         {"gpt_neox", "GPTNeoX", Family::gpt_neox},
+         {"qwen2", "Qwen2", Family::qwen2},
+         {"openai-gpt", "OpenAIGPT", Family::openai_gpt}}};
+    for (const auto& [name, prefix, family] : known) {
+      if (type == name) {
+        return family;
+      }
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, prefix, family] : known) {
+      if (*prefix != '\0' && kind.starts_with(prefix)) {
+        return family;
+      }
+      names.emplace_back(name);
+    }
+    throw base::InputError(
+        base::Place{place(files_, "config.json"), 0, "model_type"}.text() + ": " +
+        base::describe(base::json_quote(type) + " has no tokenizer.json",
+                       "vocab.json and merges.txt alone are enough for these only: " + base::join(names, ", ")));
   }
 
-  bool is_roberta() const {
-    const auto path = place(files_, "config.json");
-    const auto document = read_object(files_, "config.json");
-    const auto type = Field(document, path).text_or("model_type", "");
-    const auto kind = Field(config_, config_path_).text_or("tokenizer_class", "");
-    if (type == "roberta" || kind.starts_with("Roberta")) {
-      return true;
+  Json around_roberta(const Json& vocabulary) {
+    const auto cls = config_.add_special("cls_token", "<s>");
+    config_.add_special("pad_token", "<pad>");
+    const auto sep = config_.add_special("sep_token", "</s>");
+    config_.add_special("unk_token", "<unk>");
+    // The published RoBERTa files have it so; transformers 5 forgets it when it builds from these files.
+    config_.add_special("mask_token", "<mask>", TokenizerConfig::Spaces::take_left);
+    return {{"type", "RobertaProcessing"},
+            {"cls", {cls, id_of(vocabulary, cls, "vocab.json")}},
+            {"sep", {sep, id_of(vocabulary, sep, "vocab.json")}},
+            {"trim_offsets", config_.field().flag_or("trim_offsets", true)},
+            {"add_prefix_space", config_.field().flag_or("add_prefix_space", false)}};
+  }
+
+  // Causal families: an end token, and what tokenizer_config.json wants around a text.
+  Json around(const Json& vocabulary, Family family) {
+    const auto settings = config_.field();
+    const auto* otherwise = family == Family::opt ? "</s>" : "<|endoftext|>";
+    const auto end = config_.add_special("eos_token", otherwise);
+    const auto begin = config_.token("bos_token", otherwise);
+    if (settings.find("bos_token")) {
+      config_.add_special("bos_token", otherwise);
     }
-    if (type == "gpt2" || kind.starts_with("GPT2")) {
-      return false;
+    if (settings.find("unk_token")) {
+      config_.add_special("unk_token", otherwise);
     }
-    throw base::InputError(base::Place{path, 0, "model_type"}.text() + ": " +
-                           base::describe(base::json_quote(type) + " has no tokenizer.json",
-                                          "vocab.json and merges.txt alone are enough for roberta and gpt2 only"));
+    if (settings.find("pad_token")) {
+      config_.add_special("pad_token", otherwise);
+    }
+    Json single = Json::array();
+    Json tokens = Json::object();
+    const auto put = [&](const std::string& token) {
+      single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0U}}}});
+      tokens[token] = {{"id", token}, {"ids", Json::array({id_of(vocabulary, token, "vocab.json")})}};
+    };
+    if (settings.flag_or("add_bos_token", family == Family::opt)) {
+      put(begin);
+    }
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+    if (settings.flag_or("add_eos_token", false)) {
+      put(end);
+    }
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+  }
+
+  Json openai_gpt() {
+    Json vocabulary = read_object(files_, "vocab.json");
+    const auto unknown = config_.add_special("unk_token", "<unk>");
+    return {{"added_tokens", added(vocabulary, "vocab.json")},
+            {"normalizer",
+             {{"type", "BertNormalizer"},
+              {"clean_text", true},
+              {"handle_chinese_chars", true},
+              {"lowercase", config_.field().flag_or("do_lower_case", true)},
+              {"strip_accents", nullptr}}},
+            {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+            {"decoder", {{"type", "BPEDecoder"}, {"suffix", "</w>"}}},
+            {"model",
+             {{"type", "BPE"},
+              {"unk_token", unknown},
+              {"end_of_word_suffix", "</w>"},
+              {"vocab", std::move(vocabulary)},
+              {"merges", read_merges()}}}};
+  }
+
+  Json added(const Json& vocabulary, const char* file) const {
+    const auto path = place(files_, file);
+    return config_.added_tokens(Vocabulary(Field(vocabulary, path)));
   }
 
   // One token a line, its number from 0 is its id; of equal lines the last counts.
@@ -174,57 +250,8 @@ class Builder {
     return *it;
   }
 
-  enum class Spaces { keep, take_left };
-  // `key`: where tokenizer_config.json may spell out the token's flags.
-  std::string add_special(const std::string& key, const char* otherwise, Spaces spaces = Spaces::keep) {
-    const auto content = name(key, otherwise);
-    if (!seen_.insert(content).second) {
-      return content;
-    }
-    Json token = {{"content", content}, {"single_word", false}, {"lstrip", spaces == Spaces::take_left},
-                  {"rstrip", false},    {"normalized", false},  {"special", true}};
-    if (const auto field = Field(config_, config_path_).find(key); field && field->json().is_object()) {
-      for (const auto* flag : {"single_word", "lstrip", "rstrip", "normalized"}) {
-        token[flag] = field->flag_or(flag, token[flag].get<bool>());
-      }
-    }
-    specials_.push_back(std::move(token));
-    return content;
-  }
-
-  // What tokenizer_config.json lists under "added_tokens_decoder" (by id), then the family's own.
-  Json added() {
-    Json all = Json::array();
-    std::set<std::string> listed;
-    const Field config(config_, config_path_);
-    if (const auto list = config.find("added_tokens_decoder")) {
-      std::vector<std::pair<std::int64_t, Json>> entries;
-      for (const auto& [key, value] : list->object().items()) {
-        const auto id = base::parse_integer(key);
-        if (!id || !value.is_object()) {
-          list->refuse(base::json_quote(key), "an id and its token are needed");
-        }
-        entries.emplace_back(*id, value);
-      }
-      std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (auto& [id, token] : entries) {
-        listed.insert(Field(token, config_path_, "added_tokens_decoder").at("content").text());
-        all.push_back(std::move(token));
-      }
-    }
-    for (auto& special : specials_) {
-      if (!listed.contains(special["content"].get<std::string>())) {
-        all.push_back(special);
-      }
-    }
-    return all;
-  }
-
   const base::FileSet& files_;
-  std::string config_path_;
-  Json config_;
-  std::vector<Json> specials_;
-  std::set<std::string> seen_;
+  TokenizerConfig config_;
 };
 
 }  // namespace
@@ -245,30 +272,20 @@ base::Json read_object(const base::FileSet& files, const std::string& name) {
 Definition read_definition(const base::FileSet& files) {
   if (const auto* file = files.find("tokenizer.json")) {
     const auto path = place(files, "tokenizer.json");
-    return {path, base::parse_json(file->text(), path)};
+    return {path, base::parse_json(file->text(), path), std::nullopt};
   }
   if (files.find("vocab.txt") != nullptr) {
-    return {place(files, "vocab.txt"), Builder(files).bert()};
+    return {place(files, "vocab.txt"), Builder(files).bert(), std::nullopt};
   }
   if (files.find("vocab.json") != nullptr && files.find("merges.txt") != nullptr) {
-    return {place(files, "vocab.json"), Builder(files).byte_level()};
+    return {place(files, "vocab.json"), Builder(files).pairs(), std::nullopt};
+  }
+  if (files.find("tokenizer.model") != nullptr) {
+    return read_piece_definition(files);
   }
   throw base::InputError(
       base::describe(place(files, "tokenizer.json") + " is missing",
-                     files.find("tokenizer.model") != nullptr
-                         ? "tokenizer.model alone is not supported: write a tokenizer.json with transformers"
-                         : "nor is there a vocab.txt, or a vocab.json with merges.txt"));
-}
-
-std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {
-  for (const auto* file : {config_name, "special_tokens_map.json"}) {
-    const auto path = place(files, file);
-    const auto document = read_object(files, file);
-    if (auto found = token_text(Field(document, path), name)) {
-      return found;
-    }
-  }
-  return std::nullopt;
+                     "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model"));
 }
 
 }  // namespace stereosweep::tokenizer

@@ -6,6 +6,7 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
+#include "tokenizer/PieceFile.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -13,12 +14,16 @@ namespace stereosweep::tokenizer {
 struct Definition {
   std::string file;
   base::Json document;
+  std::optional<PieceFile> pieces;  ///< of tokenizer.model: in place of the document's model and normalizer
 };
 
-/// tokenizer.json as it stands; else one made from vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa),
-/// with the settings of tokenizer_config.json and the family of config.json, as transformers builds it.
-/// Throws InputError naming what is missing or malformed.
+/// tokenizer.json as it stands; else one made from vocab.txt (BERT), from vocab.json and merges.txt (RoBERTa, GPT-2 and
+/// what follows it, GPT-NeoX, Qwen2, OpenAI-GPT), or from tokenizer.model, with the settings of tokenizer_config.json
+/// and the family of config.json, as transformers builds it. Throws InputError naming what is missing or malformed.
 Definition read_definition(const base::FileSet& files);
+
+/// The part of it that starts from tokenizer.model.
+Definition read_piece_definition(const base::FileSet& files);
 
 /// A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
 base::Json read_object(const base::FileSet& files, const std::string& name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/Check.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::tokenizer {
@@ -34,6 +35,17 @@ Vocabulary::Vocabulary(const Field& field) {
   }
 }
 
+Vocabulary::Vocabulary(std::span<const std::string> tokens) {
+  ids_.reserve(tokens.size());
+  tokens_.reserve(tokens.size());
+  for (const auto& token : tokens) {
+    const auto [it, is_new] = ids_.emplace(token, static_cast<TokenId>(tokens_.size()));
+    STEREOSWEEP_ASSERT(is_new, "a token has one id");
+    tokens_.emplace_back(it->first);
+    longest_ = std::max(longest_, token.size());
+  }
+}
+
 std::optional<TokenId> Vocabulary::find(std::string_view token) const {
   const auto it = ids_.find(token);
   return it == ids_.end() ? std::nullopt : std::optional(it->second);
@@ -44,6 +56,26 @@ std::optional<std::string_view> Vocabulary::token(TokenId id) const {
                                                                   : std::nullopt;
 }
 
+ByteTokens::ByteTokens(const Vocabulary& vocabulary) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (std::size_t byte = 0; byte < ids_.size(); ++byte) {
+    ids_[byte] = vocabulary.find(std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">");
+  }
+}
+
+bool ByteTokens::spell(std::string_view text, std::vector<PieceToken>& tokens) const {
+  const auto before = tokens.size();
+  for (const char byte : text) {
+    const auto id = ids_[static_cast<unsigned char>(byte)];
+    if (!id) {
+      tokens.resize(before);
+      return false;
+    }
+    tokens.push_back({*id, 1});
+  }
+  return true;
+}
+
 std::unique_ptr<Model> read_model(const Field& field) {
   const auto type = field.type();
   if (type == "WordPiece" || (type.empty() && !field.find("merges") && field.find("continuing_subword_prefix"))) {
@@ -52,7 +84,13 @@ std::unique_ptr<Model> read_model(const Field& field) {
   if (type == "BPE" || (type.empty() && field.find("merges"))) {
     return make_byte_pairs(field);
   }
-  field.refuse_type("WordPiece, BPE");
+  if (type == "Unigram") {
+    return make_unigram(field);
+  }
+  if (type == "WordLevel") {
+    return make_word_level(field);
+  }
+  field.refuse_type("WordPiece, BPE, Unigram, WordLevel");
 }
 
 }  // namespace stereosweep::tokenizer

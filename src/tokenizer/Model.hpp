@@ -1,8 +1,10 @@
 // The "model" of a tokenizer file: a piece of text -> tokens of the vocabulary.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +12,7 @@
 
 #include "query/Query.hpp"
 #include "tokenizer/Field.hpp"
+#include "tokenizer/PieceFile.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -26,6 +29,8 @@ class Vocabulary {
  public:
   /// Throws InputError for ids that are no whole number, too large or given twice.
   explicit Vocabulary(const Field& field);
+  /// Token i has id i; no token twice.
+  explicit Vocabulary(std::span<const std::string> tokens);
   std::optional<TokenId> find(std::string_view token) const;
   /// Nothing for ids without a token.
   std::optional<std::string_view> token(TokenId id) const;
@@ -35,7 +40,7 @@ class Vocabulary {
   std::size_t longest_token() const { return longest_; }  ///< bytes
 
  private:
-  TextMap<TokenId> ids_;
+  TextMap<TokenId> ids_;  // its keys stay in place when the whole moves
   std::vector<std::optional<std::string_view>> tokens_;
   std::size_t longest_ = 0;
 };
@@ -48,7 +53,9 @@ struct PieceToken {
 
 class Model {
  public:
-  explicit Model(const Field& field) : vocabulary_(field.at("vocab")) {}
+  explicit Model(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
   virtual ~Model() = default;
   /// Appends the tokens of a piece that is not empty.
   virtual void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const = 0;
@@ -56,15 +63,35 @@ class Model {
   virtual std::optional<std::string> unknown_token() const = 0;
   /// What a token within a word starts with ("##"); nothing for byte-level models.
   virtual std::optional<std::string> continuation_prefix() const = 0;
+  /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens:
+  /// short parts can be remembered.
+  virtual bool cuts_at_marks() const { return false; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:
   Vocabulary vocabulary_;
 };
 
-/// WordPiece (schuster2012, longest match first) or BPE (sennrich2016), also from files without "type".
+/// The 256 tokens "<0x00>" to "<0xFF>" that spell what a vocabulary lacks; nothing where one is missing.
+class ByteTokens {
+ public:
+  explicit ByteTokens(const Vocabulary& vocabulary);
+  /// Appends a token for each byte; false, and nothing appended, unless all of these are there.
+  bool spell(std::string_view text, std::vector<PieceToken>& tokens) const;
+
+ private:
+  std::array<std::optional<TokenId>, 256> ids_;
+};
+
+/// WordPiece (schuster2012, longest match first) or BPE (sennrich2016), also from files without "type", or Unigram
+/// (kudo2018).
 std::unique_ptr<Model> read_model(const Field& field);
 std::unique_ptr<Model> make_word_piece(const Field& field);
 std::unique_ptr<Model> make_byte_pairs(const Field& field);
+std::unique_ptr<Model> make_unigram(const Field& field);
+std::unique_ptr<Model> make_word_level(const Field& field);
+/// The model of a tokenizer.model: pairs by score, or Unigram.
+std::unique_ptr<Model> make_piece_model(const PieceFile& file);
+std::unique_ptr<Model> make_piece_unigram(const PieceFile& file);
 
 }  // namespace stereosweep::tokenizer

@@ -215,8 +215,12 @@ std::unique_ptr<Normalizer> read_normalizer(const Field& field) {
   if (type == "Sequence") {
     return std::make_unique<Sequence>(field);
   }
+  if (type == "Precompiled") {
+    return make_precompiled(field);
+  }
   field.refuse_type(
-      "BertNormalizer, Lowercase, NFD, NFC, NFKD, NFKC, StripAccents, Strip, Prepend, Replace, ByteLevel, Sequence");
+      "BertNormalizer, Lowercase, NFD, NFC, NFKD, NFKC, StripAccents, Strip, Prepend, Precompiled, Replace, ByteLevel, "
+      "Sequence");
 }
 
 }  // namespace stereosweep::tokenizer

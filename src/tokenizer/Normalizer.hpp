@@ -17,4 +17,6 @@ class Normalizer {
 /// Throws InputError naming a component that is not supported.
 std::unique_ptr<Normalizer> read_normalizer(const Field& field);
 
+std::unique_ptr<Normalizer> make_precompiled(const Field& field);
+
 }  // namespace stereosweep::tokenizer

@@ -9,6 +9,7 @@
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/Model.hpp"
 #include "tokenizer/Normalizer.hpp"
+#include "tokenizer/PieceNormalizer.hpp"
 #include "tokenizer/PostProcessor.hpp"
 #include "tokenizer/PreTokenizer.hpp"
 #include "tokenizer/WordCache.hpp"
@@ -26,9 +27,10 @@ std::unique_ptr<Component> read_if_there(const Field& root, const std::string& k
 }  // namespace
 
 struct Tokenizer::Parts {
-  explicit Parts(const Field& root)
-      : model(read_model(root.at("model"))),
-        normalizer(read_if_there(root, "normalizer", read_normalizer)),
+  Parts(const Field& root, const std::optional<PieceFile>& pieces)
+      : model(pieces ? make_piece_model(*pieces) : read_model(root.at("model"))),
+        normalizer(pieces ? make_piece_normalizer(*pieces, root.file())
+                          : read_if_there(root, "normalizer", read_normalizer)),
         pre_tokenizer(read_if_there(root, "pre_tokenizer", read_pre_tokenizer)),
         post_processor(read_if_there(root, "post_processor", read_post_processor)),
         decoder(read_if_there(root, "decoder", read_decoder)),
@@ -71,6 +73,12 @@ struct Tokenizer::Parts {
     return model->vocabulary().token(id);
   }
 
+  // What it decodes to.
+  std::optional<std::string_view> shown(TokenId id) const {
+    const auto* token = added.by_id(id);
+    return token != nullptr ? std::optional<std::string_view>(token->shown) : model->vocabulary().token(id);
+  }
+
   TokenClass class_of(std::string_view token) const {
     if (const auto prefix = model->continuation_prefix()) {
       return token.starts_with(*prefix) ? TokenClass::continuation : TokenClass::initial;
@@ -87,6 +95,23 @@ struct Tokenizer::Parts {
 
   void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
                       std::vector<Token>& tokens) const {
+    if (!model->cuts_at_marks()) {
+      tokenize_part(text, range, cache, tokens);
+      return;
+    }
+    auto begin = range.begin;
+    for (auto at = text.text().find(space_mark, begin + 1); at < range.end; at = text.text().find(space_mark, at)) {
+      if (!text.text().substr(begin, at - begin).ends_with(space_mark)) {
+        tokenize_part(text, {begin, at}, cache, tokens);
+        begin = at;
+      }
+      at += space_mark.size();
+    }
+    tokenize_part(text, {begin, range.end}, cache, tokens);
+  }
+
+  void tokenize_part(const AlignedText& text, AlignedText::Range range, WordCache& cache,
+                     std::vector<Token>& tokens) const {
     auto begin = range.begin;
     for (const auto& [id, length] : cache.tokenize(*model, text.text().substr(begin, range.end - begin))) {
       const auto end = std::min<std::size_t>(begin + length, text.size());
@@ -165,7 +190,7 @@ Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_files(const base::FileSet& files) {
   const auto definition = read_definition(files);
-  Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file)));
+  Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file), definition.pieces));
   auto& parts = *made.parts_;
   const auto named_mask = find_named_token(files, "mask_token");
   for (const auto& candidate : {named_mask.value_or("[MASK]"), named_mask.value_or("<mask>")}) {
@@ -206,8 +231,7 @@ Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
 std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) const {
   std::vector<std::string> tokens;
   for (const auto id : ids) {
-    const auto* added = parts_->added.by_id(id);
-    const auto token = added != nullptr ? std::optional<std::string_view>(added->shown) : token_of(id);
+    const auto token = parts_->shown(id);
     if (token && !(special == Special::skip && parts_->added.is_special(*token))) {
       tokens.emplace_back(*token);
     }
@@ -217,6 +241,22 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) con
   }
   parts_->decoder->apply(tokens);
   return base::join(tokens, "");
+}
+
+std::string Tokenizer::decode_settled(std::span<const TokenId> ids, Special special) const {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  const auto is_open = [&](TokenId id) {  // a byte token: all of a run count together; a skipped one ends no run
+    const auto token = parts_->shown(id);
+    return token && (is_byte_token(*token) || (special == Special::skip && parts_->added.is_special(*token)));
+  };
+  while (!ids.empty() && is_open(ids.back())) {
+    ids = ids.first(ids.size() - 1);
+  }
+  auto text = decode(ids, special);
+  while (text.ends_with(replacement)) {
+    text.resize(text.size() - replacement.size());
+  }
+  return text;
 }
 
 std::size_t Tokenizer::size() const { return parts_->size; }

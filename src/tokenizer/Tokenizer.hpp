@@ -29,7 +29,8 @@ enum class TokenClass : std::uint8_t { initial, continuation };
 /// Immutable; safe to use from several threads.
 class Tokenizer {
  public:
-  /// From tokenizer.json, else vocab.txt (WordPiece), else vocab.json + merges.txt (byte-level BPE).
+  /// From tokenizer.json, else vocab.txt (WordPiece), else vocab.json + merges.txt (BPE), else tokenizer.model
+  /// (SentencePiece).
   /// tokenizer_config.json / special_tokens_map.json name the mask token. Truncation and padding sections are ignored.
   /// Throws InputError naming file and field for anything malformed or unsupported (component named).
   static Tokenizer from_files(const base::FileSet& files);
@@ -42,6 +43,10 @@ class Tokenizer {
   /// Text of ids. `skip_special` leaves special tokens out.
   enum class Special { keep, skip };
   std::string decode(std::span<const TokenId> ids, Special special) const;
+  /// What further ids leave of decode(ids): all but byte tokens and replacement characters at its end, as bytes may
+  /// follow. For stop strings in a text that is being generated; at its end `decode` has the whole. (A decoder that
+  /// strips or replaces at the end of the whole text may still take from it: no published causal family has one.)
+  std::string decode_settled(std::span<const TokenId> ids, Special special) const;
 
   /// One more than the largest id, added tokens included.
   std::size_t size() const;

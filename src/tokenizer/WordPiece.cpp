@@ -9,7 +9,7 @@ namespace {
 class WordPiece final : public Model {
  public:
   explicit WordPiece(const Field& field)
-      : Model(field),
+      : Model(Vocabulary(field.at("vocab"))),
         unknown_(field.text_or("unk_token", "[UNK]")),
         prefix_(field.text_or("continuing_subword_prefix", "##")) {
     if (const auto most = field.find("max_input_chars_per_word")) {

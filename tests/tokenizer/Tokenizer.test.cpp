@@ -169,11 +169,13 @@ struct Refusal {
 
 TEST(FromFiles, NamesFileFieldAndComponent) {
   const std::vector<Refusal> cases = {
-      {R"({"normalizer": {"type": "Precompiled"}})",
-       "models/x/tokenizer.json:normalizer.type: component \"Precompiled\""},
+      {R"({"normalizer": {"type": "Nmt"}})", "models/x/tokenizer.json:normalizer.type: component \"Nmt\""},
+      {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}})", "the trie's size does not fit"},
+      {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "A*=="}})", "no base64 digit"},
       {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "UnicodeScripts"}]}})",
        "pre_tokenizer.pretokenizers[0].type: component \"UnicodeScripts\""},
-      {R"({"model": {"type": "Unigram"}})", "model.type: component \"Unigram\""},
+      {R"({"model": {"type": "Odd"}})", "model.type: component \"Odd\""},
+      {R"({"model": {"type": "Unigram"}})", "model.vocab: is a object"},
       {R"({"decoder": {"type": "CTC"}})", "decoder.type: component \"CTC\""},
       {R"({"post_processor": {"type": "Odd"}})", "post_processor.type: component \"Odd\""},
       {R"({"post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 8]}})", "adds id 8"},

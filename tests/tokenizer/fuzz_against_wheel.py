@@ -16,7 +16,8 @@ import unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from wheel_families import FAMILIES, corpus, write_family  # noqa: E402
+from wheel_families import FAMILIES, write_family  # noqa: E402
+from wheel_training import corpus  # noqa: E402
 
 MARKS = [chr(c) for c in range(0x110000) if unicodedata.combining(chr(c))]
 SPACES = [chr(c) for c in range(0x3001) if chr(c).isspace()] + ["\u180e", "\u200b", "\u200d", "\ufeff", "\x85"]
@@ -131,6 +132,15 @@ def differences(program, folder, wheel, texts, special=True):
     return found
 
 
+def decoded(decoder, folder, lists, mode):
+    lines = "".join(json.dumps(ids) + "\n" for ids in lists).encode()
+    done = subprocess.run([str(decoder), str(folder), mode], input=lines,
+                          stdout=subprocess.PIPE, check=True)
+    answers = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
+    assert len(answers) == len(lists)
+    return answers
+
+
 def decode_differences(decoder, folder, wheel, texts, seed):
     rng = random.Random(seed)
     size = wheel.get_vocab_size()
@@ -141,11 +151,7 @@ def decode_differences(decoder, folder, wheel, texts, seed):
         lists += [[rng.choice(ids) for _ in range(rng.randint(0, 12))] for _ in texts]
     found = []
     for skip in (False, True):
-        lines = "".join(json.dumps(ids) + "\n" for ids in lists).encode()
-        done = subprocess.run([str(decoder), str(folder), "skip" if skip else "keep"], input=lines,
-                              stdout=subprocess.PIPE, check=True)
-        answers = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
-        assert len(answers) == len(lists)
+        answers = decoded(decoder, folder, lists, "skip" if skip else "keep")
         wanted = wheel.decode_batch(lists, skip_special_tokens=skip)
         found += [(ids, a, w) for ids, a, w in zip(lists, answers, wanted) if a != w]
     return found

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from causal_families import CAUSAL
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from wheel_training import byte_level, corpus, sentence_piece
+from wheel_training import byte_level, character_map, corpus, scored_pieces, sentence_piece
 
 BERT_SPECIALS = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 
@@ -33,6 +33,25 @@ def gpt2(prefix=False, trim=None):
     tokenizer = byte_level([AddedToken("<|endoftext|>", normalized=True, special=True)], prefix)
     if trim is not None:
         tokenizer.post_processor = processors.ByteLevel(add_prefix_space=prefix, trim_offsets=trim)
+    return tokenizer
+
+
+def word_level():
+    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(corpus(), trainers.WordLevelTrainer(
+        vocab_size=1000, special_tokens=BERT_SPECIALS, show_progress=False))
+    return tokenizer
+
+
+def unigram(split=True, rule=None):
+    tokenizer = Tokenizer(models.Unigram(scored_pieces(), unk_id=0, byte_fallback=False))
+    first = normalizers.Precompiled(character_map(rule)) if rule else normalizers.NFKC()
+    tokenizer.normalizer = normalizers.Sequence([first, normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always", split=split)
+    tokenizer.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.add_special_tokens(["<unk>", "<s>", "</s>"])
+    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 2)])
     return tokenizer
 
 
@@ -96,6 +115,11 @@ FAMILIES = {
     "metaspace-first": lambda: with_added(metaspace("first", False)),
     "metaspace-always": lambda: metaspace("always", True),
     "openai-gpt": openai_gpt,
+    "word-level": word_level,
+    "unigram": unigram,
+    "t5": lambda: unigram(rule="nmt_nfkc"),
+    "t5-folded": lambda: unigram(rule="nfkc_cf"),
+    "unigram-whole": lambda: unigram(split=False),
     "regex-next": lambda: word_piece(N.Replace(Regex(r"\s+"), " "), pre=P.Split(Regex(r"\w+|\d"), "merged_with_next")),
     "regex-invert": lambda: word_piece(N.NFC(), pre=P.Split(Regex(r"[\p{L}\p{M}]+|\p{N}"), "removed", invert=True)),
     **CAUSAL,

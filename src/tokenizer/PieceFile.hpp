@@ -1,0 +1,40 @@
+// A SentencePiece model file (tokenizer.model): its pieces with their scores, and how it normalizes.
+// Format: kudo2018, the published sentencepiece_model.proto.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stereosweep::tokenizer {
+
+struct Piece {
+  enum class Kind : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+  std::string text;
+  float score = 0;
+  Kind kind = Kind::normal;
+  /// Whether texts are split into it (all but the unknown piece, control pieces and bytes).
+  bool is_plain() const { return kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused; }
+};
+
+struct PieceFile {
+  enum class Algorithm : std::uint8_t { unigram = 1, pairs = 2 };
+  enum class Marks : std::uint8_t { before, behind };
+  Algorithm algorithm = Algorithm::unigram;
+  std::vector<Piece> pieces;  // [id]
+  std::size_t unknown = 0;    ///< id
+  bool byte_fallback = false;
+  Marks marks = Marks::before;  ///< where a word has its "▁"
+  std::string begin = "<s>", end = "</s>";
+  std::string character_map;  ///< compiled; empty: texts stay as they are
+  bool adds_mark = true;      ///< one more "▁" at the text's start (or end)
+  bool removes_extra_spaces = true;
+  bool escapes_spaces = true;
+};
+
+/// Throws InputError naming file, message and field for what is malformed or not supported (word and character models,
+/// normalization on the way back).
+PieceFile read_piece_file(std::string_view content, const std::string& file);
+
+}  // namespace stereosweep::tokenizer
