@@ -97,8 +97,10 @@ class CausalReader {
   at::Tensor stacked_weights(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows,
                              std::int64_t in) {
     std::int64_t all = 0;
-    for (const auto count : rows) {
-      all += count;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names_.order == MatrixOrder::out_in ? reader_.expect(scope_ + names[i] + ".weight", {rows[i], in})
+                                          : reader_.expect(scope_ + names[i] + ".weight", {in, rows[i]});
+      all += rows[i];
     }
     auto weights = at::empty({all, in}, reader_.options());
     std::int64_t first = 0;
@@ -111,8 +113,9 @@ class CausalReader {
 
   at::Tensor stacked_biases(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows) {
     std::int64_t all = 0;
-    for (const auto count : rows) {
-      all += count;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      reader_.expect(scope_ + names[i] + ".bias", {rows[i]});
+      all += rows[i];
     }
     auto biases = at::empty({all}, reader_.options());
     std::int64_t first = 0;

@@ -98,14 +98,19 @@ at::Tensor TensorReader::take(const std::string& name, std::initializer_list<std
   return take_as(name, shape, c10::typeMetaToScalarType(options_.dtype()));
 }
 
-at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<std::int64_t> shape,
-                                 at::ScalarType type) {
+void TensorReader::expect(const std::string& name, std::initializer_list<std::int64_t> shape) const {
   const auto& stored = find(name);
   if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
     throw InputError(stored.file + ": " +
                      describe("tensor " + json_quote(name) + " has shape " + text_of(stored.shape),
                               "config.json asks for " + text_of(std::vector<std::int64_t>(shape))));
   }
+}
+
+at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<std::int64_t> shape,
+                                 at::ScalarType type) {
+  expect(name, shape);
+  const auto& stored = find(name);
   taken_.insert(name);
   checked_.insert(name);
   return converted(stored, name, type).to(options_.device());

@@ -28,6 +28,8 @@ class TensorReader {
   at::Tensor take(const std::string& name, std::initializer_list<std::int64_t> shape);
   /// The same in another dtype.
   at::Tensor take_as(const std::string& name, std::initializer_list<std::int64_t> shape, at::ScalarType type);
+  /// Throws InputError where it is missing or has another shape: before memory is taken for it.
+  void expect(const std::string& name, std::initializer_list<std::int64_t> shape) const;
   /// Shape of a tensor that must be there.
   const std::vector<std::int64_t>& shape_of(const std::string& name) const;
   /// Marks a tensor as known and not needed.

@@ -232,6 +232,30 @@ def test_refused_weights(program, case, tmp_path):
     assert says in answer["error"]
 
 
+UNFIT = {
+    "gpt2": [dict(n_positions=41), dict(n_inner=2**31 - 1), dict(n_layer=2), dict(n_layer=4), dict(vocab_size=2**31 - 1),
+             dict(n_embd=2**30), dict(n_head=5), dict(tie_word_embeddings=7)],
+    "llama": [dict(intermediate_size=2**31 - 1), dict(head_dim=65536), dict(num_attention_heads=4096, head_dim=65536),
+              dict(num_key_value_heads=1), dict(num_key_value_heads=4), dict(attention_bias=True), dict(mlp_bias=True),
+              dict(hidden_size=2**31 - 2), dict(rope_parameters=dict(rope_type="yarn", factor=-1))],
+    "mixtral": [dict(num_local_experts=5), dict(num_local_experts=3), dict(num_local_experts=4096)],
+    "falcon 40b": [dict(num_kv_heads=1), dict(multi_query=True, new_decoder_architecture=False), dict(alibi=True, bias=True),
+                   dict(num_ln_in_parallel_attn=1), dict(ffn_hidden_size=2**31 - 1)],
+}
+
+
+@pytest.mark.parametrize("variant", UNFIT)
+def test_settings_that_do_not_fit_the_weights(program, variant, tmp_path):
+    """A key or a tensor is named, and no memory is taken for what is not there."""
+    model_type, settings = VARIANTS[variant]
+    model = tiny(model_type, **settings)
+    for changes in UNFIT[variant]:
+        save(model, tmp_path, **changes)
+        answer, _ = program.run(tmp_path, ids_of())
+        message = answer.get("error", "accepted")
+        assert "config.json" in message or 'tensor "' in message, (changes, message)
+
+
 def test_rows_of_the_vocabulary_without_tokens(program, tmp_path):
     """The softmax runs over all rows of the head."""
     model = tiny("llama", **LLAMA)
