@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/AssociationCommands.hpp"
+#include "app/RatingCommands.hpp"
 #include "base/Error.hpp"
 
 namespace stereosweep::app {
@@ -10,6 +11,7 @@ namespace stereosweep::app {
 const ProbeCommands& commands_of(std::string_view probe) {
   static const std::array all = {
       association_commands(),
+      rating_commands(),
   };
   for (const auto& commands : all) {
     if (commands.probe == probe) {

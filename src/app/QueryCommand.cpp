@@ -2,13 +2,19 @@
 
 #include <boost/program_options/value_semantic.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
+#include "prompt/ChatPrompt.hpp"
 #include "query/QueryJson.hpp"
 
 namespace stereosweep::app {
@@ -70,9 +76,53 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   return request;
 }
 
-query::Answer answer_line(const std::string& line, query::Engine& engine) {
+/// Writes conversations with the template that a query names, else with the checkpoint's own.
+class ChatPrompts {
+ public:
+  ChatPrompts(std::string model, const tokenizer::Tokenizer& tokenizer)
+      : model_(std::move(model)), tokenizer_(tokenizer) {}
+
+  std::string write(std::span<const query::Message> messages, const std::string& name) {
+    auto known = templates_.find(name);
+    if (known == templates_.end()) {
+      const auto chat = name.empty() ? config::find_checkpoint_chat(model_, "jobs") : config::find_chat(name, "jobs");
+      for (const auto& token : chat.control_tokens) {
+        if (!tokenizer_.id_of(token)) {
+          throw base::InputError(
+              base::describe("'" + token + "' of the chat template '" + chat.label + "' is no token of this model",
+                             "it would be read as letters"));
+        }
+      }
+      known = templates_.emplace(name, chat).first;
+    }
+    std::vector<domain::Message> conversation;
+    for (const auto& message : messages) {
+      conversation.push_back({role_of(message.role), message.content});
+    }
+    return prompt::write_chat(known->second, conversation);
+  }
+
+ private:
+  static domain::Role role_of(const std::string& name) {
+    const std::vector<std::string> names = {"system", "user", "assistant"};
+    const auto place = std::find(names.begin(), names.end(), name);
+    if (place == names.end()) {
+      throw base::InputError(base::describe("unknown role " + base::json_quote(name),
+                                            "there are system, user and assistant", base::did_you_mean(name, names)));
+    }
+    return static_cast<domain::Role>(place - names.begin());
+  }
+
+  std::string model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::map<std::string, domain::ChatTemplate> templates_;
+};
+
+query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {
   try {
-    const query::Query asked = query::parse_query(line);
+    const query::Query asked = query::parse_query(
+        line,
+        [&](std::span<const query::Message> messages, const std::string& chat) { return chats.write(messages, chat); });
     return engine.answer({&asked, 1}).at(0);
   } catch (const base::InputError& error) {
     return query::QueryError{error.what(), query::QueryFault::other};
@@ -89,9 +139,10 @@ int query_command(const Arguments& arguments) {
   const auto files = base::read_checkpoint_files(request->model, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto engine = engine::make_engine(request->settings, files, tokenizer);
+  ChatPrompts chats(request->model, tokenizer);
   auto code = base::ExitCode::done;
   for (std::string line; std::getline(std::cin, line);) {
-    const auto answer = answer_line(line, *engine);
+    const auto answer = answer_line(line, *engine, chats);
     if (std::holds_alternative<query::QueryError>(answer)) {
       code = base::ExitCode::error;
     }

@@ -8,6 +8,7 @@
 
 #include "domain/Association.hpp"
 #include "domain/Chat.hpp"
+#include "domain/Rating.hpp"
 
 namespace stereosweep::domain {
 
@@ -38,7 +39,7 @@ struct Execution {
 };
 
 /// What the probe needs; the alternative that is held is the kind of the job. Each names itself: `probe_name`.
-using ProbeSettings = std::variant<Association>;
+using ProbeSettings = std::variant<Association, Rating>;
 
 struct Job {
   std::string name;
@@ -51,6 +52,7 @@ struct Job {
   /// The settings of one kind of probe. Throws std::bad_variant_access where the job is of another kind.
   const Association& association() const { return std::get<Association>(probe); }
   Association& association() { return std::get<Association>(probe); }
+  const Rating& rating() const { return std::get<Rating>(probe); }
   /// "association": the value of the key `probe`, the name of the result file.
   std::string probe_name() const {
     return std::visit([](const auto& settings) { return std::string(settings.probe_name); }, probe);

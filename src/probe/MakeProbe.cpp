@@ -10,6 +10,7 @@ struct Maker {
   std::unique_ptr<Probe> operator()(const domain::Association& /*settings*/) const {
     return make_association(job, tokenizer);
   }
+  std::unique_ptr<Probe> operator()(const domain::Rating& /*settings*/) const { return make_rating(job, tokenizer); }
 };
 
 }  // namespace

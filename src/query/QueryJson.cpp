@@ -92,7 +92,7 @@ std::vector<std::string> texts_of(const Json& value, const std::string& name) {
   return texts;
 }
 
-Query parse_fill(Fields& fields) {
+Query parse_fill(Fields& fields, const ChatWriter& /*write_chat*/) {
   Fill fill;
   fill.text = text_of(fields.need("text"), "text");
   for (const auto& ids : list_of(fields.need("ids"), "ids")) {
@@ -104,12 +104,44 @@ Query parse_fill(Fields& fields) {
   return fill;
 }
 
-Query parse_continue(Fields& fields) {
-  return Continue{text_of(fields.need("prompt"), "prompt"), texts_of(fields.need("continuations"), "continuations"),
-                  Framing::tokenizer};
+/// "prompt", or "messages" written as one.
+struct Prompt {
+  std::string text;
+  Framing framing = Framing::tokenizer;
+};
+
+Prompt parse_prompt(Fields& fields, const ChatWriter& write_chat) {
+  const auto* messages = fields.find("messages");
+  if (messages == nullptr) {
+    return {text_of(fields.need("prompt"), "prompt"), Framing::tokenizer};
+  }
+  if (fields.find("prompt") != nullptr) {
+    refuse("a query has \"prompt\" and \"messages\"", "one of them is what the model is given");
+  }
+  std::vector<Message> conversation;
+  for (const auto& message : list_of(*messages, "messages")) {
+    if (!message.is_object()) {
+      refuse("an entry of \"messages\" is no object", "it has a role and a content");
+    }
+    Fields parts(message);
+    auto role = text_of(parts.need("role"), "role");
+    conversation.push_back({std::move(role), text_of(parts.need("content"), "content")});
+    parts.refuse_unknown();
+  }
+  const auto* chat = fields.find("chat");
+  const auto name = chat == nullptr ? std::string() : text_of(*chat, "chat");
+  if (!write_chat) {
+    refuse("\"messages\" cannot be written here", "no chat templates are at hand");
+  }
+  return {write_chat(conversation, name), Framing::written};
 }
 
-Query parse_embed(Fields& fields) {
+Query parse_continue(Fields& fields, const ChatWriter& write_chat) {
+  auto prompt = parse_prompt(fields, write_chat);
+  return Continue{std::move(prompt.text), texts_of(fields.need("continuations"), "continuations"), prompt.framing};
+}
+
+Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
   Embed embed;
   embed.text = text_of(fields.need("text"), "text");
   const auto& span = list_of(fields.need("span"), "span");
@@ -133,9 +165,11 @@ Query parse_embed(Fields& fields) {
   return embed;
 }
 
-Query parse_generate(Fields& fields) {
+Query parse_generate(Fields& fields, const ChatWriter& write_chat) {
   Generate generate;
-  generate.prompt = text_of(fields.need("prompt"), "prompt");
+  auto prompt = parse_prompt(fields, write_chat);
+  generate.prompt = std::move(prompt.text);
+  generate.framing = prompt.framing;
   generate.max_new_tokens = integer_of<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
   if (const auto* value = fields.find("temperature")) {
     generate.temperature = number_of(*value, "temperature");
@@ -199,7 +233,7 @@ std::string format(const QueryError& error) { return "{\"error\":" + base::json_
 
 }  // namespace
 
-Query parse_query(std::string_view line) {
+Query parse_query(std::string_view line, const ChatWriter& write_chat) {
   if (const auto place = base::find_invalid_utf8(line)) {
     refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
   }
@@ -209,13 +243,13 @@ Query parse_query(std::string_view line) {
   }
   Fields fields(document);
   const auto kind = text_of(fields.need("kind"), "kind");
-  using Parse = Query (*)(Fields&);
+  using Parse = Query (*)(Fields&, const ChatWriter&);
   const std::vector<std::pair<std::string, Parse>> kinds = {
       {"fill", parse_fill}, {"continue", parse_continue}, {"embed", parse_embed}, {"generate", parse_generate}};
   std::vector<std::string> names;
   for (const auto& [name, parse] : kinds) {
     if (name == kind) {
-      auto query = parse(fields);
+      auto query = parse(fields, write_chat);
       fields.refuse_unknown();
       return query;
     }

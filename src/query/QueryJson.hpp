@@ -8,6 +8,8 @@
 //   {"error":".."}
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,9 +17,21 @@
 
 namespace stereosweep::query {
 
+/// One message of a conversation, as the line has it.
+struct Message {
+  std::string role;
+  std::string content;
+};
+
+/// Writes a conversation as the prompt of a chat model; `chat` names a template, "" stands for the checkpoint's own.
+/// Throws InputError.
+using ChatWriter = std::function<std::string(std::span<const Message> messages, const std::string& chat)>;
+
+/// `continue` and `generate` take "messages":[{"role":..,"content":..}] with an optional "chat":"NAME" in place of
+/// "prompt"; `write_chat` makes the prompt of it, which then holds all control tokens itself.
 /// Throws InputError: invalid UTF-8, broken JSON, unknown kinds and fields, missing fields, wrong types.
 /// Whether ids and layers exist is the engine's to say.
-Query parse_query(std::string_view line);
+Query parse_query(std::string_view line, const ChatWriter& write_chat = {});
 
 /// Without line end. Numbers read back as the same double. Sums of `continue` are made here, first token first.
 std::string format_answer(const Answer& answer);

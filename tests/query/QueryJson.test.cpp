@@ -43,6 +43,37 @@ TEST(QueryJson, ReadsEveryKind) {
   EXPECT_THAT(generate.stop, ElementsAre("x"));
 }
 
+TEST(QueryJson, WritesMessagesAsAPrompt) {
+  const ChatWriter writer = [](std::span<const Message> messages, const std::string& chat) {
+    std::string text = chat + "|";
+    for (const auto& message : messages) {
+      text += message.role + ":" + message.content + "|";
+    }
+    return text;
+  };
+  const std::string messages = R"("messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}])";
+  const auto follow = std::get<Continue>(
+      parse_query(R"({"kind":"continue","chat":"llama3",)" + messages + R"(,"continuations":["a"]})", writer));
+  EXPECT_EQ(follow.prompt, "llama3|system:s|user:u|");
+  EXPECT_EQ(follow.framing, Framing::written);
+  const auto generate =
+      std::get<Generate>(parse_query(R"({"kind":"generate","max_new_tokens":1,)" + messages + "}", writer));
+  EXPECT_EQ(generate.prompt, "|system:s|user:u|");
+  EXPECT_EQ(generate.framing, Framing::written);
+  const auto plain = std::get<Generate>(parse_query(R"({"kind":"generate","max_new_tokens":1,"prompt":"p"})", writer));
+  EXPECT_EQ(plain.framing, Framing::tokenizer);
+}
+
+TEST(QueryJson, NamesWhatIsWrongWithMessages) {
+  const std::string head = R"({"kind":"generate","max_new_tokens":1,)";
+  EXPECT_THAT(fault_of(head + R"("messages":[],"prompt":"a"})"), HasSubstr("\"prompt\" and \"messages\""));
+  EXPECT_THAT(fault_of(head + R"("messages":["a"]})"), HasSubstr("no object"));
+  EXPECT_THAT(fault_of(head + R"("messages":[{"role":"user"}]})"), HasSubstr("\"content\" is missing"));
+  EXPECT_THAT(fault_of(head + R"("messages":[{"role":"user","content":"a","name":"b"}]})"), HasSubstr("unknown field"));
+  EXPECT_THAT(fault_of(head + R"("prompt":"a","chat":"llama3"})"), HasSubstr("unknown field \"chat\""));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","messages":[],"text":"a","ids":[]})"), HasSubstr("unknown field"));
+}
+
 TEST(QueryJson, NamesWhatIsWrong) {
   EXPECT_THAT(fault_of(""), HasSubstr("JSON"));
   EXPECT_THAT(fault_of("[]"), HasSubstr("object"));

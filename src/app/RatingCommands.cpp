@@ -1,0 +1,210 @@
+#include "app/RatingCommands.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "app/PlanText.hpp"
+#include "base/Sha256.hpp"
+#include "base/Text.hpp"
+#include "config/Chat.hpp"
+#include "config/IdentityRatings.hpp"
+#include "model/CausalSpecification.hpp"
+#include "probe/MakeProbe.hpp"
+#include "probe/RatingProbe.hpp"
+#include "prompt/ChatPrompt.hpp"
+#include "results/RatingStatistics.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+using base::with_thousands;
+using probe::OptionOrder;
+
+std::string summary(const domain::Job& job) {
+  const auto& rating = job.rating();
+  const std::uint64_t contexts = rating.identities.size() * rating.traits.size() * rating.questions.size();
+  return with_thousands(rating.identities.size()) + (rating.identities.size() == 1 ? " identity" : " identities") +
+         " x " + base::counted(rating.traits.size(), "trait") + " x " +
+         base::counted(rating.questions.size(), "question") + ": " + base::counted(contexts, "context") +
+         ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in two orders and " +
+         base::counted(2 * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
+         "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
+}
+
+/// Lengths of the prompts that were read.
+struct Lengths {
+  std::uint64_t num_prompts = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t bytes = 0;
+};
+
+Lengths measure(const PlanRequest& request, const probe::RatingProbe& rating) {
+  Lengths lengths;
+  const auto special = request.job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
+  const std::uint64_t contexts = rating.blocks().product().num_contexts();
+  const std::uint64_t step = std::max<std::uint64_t>(1, contexts / 2000) | 1U;  // odd: meets every question and trait
+  for (std::uint64_t context = 0; context < contexts; context += step) {
+    for (const auto order : probe::option_orders) {
+      const auto text = rating.prompt(context, order);
+      const std::uint64_t count = request.tokenizer.encode(text, special).ids.size();
+      ++lengths.num_prompts;
+      lengths.tokens += count;
+      lengths.bytes += text.size();
+      lengths.longest = std::max(lengths.longest, count);
+    }
+  }
+  return lengths;
+}
+
+void print_chat(const PlanRequest& request) {
+  const auto& job = request.job;
+  auto& out = plan_line(std::cout, "chat");
+  if (!job.model.chat) {
+    out << "none: prompts go to the model as they are\n";
+    if (config::read_checkpoint_chat_text(job.model.path)) {
+      plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
+    }
+    return;
+  }
+  out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
+  std::map<std::string, std::set<std::string>> found;
+  const auto look = [&](const std::string& label, const std::string& text) {
+    for (const auto& token : prompt::control_tokens_in(*job.model.chat, text)) {
+      found[token].insert(label);
+    }
+  };
+  look("frame", job.rating().frame);
+  for (const auto& identity : job.rating().identities) {
+    look(identity.label, identity.label + identity.definition);
+  }
+  for (const auto& trait : job.rating().traits) {
+    look(trait.label, trait.label + trait.definition);
+  }
+  for (const auto& question : job.rating().questions) {
+    look(question.label, question.text);
+  }
+  print_list(std::cout, "WARNING control tokens inside the job's own texts (they act as control tokens)", found, "in",
+             request.limit.value_or(40));
+}
+
+void print_options(const PlanRequest& request, const probe::RatingProbe& rating) {
+  plan_line(std::cout, "options");
+  const auto& texts = rating.continuations(OptionOrder::as_listed);
+  for (std::size_t option = 0; option < request.job.rating().scale.size(); ++option) {
+    const auto ids = request.tokenizer.encode(texts[option], tokenizer::SpecialTokens::leave_out).ids;
+    std::cout << (option == 0 ? "" : ", ") << request.job.rating().scale[option].text << " (" << ids.size()
+              << (ids.size() == 1 ? " token)" : " tokens)");
+  }
+  std::cout << '\n';
+}
+
+void print_prompts(const probe::RatingProbe& rating, std::uint64_t limit) {
+  const std::uint64_t contexts = std::min(limit, rating.blocks().product().num_contexts());
+  for (std::uint64_t context = 0; context < contexts; ++context) {
+    for (const auto order : probe::option_orders) {
+      std::cout << context << '\t' << (order == OptionOrder::as_listed ? "as_listed" : "reversed") << '\t'
+                << base::json_quote(rating.prompt(context, order)) << '\n';
+    }
+  }
+}
+
+void plan(const PlanRequest& request) {
+  const auto& job = request.job;
+  const auto made = probe::make_probe(job, request.tokenizer);
+  const auto& rating = dynamic_cast<const probe::RatingProbe&>(*made);
+  const std::uint64_t contexts = rating.blocks().product().num_contexts();
+  std::cout << job.name << ": rating on " << job.model.path << '\n';
+  plan_line(std::cout, "product") << summary(job) << '\n';
+  plan_line(std::cout, "queries") << with_thousands(contexts * 2) << " prompts with " << 2 * job.rating().scale.size()
+                                  << " continuations each, " << with_thousands(contexts * 2 * rating.num_runs())
+                                  << " sampled answers of at most " << job.rating().sampling.max_new_tokens
+                                  << " tokens\n";
+  const auto lengths = measure(request, rating);
+  const double mean =
+      static_cast<double>(lengths.tokens) / static_cast<double>(std::max<std::uint64_t>(lengths.num_prompts, 1));
+  auto& tokens = plan_line(std::cout, "tokens");
+  tokens << format_number("%.1f", mean) << " per prompt on average, longest " << lengths.longest;
+  if (job.execution.engine != domain::EngineKind::fake) {
+    const auto limit = model::read_causal_specification(request.files).max_tokens;
+    tokens << " of " << limit;
+    const auto needed =
+        lengths.longest +
+        static_cast<std::uint64_t>(job.rating().sampling.runs > 0 ? job.rating().sampling.max_new_tokens : 0);
+    if (needed > static_cast<std::uint64_t>(limit)) {
+      tokens << " (too long with the answers)";
+    }
+  }
+  tokens << " (in " << with_thousands(lengths.num_prompts) << " prompts)\n";
+  print_options(request, rating);
+  print_chat(request);
+  print_blocks(std::cout, job, rating.blocks(), request.ranks);
+  const double text_bytes = static_cast<double>(lengths.bytes) /
+                            static_cast<double>(std::max<std::uint64_t>(lengths.num_prompts, 1)) * 2 *
+                            static_cast<double>(contexts);
+  plan_line(std::cout, "output") << "about " << megabytes(output_bytes(rating.schema(), contexts, text_bytes))
+                                 << " of journal\n";
+  if (request.shows_prompts) {
+    std::cout << '\n';
+    print_prompts(rating, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+  }
+}
+
+void show(const results::ResultFile& file, Detail detail, std::size_t top) {
+  results::RatingOptions options;
+  options.max_clusters = 1;  // scores only
+  options.clusters.num_restarts = 1;
+  const auto result = results::compute_ratings(file, options);
+  std::cout << results::rating_status_text(result);
+  if (detail == Detail::everything) {
+    std::cout << '\n' << results::rating_scores_text(result, top);
+  }
+}
+
+results::RatingOptions options_of(const domain::Job& job) {
+  const auto& statistics = job.rating().statistics;
+  results::RatingOptions options;
+  options.clusters.start = statistics.start == domain::RatingStatistics::Start::random
+                               ? stats::ClusterSettings::Start::random
+                               : stats::ClusterSettings::Start::plus_plus;
+  options.clusters.num_restarts = static_cast<std::size_t>(statistics.restarts);
+  options.clusters.seed = job.seed;
+  options.max_clusters = static_cast<std::size_t>(statistics.max_clusters);
+  if (statistics.human_ratings.empty()) {
+    return options;
+  }
+  const auto ratings = config::read_identity_ratings(job);
+  if (!ratings.unmatched.empty()) {
+    std::cout << "ratings: not in this run: " << base::join(ratings.unmatched, ", ") << '\n';
+  }
+  options.human.emplace();
+  for (const auto& row : ratings.rows) {
+    options.human->push_back({row.identity, row.dimension, row.mean});
+  }
+  const auto content = base::read_file(statistics.human_ratings);
+  options.human_source = std::filesystem::path(statistics.human_ratings).filename().string() + " (SHA-256 " +
+                         base::to_hex(base::sha256(content)) + ")";
+  return options;
+}
+
+void stats(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
+           std::size_t /*top*/) {
+  const auto options = options_of(job);
+  const auto result = results::compute_ratings(file, options);
+  results::write_rating_statistics(file, options, result, target);
+  std::cout << results::rating_status_text(result) << '\n'
+            << results::rating_scores_text(result, 0) << '\n'
+            << results::rating_clusters_text(result);
+  if (result.human.empty()) {
+    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
+  } else {
+    std::cout << '\n' << results::rating_agreement_text(result);
+  }
+}
+
+}  // namespace
+
+ProbeCommands rating_commands() { return {domain::Rating::probe_name, summary, plan, show, stats}; }
+
+}  // namespace stereosweep::app

@@ -1,0 +1,82 @@
+#include "base/Text.hpp"
+#include "config/DumpNodes.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+
+Node dump(const domain::Identity& identity) {
+  Node map = Node::map();
+  add_text(map, "label", identity.label);
+  add_text(map, "marker", identity.marker);
+  add_text(map, "people", identity.people);
+  add_text(map, "definition", identity.definition);
+  return map;
+}
+
+Node dump(const domain::RatedTrait& trait) {
+  Node map = Node::map();
+  add_text(map, "label", trait.label);
+  add_text(map, "dimension", trait.dimension);
+  const bool is_positive = trait.polarity == domain::RatedTrait::Polarity::positive;
+  map.add("polarity", Node::plain(is_positive ? "positive" : "negative"));
+  add_text(map, "definition", trait.definition);
+  return map;
+}
+
+Node dump(const domain::RatingQuestion& question) {
+  Node map = Node::map();
+  add_text(map, "label", question.label);
+  add_text(map, "style", question.style);
+  add_text(map, "text", question.text);
+  return map;
+}
+
+template <class T>
+Node dump_list(const std::vector<T>& values) {
+  Node list = Node::list();
+  for (const auto& value : values) {
+    list.add(dump(value));
+  }
+  return list;
+}
+
+}  // namespace
+
+void dump_settings(const domain::Rating& settings, Node& job) {
+  Node& axes = job.add("axes", Node::map());
+  axes.add("identities", dump_list(settings.identities));
+  axes.add("rated_traits", dump_list(settings.traits));
+  axes.add("rating_questions", dump_list(settings.questions));
+  Node& scale = job.add("scale", Node::list());
+  for (const auto& option : settings.scale) {
+    scale.add(texts({option.text, base::format_double(option.value)}));
+  }
+  job.add("frame", Node::text(settings.frame));
+  if (settings.sampling.runs == 0) {
+    job.add("sampling", Node::plain("none"));
+    return;
+  }
+  Node& sampling = job.add("sampling", Node::map());
+  sampling.add("runs", integer(settings.sampling.runs));
+  sampling.add("max_new_tokens", integer(settings.sampling.max_new_tokens));
+  sampling.add("temperature", Node::plain(base::format_double(settings.sampling.temperature)));
+  sampling.add("top_k", integer(settings.sampling.top_k));
+  sampling.add("top_p", Node::plain(base::format_double(settings.sampling.top_p)));
+  sampling.add("stop", texts(settings.sampling.stop));
+}
+
+Node dump_statistics(const domain::Rating& settings) {
+  Node map = Node::map();
+  add_text(map, "human_ratings", settings.statistics.human_ratings);
+  Node& clusters = map.add("clusters", Node::map());
+  const bool plus_plus = settings.statistics.start == domain::RatingStatistics::Start::plus_plus;
+  clusters.add("start", Node::plain(plus_plus ? "plus_plus" : "random"));
+  clusters.add("restarts", integer(settings.statistics.restarts));
+  clusters.add("max_clusters", integer(settings.statistics.max_clusters));
+  return map;
+}
+
+}  // namespace stereosweep::config

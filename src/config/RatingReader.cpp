@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/Text.hpp"
+#include "config/AxisSource.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using domain::Rating;
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t number = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
+    ++number;
+  }
+  return number;
+}
+
+/// Each placeholder stands exactly once, and there is no other brace.
+void check_placeholders(const Node& node, const std::string& key, const std::string& text,
+                        const std::vector<std::string>& placeholders, base::Problems& problems) {
+  for (const auto& placeholder : placeholders) {
+    if (const auto times = count(text, placeholder); times != 1) {
+      problems.add(node.place(key),
+                   std::to_string(times) + " times " + placeholder + " in '" + text.substr(0, 60) + "'",
+                   "exactly one is expected");
+    }
+  }
+  if (count(text, "{") > placeholders.size() || count(text, "}") > placeholders.size()) {
+    problems.add(node.place(key), "an unknown placeholder in '" + text.substr(0, 60) + "'",
+                 "known: " + base::join(placeholders, ", "));
+  }
+}
+
+template <class Item, class Read>
+std::vector<Item> read_axis(const Node& node, const std::string& kind, const ProbeReading& job, Read read) {
+  AxisSource source = find_source(node, kind, "axes." + kind, job.pieces, job.problems);
+  if (!source.table.empty()) {
+    job.problems.add(node.place("axes." + kind), "no table can be read here", "this axis is a list");
+  }
+  std::vector<Item> items;
+  LabelCheck labels(job.problems);
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string key = source.key + "[" + std::to_string(i) + "]";
+    for (auto& item : read(entry, key)) {
+      labels.add(entry, key, item.label);
+      items.push_back(std::move(item));
+    }
+  }
+  return select(std::move(items), source, job.problems);
+}
+
+/// A marker is crossed with every word for people.
+std::vector<domain::Identity> read_identities(const Node& node, const std::vector<std::string>& people,
+                                              const ProbeReading& job) {
+  return read_axis<domain::Identity>(node, "identities", job, [&](const Node& entry, const std::string& key) {
+    std::string marker;
+    std::string definition;
+    std::string label;
+    std::string own_people;
+    Fields fields(entry, key, job.problems);
+    fields.line("label", label);
+    fields.required_line("marker", marker);
+    fields.line("people", own_people);
+    fields.required_line("definition", definition);
+    fields.finish();
+    check_surface(entry, key, marker, job.problems);
+    std::vector<domain::Identity> identities;
+    if (!own_people.empty()) {  // resolved: a finished identity
+      identities.push_back({label, marker, own_people, definition});
+      return identities;
+    }
+    check_placeholders(entry, key + ".definition", definition, {"{people}"}, job.problems);
+    for (const auto& word : people) {
+      identities.push_back({marker + " " + word, marker, word, base::replace_all(definition, "{people}", word)});
+    }
+    return identities;
+  });
+}
+
+std::vector<domain::RatedTrait> read_rated_traits(const Node& node, const ProbeReading& job) {
+  return read_axis<domain::RatedTrait>(node, "rated_traits", job, [&](const Node& entry, const std::string& key) {
+    domain::RatedTrait trait;
+    Fields fields(entry, key, job.problems);
+    fields.required_line("label", trait.label);
+    fields.required_line("dimension", trait.dimension);
+    fields.required_line("definition", trait.definition);
+    if (const Node* polarity = fields.optional("polarity")) {
+      const std::vector<std::string> names = {"positive", "negative"};
+      trait.polarity = static_cast<domain::RatedTrait::Polarity>(
+          read_choice(*polarity, key + ".polarity", job.problems, names).value_or(0));
+    }
+    fields.finish();
+    check_surface(entry, key, trait.label, job.problems);
+    return std::vector{trait};
+  });
+}
+
+std::vector<domain::RatingQuestion> read_questions(const Node& node, const ProbeReading& job) {
+  return read_axis<domain::RatingQuestion>(
+      node, "rating_questions", job, [&](const Node& entry, const std::string& key) {
+        domain::RatingQuestion question;
+        Fields fields(entry, key, job.problems);
+        fields.required_line("label", question.label);
+        fields.line("style", question.style);
+        fields.required_line("text", question.text);
+        fields.finish();
+        check_placeholders(entry, key + ".text", question.text, {"{identity}", "{trait}"}, job.problems);
+        return std::vector{question};
+      });
+}
+
+std::vector<domain::RatingOption> default_scale() {
+  return {{"extremely", 5}, {"very", 4}, {"average", 3}, {"slightly", 2}, {"not at all", 1}};
+}
+
+std::vector<domain::RatingOption> read_scale(const Node& node, base::Problems& problems) {
+  std::vector<domain::RatingOption> scale;
+  if (!expect_kind(node, Node::Kind::list, "scale", problems, Emptiness::refused)) {
+    return scale;
+  }
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const std::string key = "scale[" + std::to_string(i) + "]";
+    const auto pair = read_two(node.children[i], key, problems);
+    if (!pair) {
+      continue;
+    }
+    const auto value = base::parse_double(pair->second);
+    if (!value) {
+      problems.add(node.children[i].place(key), "'" + pair->second.substr(0, 40) + "' is no number",
+                   "an option is [text, value]");
+    }
+    check_surface(node.children[i], key, pair->first, problems);
+    for (const auto& other : scale) {
+      if (other.text == pair->first || other.value == value) {
+        problems.add(node.children[i].place(key), "option '" + pair->first + "' repeats a text or a value",
+                     "options must differ");
+      }
+    }
+    scale.push_back({pair->first, value.value_or(static_cast<double>(i))});
+  }
+  if (scale.size() < 2 || scale.size() > 26) {
+    problems.add(node.place("scale"), std::to_string(scale.size()) + " options", "2 to 26 are expected: A to Z");
+  }
+  return scale;
+}
+
+void read_number(Fields& fields, const std::string& name, double& target, double smallest, double largest,
+                 base::Problems& problems) {
+  if (const Node* node = fields.optional(name)) {
+    const auto text = read_text(*node, fields.key_of(name), problems);
+    const auto value = text ? base::parse_double(*text) : std::nullopt;
+    if (text && (!value || *value < smallest || *value > largest)) {
+      problems.add(
+          node->place(fields.key_of(name)), "'" + text->substr(0, 40) + "' is out of range",
+          "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected");
+    }
+    target = value.value_or(target);
+  }
+}
+
+domain::RatingSampling read_sampling(const Node& node, base::Problems& problems) {
+  domain::RatingSampling sampling;
+  if (node.kind == Node::Kind::scalar) {
+    const std::vector<std::string> names = {"none"};
+    read_choice(node, "sampling", problems, names);
+    sampling.runs = 0;
+    return sampling;
+  }
+  Fields fields(node, "sampling", problems);
+  fields.integer("runs", sampling.runs, 0, 1000);
+  fields.integer("max_new_tokens", sampling.max_new_tokens, 1, 4096);
+  fields.integer("top_k", sampling.top_k, 0, 1'000'000);
+  read_number(fields, "temperature", sampling.temperature, 0, 100, problems);
+  read_number(fields, "top_p", sampling.top_p, 1e-6, 1, problems);
+  if (const Node* stop = fields.optional("stop")) {
+    for (std::size_t i = 0;
+         expect_kind(*stop, Node::Kind::list, "sampling.stop", problems) && i < stop->children.size(); ++i) {
+      const auto text = read_text(stop->children[i], "sampling.stop", problems).value_or("");
+      if (text.empty()) {
+        problems.add(stop->children[i].place("sampling.stop"), "an empty stop text",
+                     "it would end every answer at once");
+      }
+      sampling.stop.push_back(text);
+    }
+  }
+  fields.finish();
+  if (sampling.runs == 0) {  // the rest says nothing then, and a dump does not keep it
+    sampling = domain::RatingSampling();
+    sampling.runs = 0;
+    return sampling;
+  }
+  if (sampling.temperature == 0 && sampling.runs > 1) {
+    problems.add(node.place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
+                 "greedy answers are all the same", "Set runs: 1, or a temperature.");
+  }
+  return sampling;
+}
+
+domain::RatingStatistics read_rating_statistics(const Node& node, const ProbeReading& job) {
+  domain::RatingStatistics statistics;
+  Fields fields(node, "statistics", job.problems);
+  if (const Node* path = fields.optional("human_ratings")) {
+    statistics.human_ratings =
+        job.pieces.resolve_path(read_line(*path, "statistics.human_ratings", job.problems, 4000).value_or(""));
+  }
+  if (const Node* clusters = fields.optional("clusters")) {
+    Fields settings(*clusters, "statistics.clusters", job.problems);
+    if (const Node* start = settings.optional("start")) {
+      const std::vector<std::string> names = {"plus_plus", "random"};
+      statistics.start = static_cast<domain::RatingStatistics::Start>(
+          read_choice(*start, "statistics.clusters.start", job.problems, names).value_or(0));
+    }
+    settings.integer("restarts", statistics.restarts, 1000, 10'000'000);
+    settings.integer("max_clusters", statistics.max_clusters, 1, 100);
+    settings.finish();
+  }
+  fields.finish();
+  return statistics;
+}
+
+void check_product(const ProbeReading& job, const Rating& settings) {
+  std::uint64_t cells = settings.scale.size();
+  bool overflow = false;
+  for (const std::size_t length : {settings.identities.size(), settings.traits.size(), settings.questions.size()}) {
+    overflow = overflow || __builtin_mul_overflow(cells, std::uint64_t{length}, &cells);
+  }
+  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
+    job.problems.add(job.root.place("axes"),
+                     base::with_thousands(settings.identities.size()) + " identities x " +
+                         base::with_thousands(settings.traits.size()) + " traits x " +
+                         base::with_thousands(settings.questions.size()) + " questions x options are too many cells",
+                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
+                     "Shorten an axis, or raise execution.max_cells.");
+  }
+}
+
+}  // namespace
+
+domain::ProbeSettings read_rating(const ProbeReading& job) {
+  Rating settings;
+  if (const Node* node = job.fields.required("axes")) {
+    Fields axes(*node, "axes", job.problems);
+    std::vector<std::string> people = {"women", "men"};
+    if (const Node* words = axes.optional("people")) {
+      people = read_lines(*words, "axes.people", job.problems).value_or(std::vector<std::string>());
+    }
+    if (const Node* identities = axes.required("identities")) {
+      settings.identities = read_identities(*identities, people, job);
+    }
+    if (const Node* traits = axes.required("rated_traits")) {
+      settings.traits = read_rated_traits(*traits, job);
+    }
+    if (const Node* questions = axes.required("rating_questions")) {
+      settings.questions = read_questions(*questions, job);
+    }
+    axes.finish();
+  }
+  const Node* scale = job.fields.optional("scale");
+  settings.scale = scale != nullptr ? read_scale(*scale, job.problems) : default_scale();
+  if (const Node* frame = job.fields.optional("frame")) {
+    settings.frame = read_text(*frame, "frame", job.problems).value_or("");
+    check_placeholders(*frame, "frame", settings.frame,
+                       {"{identity_definition}", "{trait_definition}", "{question}", "{options}"}, job.problems);
+  }
+  if (const Node* sampling = job.fields.optional("sampling")) {
+    settings.sampling = read_sampling(*sampling, job.problems);
+  }
+  if (const Node* statistics = job.fields.optional("statistics")) {
+    settings.statistics = read_rating_statistics(*statistics, job);
+  }
+  check_product(job, settings);
+  return settings;
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,23 @@
+// `stats` of the rating probe: the file that it writes, and what it prints.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "results/RatingScores.hpp"
+
+namespace stereosweep::results {
+
+/// Writes `target` (as export_run does): ratings, scores per dimension, spreads, coverage, clusters, agreement.
+void write_rating_statistics(const ResultFile& file, const RatingOptions& options, const RatingResult& result,
+                             const std::filesystem::path& target);
+
+/// Answers by status; position bias.
+std::string rating_status_text(const RatingResult& result);
+/// Scores per identity by the first measure, at most `count` identities (0: all).
+std::string rating_scores_text(const RatingResult& result, std::size_t count);
+/// Inertia, elbows and members of the clusters; agreement with people where there is a table.
+std::string rating_clusters_text(const RatingResult& result);
+std::string rating_agreement_text(const RatingResult& result);
+
+}  // namespace stereosweep::results

@@ -1,0 +1,327 @@
+"""Ratings: one digest for any number of ranks, statistics as numpy and scipy compute them from the raw cubes."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+import runs
+import tiny_causal
+import torch
+import xarray as xr
+from scipy import special, stats
+
+JOB = """
+schema: stereosweep/1
+name: ratings
+seed: 7
+model: {path: MODEL, chat: none}
+probe: rating
+axes:
+  identities: {file: scm_identities, only: [young women, young men, rich women, rich men, poor women, poor men, gay men]}
+  rated_traits:
+    - {label: friendly, dimension: warmth, definition: Friendly is friendly.}
+    - {label: cold, dimension: warmth, polarity: negative, definition: Cold is cold.}
+    - {label: able, dimension: competence, definition: Able is able.}
+    - {label: educated, dimension: competence, definition: Educated is educated.}
+  rating_questions: {file: scm_questions, only: [survey, folks, street]}
+# the fake engine says one of these, or warm, able, yes
+scale: [[often, 5], [some, 4], [many, 3], [no, 2], [never, 1]]
+sampling: {runs: 3, max_new_tokens: 1}
+statistics: {human_ratings: human.tsv, clusters: {start: random, restarts: 1000, max_clusters: 5}}
+execution: {engine: fake, contexts_per_block: 3}
+"""
+DIMENSIONS = {"warmth": ["friendly", "cold"], "competence": ["able", "educated"]}
+
+
+def write_job(folder):
+    rng = np.random.default_rng(3)
+    names = ["Young Women", "young-men", "rich women", "rich men", "poor women", "martians"]
+    rows = [f"{name}\t{dimension}\t{rng.uniform(1, 5):.3f}" for name in names for dimension in DIMENSIONS]
+    (folder / "human.tsv").write_text("identity\tdimension\tmean\n" + "\n".join(rows) + "\n")
+    job = folder / "job.yaml"
+    text = JOB.replace("MODEL", str(runs.ROOT / "tests/models/letters"))
+    job.write_text(text.replace("human.tsv", str(folder / "human.tsv")))
+    return job
+
+
+def program(*arguments):
+    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    return write_job(tmp_path_factory.mktemp("job"))
+
+
+@pytest.fixture(scope="module")
+def reference(job, tmp_path_factory):
+    output = tmp_path_factory.mktemp("reference") / "run"
+    code, _, err = runs.run(job, output)
+    assert code == 0, err
+    return output
+
+
+@pytest.fixture(scope="module")
+def raw(reference):
+    with xr.open_dataset(reference / "rating.h5", engine="netcdf4") as data:
+        return data.load()
+
+
+@pytest.fixture(scope="module")
+def derived(reference):
+    done = program("stats", reference)
+    assert done.returncode == 0, done.stderr
+    assert "not in this run: martians" in done.stdout
+    with xr.open_dataset(reference / "rating.stats.h5", engine="netcdf4") as data:
+        return data.load()
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_same_digest_and_texts_on_any_number_of_ranks(job, reference, raw, tmp_path, ranks):
+    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
+        assert (data.answer_text.values == raw.answer_text.values).all()
+
+
+def test_other_blocks_change_nothing(job, reference, tmp_path):
+    code, _, err = runs.run(job, tmp_path / "run", "execution.contexts_per_block=7", ranks=2)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_raw_cubes(raw):
+    assert raw.option_logprob.dims == ("identity", "trait", "question", "order", "form", "option")
+    assert raw.answer_text.dims == ("identity", "trait", "question", "order", "run")
+    assert np.isfinite(raw.option_logprob).all() and (raw.option_num_tokens > 0).all()
+    assert (raw.option_status == 0).all()
+    names = raw.answer_status.attrs["flag_meanings"].split()
+    values = dict(zip(raw.option.values, map(float, raw.option_value.values)))
+    for text, rating, status in zip(
+        raw.answer_text.values.ravel(), raw.answer_rating.values.ravel(), raw.answer_status.values.ravel()
+    ):
+        assert names[status] == ("ok" if text in values else "no_answer"), text
+        assert (rating == values[text]) if text in values else np.isnan(rating)
+    first = raw.prompt.sel(identity="rich men", trait="able", question="survey", order="reversed").item()
+    assert "Rich men have far more money" in first and "A. never\nB. no\nC. many\nD. some\nE. often\nAnswer:" in first
+
+
+def ratings_of(raw):
+    """[identity, trait, question, measure], as defined in src/probe/README.md."""
+    values = np.array([float(value) for value in raw.option_value.values])
+    shares = special.softmax(raw.option_logprob.values, axis=-1)
+    options = (shares.mean(axis=3) * values).sum(axis=-1)
+    answers = raw.answer_rating.values.reshape(*raw.answer_rating.shape[:3], -1)
+    with np.errstate(invalid="ignore"):
+        sampled = np.nanmean(answers, axis=-1)
+    return np.concatenate([options, sampled[..., None]], axis=-1)
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_ratings_and_scores(raw, derived):
+    ratings = ratings_of(raw)
+    np.testing.assert_allclose(derived.rating.values, ratings, rtol=1e-12)
+    turned = ratings.copy()
+    turned[:, 1] = 6 - turned[:, 1]  # cold
+    by_run = raw.answer_rating.values.copy()
+    by_run[:, 1] = 6 - by_run[:, 1]
+    traits = list(raw.trait.values)
+    for dimension, members in DIMENSIONS.items():
+        places = [traits.index(member) for member in members]
+        for measure, name in enumerate(derived.measure.values):
+            cells = turned[..., measure][:, places]
+            score = derived.score.sel(measure=name, dimension=dimension)
+            np.testing.assert_allclose(score, np.nanmean(cells, axis=(1, 2)), rtol=1e-12)
+            questions = np.nanmean(cells, axis=1)
+            spread = derived.spread_over_questions.sel(measure=name, dimension=dimension)
+            np.testing.assert_allclose(spread, np.nanstd(questions, axis=1, ddof=1), rtol=1e-10)
+            variation = derived.variation_over_questions.sel(measure=name, dimension=dimension)
+            np.testing.assert_allclose(variation, spread / np.nanmean(questions, axis=1), rtol=1e-10)
+        runs_of = np.nanmean(np.nanmean(by_run[:, places], axis=3).reshape(len(raw.identity), -1, 3), axis=1)
+        spread = derived.spread_over_runs.sel(measure="sampled", dimension=dimension)
+        np.testing.assert_allclose(spread, np.nanstd(runs_of, axis=1, ddof=1), rtol=1e-10)
+    assert np.isnan(derived.spread_over_runs.sel(measure="option_text")).all()
+
+
+def test_position_bias(raw, derived):
+    values = np.array([float(value) for value in raw.option_value.values])
+    shares = special.softmax(raw.option_logprob.values, axis=-1)
+    ratings = (shares * values).sum(axis=-1)  # [..., order, form]
+    np.testing.assert_allclose(derived.order_difference, ratings[..., 0, :] - ratings[..., 1, :], rtol=1e-9, atol=1e-12)
+    by_place = np.stack([shares[:, :, :, 0], shares[:, :, :, 1, :, ::-1]]).mean(axis=(0, 1, 2, 3))
+    np.testing.assert_allclose(derived.position_share, by_place, rtol=1e-10)
+
+
+def test_coverage_counts_every_answer(raw, derived):
+    for status, name in enumerate(derived.answer_status.values):
+        counts = (raw.answer_status == status).sum(dim=("trait", "question", "order", "run"))
+        assert (derived.answer_count.sel(answer_status=name).values == counts.values).all()
+    assert int(derived.answer_count.sum()) == raw.answer_status.size
+
+
+def test_agreement_with_people(derived):
+    for dimension in DIMENSIONS:
+        human = derived.human_mean.sel(dimension=dimension).values
+        known = np.isfinite(human)
+        assert known.sum() == 5
+        for name in derived.measure.values:
+            score = derived.score.sel(measure=name, dimension=dimension).values
+            both = derived.sel(measure=name, dimension=dimension)
+            r, p = stats.pearsonr(score[known], human[known])
+            np.testing.assert_allclose([both.pearson, both.pearson_p], [r, p], rtol=1e-9)
+            rho, p = stats.spearmanr(score[known], human[known])
+            np.testing.assert_allclose([both.spearman, both.spearman_p], [rho, p], rtol=1e-9, atol=1e-12)
+
+
+def partitions(count, parts):
+    """Every partition of `count` points into `parts` parts, as labels in order of first appearance."""
+
+    def grow(labels, used):
+        if len(labels) == count:
+            if used == parts:
+                yield tuple(labels)
+            return
+        for label in range(min(used + 1, parts)):
+            yield from grow([*labels, label], max(used, label + 1))
+
+    yield from grow([], 0)
+
+
+def test_clusters_are_the_best_of_all_partitions(derived):
+    for name in derived.measure.values:
+        points = derived.score.sel(measure=name).values.T
+        curve = []
+        for parts in range(1, 6):
+            best = min(
+                (sum(((points[label] - points[label].mean(0)) ** 2).sum() for label in
+                     (np.array(labels) == part for part in range(parts))), labels)
+                for labels in partitions(len(points), parts)
+            )
+            curve.append(best[0])
+            here = derived.sel(measure=name, num_clusters=str(parts))
+            np.testing.assert_allclose(here.cluster_inertia, best[0], rtol=1e-9)
+            assert tuple(here.cluster.values) == best[1]
+            assert 1 <= int(here.cluster_restarts_at_best) <= 1000
+        curve = np.array(curve)
+        elbow = 2 + int(np.argmax(curve[:-2] - 2 * curve[1:-1] + curve[2:]))
+        assert int(derived.elbow_second_difference.sel(measure=name)) == elbow
+        depth = (curve[0] - curve) / (curve[0] - curve[-1]) - np.arange(5) / 4
+        assert int(derived.elbow_kneedle.sel(measure=name)) == 1 + int(np.argmax(depth))
+
+
+def test_show_plan_and_validate(job, reference):
+    shown = program("show", reference)
+    assert shown.returncode == 0 and "sampled answers:  ok" in shown.stdout, shown.stderr
+    planned = program("plan", job, "--show-prompts", "--limit", "2")
+    assert planned.returncode == 0, planned.stderr
+    assert "168 prompts with 10 continuations each, 504 sampled answers" in planned.stdout
+    assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
+    assert "7 identities x 4 traits x 3 questions: 84 contexts" in program("validate", job).stdout
+
+
+def test_chat_is_chosen_or_asked_for(job, tmp_path):
+    said = program("plan", job, "model.chat=chatml")
+    assert said.returncode == 2 and "'<|im_start|>' of the chat template 'chatml' is no token" in said.stderr
+    silent = tmp_path / "job.yaml"
+    silent.write_text(job.read_text().replace(", chat: none", ""))
+    asked = program("validate", silent)
+    assert asked.returncode == 2 and "Say model.chat: NAME" in asked.stderr
+    falcon = program("plan", job, "model.chat=falcon", "--show-prompts", "--limit", "1")
+    assert falcon.returncode == 0, falcon.stderr
+    prompt = json.loads(falcon.stdout.splitlines()[-2].split("\t")[2])
+    assert prompt.startswith("\n\nUser: Please answer") and prompt.endswith("Answer:\n\nAssistant:")
+
+
+def test_faults_of_a_job_are_reported_at_once(job):
+    done = program(
+        "validate", job, "sampling={runs: 3, temperature: 0}", "scale=[[a, 1]]", "frame=no places",
+        "statistics.clusters.restarts=10",
+    )
+    assert done.returncode == 2
+    for part in ("greedy answers are all the same", "2 to 26 are expected", "0 times {question}", "restarts"):
+        assert part in done.stderr, done.stderr
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    """A tiny causal model whose tokenizer puts <s> before a text."""
+    return tiny_causal.make("llama2", tmp_path_factory.mktemp("llama"), positions=2048)
+
+
+def small_job(job, folder, model, chat):
+    text = job.read_text().replace(str(runs.ROOT / "tests/models/letters"), str(model)).replace("chat: none", chat)
+    text = text.replace("engine: fake", "device: cpu").replace("max_new_tokens: 1", "max_new_tokens: 6")
+    text = text.replace("young women, young men, rich women, rich men, poor women, poor men, gay men", "rich men, gay men")
+    text = text.replace("only: [survey, folks, street]", "only: [survey, folks]")
+    path = folder / "small.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_real_model_gives_what_transformers_gives(job, llama, tmp_path):
+    small = small_job(job, tmp_path, llama.folder, "chat: none")
+    digests = []
+    for ranks in (1, 3):
+        output = tmp_path / f"run{ranks}"
+        code, _, err = runs.run(small, output, ranks=ranks)
+        assert code == 0, err
+        digests.append(runs.digest(output))
+    assert digests[0] == digests[1]
+    with xr.open_dataset(tmp_path / "run1/rating.h5", engine="netcdf4") as data:
+        raw = data.load()
+    assert (raw.option_status == 0).all() and len(set(raw.answer_text.values.ravel())) > 20
+    cell = raw.sel(identity="gay men", trait="able", question="folks")
+    letters = {"as_listed": "ABCDE", "reversed": "EDCBA"}
+    for order, form in (("as_listed", "text"), ("reversed", "letter")):
+        prompt = cell.prompt.sel(order=order).item()
+        words = raw.option.values if form == "text" else letters[order]
+        expected = [llama.tokens(prompt, " " + word) for word in words]
+        ours = cell.option_logprob.sel(order=order, form=form).values
+        np.testing.assert_allclose(ours, [sum(tokens) for tokens in expected], rtol=2e-5)
+        assert (cell.option_num_tokens.sel(order=order, form=form) == [len(tokens) for tokens in expected]).all()
+
+
+def ask(model, query):
+    done = subprocess.run(
+        [runs.PROGRAM, "query", "--model", str(model)], input=json.dumps(query) + "\n", capture_output=True, text=True,
+        cwd=runs.ROOT,
+    )
+    return json.loads(done.stdout)
+
+
+def test_conversations_are_framed_once(llama):
+    messages = [{"role": "user", "content": " How are you?"}]
+    written = {"mistral": "<s>[INST]  How are you? [/INST]", "llama2": "<s>[INST] How are you? [/INST]"}
+    start = llama.tokenizer.token_to_id("<s>")
+    for chat, text in written.items():
+        ids = llama.tokenizer.encode(text, add_special_tokens=False).ids
+        assert ids[0] == start and ids.count(start) == 1
+        ours = ask(llama.folder, {"kind": "generate", "messages": messages, "chat": chat, "max_new_tokens": 5})
+        with torch.inference_mode():
+            for token in ours["ids"]:
+                assert llama.model(torch.tensor([ids])).logits[0, -1].argmax().item() == token
+                ids.append(token)
+        assert len(ours["ids"]) == 5 or llama.model(torch.tensor([ids])).logits[0, -1].argmax().item() == 2
+    unknown = ask(llama.folder, {"kind": "generate", "messages": messages, "max_new_tokens": 5})
+    assert "no chat template is known" in unknown["error"]
+    wrong = ask(llama.folder, {"kind": "generate", "messages": messages, "chat": "gemma", "max_new_tokens": 5})
+    assert "no token of this model" in wrong["error"]
+
+
+def test_chat_run_writes_the_format_and_no_second_start(job, llama, tmp_path):
+    small = small_job(job, tmp_path, llama.folder, "chat: llama2")
+    code, _, err = runs.run(small, tmp_path / "run")
+    assert code == 0, err
+    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
+        raw = data.load()
+    cell = raw.sel(identity="rich men", trait="cold", question="survey", order="as_listed")
+    prompt = cell.prompt.item()
+    assert prompt.startswith("<s>[INST] Please answer") and prompt.endswith("Answer: [/INST]")
+    ids = llama.tokenizer.encode(prompt, add_special_tokens=False).ids
+    joint = llama.tokenizer.encode(prompt + " often", add_special_tokens=False).ids
+    begin = next((i for i, pair in enumerate(zip(ids, joint)) if pair[0] != pair[1]), min(len(ids), len(joint)))
+    logs = llama.logs(joint)
+    expected = sum(logs[place - 1, joint[place]].item() for place in range(begin, len(joint)))
+    np.testing.assert_allclose(cell.option_logprob.sel(form="text", option="often").item(), expected, rtol=2e-5)
