@@ -125,6 +125,22 @@ def test_old_spelling_of_rope(program, case, tmp_path):
     compare(program, model, tmp_path)
 
 
+@pytest.mark.parametrize("variant", ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 40b", "falcon rw",
+                                     "opt", "llama", "mixtral", "qwen2", "qwen3", "phi3", "olmo2", "starcoder2",
+                                     "stablelm", "gemma", "gemma2", "gemma3"])
+def test_defaults_of_every_family(program, variant, tmp_path):
+    """Only the keys that differ from what transformers assumes."""
+    model_type, settings = VARIANTS[variant]
+    model = tiny(model_type, **settings)
+    save(model, tmp_path)
+    usual = type(model.config)().to_dict()
+    shorter = {key: value for key, value in model.config.to_dict().items()
+               if key == "model_type" or key not in usual or value != usual[key]}
+    assert len(shorter) < len(model.config.to_dict()) - 8
+    (tmp_path / "config.json").write_text(json.dumps(shorter))
+    compare(program, model, tmp_path)
+
+
 def test_keys_that_are_null_or_left_out(program, tmp_path):
     """head_dim null, n_inner left out, settings of training and of other tools beside them."""
     llama = tiny("llama", **LLAMA)
