@@ -5,8 +5,9 @@ import json
 import numpy
 import pytest
 import torch
-from causal_models import (GPT2, LLAMA, LLAMA3, VARIANTS, VOCABULARY, Program, ids_of, save, stored_tensors, theirs,
-                           tiny)
+import transformers
+from causal_models import (GPT2, LLAMA, LLAMA3, VARIANTS, VOCABULARY, Program, ids_of, save, spread, stored_tensors,
+                           theirs, tiny)
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +219,18 @@ def test_the_reading_part_of_gemma3(program, tmp_path):
                              for name, tensor in stored_tensors(model).items()} | {vision: torch.ones(2)})
         (folder / "config.json").write_text(json.dumps(config))
         compare(program, model, folder)
+
+
+def test_a_whole_gemma3_that_sees(program, tmp_path):
+    """Saved by transformers, vision tower included; asked about text alone."""
+    model_type, settings = VARIANTS["gemma3"]
+    text = transformers.AutoConfig.for_model(model_type, vocab_size=VOCABULARY, **settings).to_dict()
+    vision = dict(model_type="siglip_vision_model", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                  num_attention_heads=2, image_size=28, patch_size=14)
+    model = spread(transformers.Gemma3ForConditionalGeneration(transformers.Gemma3Config(
+        text_config=text, vision_config=vision, image_token_index=0, boi_token_index=1, eoi_token_index=2)), 1)
+    model.save_pretrained(tmp_path)
+    compare(program, model, tmp_path)
 
 
 def test_longest_texts(program, tmp_path):
