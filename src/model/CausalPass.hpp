@@ -23,7 +23,8 @@ namespace stereosweep::model {
 struct PassSettings {
   std::int64_t rows_at_once = 0;
   Kernels kernels = Kernels::own_kernels;
-  std::shared_ptr<parallel::TensorGroup> group;  ///< ranks that hold the other slices; null: this is the whole model
+  /// Ranks that hold the other slices; null: this is the whole model.
+  std::shared_ptr<parallel::TensorGroup> group = nullptr;
 };
 
 class CausalPass {
