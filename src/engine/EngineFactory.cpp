@@ -83,7 +83,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                                           "at most " + std::to_string(max_threads) + " are started"));
   }
   if (settings.kind == domain::EngineKind::fake) {
-    return std::make_unique<FakeEngine>(tokenizer.size(), settings.seed);
+    return std::make_unique<FakeEngine>(tokenizer, settings.seed);
   }
   model::configure_threads(settings.threads);
   keep_freed_memory();

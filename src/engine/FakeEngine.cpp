@@ -8,21 +8,18 @@
 #include <string_view>
 
 #include "base/Error.hpp"
+#include "base/Random.hpp"
+#include "engine/ContinuationBorder.hpp"
+#include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
 using query::TokenId;
 
-// Finaliser of splitmix64 (Steele, Lea, Flood 2014, OOPSLA): every input bit reaches every output bit.
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31U);
-}
+using base::mix_bits;
 
-std::uint64_t mix(std::uint64_t state, std::uint64_t value) { return mix(state ^ mix(value)); }
+std::uint64_t mix(std::uint64_t state, std::uint64_t value) { return mix_bits(state ^ mix_bits(value)); }
 
 std::uint64_t hash_text(std::uint64_t state, std::string_view text) {
   state = mix(state, text.size());
@@ -30,7 +27,7 @@ std::uint64_t hash_text(std::uint64_t state, std::string_view text) {
     std::uint64_t word = 0;
     const auto length = std::min<std::size_t>(8, text.size());
     std::memcpy(&word, text.data(), length);
-    state = mix(state ^ word);
+    state = mix_bits(state ^ word);
     text.remove_prefix(length);
   }
   return state;
@@ -46,7 +43,7 @@ double between(std::uint64_t hash, std::uint64_t draw, double lowest, double hig
 
 // The forward input: text and what stands in its masks.
 std::uint64_t hash_input(std::uint64_t seed, const query::Fill& fill) {
-  auto state = hash_text(mix(seed), fill.text);
+  auto state = hash_text(mix_bits(seed), fill.text);
   for (const auto& slot : fill.slots) {
     state = mix(state, slot.filled ? static_cast<std::uint64_t>(*slot.filled) + 1 : 0);
   }
@@ -91,12 +88,16 @@ std::vector<query::Answer> FakeEngine::answer(std::span<const query::Query> quer
         },
         asked));
   }
-  count_distinct(queries);
+  count_distinct();
+  counts_.queries += queries.size();
   return answers;
 }
 
 query::Answer FakeEngine::fill(const query::Fill& fill) {
   const auto input = hash_input(seed_, fill);
+  const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
+  inputs_.push_back({input, words});  // "tokens": words and two special ones
+  const auto vocabulary = tokenizer_.size();
   query::FillAnswer answer;
   answer.slots.reserve(fill.slots.size());
   for (std::size_t place = 0; place < fill.slots.size(); ++place) {
@@ -105,8 +106,8 @@ query::Answer FakeEngine::fill(const query::Fill& fill) {
     auto& slot = answer.slots.emplace_back();
     slot.logprob.reserve(targets.size());
     for (const auto target : targets) {
-      if (target < 0 || static_cast<std::size_t>(target) >= vocabulary_) {
-        return outside(target, vocabulary_);
+      if (target < 0 || static_cast<std::size_t>(target) >= vocabulary) {
+        return outside(target, vocabulary);
       }
       slot.logprob.push_back(between(mix(row, static_cast<std::uint64_t>(target)), 1, -16, -0.05));
       if (fill.set_distances) {
@@ -123,21 +124,34 @@ query::Answer FakeEngine::fill(const query::Fill& fill) {
   return answer;
 }
 
-query::Answer FakeEngine::follow(const query::Continue& asked) const {
+query::Answer FakeEngine::follow(const query::Continue& asked) {
   query::ContinueAnswer answer;
-  for (const auto& continuation : asked.continuations) {
-    const auto hash = hash_text(hash_text(mix(seed_), asked.prompt), continuation);
-    auto& tokens = answer.logprob.emplace_back();
-    for (std::uint64_t token = 0; token < 1 + continuation.size() / 6; ++token) {
-      tokens.push_back(between(hash, token, -12, -0.05));
+  try {
+    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
+    for (const auto& continuation : asked.continuations) {
+      const auto joint = border.join(continuation);
+      auto& tokens = answer.logprob.emplace_back();
+      auto path = mix_bits(seed_);
+      for (std::size_t place = 0; place < joint.ids.size(); ++place) {
+        const auto with_token = mix(path, static_cast<std::uint64_t>(joint.ids[place]));
+        if (place >= joint.begin) {
+          tokens.push_back(between(with_token, 1, -12, -0.05));
+        }
+        path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
+      }
+      inputs_.push_back({path, joint.ids.size() - 1});
+      counts_.head_rows += tokens.size();
     }
+  } catch (const base::InputError& error) {
+    return to_query_error(error);
   }
   return answer;
 }
 
-query::Answer FakeEngine::embed(const query::Embed& asked) const {
+query::Answer FakeEngine::embed(const query::Embed& asked) {
   constexpr std::size_t width = 16;
-  auto hash = hash_text(mix(seed_), asked.text);
+  auto hash = hash_text(mix_bits(seed_), asked.text);
+  inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.text.begin(), asked.text.end(), ' '))});
   for (const auto value : {asked.span.begin, asked.span.end, static_cast<std::size_t>(asked.layer + 1024),
                            static_cast<std::size_t>(asked.pool)}) {
     hash = mix(hash, value);
@@ -149,34 +163,27 @@ query::Answer FakeEngine::embed(const query::Embed& asked) const {
   return answer;
 }
 
-query::Answer FakeEngine::generate(const query::Generate& asked) const {
+query::Answer FakeEngine::generate(const query::Generate& asked) {
   constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
   auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
+  inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.prompt.begin(), asked.prompt.end(), ' '))});
   query::GenerateAnswer answer;
   for (std::int32_t i = 0; i < asked.max_new_tokens; ++i) {
-    hash = mix(hash);
-    answer.ids.push_back(static_cast<TokenId>(hash % vocabulary_));
+    hash = mix_bits(hash);
+    answer.ids.push_back(static_cast<TokenId>(hash % tokenizer_.size()));
     answer.text += (i > 0 ? " " : "") + std::string(words[hash >> 61U]);
   }
   return answer;
 }
 
-void FakeEngine::count_distinct(std::span<const query::Query> queries) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> inputs;  // hash, "tokens": words and two special ones
-  inputs.reserve(queries.size());
-  for (const auto& asked : queries) {
-    if (const auto* fill = std::get_if<query::Fill>(&asked)) {
-      const auto words = 3 + static_cast<std::uint64_t>(std::count(fill->text.begin(), fill->text.end(), ' '));
-      inputs.emplace_back(hash_input(seed_, *fill), words);
-    }
+void FakeEngine::count_distinct() {
+  std::sort(inputs_.begin(), inputs_.end());
+  inputs_.erase(std::unique(inputs_.begin(), inputs_.end()), inputs_.end());
+  counts_.distinct_sequences += inputs_.size();
+  for (const auto& input : inputs_) {
+    counts_.distinct_tokens += input.tokens;
   }
-  std::sort(inputs.begin(), inputs.end());
-  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-  counts_.queries += queries.size();
-  counts_.distinct_sequences += inputs.size();
-  for (const auto& [hash, tokens] : inputs) {
-    counts_.distinct_tokens += tokens;
-  }
+  inputs_.clear();
 }
 
 }  // namespace stereosweep::engine

@@ -46,7 +46,7 @@ domain::Job bench_job() {
 
 void measure(const char* name, const domain::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const probe::AssociationProbe probe(job, tokenizer);
-  engine::FakeEngine engine(tokenizer.size(), 1);
+  engine::FakeEngine engine(tokenizer, 1);
   double first = 0;
   double answer = 0;
   double fold = 0;

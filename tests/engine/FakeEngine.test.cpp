@@ -5,9 +5,24 @@
 
 #include <cmath>
 #include <ctime>
+#include <set>
+
+#include "engine/CausalTokenizer.hpp"
+#include "engine/ContinuationBorder.hpp"
 
 namespace stereosweep::engine {
 namespace {
+
+// A WordPiece vocabulary of so many made-up words.
+tokenizer::Tokenizer tokenizer_of(int size) {
+  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 5; i < size; ++i) {
+    vocabulary += "w" + std::to_string(i) + "\n";
+  }
+  base::FileSet files("tiny");
+  files.add("vocab.txt", base::to_shared(vocabulary));
+  return tokenizer::Tokenizer::from_files(files);
+}
 
 query::Query sample(const std::string& text, std::vector<query::TokenId> targets) {
   return query::Fill{text, {query::MaskSlot{7, {}}, query::MaskSlot{std::nullopt, std::move(targets)}}, true, true};
@@ -18,7 +33,8 @@ const query::SlotAnswer& second_slot(const query::Answer& answer) {
 }
 
 TEST(FakeEngine, NumbersArePlausible) {
-  FakeEngine engine(1000, 1);
+  const auto tokenizer = tokenizer_of(1000);
+  FakeEngine engine(tokenizer, 1);
   const std::vector<query::Query> queries = {sample("a [MASK] [MASK]", {1, 2, 999})};
   const auto answers = engine.answer(queries);
   const auto& slot = second_slot(answers[0]);
@@ -33,8 +49,9 @@ TEST(FakeEngine, NumbersArePlausible) {
 }
 
 TEST(FakeEngine, AnswersDependOnWhatTheyWouldInAModelAlone) {
-  FakeEngine engine(1000, 1);
-  FakeEngine other_seed(1000, 2);
+  const auto tokenizer = tokenizer_of(1000);
+  FakeEngine engine(tokenizer, 1);
+  FakeEngine other_seed(tokenizer, 2);
   const std::vector<query::Query> queries = {sample("a [MASK] [MASK]", {1, 2}), sample("b [MASK] [MASK]", {1, 2}),
                                              sample("a [MASK] [MASK]", {2})};
   const auto answers = engine.answer(queries);
@@ -47,7 +64,8 @@ TEST(FakeEngine, AnswersDependOnWhatTheyWouldInAModelAlone) {
 }
 
 TEST(FakeEngine, WrongIdSpoilsItsQueryOnly) {
-  FakeEngine engine(10, 1);
+  const auto tokenizer = tokenizer_of(10);
+  FakeEngine engine(tokenizer, 1);
   const std::vector<query::Query> queries = {sample("[MASK] [MASK]", {10}), sample("[MASK] [MASK]", {-1}),
                                              sample("[MASK] [MASK]", {9})};
   const auto answers = engine.answer(queries);
@@ -57,7 +75,8 @@ TEST(FakeEngine, WrongIdSpoilsItsQueryOnly) {
 }
 
 TEST(FakeEngine, AnswersOverAHundredThousandSlotsASecond) {
-  FakeEngine engine(30000, 1);
+  const auto tokenizer = tokenizer_of(30000);
+  FakeEngine engine(tokenizer, 1);
   std::vector<query::Query> queries;
   for (int i = 0; i < 20000; ++i) {
     queries.push_back(sample("Most people know that group " + std::to_string(i) + " are [MASK] [MASK].", {5, 6, 7}));
@@ -65,6 +84,40 @@ TEST(FakeEngine, AnswersOverAHundredThousandSlotsASecond) {
   const auto start = std::clock();
   EXPECT_EQ(engine.answer(queries).size(), queries.size());
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 0.2);  // 40,000 slots
+}
+
+TEST(FakeEngine, ContinuationsHaveTheTokensOfTheBorderRule) {
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::none);
+  FakeEngine engine(tokenizer, 1);
+  const std::vector<query::Query> queries = {query::Continue{"x the ", {"ab", "cd ab", "z"}},
+                                             query::Continue{"x the", {" ab"}}, query::Continue{"", {"z"}}};
+  const auto answers = engine.answer(queries);
+  const auto& logprob = std::get<query::ContinueAnswer>(answers[0]).logprob;
+  const ContinuationBorder border("x the ", tokenizer, query::Framing::tokenizer);
+  ASSERT_EQ(logprob.size(), 3U);
+  for (std::size_t i = 0; i < logprob.size(); ++i) {
+    const auto joint = border.join(std::get<query::Continue>(queries[0]).continuations[i]);
+    EXPECT_EQ(logprob[i].size(), joint.ids.size() - joint.begin);
+    EXPECT_THAT(logprob[i], ::testing::Each(::testing::Lt(0.0)));
+  }
+  EXPECT_EQ(std::get<query::ContinueAnswer>(answers[1]).logprob[0], logprob[0]);  // the same text, cut elsewhere
+  EXPECT_TRUE(std::holds_alternative<query::QueryError>(answers[2]));
+  EXPECT_EQ(engine.counts().distinct_sequences, 3U);  // "x the", "x the " before z, "x the cd"
+}
+
+TEST(FakeEngine, TextsAreWords) {
+  const auto tokenizer = tokenizer_of(1000);
+  FakeEngine engine(tokenizer, 1);
+  std::set<std::string> texts;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<query::Query> one = {query::Generate{"x", 1, 1, 0, 1, seed, {}, query::Framing::tokenizer}};
+    const auto answer = std::get<query::GenerateAnswer>(engine.answer(one)[0]);
+    ASSERT_EQ(answer.ids.size(), 1U);
+    EXPECT_LT(answer.ids[0], 1000);
+    texts.insert(answer.text);
+  }
+  EXPECT_EQ(texts.size(), 8U);
+  EXPECT_TRUE(texts.contains("never"));
 }
 
 }  // namespace

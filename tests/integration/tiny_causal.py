@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tokenizer"))
 from causal_families import CAUSAL  # noqa: E402
 from wheel_training import byte_level  # noqa: E402
 
+torch.set_num_threads(1)       # texts are short: more threads only wait for each other
+
 
 def make(kind, folder, positions=64):
     """"gpt2" puts nothing before a text, "llama2" and "llama3" put a first token there."""

@@ -95,7 +95,7 @@ class AssociationProbeTest : public ::testing::Test {
   }
 
   const tokenizer::Tokenizer tokenizer_ = testing::word_piece();
-  engine::FakeEngine engine_{tokenizer_.size(), 5};
+  engine::FakeEngine engine_{tokenizer_, 5};
 };
 
 TEST_F(AssociationProbeTest, SchemaNamesAxesAndPriors) {

@@ -30,7 +30,7 @@ class StatisticsTest : public ::testing::Test {
  protected:
   StatisticsTest() : tokenizer_(probe::testing::word_piece()) {
     const auto probe = probe::make_probe(probe::testing::small_job(), tokenizer_);
-    engine::FakeEngine engine(tokenizer_.size(), 5);
+    engine::FakeEngine engine(tokenizer_, 5);
     const auto source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
       probe::Transcript transcript;
       transcript.rounds.push_back(probe->first(block));
@@ -204,7 +204,7 @@ TEST_F(StatisticsTest, AgreementIsThatOfTheRatedCells) {
   for (const auto& pooled : alignment.pooled_by_template) {
     EXPECT_LE(pooled.value, alignment.choice->pooled.value);
   }
-  EXPECT_THAT(agreement_text(result), HasSubstr("1 rated groups not in the result: robots"));
+  EXPECT_THAT(agreement_text(result), HasSubstr("1 rated group not in the result: robots"));
 }
 
 TEST_F(StatisticsTest, UnusableRatingsAreRefused) {
