@@ -15,21 +15,23 @@
 namespace stereosweep::model {
 namespace {
 
-// Rows of one product: on one core 512 rows keep a layer's numbers in the caches; experts share the rows out.
-constexpr std::int64_t rows_per_thread = 512;
+// Rows of one product: on one core 512 rows of float32 keep a layer's numbers in the caches. In bfloat16 products are
+// so fast that reading the weights for 512 rows took 3 % of the time. Experts share the rows out.
+constexpr std::int64_t rows_in_float32 = 512;
+constexpr std::int64_t rows_in_bfloat16 = 1024;
 constexpr std::int64_t most_rows_at_once = 2048;
 constexpr std::int64_t rows_on_device = 16384;
 // A float32 head that shares the word embeddings' memory stays as it is where a packed copy would be larger than this.
 constexpr std::int64_t most_copied_bytes = std::int64_t{1} << 29;
 
-PassSettings completed(PassSettings settings, const CausalSpecification& specification, const at::Device& device) {
+PassSettings completed(PassSettings settings, const CausalSpecification& specification, const at::Tensor& words) {
   if (settings.rows_at_once == 0) {
     const auto spread = specification.experts.count > 0
                             ? specification.experts.count / std::max<std::int64_t>(1, specification.experts.per_token)
                             : 1;
-    settings.rows_at_once = device.is_cpu()
-                                ? std::min(most_rows_at_once, rows_per_thread * at::get_num_threads() * spread)
-                                : rows_on_device;
+    const auto rows_per_thread = words.scalar_type() == at::kFloat ? rows_in_float32 : rows_in_bfloat16;
+    settings.rows_at_once =
+        words.is_cpu() ? std::min(most_rows_at_once, rows_per_thread * at::get_num_threads() * spread) : rows_on_device;
   }
   return settings;
 }
@@ -91,7 +93,7 @@ CausalBody::CausalBody(CausalSpecification specification, CausalWeights weights,
   if (!device.is_cpu()) {
     settings.kernels = Kernels::operators;
   }
-  settings_ = completed(settings, specification_, device);
+  settings_ = completed(settings, specification_, weights_.words);
   shape_.num_layers = static_cast<int>(weights_.layers.size());
   shape_.hidden = specification_.hidden;
   shape_.has_head = weights_.head.defined();

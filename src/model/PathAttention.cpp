@@ -106,13 +106,16 @@ at::Tensor PathAttention::attend_one(const at::Tensor& query, const at::Tensor& 
     mask = mask.add(rule_.alibi_is_scaled ? bias.mul(scale) : bias);
   }
   at::Tensor mixed;
-  if (rule_.softcap == 0) {
+  const bool wide = query.scalar_type() == at::kFloat;  // in bfloat16 a far key's alibi would lose its last digits
+  if (rule_.softcap == 0 && (wide || !alibi_.defined())) {
     mixed = at::scaled_dot_product_attention(q, k.expand({-1, group, -1, -1}), v.expand({-1, group, -1, -1}),
                                              mask.to(query.scalar_type()), 0.0, false, scale);
   } else {
     const auto scores = at::matmul(q.to(at::kFloat), k.to(at::kFloat).transpose(2, 3)).mul_(scale);
-    const auto capped = scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap).add_(mask);
-    mixed = at::matmul(at::softmax(capped, -1), v.to(at::kFloat)).to(query.scalar_type());
+    if (rule_.softcap != 0) {
+      scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap);
+    }
+    mixed = at::matmul(at::softmax(scores.add_(mask), -1), v.to(at::kFloat)).to(query.scalar_type());
   }
   return mixed.permute({2, 0, 1, 3}).reshape({queries, query.size(1)});
 }

@@ -1,0 +1,184 @@
+// Norms, activations and turning by our own kernels against float64 and against torch's operators.
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/erf.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "model/Activate.hpp"
+#include "model/Normalize.hpp"
+#include "model/Rotary.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+double difference(const at::Tensor& left, const at::Tensor& right) {
+  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
+}
+
+std::vector<Instructions> instruction_sets() {
+  std::vector<Instructions> present;
+  for (const auto instructions : {Instructions::baseline, Instructions::avx2, Instructions::avx512}) {
+    if (has(instructions)) {
+      present.push_back(instructions);
+    } else {
+      std::printf("this processor lacks one of the instruction sets: not compared\n");
+    }
+  }
+  return present;
+}
+
+at::Tensor plain_norm(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
+  auto x = input.to(at::kDouble);
+  if (rule.kind == NormKind::layer) {
+    x = x.sub(x.mean(-1, true));
+  }
+  x = x.mul(x.square().mean(-1, true).add(rule.epsilon).rsqrt());
+  x = x.mul(norm.weight.to(at::kDouble).add(rule.kind == NormKind::rms_gemma ? 1 : 0));
+  return norm.bias.defined() ? x.add(norm.bias.to(at::kDouble)) : x;
+}
+
+constexpr NormKind kinds[] = {NormKind::layer, NormKind::rms, NormKind::rms_late, NormKind::rms_gemma};
+
+TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
+  for (const std::int64_t width : {1, 7, 16, 40, 768}) {
+    for (const auto kind : kinds) {
+      const NormRule rule{kind, 1e-5};
+      for (const auto type : {at::kFloat, at::kBFloat16}) {
+        const auto input = at::randn({9, width}, at::kFloat).mul_(3).add_(1).to(type);
+        const Norm norm{at::randn({width}, at::kFloat).to(type),
+                        kind == NormKind::layer ? at::randn({width}, at::kFloat).to(type) : at::Tensor()};
+        const auto expected = plain_norm(input, norm, rule);
+        const double size = expected.abs().max().item<double>();
+        for (const auto instructions : instruction_sets()) {
+          EXPECT_LT(difference(normalize_on_cpu(input, norm, rule, instructions), expected),
+                    (type == at::kFloat ? 2e-6 : 1e-2) * size + 1e-6);
+        }
+        const auto own = normalize(input, norm, rule);
+        const auto operators = normalize_with_operators(input, norm, rule);
+        if (type == at::kFloat) {
+          EXPECT_LT(difference(operators, expected), 2e-6 * size + 1e-6);
+        } else {  // the same roundings: at most one number in a hundred lies on a border
+          EXPECT_LE(own.ne(operators).sum().item<std::int64_t>(), 1 + own.numel() / 100) << "width " << width;
+        }
+        const auto residual = at::randn({9, width}, at::kFloat).to(type);
+        EXPECT_LT(difference(normalize_and_add(input, norm, rule, residual), own.add(residual)),
+                  type == at::kFloat ? 1e-6 : 4e-2);
+      }
+    }
+  }
+}
+
+TEST(LayerKernels, PartsAreNormedByThemselves) {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    const NormRule rule{NormKind::rms, 1e-6};
+    const Norm norm{at::randn({20}, at::kFloat).to(type), {}};
+    const auto wide = at::randn({5, 90}, at::kFloat).to(type);
+    const auto before = wide.clone();
+    const auto rows = wide.slice(1, 10, 70);
+    normalize_parts(rows, 3, norm, rule);
+    for (int part = 0; part < 3; ++part) {
+      const auto begin = 10 + 20 * part;
+      EXPECT_TRUE(wide.slice(1, begin, begin + 20).equal(normalize(before.slice(1, begin, begin + 20), norm, rule)));
+    }
+    EXPECT_TRUE(wide.slice(1, 0, 10).equal(before.slice(1, 0, 10)));
+    EXPECT_TRUE(wide.slice(1, 70).equal(before.slice(1, 70)));
+  }
+}
+
+at::Tensor plain_activation(const at::Tensor& input, Activation activation) {
+  const auto x = input.to(at::kDouble);
+  switch (activation) {
+    case Activation::gelu:
+      return x.mul(at::erf(x.div(std::sqrt(2.0))).add(1)).mul(0.5);
+    case Activation::gelu_tanh:
+      return x.mul(at::tanh(x.pow(3).mul(0.044715).add(x).mul(std::sqrt(2 / std::acos(-1.0)))).add(1)).mul(0.5);
+    case Activation::silu:
+      return x.mul(at::sigmoid(x));
+    case Activation::relu:
+      break;
+  }
+  return at::relu(x);
+}
+
+constexpr Activation activations[] = {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu};
+
+TEST(LayerKernels, ActivationsAgreeWithFloat64) {
+  for (const auto activation : activations) {
+    for (const auto instructions : instruction_sets()) {
+      for (const auto type : {at::kFloat, at::kBFloat16}) {
+        const auto input =
+            at::cat({at::linspace(-12, 12, 3003, at::kFloat), at::tensor({-1e4F, -90.F, 90.F, 1e4F, 0.F})})
+                .view({4, 752})
+                .to(type);
+        const auto expected = plain_activation(input, activation);
+        const auto error = activate_rows(input.clone(), activation, instructions).to(at::kDouble).sub(expected).abs();
+        const double relative = type == at::kFloat ? 4e-7 : 4e-3;
+        const auto allowed = expected.abs().mul(relative).add(1e-6);
+        EXPECT_TRUE(error.le(allowed).all().item<bool>()) << static_cast<int>(activation);
+        const auto gate_and_up = at::randn({6, 2 * 37}, at::kFloat).to(type);
+        const auto gated = activate_gated(gate_and_up, activation, instructions);
+        const auto product =
+            plain_activation(gate_and_up.slice(1, 0, 37), activation).mul(gate_and_up.slice(1, 37).to(at::kDouble));
+        EXPECT_LT(difference(gated, product), type == at::kFloat ? 3e-6 : 3e-2);
+      }
+    }
+  }
+}
+
+TEST(LayerKernels, ActivationsPassNaNOn) {
+  for (const auto activation : activations) {
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      const auto input = at::randn({1, 40}, at::kFloat).to(type);
+      input[0][17] = std::numeric_limits<float>::quiet_NaN();
+      const auto out = activate_rows(input, activation);
+      EXPECT_TRUE(out[0][17].isnan().item<bool>());
+      EXPECT_EQ(out.isnan().sum().item<std::int64_t>(), 1);
+    }
+  }
+}
+
+TEST(LayerKernels, TurningAgreesWithOperators) {
+  const std::vector<std::int32_t> positions = {0, 5, 2, 90, 91, 3};
+  const auto index = at::tensor(std::vector<std::int64_t>(positions.begin(), positions.end()));
+  for (const auto pairs : {RotaryPairs::halves, RotaryPairs::neighbours}) {
+    for (const std::int64_t width : {2, 8, 36, 64, 96}) {
+      Rotary rotary{width, pairs, {}, 1.5F};
+      for (std::int64_t i = 0; i < width / 2; ++i) {
+        rotary.inverse_frequencies.push_back(
+            std::pow(1000.0F, -2.0F * static_cast<float>(i) / static_cast<float>(width)));
+      }
+      const auto turns = turns_of(rotary, 92);
+      const Turns picked{turns.cosines.index_select(0, index), turns.sines.index_select(0, index)};
+      for (const auto type : {at::kFloat, at::kBFloat16}) {
+        const auto rows = at::randn({8, 3 * 100}, at::kFloat).to(type);
+        const auto expected = rows.clone();
+        rotate_with_operators(expected, 3, rotary, picked);
+        EXPECT_FALSE(expected.equal(rows));
+        EXPECT_TRUE(expected.slice(0, 6).equal(rows.slice(0, 6))) << "rows without a position stay";
+        for (const auto instructions : instruction_sets()) {
+          const auto own = rows.clone();
+          rotate_on_cpu(own, 3, rotary, turns, positions, instructions);
+          EXPECT_LT(difference(own, expected), type == at::kFloat ? 2e-6 : 4e-2);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::model

@@ -1,0 +1,447 @@
+// Attention over trees, both ways, against float64 attention path by path; what prepares it against brute force.
+#include "model/TreeAttention.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "model/TreeAttentionKernel.hpp"
+#include "model/TreePaths.hpp"
+#include "model/TreeTiles.hpp"
+#include "model/VectorLanes.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+int add_branch(TokenTree& tree, int parent, int length) {
+  TokenTree::Branch branch;
+  branch.first = static_cast<std::int32_t>(tree.ids.size());
+  branch.length = length;
+  branch.parent = parent;
+  branch.depth = parent < 0 ? 0 : tree.branches[parent].depth + tree.branches[parent].length;
+  tree.branches.push_back(branch);
+  tree.ids.resize(tree.ids.size() + static_cast<std::size_t>(length));
+  return static_cast<int>(tree.branches.size()) - 1;
+}
+
+TokenTree random_tree(unsigned seed, int branches, int longest) {
+  std::mt19937 random(seed);
+  TokenTree tree;
+  for (int i = 0; i < branches; ++i) {
+    const int parent = i == 0 ? -1 : static_cast<int>(random() % static_cast<unsigned>(i + 1)) - 1;
+    add_branch(tree, parent, 1 + static_cast<int>(random() % static_cast<unsigned>(longest)));
+  }
+  return tree;
+}
+
+std::vector<TokenTree> trees() {
+  std::vector<TokenTree> all;
+  TokenTree single;
+  add_branch(single, -1, 1);
+  all.push_back(single);
+  TokenTree trunk;  // paths up to 300 with twigs of all small lengths
+  const int root = add_branch(trunk, -1, 270);
+  for (int length = 1; length <= 12; ++length) {
+    const int branch = add_branch(trunk, root, length);
+    add_branch(trunk, branch, 18);
+    add_branch(trunk, branch, 1);
+  }
+  all.push_back(trunk);
+  all.push_back(random_tree(1, 12, 9));
+  all.push_back(random_tree(2, 30, 3));
+  all.push_back(random_tree(3, 8, 40));
+  TokenTree lonely;  // nothing is shared
+  for (int length = 1; length <= 33; length += 4) {
+    add_branch(lonely, -1, length);
+  }
+  all.push_back(lonely);
+  return all;
+}
+
+std::vector<std::int64_t> all_rows(const TokenTree& tree) {
+  std::vector<std::int64_t> rows(tree.ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+// Rows that `row` sees, by walking up from it.
+std::vector<std::int64_t> visible(const TokenTree& tree, std::int64_t row, std::int64_t window) {
+  int number = 0;
+  while (tree.branches[number].first + tree.branches[number].length <= row) {
+    ++number;
+  }
+  std::vector<std::int64_t> seen;
+  auto last = row;
+  while (number >= 0) {
+    for (auto at = last; at >= tree.branches[number].first; --at) {
+      seen.push_back(at);
+    }
+    number = tree.branches[number].parent;
+    last = number < 0 ? 0 : tree.branches[number].first + tree.branches[number].length - 1;
+  }
+  if (window > 0 && std::ssize(seen) > window) {
+    seen.resize(static_cast<std::size_t>(window));
+  }
+  std::reverse(seen.begin(), seen.end());
+  return seen;
+}
+
+std::int64_t depth_of(const TokenTree& tree, std::int64_t row) { return std::ssize(visible(tree, row, 0)) - 1; }
+
+struct Case {
+  AttentionRule rule;
+  std::int64_t window = 0;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](std::int64_t heads, std::int64_t key_heads, std::int64_t width, std::int64_t window = 0,
+                       float softcap = 0) {
+    Case one;
+    one.rule.num_heads = heads;
+    one.rule.num_key_heads = key_heads;
+    one.rule.width = width;
+    one.rule.softcap = softcap;
+    one.window = window;
+    all.push_back(one);
+  };
+  add(3, 3, 64);
+  add(12, 4, 64);
+  add(8, 1, 20, 7);
+  add(4, 2, 128, 1);
+  add(7, 1, 5);
+  add(2, 2, 80, 33, 1.5F);
+  add(10, 2, 36, 0, 0.7F);
+  add(5, 5, 96);
+  add(1, 1, 1);
+  for (const bool scaled : {true, false}) {
+    add(4, 2, 40);
+    all.back().rule.slopes = {0.5F, 0.35351562F, 0.0625F, 0.703125F};
+    all.back().rule.alibi_is_scaled = scaled;
+  }
+  return all;
+}
+
+at::Tensor plain_attention(const TokenTree& tree, std::span<const std::int64_t> rows, const Case& one,
+                           const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) {
+  const auto& rule = one.rule;
+  const auto group = rule.num_heads / rule.num_key_heads;
+  auto out = at::empty({std::ssize(rows), rule.num_heads * rule.width}, at::kDouble);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto seen = visible(tree, rows[i], one.window);
+    const auto keys = key.index_select(0, at::tensor(seen)).to(at::kDouble);
+    const auto values = value.index_select(0, at::tensor(seen)).to(at::kDouble);
+    const auto first = depth_of(tree, seen.front());
+    for (std::int64_t head = 0; head < rule.num_heads; ++head) {
+      const auto part = [&](const at::Tensor& all, std::int64_t number) {
+        return all.slice(-1, number * rule.width, (number + 1) * rule.width);
+      };
+      const auto q = part(query[static_cast<std::int64_t>(i)].to(at::kDouble), head);
+      auto scores = at::matmul(part(keys, head / group), q);
+      if (!rule.slopes.empty()) {
+        std::vector<double> bias;
+        for (std::size_t j = 0; j < seen.size(); ++j) {
+          const c10::BFloat16 place(static_cast<float>(first + static_cast<std::int64_t>(j)));
+          bias.push_back(c10::BFloat16(rule.slopes[head] * static_cast<float>(place)));
+        }
+        const auto added = at::tensor(bias, at::kDouble);
+        scores = rule.alibi_is_scaled ? scores.add(added).mul(scale) : scores.mul(scale).add(added);
+      } else {
+        scores = scores.mul(scale);
+      }
+      if (rule.softcap > 0) {
+        const double cap = rule.softcap;
+        scores = scores.div(cap).tanh().mul(cap);
+      }
+      part(out[static_cast<std::int64_t>(i)], head)
+          .copy_(at::matmul(at::softmax(scores, 0), part(values, head / group)));
+    }
+  }
+  return out;
+}
+
+double largest_difference(const at::Tensor& left, const at::Tensor& right) {
+  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
+}
+
+struct Numbers {
+  at::Tensor query;
+  at::Tensor key;
+  at::Tensor value;
+};
+
+// Slices of one matrix, as the body's products are.
+Numbers random_numbers(const AttentionRule& rule, std::int64_t rows, at::ScalarType type) {
+  const auto queries = rule.num_heads * rule.width;
+  const auto keys = rule.num_key_heads * rule.width;
+  const auto all = at::randn({rows, queries + 2 * keys}, at::kFloat).to(type);
+  return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
+}
+
+TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
+  at::manual_seed(1);
+  for (const auto& tree : trees()) {
+    const auto rows = all_rows(tree);
+    std::vector<std::int64_t> checked;
+    for (std::int64_t row = 0; row<std::ssize(rows); row += std::ssize(rows)> 200 ? 11 : 1) {
+      checked.push_back(row);
+    }
+    const auto index = at::tensor(checked);
+    for (const auto& one : cases()) {
+      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
+      for (const auto type : {at::kFloat, at::kBFloat16}) {
+        const auto numbers = random_numbers(one.rule, std::ssize(rows) + 3, type);
+        const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
+                                           numbers.value, scale);
+        for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
+          const auto attention = make_tree_attention(one.rule, 1, numbers.query.options(), kernels);
+          attention->grow(tree);
+          attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
+          const auto queries = attention->choose(tree, rows, one.window);
+          const auto out = attention->attend(0, *queries, numbers.query, scale);
+          const double tolerance = type == at::kFloat ? 2e-5 : kernels == Kernels::own_kernels ? 2e-2 : 6e-2;
+          EXPECT_LT(largest_difference(out.index_select(0, index), plain), tolerance)
+              << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width " << one.rule.width;
+          EXPECT_EQ(out.slice(0, std::ssize(rows)).abs().max().item<float>(), 0) << "rows that fill up";
+          EXPECT_TRUE(attention->attend(0, *queries, numbers.query, scale).equal(out)) << "the bits must repeat";
+        }
+      }
+    }
+  }
+}
+
+TEST(TreeAttention, FewRowsAreThoseOfAll) {
+  const auto tree = trees()[1];
+  std::vector<std::int64_t> few;
+  for (std::int64_t row = 0; row < std::ssize(tree.ids); row += row % 17 + 1) {
+    few.push_back(row);
+  }
+  for (const auto& one : cases()) {
+    const auto numbers = random_numbers(one.rule, std::ssize(tree.ids), at::kFloat);
+    const auto some = numbers.query.index_select(0, at::tensor(few));
+    const auto plain = plain_attention(tree, few, one, some, numbers.key, numbers.value, 0.3);
+    for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
+      const auto attention = make_tree_attention(one.rule, 2, some.options(), kernels);
+      attention->grow(tree);
+      attention->keep(1, 0, std::ssize(tree.ids), numbers.key, numbers.value);
+      const auto queries = attention->choose(tree, few, one.window);
+      EXPECT_LT(largest_difference(attention->attend(1, *queries, some, 0.3F), plain), 2e-5);
+    }
+  }
+}
+
+// Rows come in several calls, layers are apart, and what was kept survives every growth.
+TEST(TreeAttention, GrowsBranchByBranch) {
+  const auto whole = random_tree(9, 60, 5);
+  Case one;
+  one.rule.num_heads = 6;
+  one.rule.num_key_heads = 3;
+  one.rule.width = 24;
+  one.rule.slopes = {0.5F, 0.25F, 0.125F, 0.5F, 0.25F, 0.125F};
+  const auto numbers = random_numbers(one.rule, std::ssize(whole.ids), at::kFloat);
+  const auto rows = all_rows(whole);
+  const auto plain = plain_attention(whole, rows, one, numbers.query, numbers.key, numbers.value, 0.25);
+  for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
+    const auto attention = make_tree_attention(one.rule, 2, numbers.query.options(), kernels);
+    TokenTree tree;
+    for (std::size_t branch = 0; branch < whole.branches.size(); ++branch) {
+      const auto& added = whole.branches[branch];
+      tree.branches.push_back(added);
+      tree.ids.resize(static_cast<std::size_t>(added.first + added.length));
+      if (branch % 3 != 0 && branch + 1 < whole.branches.size()) {
+        continue;  // several branches at once
+      }
+      const auto first = attention->rows();
+      const auto last = std::ssize(tree.ids);
+      attention->grow(tree);
+      const auto part = [&](const at::Tensor& all) { return all.slice(0, first, last); };
+      attention->keep(0, first, last - first, part(numbers.value), part(numbers.key));
+      attention->keep(1, first, last - first, part(numbers.key), part(numbers.value));
+      const auto queries = attention->choose(tree, std::span(rows).subspan(first, last - first), 0);
+      EXPECT_LT(largest_difference(attention->attend(1, *queries, part(numbers.query), 0.25F), part(plain)), 2e-5);
+    }
+    const auto all = attention->choose(whole, rows, 0);
+    EXPECT_LT(largest_difference(attention->attend(1, *all, numbers.query, 0.25F), plain), 2e-5);
+  }
+}
+
+TEST(TreeAttention, ExtremeScoresStayFinite) {
+  const auto tree = trees()[1];
+  Case one;
+  one.rule.num_heads = one.rule.num_key_heads = 2;
+  one.rule.width = 64;
+  auto numbers = random_numbers(one.rule, std::ssize(tree.ids), at::kFloat);
+  numbers.query.mul_(300);
+  const auto attention = make_tree_attention(one.rule, 1, numbers.query.options(), Kernels::own_kernels);
+  attention->grow(tree);
+  attention->keep(0, 0, std::ssize(tree.ids), numbers.key, numbers.value);
+  const auto queries = attention->choose(tree, all_rows(tree), 0);
+  const auto out = attention->attend(0, *queries, numbers.query, 1);
+  EXPECT_TRUE(out.isfinite().all().item<bool>());
+  const auto plain = plain_attention(tree, all_rows(tree), one, numbers.query, numbers.key, numbers.value, 1);
+  EXPECT_LT(largest_difference(out, plain), 5e-3);  // scores of 10,000 keep three digits after the point
+}
+
+TEST(TreeAttention, EveryInstructionSetComputesTheSame) {
+  const auto tree = trees()[1];
+  const auto rows = all_rows(tree);
+  const auto count = std::ssize(rows);
+  constexpr std::int64_t width = 40;
+  constexpr std::int64_t padded = 48;
+  SlotAllocator allocator;
+  allocator.grow(tree);
+  const auto tiles = cut_tiles(tree, allocator.slots(), rows, 0, 6);
+  const auto numbers = at::randn({3, count, width}, at::kFloat);
+  const auto keys = at::zeros({allocator.num_blocks(), padded, lanes::width}, at::kFloat);
+  const auto values = at::zeros({allocator.num_blocks(), lanes::width, padded}, at::kFloat);
+  KeepTask<float> keep{};
+  keep.keys = numbers[1].const_data_ptr<float>();
+  keep.values = numbers[2].const_data_ptr<float>();
+  keep.key_stride = keep.value_stride = keep.width = width;
+  keep.slots = allocator.slots().data();
+  keep.num_key_heads = 1;
+  keep.padded_width = padded;
+  keep.kept_keys = keys.mutable_data_ptr<float>();
+  keep.kept_values = values.mutable_data_ptr<float>();
+  keep_rows(keep, 0, count);
+  const auto run = [&](Instructions instructions) {
+    const auto out = at::zeros({count, width}, at::kFloat);
+    const auto scratch = at::empty({tile_scratch_numbers(tiles.most_blocks, padded)}, at::kFloat);
+    TileTask<float> task{};
+    task.kept = {keep.kept_keys, keep.kept_values, 1, padded};
+    task.tiles = &tiles;
+    task.query = numbers[0].const_data_ptr<float>();
+    task.out = out.mutable_data_ptr<float>();
+    task.query_stride = task.out_stride = task.width = width;
+    task.group = 1;
+    task.rule.scale = 0.3F;
+    for (const auto& tile : tiles.tiles) {
+      task.tile = &tile;
+      attend_tile(task, scratch.mutable_data_ptr<float>(), instructions);
+    }
+    return out;
+  };
+  const auto baseline = run(Instructions::baseline);
+  ASSERT_GT(baseline.abs().min().item<float>(), 0);
+  for (const auto instructions : {Instructions::avx2, Instructions::avx512, Instructions::best}) {
+    if (!has(instructions)) {
+      std::printf("this processor lacks one of the instruction sets: not compared\n");
+      continue;
+    }
+    EXPECT_LT(largest_difference(run(instructions), baseline), 1e-5);
+  }
+}
+
+TEST(TreeTiles, MasksShowWhatEveryRowSees) {
+  for (const auto& tree : trees()) {
+    const auto rows = all_rows(tree);
+    for (const std::int64_t window : {0, 1, 5, 40}) {
+      SlotAllocator allocator;
+      allocator.grow(tree);
+      const auto slots = allocator.slots();
+      const auto tiles = cut_tiles(tree, slots, rows, window, 6);
+      std::int64_t queries = 0;
+      for (const auto& tile : tiles.tiles) {
+        EXPECT_EQ(tile.first_query, queries);
+        EXPECT_LE(tile.num_queries, 6);
+        queries += tile.num_queries;
+        for (std::int32_t i = 0; i < tile.num_queries; ++i) {
+          std::set<std::int32_t> seen;
+          for (std::int32_t b = 0; b < tile.num_blocks; ++b) {
+            for (int bit = 0; bit < slots_per_block; ++bit) {
+              if ((tiles.masks[tile.first_mask + i * tile.num_blocks + b] >> bit & 1) != 0) {
+                seen.insert(tiles.blocks[tile.first_block + b] * slots_per_block + bit);
+              }
+            }
+          }
+          std::set<std::int32_t> expected;
+          for (const auto row : visible(tree, rows[tile.first_query + i], window)) {
+            expected.insert(slots[row]);
+          }
+          EXPECT_EQ(seen, expected);
+        }
+      }
+      EXPECT_EQ(queries, std::ssize(rows));
+    }
+  }
+}
+
+// What one sequence generates lies together, although sequences grow in turn.
+TEST(TreeTiles, SequencesKeepBlocksOfTheirOwn) {
+  TokenTree tree;
+  add_branch(tree, -1, 20);
+  SlotAllocator allocator;
+  allocator.grow(tree);
+  std::vector<int> ends(5, 0);
+  for (int step = 0; step < 64; ++step) {
+    for (auto& end : ends) {
+      end = add_branch(tree, end, 1);
+    }
+    allocator.grow(tree);
+  }
+  EXPECT_EQ(std::ssize(allocator.slots()), std::ssize(tree.ids));
+  const std::set<std::int32_t> distinct(allocator.slots().begin(), allocator.slots().end());
+  EXPECT_EQ(distinct.size(), tree.ids.size());
+  const std::vector<std::int64_t> last = {std::ssize(tree.ids) - 1};
+  EXPECT_LE(cut_tiles(tree, allocator.slots(), last, 0, 6).tiles.front().num_blocks, 2 + 64 / 16);
+}
+
+// What flash attention takes: for every segment, query i of n sees its keys but the last n - 1 - i, in the window.
+TEST(TreePaths, SegmentsShowWhatEveryRowSees) {
+  for (const auto& tree : trees()) {
+    std::vector<std::int64_t> some;
+    for (std::int64_t row = 0; row < std::ssize(tree.ids); ++row) {
+      if (row % 5 != 2) {
+        some.push_back(row);
+      }
+    }
+    for (const auto& rows : {all_rows(tree), some}) {
+      for (const std::int64_t window : {0, 1, 5, 40}) {
+        for (const PathLimits limits : {PathLimits{1000, 100000}, PathLimits{4, 90}}) {
+          std::int64_t query = 0;
+          for (const auto& group : cut_paths(tree, rows, window, limits)) {
+            EXPECT_EQ(group.first_query, query);
+            ASSERT_EQ(group.query_begin.size(), group.key_begin.size());
+            EXPECT_TRUE(group.key_begin.size() == 2 || std::ssize(group.key_rows) <= limits.keys);
+            for (std::size_t segment = 0; segment + 1 < group.key_begin.size(); ++segment) {
+              const auto count = group.query_begin[segment + 1] - group.query_begin[segment];
+              const auto keys = group.key_begin[segment + 1] - group.key_begin[segment];
+              EXPECT_GT(count, 0);
+              EXPECT_LE(count, limits.queries);
+              EXPECT_GE(keys, count);
+              for (int i = 0; i < count; ++i, ++query) {
+                const int end = keys - (count - 1 - i);
+                const int begin = window > 0 ? std::max<int>(0, end - static_cast<int>(window)) : 0;
+                const auto from = group.key_rows.begin() + group.key_begin[segment];
+                const std::vector<std::int64_t> seen(from + begin, from + end);
+                EXPECT_EQ(seen, visible(tree, rows[query], window));
+                EXPECT_EQ(depth_of(tree, *from), group.first_position[segment]);
+              }
+            }
+          }
+          EXPECT_EQ(query, std::ssize(rows));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::model
