@@ -105,7 +105,7 @@ std::vector<Case> value_cases() {
       {"quoted seed", small_job + "seed: '1'\n", "15:seed: a whole number"},
       {"no threads", small_job + "execution: {threads_per_rank: 0}\n", "from 1 to 1024"},
       {"overflowing tokens", small_job + "execution: {batch_tokens: 99999999999999999999}\n", "from 1 to 16777216"},
-      {"tensor parallel", small_job + "execution: {tensor_parallel: 2}\n", "from 1 to 1"},
+      {"tensor parallel", small_job + "execution: {tensor_parallel: 65}\n", "from 1 to 64"},
       {"yes as boolean", small_job + "priors: {mask: yes}\n", "did you mean 'true'?"},
       {"empty measures", small_job + "measures: []\n", "15:measures: the list is empty"},
       {"measure twice", small_job + "measures: [set, set]\n", "'set' stands twice"},

@@ -54,7 +54,7 @@ TEST(JobLoader, reads_every_key) {
                                              {"{prompt}", "{prompt}", {}}};
   expected.association().measures = {true, false, true};
   expected.association().priors = {true, false, "human", "humans"};
-  expected.execution = {domain::EngineKind::fake, domain::Device::cpu, 3, 7, 5, 1000};
+  expected.execution = {domain::EngineKind::fake, domain::Device::cpu, 3, 1, 7, 5, 1000};
   expected.association().statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
   EXPECT_EQ(jobs.front(), expected);
 }
