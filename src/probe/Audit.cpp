@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/Text.hpp"
+#include "plan/BlockSample.hpp"
 
 namespace stereosweep::probe {
 
@@ -91,34 +92,12 @@ class Auditor {
   Audit audit_;
 };
 
-/// Begin of the i-th of `parts` nearly equal parts; the product may pass 2^64.
-std::uint64_t share(std::uint64_t i, std::uint64_t whole, std::uint64_t parts) {
-  return static_cast<std::uint64_t>(static_cast<__uint128_t>(i) * whole / parts);
-}
-
-/// A fixed, patternless number: equal steps could meet the same template again and again (splitmix64's finaliser).
-std::uint64_t scatter(std::uint64_t i) {
-  i = (i + 1) * 0x9e3779b97f4a7c15U;
-  i = (i ^ (i >> 30U)) * 0xbf58476d1ce4e5b9U;
-  i = (i ^ (i >> 27U)) * 0x94d049bb133111ebU;
-  return i ^ (i >> 31U);
-}
-
 }  // namespace
 
 Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
             std::uint64_t max_contexts) {
   Auditor auditor(probe, tokenizer, max_tokens);
-  const plan::BlockPlan& blocks = probe.blocks();
-  const std::uint64_t num_blocks = blocks.num_blocks();
-  const std::uint64_t num_contexts = blocks.product().num_contexts();
-  const bool all = num_contexts <= max_contexts;
-  const std::uint64_t mean_block = num_blocks == 0 ? 1 : num_contexts / num_blocks;
-  const std::uint64_t wanted = all ? num_blocks : std::clamp<std::uint64_t>(max_contexts / mean_block, 1, num_blocks);
-  for (std::uint64_t i = 0; i < wanted; ++i) {
-    const std::uint64_t begin = share(i, num_blocks, wanted);
-    plan::Block block = blocks.block(begin + scatter(i) % (share(i + 1, num_blocks, wanted) - begin));
-    block.num_contexts = std::min(block.num_contexts, max_contexts);  // a single block may be the whole product
+  for (const auto& block : plan::sample_blocks(probe.blocks(), max_contexts)) {
     auditor.read(block);
   }
   return auditor.take();
