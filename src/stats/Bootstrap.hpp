@@ -1,0 +1,39 @@
+// Bootstrap over clusters: whole clusters are drawn with replacement, so that what belongs together (the two sentences
+// of a pair) is drawn together. Percentile intervals (Efron & Tibshirani 1993, §13.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stats/Undefined.hpp"
+
+namespace stereosweep::stats {
+
+class ClusterBootstrap {
+ public:
+  /// Replicate r draws cluster random_below(clusters, seed, stream ^ r, d) for d = 0 .. clusters - 1 (base/Random.hpp).
+  ClusterBootstrap(std::size_t num_clusters, std::size_t num_replicates, std::uint64_t seed, std::uint64_t stream);
+  std::size_t num_clusters() const { return num_clusters_; }
+  std::size_t num_replicates() const { return num_replicates_; }
+  /// `values` [cluster, column] -> sums over the drawn clusters [replicate, column].
+  std::vector<double> sums(std::span<const double> values, std::size_t num_columns) const;
+
+ private:
+  std::size_t num_clusters_;
+  std::size_t num_replicates_;
+  std::vector<std::uint16_t> times_;  ///< [replicate, cluster]: how often it was drawn
+};
+
+struct Interval {
+  double low;
+  double high;
+  Reason reason = Reason::no_values;
+};
+
+/// Quantiles (1 - confidence) / 2 and (1 + confidence) / 2 of the finite replicates, between neighbours linearly
+/// (numpy's default). Replicates without a value (NaN) are left out; `too_few` where less than nine in ten have one.
+Interval percentile_interval(std::vector<double> replicates, double confidence);
+
+}  // namespace stereosweep::stats
