@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/AssociationCommands.hpp"
+#include "app/CoreferenceCommands.hpp"
 #include "app/RatingCommands.hpp"
 #include "base/Error.hpp"
 
@@ -12,6 +13,7 @@ const ProbeCommands& commands_of(std::string_view probe) {
   static const std::array all = {
       association_commands(),
       rating_commands(),
+      coreference_commands(),
   };
   for (const auto& commands : all) {
     if (commands.probe == probe) {

@@ -10,6 +10,7 @@ const std::vector<ProbeFormat>& probe_formats() {
        {"axes", "scale", "frame", "sampling", "statistics"},
        20,
        ChatUse::from_checkpoint},
+      {domain::Coreference::probe_name, read_coreference, {"axes", "statistics"}, 512},
   };
   return formats;
 }

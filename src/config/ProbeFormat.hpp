@@ -35,13 +35,16 @@ struct ProbeFormat {
 const std::vector<ProbeFormat>& probe_formats();
 
 domain::ProbeSettings read_association(const ProbeReading& job);
+domain::ProbeSettings read_coreference(const ProbeReading& job);
 domain::ProbeSettings read_rating(const ProbeReading& job);
 
 /// Adds what can change a raw number to a dump, in fixed order.
 void dump_settings(const domain::Association& settings, Node& job);
+void dump_settings(const domain::Coreference& settings, Node& job);
 void dump_settings(const domain::Rating& settings, Node& job);
 /// What only `stats` reads: the value of the key `statistics`.
 Node dump_statistics(const domain::Association& settings);
+Node dump_statistics(const domain::Coreference& settings);
 Node dump_statistics(const domain::Rating& settings);
 
 }  // namespace stereosweep::config

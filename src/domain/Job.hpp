@@ -8,6 +8,7 @@
 
 #include "domain/Association.hpp"
 #include "domain/Chat.hpp"
+#include "domain/Coreference.hpp"
 #include "domain/Rating.hpp"
 
 namespace stereosweep::domain {
@@ -39,7 +40,7 @@ struct Execution {
 };
 
 /// What the probe needs; the alternative that is held is the kind of the job. Each names itself: `probe_name`.
-using ProbeSettings = std::variant<Association, Rating>;
+using ProbeSettings = std::variant<Association, Coreference, Rating>;
 
 struct Job {
   std::string name;
@@ -53,6 +54,8 @@ struct Job {
   const Association& association() const { return std::get<Association>(probe); }
   Association& association() { return std::get<Association>(probe); }
   const Rating& rating() const { return std::get<Rating>(probe); }
+  const Coreference& coreference() const { return std::get<Coreference>(probe); }
+  Coreference& coreference() { return std::get<Coreference>(probe); }
   /// "association": the value of the key `probe`, the name of the result file.
   std::string probe_name() const {
     return std::visit([](const auto& settings) { return std::string(settings.probe_name); }, probe);

@@ -11,6 +11,9 @@ struct Maker {
     return make_association(job, tokenizer);
   }
   std::unique_ptr<Probe> operator()(const domain::Rating& /*settings*/) const { return make_rating(job, tokenizer); }
+  std::unique_ptr<Probe> operator()(const domain::Coreference& /*settings*/) const {
+    return make_coreference(job, tokenizer);
+  }
 };
 
 }  // namespace

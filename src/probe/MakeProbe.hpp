@@ -10,5 +10,6 @@ namespace stereosweep::probe {
 /// Each throws InputError with everything that keeps the job from being asked of this tokenizer.
 std::unique_ptr<Probe> make_association(const domain::Job& job, const tokenizer::Tokenizer& tokenizer);
 std::unique_ptr<Probe> make_rating(const domain::Job& job, const tokenizer::Tokenizer& tokenizer);
+std::unique_ptr<Probe> make_coreference(const domain::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probe

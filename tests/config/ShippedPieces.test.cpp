@@ -38,6 +38,28 @@ TEST(ShippedPieces, every_piece_loads) {
   }
 }
 
+TEST(ShippedPieces, every_piece_of_a_coreference_job_loads) {
+  for (const auto& kind : {"sentences", "markers", "questions"}) {
+    const auto names = files_in(source / "configs" / kind);
+    EXPECT_FALSE(names.empty()) << kind;
+    for (const auto& name : names) {
+      EXPECT_NO_THROW(load_jobs(source / "jobs" / "40_winoidentity.yaml", {"axes." + std::string(kind) + "=" + name}))
+          << kind << '/' << name;
+    }
+  }
+  const auto settings = load_jobs(source / "jobs" / "40_winoidentity.yaml").front().coreference();
+  EXPECT_EQ(settings.markers.size(), 25u);
+  std::set<std::string> attributes;
+  for (const auto& marker : settings.markers) {
+    attributes.insert(marker.attribute);
+  }
+  EXPECT_EQ(attributes.size(), 10u);
+  EXPECT_EQ(settings.sentences.size(), 40u);
+  for (const auto& sentence : settings.sentences) {
+    EXPECT_THAT(sentence.notes, ::testing::IsEmpty()) << sentence.text;
+  }
+}
+
 TEST(ShippedPieces, every_job_loads) {
   const auto names = files_in(source / "jobs");
   EXPECT_TRUE(names.contains("00_smoke"));

@@ -1,0 +1,10 @@
+// The coreference probe's part of `validate`, `plan`, `show` and `stats`.
+#pragma once
+
+#include "app/ProbeCommands.hpp"
+
+namespace stereosweep::app {
+
+ProbeCommands coreference_commands();
+
+}  // namespace stereosweep::app

@@ -1,0 +1,217 @@
+#include "config/CoreferenceReader.hpp"
+
+#include <algorithm>
+
+#include "base/Text.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using domain::Augmentation;
+using domain::Privilege;
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t number = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
+    ++number;
+  }
+  return number;
+}
+
+domain::Marker read_marker(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::Marker marker;
+  if (node.kind == Node::Kind::scalar) {
+    marker.word = read_line(node, key, problems, 200).value_or("");
+  } else {
+    Fields fields(node, key, problems);
+    fields.required_line("word", marker.word);
+    fields.line("attribute", marker.attribute);
+    fields.line("contrast", marker.contrast);
+    if (const Node* privilege = fields.optional("privilege")) {
+      const std::vector<std::string> names = {"privileged", "disadvantaged", "unstated"};
+      marker.privilege =
+          static_cast<Privilege>(read_choice(*privilege, key + ".privilege", problems, names).value_or(2));
+    }
+    fields.finish();
+  }
+  check_surface(node, key, marker.word, problems);
+  if (marker.privilege != Privilege::unstated && marker.attribute.empty()) {
+    problems.add(node.place(key), "the marker '" + marker.word + "' has a privilege and no attribute",
+                 "privileged and disadvantaged are sides of one attribute", "Name its 'attribute'.");
+  }
+  return marker;
+}
+
+domain::Question read_question(const Node& node, const std::string& key, base::Problems& problems) {
+  domain::Question question;
+  if (node.kind == Node::Kind::scalar) {
+    question.text = read_line(node, key, problems).value_or("");
+  } else {
+    Fields fields(node, key, problems);
+    fields.line("label", question.label);
+    fields.required_line("text", question.text);
+    fields.finish();
+  }
+  question.label = question.label.empty() ? question.text : question.label;
+  const auto sentences = count(question.text, "{sentence}");
+  const auto pronouns = count(question.text, "{pronoun}");
+  const auto braces = count(question.text, "{") + count(question.text, "}");
+  if (!question.text.empty() && (sentences != 1 || pronouns == 0 || braces != 2 * (sentences + pronouns))) {
+    problems.add(node.place(key), "'" + question.text.substr(0, 80) + "' is no question",
+                 "one {sentence}, at least one {pronoun} and no other braces are expected");
+  }
+  return question;
+}
+
+std::vector<Augmentation> read_augmentations(const Node& node, const std::string& key, base::Problems& problems) {
+  const std::vector<std::string> names(domain::augmentation_names.begin(), domain::augmentation_names.end());
+  std::vector<Augmentation> result;
+  for (std::size_t i = 0;
+       expect_kind(node, Node::Kind::list, key, problems, Emptiness::refused) && i < node.children.size(); ++i) {
+    const auto item_key = key + "[" + std::to_string(i) + "]";
+    if (const auto index = read_choice(node.children[i], item_key, problems, names)) {
+      const auto augmentation = static_cast<Augmentation>(*index);
+      if (std::find(result.begin(), result.end(), augmentation) != result.end()) {
+        problems.add(node.children[i].place(item_key), "'" + names[*index] + "' stands twice", "each counts once");
+      }
+      result.push_back(augmentation);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+domain::Coreference read_axes(const Node& node, Pieces& pieces, base::Problems& problems) {
+  domain::Coreference settings;
+  Fields fields(node, "axes", problems);
+  std::vector<std::string> occupations;
+  if (const Node* list = fields.optional("occupations")) {
+    occupations = read_lines(*list, "axes.occupations", problems).value_or(std::vector<std::string>());
+  }
+  if (const Node* sentences = fields.required("sentences")) {
+    settings.sentences = read_sentences(*sentences, "axes.sentences", occupations, pieces, problems);
+  }
+  if (const Node* markers = fields.optional("markers")) {
+    settings.markers = read_markers(*markers, "axes.markers", pieces, problems);
+  }
+  settings.augmentations = {Augmentation::baseline};
+  if (const Node* augmentations = fields.optional("augmentations")) {
+    settings.augmentations = read_augmentations(*augmentations, "axes.augmentations", problems);
+    const bool needs_markers = settings.augmentations != std::vector{Augmentation::baseline};
+    if (needs_markers && settings.markers.empty() && fields.optional("markers") == nullptr) {
+      problems.add(augmentations->place("axes.augmentations"), "augmentations without markers",
+                   "all but 'baseline' put a marker somewhere", "Name the axis 'markers'.");
+    }
+  }
+  settings.questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
+  if (const Node* questions = fields.optional("questions")) {
+    settings.questions = read_questions(*questions, "axes.questions", pieces, problems);
+  }
+  if (const Node* exclude = fields.optional("exclude")) {
+    settings.excluded = read_sentence_notes(*exclude, "axes.exclude", problems);
+  }
+  if (const Node* referent = fields.optional("ambiguous_referent")) {
+    const std::vector<std::string> names = {"first", "random", "bracketed"};
+    settings.ambiguous_referent = static_cast<domain::AmbiguousReferent>(
+        read_choice(*referent, "axes.ambiguous_referent", problems, names).value_or(0));
+  }
+  fields.finish();
+  return settings;
+}
+
+domain::CoreferenceStatistics read_statistics(const Node& node, base::Problems& problems) {
+  domain::CoreferenceStatistics statistics;
+  Fields fields(node, "statistics", problems);
+  if (const Node* ties = fields.optional("ties")) {
+    const std::vector<std::string> names = {"half", "loss"};
+    statistics.ties = static_cast<domain::CoreferenceStatistics::Ties>(
+        read_choice(*ties, "statistics.ties", problems, names).value_or(0));
+  }
+  fields.integer("replicates", statistics.replicates, 100, 100'000);
+  if (const Node* confidence = fields.optional("confidence")) {
+    const auto text = read_text(*confidence, "statistics.confidence", problems);
+    const auto value = text ? base::parse_double(*text) : std::nullopt;
+    if (text && (!value || *value < 0.5 || *value > 0.999)) {
+      problems.add(confidence->place("statistics.confidence"), "a number from 0.5 to 0.999 is expected",
+                   "here stands '" + text->substr(0, 60) + "'");
+    }
+    statistics.confidence = value.value_or(statistics.confidence);
+  }
+  fields.finish();
+  return statistics;
+}
+
+}  // namespace
+
+std::vector<domain::Marker> read_markers(const Node& node, const std::string& key, Pieces& pieces,
+                                         base::Problems& problems) {
+  const auto source = find_source(node, "markers", key, pieces, problems);
+  if (!source.table.empty()) {
+    problems.add(node.place(key), "markers stand in no table", "a list or the name of a piece is expected");
+  }
+  struct Labelled : domain::Marker {
+    std::string label;
+  };
+  LabelCheck labels(problems);
+  std::vector<Labelled> entries;
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const auto& entry = source.list->children[i];
+    const auto entry_key = source.key + "[" + std::to_string(i) + "]";
+    auto marker = read_marker(entry, entry_key, problems);
+    labels.add(entry, entry_key, marker.word);
+    entries.push_back({marker, marker.word});
+  }
+  std::vector<domain::Marker> markers;
+  for (const auto& entry : select(std::move(entries), source, problems)) {
+    markers.push_back(entry);
+  }
+  return markers;
+}
+
+std::vector<domain::Question> read_questions(const Node& node, const std::string& key, Pieces& pieces,
+                                             base::Problems& problems) {
+  const auto source = find_source(node, "questions", key, pieces, problems);
+  if (!source.table.empty()) {
+    problems.add(node.place(key), "questions stand in no table", "a list or the name of a piece is expected");
+  }
+  LabelCheck labels(problems);
+  std::vector<domain::Question> questions;
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const auto& entry = source.list->children[i];
+    const auto entry_key = source.key + "[" + std::to_string(i) + "]";
+    questions.push_back(read_question(entry, entry_key, problems));
+    labels.add(entry, entry_key, questions.back().label);
+  }
+  return select(std::move(questions), source, problems);
+}
+
+domain::ProbeSettings read_coreference(const ProbeReading& job) {
+  domain::Coreference settings;
+  if (const Node* axes = job.fields.required("axes")) {
+    settings = read_axes(*axes, job.pieces, job.problems);
+  }
+  if (const Node* statistics = job.fields.optional("statistics")) {
+    settings.statistics = read_statistics(*statistics, job.problems);
+  }
+  // At most 5 conditions per marker or pair of markers: cannot overflow, since a job file has at most 10^5 values.
+  const auto conditions =
+      std::uint64_t{1} + 3 * settings.markers.size() + 2 * settings.markers.size() * settings.markers.size();
+  std::uint64_t cells = conditions;
+  bool overflow = false;
+  for (const std::uint64_t length :
+       {std::uint64_t{settings.sentences.size()}, std::uint64_t{settings.questions.size()}, std::uint64_t{2}}) {
+    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
+  }
+  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
+    job.problems.add(job.root.place("axes"),
+                     "the job has up to " + base::with_thousands(conditions) + " conditions x " +
+                         base::with_thousands(settings.questions.size()) + " questions x " +
+                         base::with_thousands(settings.sentences.size()) + " sentences x 2 occupations",
+                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)) + " cells",
+                     "Shorten an axis, or raise execution.max_cells.");
+  }
+  return settings;
+}
+
+}  // namespace stereosweep::config

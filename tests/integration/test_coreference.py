@@ -1,0 +1,234 @@
+"""The coreference probe from job to statistics: ranks, transformers, numpy on the raw cubes, the texts of WinoBias."""
+
+import itertools
+import re
+import subprocess
+
+import numpy
+import pytest
+import runs
+import tiny_causal
+import xarray
+
+JOB = runs.ROOT / "jobs/40_winoidentity.yaml"
+WINOBIAS = runs.ROOT / "../shared/data/winobias"
+MASK = (1 << 64) - 1
+
+
+def program(*arguments):
+    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def fake(tmp_path_factory):
+    """A finished run of the shipped job, without a few sentences, on one rank; its statistics."""
+    output = tmp_path_factory.mktemp("coreference") / "run"
+    code, _, err = runs.run(JOB, output, "execution.engine=fake", "statistics.replicates=200")
+    assert code == 0, err
+    program("stats", output)
+    return output
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_same_digest_on_any_number_of_ranks(fake, tmp_path, ranks):
+    code, _, err = runs.run(JOB, tmp_path / "run", "execution.engine=fake", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(fake)
+
+
+def test_a_marker_that_is_added_later_costs_its_own_blocks_only(fake, tmp_path):
+    job = ["axes.markers={file: winoidentity_markers, only: [Black, White, old]}", "execution.engine=fake"]
+    code, _, err = runs.run(JOB, tmp_path / "few", *job)
+    assert code == 0, err
+    code, _, err = runs.run(JOB, tmp_path / "all", "execution.engine=fake", "--reuse", tmp_path / "few")
+    assert code == 0, err
+    blocks = runs.status(tmp_path / "all")["blocks"]
+    assert blocks["reused"] == runs.status(tmp_path / "few")["blocks"]["total"] == 1 + 3 * 3 + 2
+    assert runs.digest(tmp_path / "all") == runs.digest(fake)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama2"])
+def test_numbers_are_those_of_transformers(tmp_path, kind):
+    reference = tiny_causal.make(kind, tmp_path / "model", positions=256)
+    markers = "axes.markers={file: winoidentity_markers, only: [Black, White, able-bodied]}"
+    settings = [f"model.path={reference.folder}", "execution.engine=torch", "execution.device=cpu", markers]
+    code, _, err = runs.run(JOB, tmp_path / "run", *settings, ranks=2, seconds=200)
+    assert code == 0, err
+    data = xarray.open_dataset(tmp_path / "run/coreference.h5")
+    assert (data.status == 0).all()
+    places = list(itertools.product(range(data.sizes["condition"]), range(data.sizes["sentence"])))
+    for condition, sentence in places[::23]:
+        cell = data.isel(condition=condition, question=0, sentence=sentence)
+        for role, occupation in enumerate([cell.sentence_referent.item(), cell.sentence_other.item()]):
+            expected = reference.tokens(cell.prompt.item(), " " + occupation)
+            count = cell.num_subwords.values[role]
+            assert count == len(expected)
+            numpy.testing.assert_allclose(cell.logprob.values[role, :count], expected, atol=2e-4)
+            assert numpy.isnan(cell.logprob.values[role, count:]).all()
+
+
+def mix(value):
+    value = (value + 0x9E3779B97F4A7C15) & MASK
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)
+
+
+def draws(clusters, replicates, seed, kind):
+    """[replicate, cluster]: how often it is drawn; as README.md of the room results defines."""
+    times = numpy.zeros((replicates, clusters))
+    for replicate in range(replicates):
+        stream = ((1 + kind) << 32) ^ replicate
+        for draw in range(clusters):
+            times[replicate, (mix(mix(mix(seed) ^ stream) ^ draw) * clusters) >> 64] += 1
+    return times
+
+
+class Numbers:
+    """Numbers of every sentence, and statistics with their bootstrap, by numpy alone."""
+
+    def __init__(self, data):
+        assert data.sizes["question"] == 1
+        sums = data.logprob.isel(question=0).sum("subword").values  # [condition, sentence, role]
+        means = sums / data.num_subwords.isel(question=0).values
+        margin = sums[..., 0] - sums[..., 1]
+        share = 1 / (1 + numpy.exp(-margin))
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            entropy = numpy.nan_to_num(-share * numpy.log(share)) + numpy.nan_to_num(-(1 - share) * numpy.log1p(-share))
+        self.values = {
+            "probability": numpy.exp(sums[..., 0]),
+            "share": share,
+            "share_per_subword": 1 / (1 + numpy.exp(means[..., 1] - means[..., 0])),
+            "accuracy": numpy.where(margin == 0, 0.5, margin > 0),
+            "entropy": entropy,
+            "margin": margin,
+        }
+        self.data = data
+        self.seed = int(data.attrs["seed"])
+
+    def choose(self, kind, stereotype, gender):
+        chosen = self.data.sentence_type.values == kind
+        if stereotype != "all":
+            chosen = chosen & (self.data.sentence_stereotype.values == stereotype)
+        if gender != "all":
+            chosen = chosen & (self.data.sentence_gender.values == gender)
+        return chosen
+
+    def weights(self, kind, replicates):
+        """[replicate, sentence]: how often the sentence's pair is drawn."""
+        of_kind = self.data.sentence_type.values == kind
+        pairs = list(dict.fromkeys(self.data.sentence_pair.values[of_kind]))
+        times = draws(len(pairs), replicates, self.seed, ["ambiguous", "unambiguous"].index(kind))
+        numbers = [pairs.index(pair) if inside else -1 for pair, inside in zip(self.data.sentence_pair.values, of_kind)]
+        return numpy.where(of_kind, times[:, numbers], 0)
+
+
+def check(stats, name, place, value, replicates):
+    found = stats[name].sel(place).item()
+    numpy.testing.assert_allclose(found, value, atol=1e-9)
+    low, high = numpy.quantile(replicates[numpy.isfinite(replicates)], [0.025, 0.975])
+    if stats[name + "_status"].sel(place).item() == 0:
+        numpy.testing.assert_allclose(stats[name + "_low"].sel(place).item(), low, atol=1e-9)
+        numpy.testing.assert_allclose(stats[name + "_high"].sel(place).item(), high, atol=1e-9)
+    else:
+        assert numpy.isfinite(replicates).mean() < 0.9
+
+
+@pytest.fixture(scope="module")
+def numbers(fake):
+    return Numbers(xarray.open_dataset(fake / "coreference.h5"))
+
+
+@pytest.mark.parametrize("kind", ["ambiguous", "unambiguous"])
+def test_means_and_disparities_are_numpys(fake, numbers, kind):
+    stats = xarray.open_dataset(fake / "coreference.stats.h5")
+    times = numbers.weights(kind, 200)
+
+    def mean(values, chosen):
+        with numpy.errstate(invalid="ignore"):
+            return values[chosen].mean(), (times[:, chosen] @ values[chosen]) / times[:, chosen].sum(1)
+
+    labels = list(numbers.data.condition.values)
+    with numpy.errstate(invalid="ignore"):
+        for label, metric in itertools.product(labels[::9], stats.metric.values):
+            values = numbers.values[metric][labels.index(label)]
+            drop = numbers.values[metric][labels.index("baseline")] - values
+            for stereotype, gender in itertools.product(["pro", "anti", "all"], ["female", "male", "all"]):
+                chosen = numbers.choose(kind, stereotype, gender)
+                place = {"condition": label, "type": kind, "stereotype": stereotype, "gender": gender}
+                assert stats.num_sentences.sel(place).item() == chosen.sum()
+                place["metric"] = metric
+                check(stats, "mean", place, *mean(values, chosen))
+                check(stats, "baseline_minus_condition", place, *mean(drop, chosen))
+            for gender in ["female", "male", "all"]:
+                pro, anti = (mean(values, numbers.choose(kind, side, gender)) for side in ("pro", "anti"))
+                place = {"condition": label, "type": kind, "gender": gender, "metric": metric}
+                check(stats, "pro_minus_anti", place, pro[0] - anti[0], pro[1] - anti[1])
+
+
+def test_privilege_is_numpys(fake, numbers):
+    stats = xarray.open_dataset(fake / "coreference.stats.h5")
+    data = numbers.data
+    for attribute, placement in itertools.product(["disability", "race", "age"], ["aug1", "aug3", "aug4"]):
+        inside = (data.condition_attribute.values == attribute) & numpy.array(
+            [name.startswith(placement) for name in data.condition_augmentation.values])
+        sides = [inside & (data.condition_privilege.values == side) for side in ("privileged", "disadvantaged")]
+        assert all(side.any() for side in sides)
+        values = numbers.values["share"][sides[0]].mean(0) - numbers.values["share"][sides[1]].mean(0)
+        chosen = numbers.choose("unambiguous", "anti", "all")
+        times = numbers.weights("unambiguous", 200)[:, chosen]
+        place = {"attribute": attribute, "placement": placement, "type": "unambiguous", "stereotype": "anti",
+                 "gender": "all", "metric": "share"}
+        check(stats, "privileged_minus_disadvantaged", place, values[chosen].mean(),
+              (times @ values[chosen]) / times.sum(1))
+
+
+def prompts(*overrides):
+    """[condition, question, sentence, referent, other, prompt] of every context."""
+    lines = program("plan", JOB, *overrides, "--show-prompts").split("\n\n", 1)[-1].splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("condition\tquestion"))
+    return [line.split("\t") for line in lines[start + 1:]]
+
+
+@pytest.mark.parametrize("source", ["workplaces", "winobias"])
+def test_every_prompt_is_a_sentence(source):
+    """Rules that any text must keep, whatever builds it."""
+    if source == "winobias" and not WINOBIAS.exists():
+        pytest.skip(f"no {WINOBIAS}: the files of WinoBias are not part of this repository")
+    chosen = ["axes.markers={file: winoidentity_markers, only: [able-bodied, disabled, White, Black, immigrant]}"]
+    if source == "winobias":
+        chosen.append(f"axes.sentences={{files: [{WINOBIAS.resolve()}]}}")
+    rows = prompts(*chosen)
+    plain = {row[2]: row[5] for row in rows if row[0] == "baseline"}
+    assert len(rows) == len(plain) * (1 + 3 * 5 + 2 * 2)
+    for condition, _, sentence, referent, other, prompt in rows:
+        before, _, question = prompt.partition(" The pronoun ")
+        assert before[0].isupper() and before[-1] == "." and "  " not in prompt, prompt
+        assert not re.search(r" [,.;:!?]|[\[\]{}]|,,|,\.| 's", prompt), prompt
+        pronoun = re.fullmatch(r'"(he|she|him|her|his|hers)" refers to the', question)
+        assert pronoun and re.search(rf"\b{pronoun[1]}\b", before, re.IGNORECASE), prompt
+        kind, _, words = condition.partition(" ")
+        base = plain[sentence].partition(" The pronoun ")[0]
+        if kind == "aug4":
+            noun = "woman" if pronoun[1] in ("she", "her", "hers") else "man"
+            inserted = re.search(rf", the {words} {noun}('s)?,?", before)
+            assert inserted, prompt
+            if pronoun[1] != "her":  # which is told apart by its partner; tests/config
+                assert (inserted[1] is not None) == (pronoun[1] in ("his", "hers")), prompt
+            assert before.replace(inserted[0], "", 1) == base, prompt
+        elif kind == "baseline":
+            assert prompt == plain[sentence]
+        else:
+            markers = words.split(" / ") if " / " in words else [words]
+            nouns = {"aug1": [referent], "aug2": [other]}.get(kind, [referent, other])
+            stripped = before
+            for marker, noun in zip(markers, nouns):
+                article = re.search(rf"\b(the|an?) {marker} {noun}\b", stripped, re.IGNORECASE)
+                assert article, prompt
+                if article[1].lower() != "the":
+                    assert article[1].lower() == ("an" if marker[0] in "aeiou" else "a"), prompt
+                stripped = stripped.replace(f"{marker} {noun}", noun, 1)
+            same = [re.sub(r"\b([Aa])n? ", r"\1 ", text) for text in (stripped, base)]
+            assert same[0] == same[1], prompt
