@@ -42,7 +42,7 @@ TEST(ValidateCommand, every_shipped_job_is_valid) {
     if (entry.path().extension() == ".yaml") {
       const auto outcome = run_program("validate " + entry.path().string());
       EXPECT_EQ(outcome.exit_code, 0) << entry.path() << '\n' << outcome.output;
-      EXPECT_THAT(outcome.output, HasSubstr("cells")) << entry.path();
+      EXPECT_THAT(outcome.output, HasSubstr("contexts")) << entry.path();
       ++num_jobs;
     }
   }
