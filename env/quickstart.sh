@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh machine to two scored models: set-up, build, the bundled models, both main jobs on two ranks, pictures.
+# From a fresh machine to three scored models: set-up, build, the bundled models, their jobs on two ranks, pictures.
 #   env/quickstart.sh        the second call finds everything done, and only prints the tables again
-# Needs git, python3 and, to install packages, root. Results go to results/planted and results/real.
+# Needs git, python3 and, to install packages, root. Results go to results/NAME of each job.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,11 +30,18 @@ say "model: the bundled adapter merged into its base encoder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers often forbid it, with a warning per rank
 command -v ssh >/dev/null || export OMPI_MCA_plm=isolated # one machine: no remote shell is needed
-for name in planted real; do
+sweep() {
+  local name=$1 job
+  shift
   job=$(echo jobs/[0-9]*_"$name".yaml)
   say "sweep $job on two ranks"
-  mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name"
-done
+  mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name" "$@"
+}
+sweep planted
+sweep real
+sweep winoidentity
+# Four of the twenty wordings, one sampled answer each: enough to see that the planted ratings come back.
+sweep ratings 'axes.rating_questions={file: scm_questions, only: [regarded, image, street, folks]}' sampling.runs=1
 
 # The long tables (by group, by template) stay in the file; the screen gets the first ones.
 for name in planted real; do
@@ -51,7 +58,15 @@ awk -v tau="${recovered:-0}" 'BEGIN {exit !(tau >= 0.9)}' || {
   exit 1
 }
 
+say "planted causal model: do coreference and ratings find what was planted? (1 is perfect)"
+"$program" stats results/winoidentity >results/winoidentity/stats.txt
+"$program" stats results/ratings >results/ratings/stats.txt
+"$python" tests/models/planted_causal/recover.py results/winoidentity/coreference.h5 results/ratings/rating.h5 || {
+  printf 'quickstart: the planted preferences were not recovered (a tau-b under 0.9)\n' >&2
+  exit 1
+}
+
 say "pictures"
 PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/planted --planted
 PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/real
-say "done: planted associations recovered with tau-b $recovered; tables in results/*/stats.txt, numbers in results/*/association.h5"
+say "done: planted associations recovered with tau-b $recovered; tables in results/*/stats.txt, numbers in results/*/*.h5"

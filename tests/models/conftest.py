@@ -3,5 +3,5 @@
 import pathlib
 import sys
 
-for folder in ("planted", "real"):
+for folder in ("planted", "planted_causal", "real"):
     sys.path.insert(0, str(pathlib.Path(__file__).parent / folder))
