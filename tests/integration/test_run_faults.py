@@ -132,7 +132,7 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
 @pytest.mark.parametrize("rank", [0, 1])
 def test_hanging_block_is_named(tmp_path, reference, rank):
     code, _, err = runs.run(
-        runs.SMOKE, tmp_path / "run", "execution.block_limit_s=1", ranks=2, inject=f"block_prompts:3:hang:{rank}"
+        runs.SMOKE, tmp_path / "run", "execution.block_limit_s=1", ranks=2, inject=f"{SLOW},block_prompts:3:hang:{rank}"
     )
     assert code == 1, err
     cause = runs.status(tmp_path / "run")["cause"]
