@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/AssociationCommands.hpp"
+#include "app/ContextsCommands.hpp"
 #include "app/CoreferenceCommands.hpp"
 #include "app/RatingCommands.hpp"
 #include "base/Error.hpp"
@@ -14,6 +15,7 @@ const ProbeCommands& commands_of(std::string_view probe) {
       association_commands(),
       rating_commands(),
       coreference_commands(),
+      contexts_commands(),
   };
   for (const auto& commands : all) {
     if (commands.probe == probe) {

@@ -95,7 +95,7 @@ Node dump(const domain::Axes& axes) {
 
 }  // namespace
 
-void dump_settings(const domain::Association& settings, Node& job) {
+void dump_settings(const domain::Association& settings, Extent /*extent*/, Node& job) {
   job.add("axes", dump(settings.axes));
   Node& measures = job.add("measures", Node::list());
   const std::pair<bool, const char*> named[] = {

@@ -39,7 +39,7 @@ Node dump(const domain::Marker& marker) {
 
 }  // namespace
 
-void dump_settings(const domain::Coreference& settings, Node& job) {
+void dump_settings(const domain::Coreference& settings, Extent /*extent*/, Node& job) {
   Node& axes = job.add("axes", Node::map());
   Node& sentences = axes.add("sentences", Node::list());
   for (const auto& sentence : settings.sentences) {

@@ -9,9 +9,6 @@
 namespace stereosweep::config {
 namespace {
 
-/// What a dump holds.
-enum class Extent { everything, raw_numbers };
-
 Node dump(const domain::Execution& execution, Extent extent) {
   Node map = Node::map();
   map.add("engine", Node::plain(execution.engine == domain::EngineKind::fake ? "fake" : "torch"));
@@ -52,7 +49,7 @@ Node dump(const domain::Job& job, Extent extent) {
     }
   }
   map.add("probe", Node::plain(job.probe_name()));
-  std::visit([&](const auto& settings) { dump_settings(settings, map); }, job.probe);
+  std::visit([&](const auto& settings) { dump_settings(settings, extent, map); }, job.probe);
   map.add("execution", dump(job.execution, extent));
   if (extent == Extent::everything) {
     map.add("statistics", std::visit([](const auto& settings) { return dump_statistics(settings); }, job.probe));

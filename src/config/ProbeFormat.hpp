@@ -38,12 +38,17 @@ domain::ProbeSettings read_association(const ProbeReading& job);
 domain::ProbeSettings read_coreference(const ProbeReading& job);
 domain::ProbeSettings read_rating(const ProbeReading& job);
 
-/// Adds what can change a raw number to a dump, in fixed order.
-void dump_settings(const domain::Association& settings, Node& job);
-void dump_settings(const domain::Coreference& settings, Node& job);
-void dump_settings(const domain::Rating& settings, Node& job);
+/// What a dump holds.
+enum class Extent { everything, raw_numbers };
+
+/// Adds to a dump, in fixed order, what can change a raw number, or all but `statistics`.
+void dump_settings(const domain::Association& settings, Extent extent, Node& job);
+void dump_settings(const domain::Contexts& settings, Extent extent, Node& job);
+void dump_settings(const domain::Coreference& settings, Extent extent, Node& job);
+void dump_settings(const domain::Rating& settings, Extent extent, Node& job);
 /// What only `stats` reads: the value of the key `statistics`.
 Node dump_statistics(const domain::Association& settings);
+Node dump_statistics(const domain::Contexts& settings);
 Node dump_statistics(const domain::Coreference& settings);
 Node dump_statistics(const domain::Rating& settings);
 

@@ -45,7 +45,7 @@ Node dump_list(const std::vector<T>& values) {
 
 }  // namespace
 
-void dump_settings(const domain::Rating& settings, Node& job) {
+void dump_settings(const domain::Rating& settings, Extent /*extent*/, Node& job) {
   Node& axes = job.add("axes", Node::map());
   axes.add("identities", dump_list(settings.identities));
   axes.add("rated_traits", dump_list(settings.traits));

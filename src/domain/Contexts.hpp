@@ -103,6 +103,13 @@ struct Contexts {
   std::int64_t samples = 1000;  ///< N context samples per test; with static vectors there is one
   Keep keep = Keep::float32;    ///< whether vectors stay in the result, and as what
   EmbeddingStatistics statistics;
+
+  bool is_static() const { return std::holds_alternative<StaticVectors>(vectors); }
+  /// Throws std::bad_variant_access where the vectors are of the other kind.
+  const ContextualVectors& contextual() const { return std::get<ContextualVectors>(vectors); }
+  const StaticVectors& from_table() const { return std::get<StaticVectors>(vectors); }
+  /// Whether vectors come from a model: all but those of a file.
+  bool needs_model() const { return !is_static() || from_table().format == StaticVectors::Format::model; }
   bool operator==(const Contexts&) const = default;
 };
 

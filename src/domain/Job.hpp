@@ -8,6 +8,7 @@
 
 #include "domain/Association.hpp"
 #include "domain/Chat.hpp"
+#include "domain/Contexts.hpp"
 #include "domain/Coreference.hpp"
 #include "domain/Rating.hpp"
 
@@ -20,7 +21,7 @@ enum class Device { automatic, cpu, cuda };
 enum class EngineKind { torch, fake };
 
 struct ModelSpec {
-  std::string path;  ///< Hugging Face checkpoint directory
+  std::string path;  ///< Hugging Face checkpoint directory; empty: no model (contexts with a file of vectors)
   Dtype dtype = Dtype::float32;
   std::optional<ChatTemplate> chat = std::nullopt;  ///< how prompts become conversations; nothing: they go as they are
   bool operator==(const ModelSpec&) const = default;
@@ -40,7 +41,7 @@ struct Execution {
 };
 
 /// What the probe needs; the alternative that is held is the kind of the job. Each names itself: `probe_name`.
-using ProbeSettings = std::variant<Association, Coreference, Rating>;
+using ProbeSettings = std::variant<Association, Coreference, Rating, Contexts>;
 
 struct Job {
   std::string name;
@@ -56,6 +57,8 @@ struct Job {
   const Rating& rating() const { return std::get<Rating>(probe); }
   const Coreference& coreference() const { return std::get<Coreference>(probe); }
   Coreference& coreference() { return std::get<Coreference>(probe); }
+  const Contexts& contexts() const { return std::get<Contexts>(probe); }
+  Contexts& contexts() { return std::get<Contexts>(probe); }
   /// "association": the value of the key `probe`, the name of the result file.
   std::string probe_name() const {
     return std::visit([](const auto& settings) { return std::string(settings.probe_name); }, probe);

@@ -1,5 +1,7 @@
 #include "probe/MakeProbe.hpp"
 
+#include "base/Error.hpp"
+
 namespace stereosweep::probe {
 namespace {
 
@@ -13,6 +15,9 @@ struct Maker {
   std::unique_ptr<Probe> operator()(const domain::Rating& /*settings*/) const { return make_rating(job, tokenizer); }
   std::unique_ptr<Probe> operator()(const domain::Coreference& /*settings*/) const {
     return make_coreference(job, tokenizer);
+  }
+  std::unique_ptr<Probe> operator()(const domain::Contexts& /*settings*/) const {
+    throw base::InputError(base::describe("a contexts job cannot be run", "this version only checks such jobs"));
   }
 };
 

@@ -1,0 +1,114 @@
+#include "base/Text.hpp"
+#include "config/DumpNodes.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using domain::Contexts;
+using domain::EmbeddingStatistics;
+
+Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+
+template <std::size_t count, class Choice>
+Node choice(const char* const (&names)[count], Choice value) {
+  return Node::plain(names[static_cast<std::size_t>(value)]);
+}
+
+/// A path as it stands, or only the file's own name: where it lies changes no number.
+Node path(const std::string& text, Extent extent) {
+  return Node::text(extent == Extent::everything ? text : base::split(text, '/').back());
+}
+
+Node dump(const domain::Corpus& corpus, Extent extent) {
+  Node map = Node::map();
+  Node& files = map.add("files", Node::list());
+  for (const auto& file : corpus.files) {
+    files.add(path(file, extent));
+  }
+  map.add("format", choice({"automatic", "text", "json_lines"}, corpus.format));
+  map.add("field", Node::text(corpus.field));
+  map.add("boundary", choice({"word", "blanks"}, corpus.boundary));
+  map.add("case", choice({"exact", "ignore"}, corpus.letter_case));
+  map.add("max_contexts", integer(corpus.max_contexts));
+  return map;
+}
+
+Node dump(const domain::WordSet& set) {
+  Node map = Node::map();
+  map.add("label", Node::text(set.label));
+  map.add("words", texts(set.words));
+  return map;
+}
+
+Node dump(const domain::EmbeddingTest& test) {
+  Node map = Node::map();
+  add_text(map, "label", test.label);
+  add_text(map, "title", test.title);
+  map.add("kind", choice({"weat", "wefat"}, test.kind));
+  map.add("x", dump(test.x));
+  if (test.kind == domain::EmbeddingTest::Kind::weat) {
+    map.add("y", dump(test.y));
+  }
+  map.add("a", dump(test.a));
+  map.add("b", dump(test.b));
+  return map;
+}
+
+Node dump(const domain::BiasDetection& detection) {
+  Node map = Node::map();
+  add_text(map, "label", detection.label);
+  map.add("against", texts(detection.against));
+  map.add("single_axis", texts(detection.single_axis));
+  map.add("intersectional", texts(detection.intersectional));
+  map.add("emergent", texts(detection.emergent));
+  return map;
+}
+
+}  // namespace
+
+void dump_settings(const Contexts& settings, Extent extent, Node& job) {
+  Node vectors = Node::map();
+  if (settings.is_static()) {
+    if (!settings.from_table().file.empty()) {
+      vectors.add("file", path(settings.from_table().file, extent));
+    }
+    vectors.add("format", choice({"automatic", "word2vec_text", "word2vec_binary", "glove_text", "model"},
+                                 settings.from_table().format));
+  } else {
+    job.add("corpus", dump(settings.contextual().corpus, extent));
+    vectors.add("layer", integer(settings.contextual().layer));
+    vectors.add("pool", choice({"mean", "first", "last"}, settings.contextual().pool));
+    vectors.add("window", integer(settings.contextual().window));
+  }
+  if (extent == Extent::everything) {
+    vectors.add("keep", choice({"none", "float16", "float32"}, settings.keep));
+  }
+  job.add("vectors", std::move(vectors));
+  Node& tests = job.add("axes", Node::map()).add("tests", Node::list());
+  for (const auto& test : settings.tests) {
+    tests.add(dump(test));
+  }
+  job.add("samples", integer(settings.samples));
+  job.add("unequal_sets", choice({"keep", "trim"}, settings.unequal_sets));
+}
+
+Node dump_statistics(const Contexts& settings) {
+  const EmbeddingStatistics& statistics = settings.statistics;
+  Node map = Node::map();
+  map.add("variance", choice({"paper", "cohen", "permutation"}, statistics.variance));
+  map.add("estimator", choice({"dersimonian_laird", "reml", "paule_mandel"}, statistics.estimator));
+  map.add("permutation", choice({"automatic", "exact", "monte_carlo"}, statistics.permutation));
+  map.add("draws", integer(statistics.draws));
+  map.add("exceedances", integer(statistics.exceedances));
+  map.add("confidence", Node::plain(base::format_double(statistics.confidence)));
+  if (!statistics.detections.empty()) {
+    Node& detections = map.add("detections", Node::list());
+    for (const auto& detection : statistics.detections) {
+      detections.add(dump(detection));
+    }
+  }
+  return map;
+}
+
+}  // namespace stereosweep::config
