@@ -1,0 +1,45 @@
+// Effect sizes of word embedding tests (Caliskan, Bryson and Narayanan, Science 2017; guo2021 §8.1), from cosines and
+// associations. Deviations divide by n - 1, as the published CEAT code does; a package that divides by n gives a d that
+// is larger by sqrt(n / (n - 1)).
+#pragma once
+
+#include <span>
+
+#include "stats/Undefined.hpp"
+
+namespace stereosweep::stats {
+
+/// WEAT: d = (mean_X s - mean_Y s) / sd of s over X and Y together.
+struct EffectSize {
+  double value = std::numeric_limits<double>::quiet_NaN();            ///< d, 1
+  double mean_difference = std::numeric_limits<double>::quiet_NaN();  ///< of the associations, cosine
+  double deviation = std::numeric_limits<double>::quiet_NaN();        ///< its square is the published V, cosine^2
+  Reason reason = Reason::no_values;
+  bool defined() const { return reason == Reason::ok; }
+};
+
+/// `x`, `y`: associations s of the words of X and Y. `no_values`: a side is empty; `constant`: the deviation is zero or
+/// not above rounding (2^-50 of the largest |s|); `not_finite`.
+EffectSize effect_size(std::span<const double> x, std::span<const double> y);
+
+/// WEFAT, one word w: s = mean_a cos(w, a) - mean_b cos(w, b), and its deviation over A and B together.
+struct WordAssociation {
+  double association = std::numeric_limits<double>::quiet_NaN();  ///< s, cosine
+  double deviation = std::numeric_limits<double>::quiet_NaN();    ///< of all cosines, cosine
+  double effect = std::numeric_limits<double>::quiet_NaN();       ///< s / deviation, 1
+  Reason reason = Reason::no_values;
+  bool defined() const { return reason == Reason::ok; }
+};
+
+/// `a`, `b`: cosines of the word with the attributes. Reasons as above; `association` is set with `constant`, too.
+WordAssociation word_association(std::span<const double> a, std::span<const double> b);
+
+/// Variance of d under relabelling: of all ways to cut the pool into n and m words, the variance of d is
+/// (n + m) / (n m) exactly, because the pooled deviation (n - 1) does not change.
+double permutation_variance(std::size_t n, std::size_t m);
+
+/// Large-sample variance of a standardised mean difference, (n + m) / (n m) + d^2 / (2 (n + m)) (Hedges and Olkin 1985,
+/// §5; Cohen's d).
+double cohen_variance(double d, std::size_t n, std::size_t m);
+
+}  // namespace stereosweep::stats

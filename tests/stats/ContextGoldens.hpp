@@ -1,0 +1,15 @@
+// Answers of scipy, statsmodels and mpmath, written by make_context_goldens.py.
+#pragma once
+
+#include "base/File.hpp"
+#include "base/Json.hpp"
+
+namespace stereosweep::stats {
+
+inline const base::Json& context_goldens() {
+  static const auto parsed = base::parse_json(
+      base::read_file(STEREOSWEEP_SOURCE_DIR "/tests/stats/context_goldens.json"), "context_goldens.json");
+  return parsed;
+}
+
+}  // namespace stereosweep::stats

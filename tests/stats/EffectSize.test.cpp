@@ -1,0 +1,90 @@
+#include "stats/EffectSize.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "stats/ContextGoldens.hpp"
+
+namespace stereosweep::stats {
+namespace {
+
+TEST(EffectSize, EqualsNumpy) {
+  ASSERT_GT(context_goldens().at("effects").size(), 3U);
+  for (const auto& item : context_goldens().at("effects")) {
+    const auto x = item.at("x").get<std::vector<double>>();
+    const auto y = item.at("y").get<std::vector<double>>();
+    const auto result = effect_size(x, y);
+    ASSERT_TRUE(result.defined());
+    EXPECT_NEAR(result.value, item.at("effect").get<double>(), 1e-12);
+    EXPECT_NEAR(result.mean_difference, item.at("difference").get<double>(), 1e-15);
+    EXPECT_NEAR(result.deviation, item.at("deviation").get<double>(), 1e-15);
+    const auto word = word_association(x, y);
+    EXPECT_EQ(word.association, result.mean_difference);
+    EXPECT_EQ(word.effect, result.value);
+  }
+}
+
+TEST(EffectSize, DoesNotDependOnUnitOrOrigin) {
+  const std::vector<double> x = {0.3, 0.1, 0.25};
+  const std::vector<double> y = {0.05, 0.2};
+  std::vector<double> scaled_x;
+  std::vector<double> scaled_y;
+  for (const double value : x) {
+    scaled_x.push_back(30 * value - 7);
+  }
+  for (const double value : y) {
+    scaled_y.push_back(30 * value - 7);
+  }
+  EXPECT_NEAR(effect_size(x, y).value, effect_size(scaled_x, scaled_y).value, 1e-13);
+  EXPECT_NEAR(effect_size(x, y).value, -effect_size(y, x).value, 1e-15);
+}
+
+TEST(EffectSize, IsBoundedBySizes) {  // |d| <= 2 sqrt((2n - 1) / (2n)), reached by two constant sides
+  const std::vector<double> x(8, 1.0);
+  const std::vector<double> y(8, -1.0);
+  EXPECT_NEAR(effect_size(x, y).value, 2 * std::sqrt(15.0 / 16), 1e-15);
+}
+
+TEST(EffectSize, SaysWhyThereIsNone) {
+  const std::vector<double> same = {0.1, 0.1};
+  const std::vector<double> bad = {0.1, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(effect_size({}, same).reason, Reason::no_values);
+  EXPECT_EQ(effect_size(same, same).reason, Reason::constant);
+  EXPECT_TRUE(std::isnan(effect_size(same, same).value));
+  EXPECT_EQ(effect_size(same, same).deviation, 0);
+  EXPECT_EQ(effect_size(bad, same).reason, Reason::not_finite);
+  const std::vector<double> rounding = {0.1, 0.1 + 2e-17};
+  EXPECT_EQ(effect_size(rounding, same).reason, Reason::constant);
+}
+
+/// Variance of d over all ways to cut the pool into n and the rest, by brute force.
+TEST(PermutationVariance, IsThatOfAllRelabellings) {
+  const std::vector<double> pool = {0.3, -0.2, 0.15, 0.9, 0.4, -0.7, 0.1};
+  constexpr std::size_t n = 3;
+  double sum = 0;
+  double squares = 0;
+  int count = 0;
+  for (unsigned chosen = 0; chosen < 1U << pool.size(); ++chosen) {
+    if (__builtin_popcount(chosen) != n) {
+      continue;
+    }
+    std::vector<double> x;
+    std::vector<double> y;
+    for (std::size_t i = 0; i < pool.size(); ++i) {
+      ((chosen >> i & 1U) != 0 ? x : y).push_back(pool[i]);
+    }
+    const double d = effect_size(x, y).value;
+    sum += d;
+    squares += d * d;
+    ++count;
+  }
+  EXPECT_NEAR(sum / count, 0, 1e-14);
+  EXPECT_NEAR(squares / count, permutation_variance(n, pool.size() - n), 1e-14);
+  EXPECT_NEAR(cohen_variance(0.5, 8, 8), 0.25 + 0.25 / 32, 1e-15);
+}
+
+}  // namespace
+}  // namespace stereosweep::stats
