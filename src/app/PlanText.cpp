@@ -38,10 +38,10 @@ void print_blocks(std::ostream& out, const domain::Job& job, const plan::BlockPl
 double output_bytes(const probe::RawSchema& schema, std::uint64_t num_contexts, double text_bytes) {
   double per_context = 0;
   for (const auto& cube : schema.cubes) {
-    const double size = cube.type == probe::ElementType::float64 ? 8
-                        : cube.type == probe::ElementType::uint8 ? 1
-                        : cube.type == probe::ElementType::int32 ? 4
-                                                                 : 8;
+    const double size = cube.type == probe::ElementType::float64                                             ? 8
+                        : cube.type == probe::ElementType::uint8                                             ? 1
+                        : cube.type == probe::ElementType::int32 || cube.type == probe::ElementType::float32 ? 4
+                                                                                                             : 8;
     per_context += size * static_cast<double>(schema.values_per_context(cube));
   }
   return per_context * static_cast<double>(num_contexts) + text_bytes;

@@ -99,7 +99,7 @@ ElementType DataSet::type() const {
   if (H5Tis_variable_str(type.id()) > 0) {
     return ElementType::text;
   }
-  for (const auto known : {ElementType::float64, ElementType::int32, ElementType::uint8}) {
+  for (const auto known : {ElementType::float64, ElementType::int32, ElementType::uint8, ElementType::float32}) {
     if (H5Tequal(type.id(), file_type(known).id()) > 0) {
       return known;
     }
@@ -144,6 +144,10 @@ void DataSet::write(const Rectangle& where, std::span<const std::uint8_t> values
   write_raw(where, ElementType::uint8, values.size(), values.data());
 }
 
+void DataSet::write(const Rectangle& where, std::span<const float> values) {
+  write_raw(where, ElementType::float32, values.size(), values.data());
+}
+
 void DataSet::write(const Rectangle& where, std::span<const std::string> values) {
   std::vector<const char*> pointers;
   pointers.reserve(values.size());
@@ -164,6 +168,10 @@ void DataSet::read(const Rectangle& where, std::span<std::int32_t> values) const
 
 void DataSet::read(const Rectangle& where, std::span<std::uint8_t> values) const {
   read_raw(where, ElementType::uint8, values.size(), values.data());
+}
+
+void DataSet::read(const Rectangle& where, std::span<float> values) const {
+  read_raw(where, ElementType::float32, values.size(), values.data());
 }
 
 void DataSet::read(const Rectangle& where, std::span<std::string> values) const {

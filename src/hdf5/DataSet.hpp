@@ -28,7 +28,7 @@ std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t fir
 Shape canonical_chunk(const Shape& shape, std::uint64_t element_bytes, std::uint64_t max_bytes);
 
 /// Values that stand where nothing was written: number, or "" for texts.
-using Fill = std::variant<std::monostate, double, std::int32_t, std::uint8_t>;
+using Fill = std::variant<std::monostate, double, std::int32_t, std::uint8_t, float>;
 
 struct DataSetSpec {
   ElementType type = ElementType::float64;
@@ -46,10 +46,12 @@ class DataSet : public Object {
   void write(const Rectangle& where, std::span<const std::int32_t> values);
   void write(const Rectangle& where, std::span<const std::uint8_t> values);
   void write(const Rectangle& where, std::span<const std::string> values);
+  void write(const Rectangle& where, std::span<const float> values);
   void read(const Rectangle& where, std::span<double> values) const;
   void read(const Rectangle& where, std::span<std::int32_t> values) const;
   void read(const Rectangle& where, std::span<std::uint8_t> values) const;
   void read(const Rectangle& where, std::span<std::string> values) const;
+  void read(const Rectangle& where, std::span<float> values) const;
   /// The whole array.
   Rectangle all() const;
 

@@ -39,6 +39,8 @@ void set_fill(const Handle& list, const Fill& fill) {
     set(H5T_NATIVE_INT32, whole);
   } else if (const auto* byte = std::get_if<std::uint8_t>(&fill)) {
     set(H5T_NATIVE_UINT8, byte);
+  } else if (const auto* single = std::get_if<float>(&fill)) {
+    set(H5T_NATIVE_FLOAT, single);
   }
 }
 

@@ -47,6 +47,10 @@ void Object::write_attribute(const std::string& name, double value) {
   write_raw(id(), name, H5T_NATIVE_DOUBLE, 0, &value, where(name));
 }
 
+void Object::write_attribute(const std::string& name, float value) {
+  write_raw(id(), name, H5T_NATIVE_FLOAT, 0, &value, where(name));
+}
+
 void Object::write_attribute(const std::string& name, std::span<const std::uint8_t> values) {
   write_raw(id(), name, H5T_NATIVE_UINT8, values.size(), values.data(), where(name));
 }

@@ -23,6 +23,7 @@ class Object {
   void write_attribute(const std::string& name, const char* value) { write_attribute(name, std::string(value)); }
   void write_attribute(const std::string& name, std::int64_t value);
   void write_attribute(const std::string& name, double value);
+  void write_attribute(const std::string& name, float value);
   void write_attribute(const std::string& name, std::span<const std::uint8_t> values);
   void write_attribute(const std::string& name, std::span<const std::int64_t> values);
 

@@ -27,6 +27,8 @@ Handle file_type(ElementType type) {
       return copy_type(H5T_STD_I32LE);
     case ElementType::uint8:
       return copy_type(H5T_STD_U8LE);
+    case ElementType::float32:
+      return copy_type(H5T_IEEE_F32LE);
     case ElementType::text:
       break;
   }
@@ -41,6 +43,8 @@ Handle memory_type(ElementType type) {
       return copy_type(H5T_NATIVE_INT32);
     case ElementType::uint8:
       return copy_type(H5T_NATIVE_UINT8);
+    case ElementType::float32:
+      return copy_type(H5T_NATIVE_FLOAT);
     case ElementType::text:
       break;
   }
@@ -55,6 +59,8 @@ std::uint64_t element_size(ElementType type) {
       return sizeof(std::int32_t);
     case ElementType::uint8:
       return sizeof(std::uint8_t);
+    case ElementType::float32:
+      return sizeof(float);
     case ElementType::text:
       break;
   }

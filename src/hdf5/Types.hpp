@@ -9,13 +9,13 @@
 
 namespace stereosweep::hdf5 {
 
-enum class ElementType : std::uint8_t { float64, int32, uint8, text };
+enum class ElementType : std::uint8_t { float64, int32, uint8, text, float32 };
 
 /// The variable-length UTF-8 text type.
 Handle text_type();
 /// Type in files: little-endian numbers, UTF-8 text.
 Handle file_type(ElementType type);
-/// Type in memory: double, std::int32_t, std::uint8_t, char*.
+/// Type in memory: double, std::int32_t, std::uint8_t, char*, float.
 Handle memory_type(ElementType type);
 /// Bytes of one element in memory.
 std::uint64_t element_size(ElementType type);

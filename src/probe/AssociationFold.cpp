@@ -14,6 +14,8 @@ RawColumn empty_column(ElementType type, std::size_t count) {
   switch (type) {
     case ElementType::float64:
       return std::vector<double>(count, std::numeric_limits<double>::quiet_NaN());
+    case ElementType::float32:
+      return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN());
     case ElementType::int32:
       return std::vector<std::int32_t>(count, -1);
     case ElementType::uint8:

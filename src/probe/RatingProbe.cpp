@@ -55,6 +55,9 @@ class RatingProbe::Fold {
         case ElementType::float64:
           block_.columns.emplace_back(std::vector<double>(count, nan));
           break;
+        case ElementType::float32:
+          block_.columns.emplace_back(std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
+          break;
         case ElementType::int32:
           block_.columns.emplace_back(std::vector<std::int32_t>(count, 0));
           break;

@@ -67,6 +67,8 @@ RawColumn read_column(base::ByteReader& in, ElementType type, std::uint64_t expe
       return sized(in.array<std::uint8_t>());
     case ElementType::text:
       return read_texts(in, expected);
+    case ElementType::float32:
+      return sized(in.array<float>());
   }
   refuse("element type");
 }

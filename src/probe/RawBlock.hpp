@@ -11,7 +11,7 @@
 
 namespace stereosweep::probe {
 
-enum class ElementType : std::uint8_t { float64 = 0, int32 = 1, uint8 = 2, text = 3 };
+enum class ElementType : std::uint8_t { float64 = 0, int32 = 1, uint8 = 2, text = 3, float32 = 4 };
 
 /// One inner or outer axis with its labels and auxiliary coordinates (parallel text vectors: "pole", "pair", ...).
 struct AxisSchema {
@@ -48,8 +48,8 @@ struct RawSchema {
   std::uint64_t values_per_context(const CubeSchema& cube) const;
 };
 
-using RawColumn =
-    std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::uint8_t>, std::vector<std::string>>;
+using RawColumn = std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::uint8_t>,
+                               std::vector<std::string>, std::vector<float>>;
 
 /// Values of one block: one column per cube, in the schema's order, contexts outermost.
 struct RawBlock {

@@ -13,6 +13,7 @@ namespace stereosweep::results {
 namespace {
 
 constexpr std::uint64_t canonical_nan = 0x7ff8000000000000;
+constexpr std::uint32_t canonical_single_nan = 0x7fc00000;
 constexpr std::uint64_t read_bytes = std::uint64_t{8} << 20;
 
 void feed(base::Sha256& hash, const std::vector<double>& values) {
@@ -23,6 +24,14 @@ void feed(base::Sha256& hash, const std::vector<double>& values) {
   std::vector<std::uint64_t> bits(values.size());
   std::transform(values.begin(), values.end(), bits.begin(),
                  [](double value) { return std::isnan(value) ? canonical_nan : std::bit_cast<std::uint64_t>(value); });
+  hash.update(std::as_bytes(std::span(bits)));
+}
+
+void feed(base::Sha256& hash, const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::transform(values.begin(), values.end(), bits.begin(), [](float value) {
+    return std::isnan(value) ? canonical_single_nan : std::bit_cast<std::uint32_t>(value);
+  });
   hash.update(std::as_bytes(std::span(bits)));
 }
 

@@ -15,8 +15,8 @@ namespace stereosweep::results {
 class ResultFile;
 
 /// Fed with contexts in canonical order. Per cube one hash over its values (float64: little-endian bytes, every NaN as
-/// 0x7ff8000000000000; text: length and bytes); the digest is the hash of the cubes' names, types and hashes in
-/// alphabetical order.
+/// 0x7ff8000000000000 (float32: 0x7fc00000); text: length and bytes); the digest is the hash of the cubes' names, types
+/// and hashes in alphabetical order.
 class RawDigest {
  public:
   explicit RawDigest(const probe::RawSchema& schema);

@@ -139,6 +139,9 @@ probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num
         block.columns.emplace_back(std::vector<std::uint8_t>(count, static_cast<std::uint8_t>(value)));
         break;
       }
+      case probe::ElementType::float32:
+        block.columns.emplace_back(std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
+        break;
       case probe::ElementType::text:
         block.columns.emplace_back(std::vector<std::string>(count));
         break;

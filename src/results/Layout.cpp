@@ -19,6 +19,8 @@ hdf5::ElementType to_hdf5(probe::ElementType type) {
       return hdf5::ElementType::int32;
     case probe::ElementType::uint8:
       return hdf5::ElementType::uint8;
+    case probe::ElementType::float32:
+      return hdf5::ElementType::float32;
     case probe::ElementType::text:
       break;
   }
@@ -28,6 +30,9 @@ hdf5::ElementType to_hdf5(probe::ElementType type) {
 hdf5::Fill fill_of(const probe::CubeSchema& cube) {
   if (cube.type == probe::ElementType::float64) {
     return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (cube.type == probe::ElementType::float32) {
+    return std::numeric_limits<float>::quiet_NaN();
   }
   if (cube.type == probe::ElementType::int32) {
     return std::int32_t{-1};
@@ -71,6 +76,8 @@ void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube, const 
   }
   if (cube.type == probe::ElementType::float64) {
     dataset.write_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+  } else if (cube.type == probe::ElementType::float32) {
+    dataset.write_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());
   }
 }
 

@@ -46,6 +46,8 @@ probe::ElementType from_hdf5(hdf5::ElementType type) {
       return probe::ElementType::int32;
     case hdf5::ElementType::uint8:
       return probe::ElementType::uint8;
+    case hdf5::ElementType::float32:
+      return probe::ElementType::float32;
     case hdf5::ElementType::text:
       break;
   }
@@ -60,6 +62,8 @@ probe::RawColumn empty_column(probe::ElementType type) {
       return std::vector<std::int32_t>();
     case probe::ElementType::uint8:
       return std::vector<std::uint8_t>();
+    case probe::ElementType::float32:
+      return std::vector<float>();
     case probe::ElementType::text:
       break;
   }
@@ -90,6 +94,7 @@ std::uint64_t bytes_of(probe::ElementType type) {
     case probe::ElementType::float64:
       return 8;
     case probe::ElementType::int32:
+    case probe::ElementType::float32:
       return 4;
     case probe::ElementType::uint8:
       return 1;

@@ -86,6 +86,8 @@ TEST(DataSet, KeepsNumbersAndFillsTheRest) {
               ElementsAre(9, 9, 9, -5, 2147483647, 9));
   EXPECT_THAT(round_trip<std::uint8_t>(ElementType::uint8, {1, 5}, {255}, std::uint8_t{3}),
               ElementsAre(3, 3, 3, 255, 3));
+  EXPECT_THAT(round_trip<float>(ElementType::float32, {5}, {0.1F, -1e-45F}, 2.5F),
+              ElementsAre(2.5F, 2.5F, 2.5F, 0.1F, -1e-45F));
 }
 
 TEST(DataSet, KeepsTextsOfAnyLanguageAndLength) {

@@ -23,6 +23,7 @@ RawSchema small_schema() {
       {"num_subwords", ElementType::int32, {"word"}, "1", "subwords", "", {}},
       {"status", ElementType::uint8, {"word"}, "", "status", "", {"ok", "unknown_token"}},
       {"prompt", ElementType::text, {}, "", "text", "", {}},
+      {"vector", ElementType::float32, {"word"}, "1", "vector", "", {}},
   };
   return schema;
 }
@@ -36,7 +37,8 @@ RawBlock small_block() {
   numbers[5] = std::numeric_limits<double>::quiet_NaN();
   numbers[6] = -0.0;
   block.columns = {numbers, std::vector<std::int32_t>{1, 2, 1, 2, 1, -7}, std::vector<std::uint8_t>{0, 1, 0, 0, 1, 0},
-                   std::vector<std::string>{"", "caf\xC3\xA9", "x"}};
+                   std::vector<std::string>{"", "caf\xC3\xA9", "x"},
+                   std::vector<float>{0.1F, -0.0F, 1e-45F, std::numeric_limits<float>::quiet_NaN(), 3, -4}};
   return block;
 }
 
