@@ -12,6 +12,12 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(ZLIB REQUIRED)
 find_package(TorchWheel REQUIRED)
+find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
+find_library(ZSTD_LIBRARY zstd REQUIRED)
+add_library(Zstd::zstd UNKNOWN IMPORTED)
+set_target_properties(Zstd::zstd PROPERTIES
+  IMPORTED_LOCATION "${ZSTD_LIBRARY}"
+  INTERFACE_INCLUDE_DIRECTORIES "${ZSTD_INCLUDE_DIR}")
 find_path(ONIGURUMA_INCLUDE_DIR oniguruma.h REQUIRED)
 find_library(ONIGURUMA_LIBRARY onig REQUIRED)
 add_library(Oniguruma::onig UNKNOWN IMPORTED)

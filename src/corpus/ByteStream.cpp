@@ -1,0 +1,259 @@
+#include "corpus/ByteStream.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::corpus {
+namespace {
+
+constexpr std::size_t stored_block = std::size_t{256} << 10;
+
+[[noreturn]] void refuse(const InputFile& file, std::uint64_t offset, const std::string& problem,
+                         const std::string& why) {
+  throw base::InputError(
+      base::describe(file.path().string() + ": " + problem + " at byte " + std::to_string(offset), why));
+}
+
+bool is_zstd(std::string_view head) {
+  return head.starts_with("\x28\xB5\x2F\xFD") ||  // a frame, or one that is to be skipped
+         (head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xF0) == 0x50 &&
+          head.substr(1, 3) == "\x2A\x4D\x18");
+}
+
+class PlainStream : public ByteStream {
+ public:
+  PlainStream(const std::filesystem::path& path, std::uint64_t begin) : file_(path), position_(begin) {}
+  std::size_t read(std::span<char> to) override {
+    const auto count = file_.read_at(position_, to);
+    position_ += count;
+    return count;
+  }
+  std::uint64_t stored_position() const override { return position_; }
+
+ private:
+  InputFile file_;
+  std::uint64_t position_;
+};
+
+// The stored bytes of a compressed file, block by block.
+class StoredBytes {
+ public:
+  explicit StoredBytes(const std::filesystem::path& path) : file_(path), block_(stored_block) {}
+  /// What is not taken yet; more is read where there is nothing left. Empty at the end.
+  std::span<const char> left() {
+    if (begin_ == end_) {
+      begin_ = 0;
+      end_ = file_.read_at(offset_, block_);
+      offset_ += end_;
+    }
+    return {block_.data() + begin_, end_ - begin_};
+  }
+  void take(std::size_t count) { begin_ += count; }
+  std::uint64_t position() const { return offset_ - (end_ - begin_); }
+  const InputFile& file() const { return file_; }
+
+ private:
+  InputFile file_;
+  std::vector<char> block_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+// One or more members, one behind the other (RFC 1952).
+class GzipStream : public ByteStream {
+ public:
+  explicit GzipStream(const std::filesystem::path& path) : stored_(path) {
+    if (inflateInit2(&state_, 15 + 16) != Z_OK) {
+      throw base::Error(base::describe("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg));
+    }
+  }
+  GzipStream(const GzipStream&) = delete;
+  GzipStream& operator=(const GzipStream&) = delete;
+  ~GzipStream() override { inflateEnd(&state_); }
+
+  std::size_t read(std::span<char> to) override {
+    const auto wanted = static_cast<uInt>(std::min<std::size_t>(to.size(), 1U << 30));
+    state_.next_out = reinterpret_cast<Bytef*>(to.data());
+    state_.avail_out = wanted;
+    while (state_.avail_out > 0) {
+      const auto input = stored_.left();
+      if (input.empty()) {
+        if (in_member_) {
+          refuse(stored_.file(), stored_.position(), "the gzip data end too early", "it was cut, or is still written");
+        }
+        break;
+      }
+      if (!in_member_ && !begin_member(input)) {
+        continue;
+      }
+      decompress(input);
+    }
+    return wanted - state_.avail_out;
+  }
+  std::uint64_t stored_position() const override { return stored_.position(); }
+
+ private:
+  // Behind a member: the next one, or zeros that some tapes and tools add.
+  bool begin_member(std::span<const char> input) {
+    if (stored_.position() > 0 && input[0] == '\0') {
+      stored_.take(1);
+      padded_ = true;
+      return false;
+    }
+    if (padded_ || input[0] != '\x1f') {
+      refuse(stored_.file(), stored_.position(), "no gzip data", "something else stands behind the end of a member");
+    }
+    inflateReset(&state_);
+    in_member_ = true;
+    return true;
+  }
+
+  void decompress(std::span<const char> input) {
+    state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // zlib only reads it
+    state_.avail_in = static_cast<uInt>(input.size());
+    const auto status = inflate(&state_, Z_NO_FLUSH);
+    stored_.take(input.size() - state_.avail_in);
+    if (status == Z_STREAM_END) {
+      in_member_ = false;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      refuse(stored_.file(), stored_.position(), "broken gzip data", state_.msg == nullptr ? "" : state_.msg);
+    }
+  }
+
+  StoredBytes stored_;
+  z_stream state_{};
+  bool in_member_ = false;
+  bool padded_ = false;
+};
+
+// One or more frames (RFC 8878).
+class ZstdStream : public ByteStream {
+ public:
+  explicit ZstdStream(const std::filesystem::path& path) : stored_(path), state_(ZSTD_createDStream()) {
+    if (state_ == nullptr) {
+      throw base::Error(base::describe("zstd cannot start", "no memory"));
+    }
+  }
+  std::size_t read(std::span<char> to) override {
+    ZSTD_outBuffer output{to.data(), to.size(), 0};
+    while (output.pos < output.size) {
+      const auto data = stored_.left();
+      ZSTD_inBuffer input{data.data(), data.size(), 0};
+      const auto before = output.pos;
+      if (data.empty() && !in_frame_) {
+        break;
+      }
+      const auto hint = ZSTD_decompressStream(state_.get(), &output, &input);
+      stored_.take(input.pos);
+      if (ZSTD_isError(hint) != 0) {
+        refuse(stored_.file(), stored_.position(), "broken zstd data", ZSTD_getErrorName(hint));
+      }
+      in_frame_ = hint != 0;
+      if (data.empty() && in_frame_ && output.pos == before) {
+        refuse(stored_.file(), stored_.position(), "the zstd data end too early", "it was cut, or is still written");
+      }
+    }
+    return output.pos;
+  }
+  std::uint64_t stored_position() const override { return stored_.position(); }
+
+ private:
+  struct Release {
+    void operator()(ZSTD_DStream* stream) const noexcept { ZSTD_freeDStream(stream); }
+  };
+  StoredBytes stored_;
+  std::unique_ptr<ZSTD_DStream, Release> state_;
+  bool in_frame_ = false;
+};
+
+}  // namespace
+
+InputFile::InputFile(const std::filesystem::path& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a FIFO must not block us
+  struct stat info {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) {
+    const std::string why = descriptor_ < 0 ? std::strerror(errno) : "it is no regular file";
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+    throw base::InputError(base::describe("cannot read " + path.string(), why));
+  }
+  size_ = static_cast<std::uint64_t>(info.st_size);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+std::size_t InputFile::read_at(std::uint64_t offset, std::span<char> to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const auto got = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw base::Error(base::describe("cannot read " + path_.string(), std::strerror(errno)));
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Compression compression_of(const InputFile& file) {
+  std::array<char, 6> bytes{};
+  const std::string_view head(bytes.data(), file.read_at(0, bytes));
+  if (head.starts_with("\x1f\x8b")) {
+    return Compression::gzip;
+  }
+  if (is_zstd(head)) {
+    return Compression::zstd;
+  }
+  for (const auto& [name, magic] : {std::pair<const char*, std::string_view>{"bzip2", "BZh"},
+                                    {"xz",
+                                     {"\xFD"
+                                      "7zXZ",
+                                      5}},
+                                    {"zip", "PK\x03\x04"}}) {
+    if (head.starts_with(magic)) {
+      throw base::InputError(base::describe(file.path().string() + " is compressed with " + name,
+                                            "only gzip and zstd are read", "compress it with zstd"));
+    }
+  }
+  const auto ending = file.path().extension();
+  if ((ending == ".gz" || ending == ".zst") && file.size() > 0) {
+    throw base::InputError(base::describe(file.path().string() + " is not what its name says",
+                                          "it does not begin as a file that gzip or zstd wrote"));
+  }
+  return Compression::none;
+}
+
+std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compression compression,
+                                        std::uint64_t begin) {
+  switch (compression) {
+    case Compression::gzip:
+      return std::make_unique<GzipStream>(path);
+    case Compression::zstd:
+      return std::make_unique<ZstdStream>(path);
+    case Compression::none:
+      break;
+  }
+  return std::make_unique<PlainStream>(path, begin);
+}
+
+}  // namespace stereosweep::corpus

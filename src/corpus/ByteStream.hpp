@@ -1,0 +1,50 @@
+// The bytes of a file, decompressed as they are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace stereosweep::corpus {
+
+/// A regular file, open for reading. Throws InputError where there is none.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  /// As many bytes as there are, up to `to.size()`; fewer only at the end. Throws Error where reading fails.
+  std::size_t read_at(std::uint64_t offset, std::span<char> to) const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+enum class Compression { none, gzip, zstd };
+/// By the file's first bytes. Throws InputError for other well-known formats (bzip2, xz, zip), and where the name ends
+/// in .gz or .zst and the bytes are something else.
+Compression compression_of(const InputFile& file);
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Up to `to.size()` decompressed bytes; 0 only at the end. Throws InputError naming the file and the offset where
+  /// it is truncated or corrupt.
+  virtual std::size_t read(std::span<char> to) = 0;
+  /// Bytes of the file, as stored, that were taken.
+  virtual std::uint64_t stored_position() const = 0;
+};
+
+/// From byte `begin` on; with compression from the start. Memory does not grow with the file: gzip takes 64 KiB, zstd
+/// up to the 128 MiB of its largest usual window (--long=31 is refused).
+std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compression compression,
+                                        std::uint64_t begin = 0);
+
+}  // namespace stereosweep::corpus

@@ -1,0 +1,49 @@
+// Looks for words in the sentences of a corpus and samples their contexts.
+//
+// Which occurrences are in the sample depends on the seed and, of each occurrence, on word, file label, offset of the
+// line and number in the line: not on shards, order of files, compression or restarts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "corpus/Sample.hpp"
+#include "domain/Contexts.hpp"
+
+namespace stereosweep::corpus {
+
+/// Longer lines are counted and left out.
+constexpr std::size_t max_line_bytes = std::size_t{1} << 20;
+/// Of a longer sentence a context keeps what is around its word (cut at white space where there is some).
+constexpr std::size_t max_sentence_bytes = std::size_t{1} << 14;
+/// A sample that grows beyond this ends the collection with an error.
+constexpr std::size_t max_sample_bytes = std::size_t{4} << 30;
+
+/// One of `count` disjoint parts of the corpus, of about the same work.
+struct Shard {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+};
+
+/// Of one shard.
+struct Progress {
+  std::uint64_t bytes_done = 0;   ///< as stored
+  std::uint64_t bytes_total = 0;  ///< as stored
+  std::uint64_t bytes_read = 0;   ///< decompressed
+};
+/// Called every few megabytes; ends the collection by throwing.
+using ProgressHook = std::function<void(const Progress&)>;
+
+/// What `Sample::identity` of this request will be: tells whether a kept sample is still the one that is wanted.
+/// Lists the files (names and sizes) but reads no more than their first bytes. Errors as `collect`.
+std::uint64_t identity_of(const domain::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed);
+
+/// The part `shard` of the sample of each word; local. Throws InputError for words that cannot be looked for, files
+/// that are missing, of one label, truncated or corrupt (with file and offset); Error where the sample takes too much
+/// memory; and whatever `progress` throws.
+Sample collect(const domain::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard = {},
+               const ProgressHook& progress = {});
+
+}  // namespace stereosweep::corpus

@@ -1,0 +1,115 @@
+#include "corpus/Files.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::corpus {
+namespace {
+
+namespace filesystem = std::filesystem;
+using Format = domain::Corpus::Format;
+
+Format format_of(std::string_view label, Format wanted) {
+  return wanted != Format::automatic ? wanted : label.ends_with(".jsonl") ? Format::json_lines : Format::text;
+}
+
+class Lister {
+ public:
+  explicit Lister(Format format) : format_(format) {}
+
+  void add(const filesystem::path& path) {
+    std::error_code status;
+    if (filesystem::is_directory(path, status)) {
+      add_directory(path);
+    } else {
+      add_file(path, path.filename());
+    }
+  }
+
+  std::vector<CorpusFile> take() {
+    std::sort(files_.begin(), files_.end(), [](const auto& one, const auto& other) {
+      return std::tie(one.label, one.path) < std::tie(other.label, other.path);
+    });
+    for (std::size_t i = 1; i < files_.size(); ++i) {
+      if (files_[i].label == files_[i - 1].label) {
+        problems_.add(base::Place{files_[i].path.string(), 0, ""},
+                      "its contexts would be named as those of " + files_[i - 1].path.string(),
+                      "both are '" + files_[i].label + "' below what is listed, without .gz or .zst",
+                      "list a directory above them, or rename one");
+      }
+    }
+    problems_.raise_if_any("the corpus cannot be read");
+    return std::move(files_);
+  }
+
+ private:
+  void add_directory(const filesystem::path& directory) {
+    std::error_code status;
+    filesystem::recursive_directory_iterator at(directory, status);
+    const auto before = files_.size();
+    for (; !status && at != filesystem::recursive_directory_iterator(); at.increment(status)) {
+      const bool hidden = at->path().filename().string().starts_with('.');
+      std::error_code ignored;
+      const bool is_directory = at->is_directory(ignored);
+      if (hidden && is_directory) {
+        at.disable_recursion_pending();
+      } else if (!hidden && !is_directory) {
+        add_file(at->path(), at->path().lexically_relative(directory));
+      }
+    }
+    if (status) {
+      problems_.add(base::Place{directory.string(), 0, ""}, "cannot list the directory", status.message());
+    } else if (files_.size() == before && problems_.empty()) {
+      problems_.add(base::Place{directory.string(), 0, ""}, "there is no file in this directory",
+                    "a corpus needs text");
+    }
+  }
+
+  void add_file(const filesystem::path& path, const filesystem::path& name) {
+    try {
+      CorpusFile file{path, name.generic_string(), 0, Compression::none, format_};
+      const InputFile opened(path);
+      file.size = opened.size();
+      file.compression = compression_of(opened);
+      for (const std::string_view ending : {".gz", ".zst"}) {
+        if (file.label.ends_with(ending)) {
+          file.label.resize(file.label.size() - ending.size());
+          break;
+        }
+      }
+      file.format = format_of(file.label, format_);
+      if (base::find_invalid_utf8(file.label) || file.label.empty()) {
+        throw base::InputError(base::describe(path.string() + " has no usable name", "it must be valid UTF-8"));
+      }
+      const auto [known, is_new] = listed_.emplace(filesystem::canonical(path), path);
+      if (!is_new) {
+        throw base::InputError(base::describe(path.string() + " is read twice", "it is " + known->second.string()));
+      }
+      files_.push_back(std::move(file));
+    } catch (const base::InputError& error) {
+      problems_.add({}, error.what(), "");
+    }
+  }
+
+  Format format_;
+  std::vector<CorpusFile> files_;
+  std::map<filesystem::path, filesystem::path> listed_;
+  base::Problems problems_;
+};
+
+}  // namespace
+
+std::vector<CorpusFile> list_files(const domain::Corpus& corpus) {
+  Lister lister(corpus.format);
+  for (const auto& path : corpus.files) {
+    lister.add(path);
+  }
+  return lister.take();
+}
+
+}  // namespace stereosweep::corpus

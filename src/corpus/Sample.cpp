@@ -1,0 +1,171 @@
+#include "corpus/Sample.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::corpus {
+namespace {
+
+constexpr std::string_view magic = "stereosweep corpus sample 1";
+
+BadLines merge_lines(const BadLines& one, const BadLines& other) {
+  BadLines both{one.count + other.count, {}};
+  std::merge(one.first.begin(), one.first.end(), other.first.begin(), other.first.end(),
+             std::back_inserter(both.first));
+  both.first.resize(std::min(both.first.size(), BadLines::most_listed));
+  return both;
+}
+
+void merge_into(WordSample& one, WordSample&& other, std::uint64_t max_contexts) {
+  one.occurrences += other.occurrences;
+  std::vector<Context> both;
+  both.reserve(one.contexts.size() + other.contexts.size());
+  std::merge(std::move_iterator(one.contexts.begin()), std::move_iterator(one.contexts.end()),
+             std::move_iterator(other.contexts.begin()), std::move_iterator(other.contexts.end()),
+             std::back_inserter(both), comes_before);
+  if (both.size() > max_contexts) {
+    both.resize(max_contexts);
+  }
+  one.contexts = std::move(both);
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw base::Error(base::describe("a corpus sample is broken", why));
+}
+
+bool is_border(std::string_view text, std::size_t position) {
+  return position == text.size() || (static_cast<unsigned char>(text[position]) & 0xC0) != 0x80;
+}
+
+std::string read_text(base::ByteReader& reader) {
+  auto text = reader.text();
+  if (base::find_invalid_utf8(text) || text.find('\0') != std::string::npos) {
+    refuse("one of its texts is not valid UTF-8, or has a NUL");
+  }
+  return text;
+}
+
+Context read_context(base::ByteReader& reader) {
+  Context context;
+  context.sentence = read_text(reader);
+  context.span = {reader.number<std::uint64_t>(), reader.number<std::uint64_t>()};
+  context.key = reader.number<std::uint64_t>();
+  context.file = read_text(reader);
+  context.line_offset = reader.number<std::uint64_t>();
+  const auto& [begin, end] = context.span;
+  if (begin >= end || end > context.sentence.size() || !is_border(context.sentence, begin) ||
+      !is_border(context.sentence, end)) {
+    refuse("a span is none of its sentence");
+  }
+  return context;
+}
+
+WordSample read_word(base::ByteReader& reader, std::uint64_t max_contexts) {
+  WordSample word;
+  word.word = read_text(reader);
+  word.occurrences = reader.number<std::uint64_t>();
+  const auto count = reader.number<std::uint64_t>();
+  if (count > max_contexts || count > word.occurrences) {
+    refuse("'" + word.word + "' has more contexts than it can have");
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {  // each takes bytes of the reader: a wrong count ends early
+    word.contexts.push_back(read_context(reader));
+    if (i > 0 && !comes_before(word.contexts[i - 1], word.contexts[i])) {
+      refuse("the contexts of '" + word.word + "' are not in order");
+    }
+  }
+  return word;
+}
+
+BadLines read_bad_lines(base::ByteReader& reader) {
+  BadLines lines{reader.number<std::uint64_t>(), {}};
+  const auto listed = reader.number<std::uint64_t>();
+  if (listed != std::min<std::uint64_t>(lines.count, BadLines::most_listed)) {
+    refuse("its list of lines that were left out has a wrong length");
+  }
+  for (std::uint64_t i = 0; i < listed; ++i) {
+    auto file = read_text(reader);
+    lines.first.push_back({std::move(file), reader.number<std::uint64_t>()});
+    if (i > 0 && !(lines.first[i - 1] < lines.first[i])) {
+      refuse("its list of lines that were left out is not in order");
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool comes_before(const Context& one, const Context& other) {
+  return std::tie(one.key, one.file, one.line_offset, one.span.begin) <
+         std::tie(other.key, other.file, other.line_offset, other.span.begin);
+}
+
+std::string_view reason_of(LineFault fault) {
+  constexpr std::array<std::string_view, num_line_faults> reasons = {"not valid UTF-8, or with a NUL", "too long",
+                                                                     "not valid JSON", "without the field"};
+  return reasons[static_cast<std::size_t>(fault)];
+}
+
+Sample merge(Sample one, Sample other) {
+  const auto same_word = [](const WordSample& a, const WordSample& b) { return a.word == b.word; };
+  if (one.identity != other.identity || one.max_contexts != other.max_contexts ||
+      !std::equal(one.words.begin(), one.words.end(), other.words.begin(), other.words.end(), same_word)) {
+    throw base::Error(base::describe("two parts of a corpus sample do not belong together",
+                                     "their files, words, options or seeds differ", "did the corpus change?"));
+  }
+  for (std::size_t i = 0; i < one.words.size(); ++i) {
+    merge_into(one.words[i], std::move(other.words[i]), one.max_contexts);
+  }
+  one.files += other.files;
+  one.bytes += other.bytes;
+  one.lines += other.lines;
+  for (std::size_t i = 0; i < num_line_faults; ++i) {
+    one.bad_lines[i] = merge_lines(one.bad_lines[i], other.bad_lines[i]);
+  }
+  return one;
+}
+
+void write(const Sample& sample, base::ByteWriter& writer) {
+  writer.text(magic).number(sample.identity).number(sample.max_contexts);
+  writer.number(sample.files).number(sample.bytes).number(sample.lines);
+  for (const auto& lines : sample.bad_lines) {
+    writer.number(lines.count).number(std::uint64_t{lines.first.size()});
+    for (const auto& line : lines.first) {
+      writer.text(line.file).number(line.line_offset);
+    }
+  }
+  writer.number(std::uint64_t{sample.words.size()});
+  for (const auto& word : sample.words) {
+    writer.text(word.word).number(word.occurrences).number(std::uint64_t{word.contexts.size()});
+    for (const auto& context : word.contexts) {
+      writer.text(context.sentence).number(std::uint64_t{context.span.begin}).number(std::uint64_t{context.span.end});
+      writer.number(context.key).text(context.file).number(context.line_offset);
+    }
+  }
+}
+
+Sample read(base::ByteReader& reader) {
+  if (reader.text() != magic) {
+    refuse("it does not begin as one of this version");
+  }
+  Sample sample;
+  sample.identity = reader.number<std::uint64_t>();
+  sample.max_contexts = reader.number<std::uint64_t>();
+  sample.files = reader.number<std::uint64_t>();
+  sample.bytes = reader.number<std::uint64_t>();
+  sample.lines = reader.number<std::uint64_t>();
+  for (auto& lines : sample.bad_lines) {
+    lines = read_bad_lines(reader);
+  }
+  const auto words = reader.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < words; ++i) {
+    sample.words.push_back(read_word(reader, sample.max_contexts));
+  }
+  return sample;
+}
+
+}  // namespace stereosweep::corpus
