@@ -130,6 +130,7 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   }
   if (format != nullptr) {
     job.execution.contexts_per_block = format->contexts_per_block;
+    job.execution.batch_tokens = format->batch_tokens;
     if (const Node* model = root.find("model")) {
       read_chat(*model, *format, pieces, problems, job.model);
     }

@@ -31,6 +31,7 @@ struct ProbeFormat {
   std::vector<std::string> keys;    ///< of the job file that are the probe's own
   std::int64_t contexts_per_block;  ///< where the job does not say
   ChatUse chat = ChatUse::refused;
+  std::int64_t batch_tokens = 1024;  ///< where the job does not say; larger trees repeat fewer prefixes
 };
 const std::vector<ProbeFormat>& probe_formats();
 

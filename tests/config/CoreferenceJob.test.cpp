@@ -49,6 +49,7 @@ TEST_F(CoreferenceJobTest, PartnersStandTogetherAndTellHerCase) {
   EXPECT_THAT(settings.augmentations, ElementsAre(domain::Augmentation::baseline, domain::Augmentation::aug4));
   EXPECT_EQ(settings.questions.size(), 1U);
   EXPECT_EQ(folder_.load(coreference_job).front().execution.contexts_per_block, 512);
+  EXPECT_EQ(folder_.load(coreference_job).front().execution.batch_tokens, 4096);
 }
 
 TEST_F(CoreferenceJobTest, LoadsBackFromItsDump) {
