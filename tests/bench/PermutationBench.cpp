@@ -1,0 +1,53 @@
+// Times of the permutation tests: bench_permutation [THREADS]
+// Scores are random, with and without an effect: an observed sum in the middle is the dearest exact test.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "base/Philox.hpp"
+#include "stats/ExactPermutation.hpp"
+
+namespace {
+
+using stereosweep::base::philox_unit;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<double> scores(std::size_t count, std::uint32_t test, double shift) {
+  std::vector<double> values;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    values.push_back(0.1 * (philox_unit({.seed = 1, .test = test, .word = i}) - 0.5) + shift);
+  }
+  return values;
+}
+
+void exact(std::size_t n, double shift, unsigned threads) {
+  namespace stats = stereosweep::stats;
+  const auto x = scores(n, 1, shift);
+  const auto y = scores(n, 2, 0);
+  const auto start = std::chrono::steady_clock::now();
+  const stats::ExactPermutation test(x, y, threads);
+  const double built = seconds_since(start);
+  const auto count = test.count_share(0, 1, threads);
+  const double all = seconds_since(start);
+  std::printf("exact %zu vs %zu, shift %.3f: %.3f s (lists %.3f s), %s of %s, p %.6g\n", n, n, shift, all, built,
+              stats::to_text(count).c_str(), stats::to_text(test.num_partitions()).c_str(),
+              stats::exact_p(count, test.num_partitions()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const unsigned threads = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : std::thread::hardware_concurrency();
+  std::printf("%u threads\n", threads);
+  for (const std::size_t n : {8U, 16U, 20U, 25U}) {
+    exact(n, 0, threads);
+  }
+  exact(25, 0.04, threads);
+  return EXIT_SUCCESS;
+}
