@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/Generation.hpp"
+#include "engine/InputVectors.hpp"
 #include "engine/LogitsReader.hpp"
 #include "engine/ProjectionQueue.hpp"
 #include "engine/VectorPools.hpp"
@@ -38,6 +39,8 @@ class Call {
     while (!waiting_.empty()) {
       project();
     }
+    add_input_vectors(
+        plan_.input_rows, plan_.answers.size(), [this](auto ids) { return model_.input_embeddings(ids); }, pools_);
     pools_.finish(plan_.answers);
   }
 

@@ -19,6 +19,7 @@ using query::TokenId;
 struct Task {
   std::vector<CausalSequence> sequences;
   std::vector<Opening> openings;
+  std::vector<InputRows> input_rows;
   query::Answer answer;
 };
 
@@ -58,8 +59,13 @@ class Preparer {
   }
 
   Task operator()(const query::Embed& asked) const {
-    auto input = prepare_embed(asked, tokenizer_, limits_.input);
     Task task;
+    task.answer = query::EmbedAnswer{};
+    if (asked.source == query::VectorSource::input_embedding) {
+      task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, limits_.input));
+      return task;
+    }
+    auto input = prepare_embed(asked, tokenizer_, limits_.input);
     auto& sequence = task.sequences.emplace_back();
     sequence.layer = input.layer;
     for (const auto position : input.positions) {
@@ -67,7 +73,6 @@ class Preparer {
     }
     input.ids.resize(static_cast<std::size_t>(input.positions.back()) + 1);  // what follows is not seen
     sequence.ids = std::move(input.ids);
-    task.answer = query::EmbedAnswer{};
     return task;
   }
 
@@ -168,6 +173,9 @@ CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::T
       }
       for (auto& opening : task.openings) {
         plan.openings.push_back({std::move(opening.ids), number});
+      }
+      for (auto& rows : task.input_rows) {
+        plan.input_rows.push_back({std::move(rows.ids), number});
       }
       plan.answers.push_back(std::move(task.answer));
     } catch (const base::InputError& error) {

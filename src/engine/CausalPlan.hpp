@@ -56,6 +56,7 @@ struct CausalPlan {
   std::vector<query::Answer> answers;     ///< errors, and answers with room for their numbers
   std::vector<CausalSequence> sequences;  ///< by layer, then lexicographically
   std::vector<Opening> openings;          ///< in the order of the queries
+  std::vector<InputRows> input_rows;      ///< in the order of the queries
   std::uint64_t naive_tokens = 0;         ///< of a forward pass for every continuation and embed query
 };
 

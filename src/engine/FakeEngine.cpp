@@ -61,6 +61,15 @@ query::SetDistance fake_set(std::uint64_t hash) {
   return set;
 }
 
+query::EmbedAnswer fake_vector(std::uint64_t hash) {
+  constexpr std::size_t width = 16;
+  query::EmbedAnswer answer;
+  for (std::size_t i = 0; i < width; ++i) {
+    answer.vector.push_back(static_cast<float>(between(hash, i, -1, 1)));
+  }
+  return answer;
+}
+
 query::QueryError outside(TokenId id, std::size_t vocabulary) {
   return {base::describe("id " + std::to_string(id) + " is outside the vocabulary",
                          "ids range from 0 to " + std::to_string(vocabulary - 1)),
@@ -149,18 +158,18 @@ query::Answer FakeEngine::follow(const query::Continue& asked) {
 }
 
 query::Answer FakeEngine::embed(const query::Embed& asked) {
-  constexpr std::size_t width = 16;
+  if (asked.source == query::VectorSource::input_embedding) {  // of the span's own bytes alone, and no forward input
+    const auto begin = std::min(asked.span.begin, asked.text.size());
+    const auto bytes = std::string_view(asked.text).substr(begin, asked.span.end - asked.span.begin);
+    return fake_vector(mix(hash_text(mix_bits(seed_), bytes), static_cast<std::uint64_t>(asked.pool)));
+  }
   auto hash = hash_text(mix_bits(seed_), asked.text);
   inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.text.begin(), asked.text.end(), ' '))});
   for (const auto value : {asked.span.begin, asked.span.end, static_cast<std::size_t>(asked.layer + 1024),
                            static_cast<std::size_t>(asked.pool)}) {
     hash = mix(hash, value);
   }
-  query::EmbedAnswer answer;
-  for (std::size_t i = 0; i < width; ++i) {
-    answer.vector.push_back(static_cast<float>(between(hash, i, -1, 1)));
-  }
-  return answer;
+  return fake_vector(hash);
 }
 
 query::Answer FakeEngine::generate(const query::Generate& asked) {

@@ -18,6 +18,7 @@ struct Task {
   std::vector<TokenId> ids;
   int layer = 0;
   std::vector<Use> uses;
+  std::vector<InputRows> input_rows;
   query::Answer answer;  ///< with room for the numbers
 };
 
@@ -63,14 +64,18 @@ class Preparer {
   }
 
   Task operator()(const query::Embed& asked) const {
-    auto input = prepare_embed(asked, tokenizer_, input_);
     Task task;
+    task.answer = query::EmbedAnswer{};
+    if (asked.source == query::VectorSource::input_embedding) {
+      task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, input_));
+      return task;
+    }
+    auto input = prepare_embed(asked, tokenizer_, input_);
     task.layer = input.layer;
     for (const auto position : input.positions) {
       task.uses.push_back({position, 0, Use::whole_vector});
     }
     task.ids = std::move(input.ids);
-    task.answer = query::EmbedAnswer{};
     return task;
   }
 
@@ -121,6 +126,9 @@ MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::T
       Task task = std::visit(prepare, asked);
       for (auto& use : task.uses) {
         use.query = static_cast<std::uint32_t>(plan.answers.size());
+      }
+      for (auto& rows : task.input_rows) {
+        plan.input_rows.push_back({std::move(rows.ids), static_cast<std::uint32_t>(plan.answers.size())});
       }
       plan.answers.push_back(std::move(task.answer));
       if (!task.uses.empty()) {

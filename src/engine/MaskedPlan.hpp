@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/QueryInput.hpp"
 #include "query/Query.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
@@ -42,6 +43,7 @@ struct Sequence {
 struct MaskedPlan {
   std::vector<query::Answer> answers;  ///< errors, and answers with room for their numbers
   std::vector<Sequence> sequences;     ///< by layer, length, ids
+  std::vector<InputRows> input_rows;   ///< in the order of the queries
 };
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,

@@ -1,6 +1,7 @@
 #include "engine/QueryInput.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace stereosweep::engine {
 
@@ -36,14 +37,11 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
   return encoding;
 }
 
-EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+namespace {
+
+// All but the layer.
+EmbedInput find_tokens(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
   EmbedInput input;
-  const int states = limits.num_layers + 1;
-  if (asked.layer < -states || asked.layer >= states) {
-    refuse_query("layer " + std::to_string(asked.layer) + " does not exist",
-                 "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
-  }
-  input.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
   auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, limits);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     const auto& piece = encoding.offsets[i];
@@ -63,6 +61,31 @@ EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& 
   }
   input.ids = std::move(encoding.ids);
   return input;
+}
+
+}  // namespace
+
+EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+  const int states = limits.num_layers + 1;
+  if (asked.layer < -states || asked.layer >= states) {
+    refuse_query("layer " + std::to_string(asked.layer) + " does not exist",
+                 "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
+  }
+  auto input = find_tokens(asked, tokenizer, limits);
+  input.layer = asked.layer < 0 ? asked.layer + states : asked.layer;
+  return input;
+}
+
+InputRows prepare_input_rows(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
+                             const InputLimits& limits) {
+  auto any_length = limits;
+  any_length.max_tokens = std::numeric_limits<std::int64_t>::max();
+  const auto input = find_tokens(asked, tokenizer, any_length);
+  InputRows rows;
+  for (const auto position : input.positions) {
+    rows.ids.push_back(input.ids[static_cast<std::size_t>(position)]);
+  }
+  return rows;
 }
 
 query::QueryError to_query_error(const base::InputError& error) {

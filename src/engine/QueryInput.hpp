@@ -49,6 +49,15 @@ struct EmbedInput {
 /// Throws as `encode_input`, and InputError for unknown layers and spans that no token overlaps.
 EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits);
 
+/// What an embed query reads of the input embedding matrix: no forward pass.
+struct InputRows {
+  std::vector<query::TokenId> ids;  ///< of the tokens to pool; never empty
+  std::uint32_t query = 0;
+};
+/// Throws as `prepare_embed`, but takes texts of any length.
+InputRows prepare_input_rows(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
+                             const InputLimits& limits);
+
 /// The answer that stands for an exception of the functions above.
 query::QueryError to_query_error(const base::InputError& error);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/InputVectors.hpp"
 #include "engine/ProjectionQueue.hpp"
 #include "engine/RowReadout.hpp"
 #include "engine/VectorPools.hpp"
@@ -74,6 +75,8 @@ class Call {
     while (!waiting_.empty()) {
       project();
     }
+    add_input_vectors(
+        plan_.input_rows, queries_.size(), [this](auto ids) { return model_.input_embeddings(ids); }, pools_);
     pools_.finish(plan_.answers);
   }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "model/Segments.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -135,6 +136,11 @@ at::Tensor CausalBody::hidden(const TokenTree& tree, int layer, std::span<const 
     return at::empty({0, shape_.hidden}, weights_.words.options());
   }
   return run(*attention(1), tree, layer, rows);
+}
+
+at::Tensor CausalBody::input_embeddings(std::span<const query::TokenId> ids) const {
+  const c10::InferenceMode guard;
+  return rows_of(weights_.words, ids);
 }
 
 at::Tensor CausalBody::logits(const at::Tensor& hidden) const {

@@ -20,6 +20,7 @@ class CausalBody : public CausalModel {
 
   const CausalShape& shape() const override { return shape_; }
   at::Tensor hidden(const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const override;
+  at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   std::unique_ptr<Memory> remember() const override;
   at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const override;

@@ -51,6 +51,9 @@ class CausalModel {
   /// final norm) of the given rows (sorted, distinct): [rows, hidden] in the model's dtype, on its device.
   /// `layer` < num_layers: before the final norm.
   virtual at::Tensor hidden(const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const = 0;
+  /// Rows of the input embedding matrix, as they are stored (without Gemma's scale): [ids, hidden] in the model's
+  /// dtype, on its device.
+  virtual at::Tensor input_embeddings(std::span<const query::TokenId> ids) const = 0;
   /// [rows, hidden] of the last layer -> [rows, vocabulary] float32. Needs a head.
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 

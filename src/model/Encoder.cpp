@@ -149,6 +149,11 @@ at::Tensor Encoder::hidden(const Packed& batch, int layer, std::span<const std::
   return run_layer(weights_.layers[layer - 1], states, few, &few_rows).slice(0, 0, count);
 }
 
+at::Tensor Encoder::input_embeddings(std::span<const query::TokenId> ids) const {
+  const c10::InferenceMode guard;
+  return rows_of(weights_.words, ids);
+}
+
 const HeadWeights& Encoder::head() const {
   STEREOSWEEP_ASSERT(weights_.head.has_value(), "the model has no head: ask shape().has_head first");
   return *weights_.head;

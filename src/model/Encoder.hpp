@@ -15,6 +15,7 @@ class Encoder : public MaskedModel {
 
   const EncoderShape& shape() const override { return shape_; }
   at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const override;
+  at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override;
   at::Tensor head_input(const at::Tensor& hidden) const override;
   at::Tensor logits(const at::Tensor& head_input) const override;
   const at::Tensor& decoder_bias() const override;

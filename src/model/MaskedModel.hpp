@@ -44,6 +44,8 @@ class MaskedModel {
   /// Hidden state number `layer` (0 = embeddings' output, num_layers = last) of the given rows (sorted, distinct):
   /// [rows, hidden] in the model's dtype, on its device.
   virtual at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const = 0;
+  /// Rows of the input embedding matrix, as they are stored: [ids, hidden] in the model's dtype, on its device.
+  virtual at::Tensor input_embeddings(std::span<const query::TokenId> ids) const = 0;
   /// The vector that the decoder matrix multiplies (BERT: transform; RoBERTa: LayerNorm(gelu(dense h))):
   /// [rows, hidden] float32. Needs a head.
   virtual at::Tensor head_input(const at::Tensor& hidden) const = 0;

@@ -1,6 +1,7 @@
 #include "model/Segments.hpp"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
 
 #include <algorithm>
 
@@ -28,5 +29,12 @@ void Staging::send(const at::Device& device) {
 }
 
 at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }
+
+at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows) {
+  Staging staging;
+  const auto list = staging.add(rows);
+  staging.send(matrix.device());
+  return matrix.index_select(0, staging.at(list));
+}
 
 }  // namespace stereosweep::model

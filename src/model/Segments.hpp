@@ -39,4 +39,7 @@ class Staging {
   at::Tensor sent_;
 };
 
+/// matrix[rows]: [rows, columns], on the matrix's device.
+at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows);
+
 }  // namespace stereosweep::model

@@ -41,12 +41,19 @@ struct Continue {
 
 enum class Pool { mean, first, last };
 
-/// Vector of the tokens that overlap a byte span.
+/// Where the vectors of tokens come from. hidden_state: the model runs over the text. input_embedding: the tokens' rows
+/// of the model's input embedding matrix (transformers' get_input_embeddings().weight) as they are stored: no position,
+/// no norm, no scale, nothing of the text around but how it is cut into tokens. No forward pass, and no longest text.
+enum class VectorSource { hidden_state, input_embedding };
+
+/// Vector of the tokens that overlap a byte span. The static vector of a word: the word (with the blank before it,
+/// where a tokenizer tells apart) as text, its bytes as span, and `source` input_embedding; in JSON "layer":"input".
 struct Embed {
   std::string text;
   base::Span span;
-  int layer = -1;  ///< as transformers' hidden_states: 0 = embeddings' output, -1 = last
+  int layer = -1;  ///< as transformers' hidden_states: 0 = embeddings' output, -1 = last; hidden states only
   Pool pool = Pool::mean;
+  VectorSource source = VectorSource::hidden_state;
 };
 
 /// Text sampled after a prompt (causal models).

@@ -150,7 +150,13 @@ Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
   }
   embed.span = {integer_of<std::size_t>(span[0], "span"), integer_of<std::size_t>(span[1], "span")};
   if (const auto* layer = fields.find("layer")) {
-    embed.layer = integer_of<int>(*layer, "layer");
+    if (*layer == "input") {
+      embed.source = VectorSource::input_embedding;
+    } else if (layer->is_string()) {
+      refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, or \"input\"");
+    } else {
+      embed.layer = integer_of<int>(*layer, "layer");
+    }
   }
   if (const auto* pool = fields.find("pool")) {
     const auto name = text_of(*pool, "pool");

@@ -48,7 +48,11 @@ class CausalEngineTest : public ::testing::Test {
         case 0: {
           const auto text = "x" + prompt();
           queries.emplace_back(
-              query::Embed{text, {0, text.size()}, static_cast<int>(rng() % 4), static_cast<query::Pool>(rng() % 3)});
+              query::Embed{text,
+                           {0, text.size()},
+                           static_cast<int>(rng() % 4),
+                           static_cast<query::Pool>(rng() % 3),
+                           rng() % 3 == 0 ? query::VectorSource::input_embedding : query::VectorSource::hidden_state});
           break;
         }
         case 1:
@@ -88,7 +92,10 @@ class CausalEngineTest : public ::testing::Test {
       const auto input = prepare_embed(*embed, tokenizer, {PathModel::layers, 270, 64});
       std::vector<double> mean(PathModel::width);
       for (const auto position : input.positions) {
-        const auto state = PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + position + 1), input.layer);
+        const auto state =
+            embed->source == query::VectorSource::input_embedding
+                ? PathModel::state_of({input.ids[static_cast<std::size_t>(position)]}, PathModel::input_layer)
+                : PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + position + 1), input.layer);
         for (std::size_t i = 0; i < mean.size(); ++i) {
           mean[i] += state[i];
         }

@@ -48,6 +48,26 @@ TEST(FakeEngine, NumbersArePlausible) {
   }
 }
 
+TEST(FakeEngine, InputVectorsDependOnTheSpanAlone) {
+  const auto tokenizer = tokenizer_of(100);
+  FakeEngine engine(tokenizer, 1);
+  const auto ask = [](const std::string& text, base::Span span, query::VectorSource source) {
+    return query::Embed{text, span, -1, query::Pool::mean, source};
+  };
+  const auto input = query::VectorSource::input_embedding;
+  const auto hidden = query::VectorSource::hidden_state;
+  const std::vector<query::Query> queries = {ask("ab cd", {3, 5}, input), ask("cd", {0, 2}, input),
+                                             ask("ab cd", {0, 2}, input), ask("ab cd", {3, 5}, hidden),
+                                             ask("x cd", {2, 4}, hidden)};
+  const auto answers = engine.answer(queries);
+  const auto vector = [&](std::size_t i) { return std::get<query::EmbedAnswer>(answers[i]).vector; };
+  EXPECT_EQ(vector(0), vector(1));
+  EXPECT_NE(vector(0), vector(2));
+  EXPECT_NE(vector(0), vector(3));
+  EXPECT_NE(vector(3), vector(4));
+  EXPECT_EQ(engine.counts().distinct_sequences, 2U);
+}
+
 TEST(FakeEngine, AnswersDependOnWhatTheyWouldInAModelAlone) {
   const auto tokenizer = tokenizer_of(1000);
   FakeEngine engine(tokenizer, 1);

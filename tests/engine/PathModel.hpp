@@ -19,6 +19,7 @@ using Path = std::vector<query::TokenId>;
 class PathModel : public model::CausalModel {
  public:
   static constexpr int layers = 3;
+  static constexpr int input_layer = -1;
   static constexpr std::int64_t width = 4;
   static constexpr query::TokenId poison = 2 + 'Q';  ///< its row and all after it are NaN; never chosen
 
@@ -69,6 +70,16 @@ class PathModel : public model::CausalModel {
 
   at::Tensor hidden(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const override {
     return states(tree, layer, rows);
+  }
+
+  /// A token's row: the state of a path of nothing else, of a layer that there is not.
+  at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override {
+    auto rows = at::empty({std::ssize(ids), width}, at::kFloat);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto state = state_of({ids[i]}, input_layer);
+      std::copy(state.begin(), state.end(), rows.mutable_data_ptr<float>() + static_cast<std::int64_t>(i) * width);
+    }
+    return rows;
   }
 
   at::Tensor logits(const at::Tensor& hidden) const override {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -256,6 +257,40 @@ TEST_F(TorchEngineTest, PoolsAreMeansOfTheTokensOfTheSpan) {
   for (std::size_t i = 0; i < vector(0).size(); ++i) {
     EXPECT_NEAR(vector(0)[i], (vector(1)[i] + vector(2)[i]) / 2, 1e-6);
   }
+}
+
+TEST_F(TorchEngineTest, InputVectorsAreRowsOfTheStoredMatrix) {
+  const auto bytes = model::testing::tiny_checkpoint("bert").tensors.at("bert.embeddings.word_embeddings.weight").bytes;
+  std::vector<float> matrix(bytes.size() / sizeof(float));
+  std::memcpy(matrix.data(), bytes.data(), bytes.size());
+  std::string longer_than_the_model;
+  for (int i = 0; i < 40; ++i) {
+    longer_than_the_model += "a ";
+  }
+  const auto ask = [](const std::string& text, base::Span span, query::Pool pool) {
+    return query::Embed{text, span, 99, pool, query::VectorSource::input_embedding};
+  };
+  const std::vector<query::Query> queries = {
+      ask("c ab d", {2, 4}, query::Pool::mean), ask("c ab d", {2, 4}, query::Pool::first),
+      ask("c ab d", {2, 4}, query::Pool::last), ask(longer_than_the_model + "z", {80, 81}, query::Pool::mean),
+      ask("c", {1, 1}, query::Pool::mean)};
+  const auto plain = engine();
+  const auto answers = plain->answer(queries);
+  EXPECT_EQ(plain->counts().distinct_tokens, 0U);
+  const auto row = [&](std::int64_t id, std::int64_t i) { return matrix[id * model::testing::tiny_hidden + i]; };
+  const std::int64_t a = 5;
+  const std::int64_t z = a + 25;
+  const std::int64_t following_b = z + 2;  // "##b"
+  for (std::int64_t i = 0; i < model::testing::tiny_hidden; ++i) {
+    const auto number = [&](std::size_t query) {
+      return std::get<query::EmbedAnswer>(answers[query]).vector.at(static_cast<std::size_t>(i));
+    };
+    EXPECT_FLOAT_EQ(number(0), (row(a, i) + row(following_b, i)) / 2);
+    EXPECT_EQ(number(1), row(a, i));
+    EXPECT_EQ(number(2), row(following_b, i));
+    EXPECT_EQ(number(3), row(z, i));
+  }
+  EXPECT_THAT(std::get<query::QueryError>(answers[4]).message, HasSubstr("no token overlaps"));
 }
 
 TEST_F(TorchEngineTest, SettingsAreChecked) {

@@ -36,6 +36,9 @@ TEST(QueryJson, ReadsEveryKind) {
   EXPECT_EQ(embed.span, (base::Span{1, 3}));
   EXPECT_EQ(embed.layer, -2);
   EXPECT_EQ(embed.pool, Pool::last);
+  EXPECT_EQ(embed.source, VectorSource::hidden_state);
+  const auto input = std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"input"})"));
+  EXPECT_EQ(input.source, VectorSource::input_embedding);
   const auto generate = std::get<Generate>(parse_query(
       R"({"kind":"generate","prompt":"a","max_new_tokens":5,"temperature":0.5,"top_k":3,"top_p":0.9,"seed":7,"stop":["x"]})"));
   EXPECT_EQ(generate.max_new_tokens, 5);
@@ -91,6 +94,8 @@ TEST(QueryJson, NamesWhatIsWrong) {
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[1]})"), HasSubstr("[start, end]"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[-1,2]})"), HasSubstr("out of range"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"pool":"max"})"), HasSubstr("unknown pool"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":"output"})"), HasSubstr("unknown layer"));
+  EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":1.5})"), HasSubstr("no integer"));
   EXPECT_THAT(fault_of(R"({"kind":"generate","prompt":"a","max_new_tokens":1,"top_p":0})"), HasSubstr("out of range"));
   EXPECT_THAT(fault_of(std::string(100, '[')), HasSubstr("deeper"));
 }
