@@ -112,7 +112,20 @@ SharedBytes map_file(const std::filesystem::path& path) {
     fail(path, "map");
   }
   std::shared_ptr<const void> owner(memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {owner, {static_cast<const std::byte*>(memory), size}};
+  return {owner, {static_cast<const std::byte*>(memory), size}, SharedBytes::Backing::mapping};
+}
+
+void release_pages(std::span<const std::byte> part, SharedBytes::Backing backing) {
+  if (backing == SharedBytes::Backing::memory) {
+    return;
+  }
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(part.data());
+  const auto first = (start + page - 1) / page * page;
+  const auto end = (start + part.size()) / page * page;
+  if (first < end) {
+    ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);  // refused: they stay, which harms nothing
+  }
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {

@@ -28,14 +28,21 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 
 /// Read-only bytes with whoever keeps them alive (a mapping, shared memory, a string).
 struct SharedBytes {
+  /// A mapping's pages can be given back and come again when they are read; other memory cannot.
+  enum class Backing { memory, mapping };
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;
+  Backing backing = Backing::memory;
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
 SharedBytes to_shared(std::string content);
 /// The file's bytes, mapped read-only. Throws InputError if it is missing or no regular file.
 SharedBytes map_file(const std::filesystem::path& path);
+
+/// Takes the whole pages inside `part`, of bytes with this backing, out of the process's resident memory. Their content
+/// stays: reading them fetches them again. Nothing happens to plain memory.
+void release_pages(std::span<const std::byte> part, SharedBytes::Backing backing);
 
 /// The files of one checkpoint directory by plain name, wherever their bytes came from (disk, broadcast, node memory).
 /// Whoever interprets the files takes a FileSet, so that reading once per node is the business of one room.

@@ -219,8 +219,9 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
   check_tiling(entries, data.size(), name);
   StoredTensors tensors;
   for (auto& entry : entries) {
-    tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape),
-                                             data.subspan(entry.begin, entry.end - entry.begin), name});
+    tensors.emplace(entry.name,
+                    StoredTensor{entry.type, std::move(entry.shape), data.subspan(entry.begin, entry.end - entry.begin),
+                                 content.backing, name});
   }
   return tensors;
 }

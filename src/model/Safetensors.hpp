@@ -42,7 +42,8 @@ struct StoredTensor {
   StoredType type = StoredType::float32;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;  ///< points into the file
-  std::string file;                  ///< plain file name, for messages
+  base::SharedBytes::Backing backing = base::SharedBytes::Backing::memory;
+  std::string file;  ///< plain file name, for messages
 };
 
 using StoredTensors = std::map<std::string, StoredTensor>;

@@ -1,5 +1,6 @@
 #include "parallel/NodeFiles.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/Bytes.hpp"
@@ -63,7 +64,12 @@ void read_into(const std::filesystem::path& path, std::uint64_t size, std::byte*
     throw base::InputError(
         base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
   }
-  std::memcpy(out, content.bytes.data(), size);
+  constexpr std::size_t piece = std::size_t{64} << 20;  // the file's pages and the copy are not both resident
+  for (std::size_t done = 0; done < size; done += piece) {
+    const auto part = content.bytes.subspan(done, std::min<std::size_t>(piece, size - done));
+    std::memcpy(out + done, part.data(), part.size());
+    base::release_pages(part, content.backing);
+  }
 }
 
 /// Collective over the node. Returns false, having done nothing, if the node has no room for a shared copy.
@@ -96,7 +102,7 @@ bool share_files(const Communicator& world, const Communicator& node, const std:
       if (node.rank() == 0) {
         read_into(directory / file, size, next);
       }
-      files.add(file, {owner, {next, size}});
+      files.add(file, {owner, {next, size}, base::SharedBytes::Backing::mapping});
       next += aligned(size);
     }
   });

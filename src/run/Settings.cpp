@@ -33,7 +33,12 @@ bool is_model_file(const std::string& name) {
 
 std::string hash_of(const base::SharedBytes& content) {
   base::Sha256 hash;
-  hash.update(content.bytes);
+  constexpr std::size_t piece = std::size_t{16} << 20;
+  for (std::size_t done = 0; done < content.bytes.size(); done += piece) {
+    const auto part = content.bytes.subspan(done, std::min(piece, content.bytes.size() - done));
+    hash.update(part);
+    base::release_pages(part, content.backing);
+  }
   return base::to_hex(hash.finish());
 }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
 
 #include "base/Error.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -59,4 +63,39 @@ TEST_F(FileTest, CheckpointFilesAreReadByKindAndWeightsOnlyOnRequest) {
 }
 
 }  // namespace
+/// Pages of the range that are resident, as the kernel says.
+std::int64_t resident_pages(std::span<const std::byte> bytes) {
+  std::ifstream smaps("/proc/self/smaps");
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  std::string line;
+  bool ours = false;
+  while (std::getline(smaps, line)) {
+    std::uintptr_t from = 0;
+    std::uintptr_t to = 0;
+    std::int64_t kilobytes = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) {
+      ours = from <= begin && begin < to;
+    } else if (ours && std::sscanf(line.c_str(), "Rss: %ld kB", &kilobytes) == 1) {
+      return kilobytes * 1024 / ::sysconf(_SC_PAGESIZE);
+    }
+  }
+  return -1;
+}
+
+TEST_F(FileTest, ReleasedPagesOfAMappingGoAndComeBackWithTheirContent) {
+  std::string content(std::size_t{1} << 20, 'x');
+  content[content.size() / 2] = 'y';
+  write_file_atomically(folder_ / "large", content);
+  const auto mapped = map_file(folder_ / "large");
+  ASSERT_EQ(mapped.text(), content);
+  const auto before = resident_pages(mapped.bytes);
+  ASSERT_GT(before, 200);
+  release_pages(mapped.bytes.subspan(1), mapped.backing);  // the first page is cut, so it stays
+  EXPECT_LE(resident_pages(mapped.bytes), 1);
+  EXPECT_EQ(mapped.text(), content);
+  const auto plain = to_shared(content);
+  release_pages(plain.bytes, plain.backing);
+  EXPECT_EQ(plain.text(), content);
+}
+
 }  // namespace stereosweep::base
