@@ -5,29 +5,16 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <thread>
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
+#include "stats/Threads.hpp"
 
 namespace stereosweep::stats {
 namespace {
 
 std::size_t num_fixed(std::size_t pool, std::size_t max_list_items) {
   return pool > 2 * max_list_items ? pool - 2 * max_list_items : 0;
-}
-
-/// Runs `work(thread)` on so many threads, this one included.
-template <class Work>
-void on_threads(unsigned num_threads, const Work& work) {
-  std::vector<std::thread> others;
-  for (unsigned thread = 1; thread < num_threads; ++thread) {
-    others.emplace_back(work, thread);
-  }
-  work(0U);
-  for (auto& other : others) {
-    other.join();
-  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/Philox.hpp"
 #include "stats/ExactPermutation.hpp"
+#include "stats/MonteCarloPermutation.hpp"
 
 namespace {
 
@@ -40,6 +41,18 @@ void exact(std::size_t n, double shift, unsigned threads) {
               stats::exact_p(count, test.num_partitions()));
 }
 
+void monte_carlo(std::size_t n, std::uint64_t draws, unsigned threads) {
+  namespace stats = stereosweep::stats;
+  const auto x = scores(n, 1, 0.02);
+  const auto y = scores(n, 2, 0);
+  const auto start = std::chrono::steady_clock::now();
+  const auto result =
+      stats::monte_carlo_permutation(x, y, {.seed = 1, .draws = draws, .confidence = 0.95, .num_threads = threads});
+  std::printf("Monte Carlo %zu of %zu, %llu draws: %.3f s, p %.6g (%.6g .. %.6g)\n", n, 2 * n,
+              static_cast<unsigned long long>(draws), seconds_since(start), result.p, result.interval.low,
+              result.interval.high);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,5 +62,6 @@ int main(int argc, char** argv) {
     exact(n, 0, threads);
   }
   exact(25, 0.04, threads);
+  monte_carlo(25, 10'000'000, threads);
   return EXIT_SUCCESS;
 }

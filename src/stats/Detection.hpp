@@ -1,0 +1,61 @@
+// Detection of intersectional (IBD) and emergent intersectional biases (EIBD): which words belong to a group, by a
+// threshold on WEFAT scores (guo2021 §8.2 and the published ibd.py), and how well that agrees with validated words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stats/Undefined.hpp"
+
+namespace stereosweep::stats {
+
+/// Effect sizes of every word, finite.
+struct DetectionScores {
+  std::size_t num_words = 0;
+  std::vector<std::vector<double>> against;      ///< [comparison, word]: the group against each other group
+  std::vector<std::vector<double>> single_axis;  ///< [comparison, word]: each part of it against the others of its axis
+};
+
+/// [word] 1 where the word is detected. IBD: some `against` score is above the threshold (W_IB).
+std::vector<std::uint8_t> detect_intersectional(const DetectionScores& scores, double threshold);
+
+/// EIBD: W_EIB = union over i of (W_IB - W_i), W_i the words of W_IB whose score in `single_axis` i is above the same
+/// threshold. So a word stays unless all of its single-axis scores are above it.
+std::vector<std::uint8_t> detect_emergent(const DetectionScores& scores, double threshold);
+
+/// Detected words against validated ones.
+struct DetectionPoint {
+  double threshold = 0;
+  std::size_t true_positives = 0;
+  std::size_t false_positives = 0;
+  double true_positive_rate = 0;
+  double false_positive_rate = 0;
+  double accuracy = 0;  ///< (true positives + true negatives) / words
+};
+
+/// `no_values`: no word is validated, or all are; the rates do not exist then.
+struct DetectionCurve {
+  Reason reason = Reason::no_values;
+  std::vector<DetectionPoint> points;  ///< one per threshold
+  std::size_t most_accurate = 0;       ///< the first point of highest accuracy
+  std::size_t most_separating = 0;     ///< the first point of highest true minus false positive rate
+  double chance = 0;  ///< validated words / words: the published "random chance of correct classification"
+};
+
+enum class DetectionKind : std::uint8_t { intersectional, emergent };
+
+/// `validated` [word]: 1 for the words that belong.
+DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind,
+                               std::span<const std::uint8_t> validated, std::span<const double> thresholds);
+
+/// -2, -1.95, ..., 2: the thresholds of the published code.
+std::vector<double> published_thresholds();
+
+/// Area under the curve of IBD over all thresholds: the probability that a validated word's largest `against` score is
+/// above another word's, a tie one half. (EIBD has none: as the threshold falls, words leave again, and the points form
+/// no curve from corner to corner.) `no_values` as above.
+Value intersectional_area(const DetectionScores& scores, std::span<const std::uint8_t> validated);
+
+}  // namespace stereosweep::stats
