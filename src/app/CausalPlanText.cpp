@@ -39,6 +39,12 @@ class Auditor {
     add(engine::count_causal(plan, request_.job.execution.batch_tokens));
     std::unordered_set<std::string> distinct;
     for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (const auto* sample = std::get_if<query::Generate>(&queries[i])) {
+        ++audit_.samples;
+        audit_.new_tokens += static_cast<std::uint64_t>(sample->max_new_tokens);
+        read_error(plan.answers[i], sample->prompt);
+        continue;
+      }
       const auto& asked = std::get<query::Continue>(queries[i]);
       std::string key = asked.prompt;
       for (const auto& continuation : asked.continuations) {
@@ -47,12 +53,12 @@ class Auditor {
       distinct.insert(key);
       audit_.continuations += asked.continuations.size();
       audit_.prompt_bytes += asked.prompt.size();
-      if (const auto* error = std::get_if<query::QueryError>(&plan.answers[i])) {
-        audit_.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
-        audit_.errors[error->message].insert(asked.prompt);
-      } else {
+      if (!read_error(plan.answers[i], asked.prompt)) {
         read_pieces(asked);
       }
+    }
+    for (const auto& opening : plan.openings) {
+      audit_.sample_tokens += opening.ids.size();
     }
     for (const auto& sequence : plan.sequences) {
       audit_.longest = std::max<std::uint64_t>(audit_.longest, sequence.ids.size() + 1);
@@ -64,6 +70,16 @@ class Auditor {
   CausalAudit take() { return std::move(audit_); }
 
  private:
+  bool read_error(const query::Answer& answer, const std::string& prompt) {
+    const auto* error = std::get_if<query::QueryError>(&answer);
+    if (error == nullptr) {
+      return false;
+    }
+    audit_.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
+    audit_.errors[error->message].insert(prompt);
+    return true;
+  }
+
   void add(const engine::CausalCounts& counts) {
     audit_.cost.sequences += counts.sequences;
     audit_.cost.tokens += counts.tokens;
@@ -124,9 +140,14 @@ void print_work(std::ostream& out, const CausalAudit& audit,
     out << " of " << specification->max_tokens;
   }
   out << '\n';
+  if (audit.samples > 0) {
+    plan_line(out, "answers") << counted(audit, audit.samples) << " sampled, of at most "
+                              << counted(audit, audit.new_tokens) << " tokens together, after prompts of "
+                              << counted(audit, audit.sample_tokens) << " tokens (shared beginnings run once)\n";
+  }
   if (audit.too_long > 0) {
     plan_line(out, "too long") << counted(audit, audit.too_long)
-                               << " prompts exceed the model's positions (not scored)\n";
+                               << " queries exceed the model's positions (not scored)\n";
   }
 }
 

@@ -1,5 +1,5 @@
-// What asking a causal model will cost, for every probe that asks `continue`: counted from the queries, without a
-// model.
+// What asking a causal model will cost, for every probe that asks `continue` and `generate`: counted from the queries,
+// without a model.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,11 @@ struct CausalAudit {
   std::uint64_t queries = 0;
   std::uint64_t distinct_queries = 0;  ///< inside their blocks
   std::uint64_t continuations = 0;
-  engine::CausalCounts cost;
-  std::uint64_t longest = 0;  ///< tokens of the longest input
+  std::uint64_t samples = 0;        ///< texts to generate
+  std::uint64_t sample_tokens = 0;  ///< of their prompts
+  std::uint64_t new_tokens = 0;     ///< that they may have at most, all together
+  engine::CausalCounts cost;        ///< of the continuations
+  std::uint64_t longest = 0;        ///< tokens of the longest input
   std::uint64_t too_long = 0;
   std::uint64_t prompt_bytes = 0;
   std::map<std::string, std::set<std::string>> splits;  ///< continuation -> its pieces, where it has several

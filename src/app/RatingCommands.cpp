@@ -4,12 +4,12 @@
 #include <iostream>
 #include <limits>
 
+#include "app/CausalPlanText.hpp"
 #include "app/PlanText.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
 #include "config/IdentityRatings.hpp"
-#include "model/CausalSpecification.hpp"
 #include "probe/MakeProbe.hpp"
 #include "probe/RatingProbe.hpp"
 #include "prompt/ChatPrompt.hpp"
@@ -30,32 +30,6 @@ std::string summary(const domain::Job& job) {
          ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in two orders and " +
          base::counted(2 * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
          "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
-}
-
-/// Lengths of the prompts that were read.
-struct Lengths {
-  std::uint64_t num_prompts = 0;
-  std::uint64_t tokens = 0;
-  std::uint64_t longest = 0;
-  std::uint64_t bytes = 0;
-};
-
-Lengths measure(const PlanRequest& request, const probe::RatingProbe& rating) {
-  Lengths lengths;
-  const auto special = request.job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
-  const std::uint64_t contexts = rating.blocks().product().num_contexts();
-  const std::uint64_t step = std::max<std::uint64_t>(1, contexts / 2000) | 1U;  // odd: meets every question and trait
-  for (std::uint64_t context = 0; context < contexts; context += step) {
-    for (const auto order : probe::option_orders) {
-      const auto text = rating.prompt(context, order);
-      const std::uint64_t count = request.tokenizer.encode(text, special).ids.size();
-      ++lengths.num_prompts;
-      lengths.tokens += count;
-      lengths.bytes += text.size();
-      lengths.longest = std::max(lengths.longest, count);
-    }
-  }
-  return lengths;
 }
 
 void print_chat(const PlanRequest& request) {
@@ -114,37 +88,12 @@ void plan(const PlanRequest& request) {
   const auto& job = request.job;
   const auto made = probe::make_probe(job, request.tokenizer);
   const auto& rating = dynamic_cast<const probe::RatingProbe&>(*made);
-  const std::uint64_t contexts = rating.blocks().product().num_contexts();
   std::cout << job.name << ": rating on " << job.model.path << '\n';
   plan_line(std::cout, "product") << summary(job) << '\n';
-  plan_line(std::cout, "queries") << with_thousands(contexts * 2) << " prompts with " << 2 * job.rating().scale.size()
-                                  << " continuations each, " << with_thousands(contexts * 2 * rating.num_runs())
-                                  << " sampled answers of at most " << job.rating().sampling.max_new_tokens
-                                  << " tokens\n";
-  const auto lengths = measure(request, rating);
-  const double mean =
-      static_cast<double>(lengths.tokens) / static_cast<double>(std::max<std::uint64_t>(lengths.num_prompts, 1));
-  auto& tokens = plan_line(std::cout, "tokens");
-  tokens << format_number("%.1f", mean) << " per prompt on average, longest " << lengths.longest;
-  if (job.execution.engine != domain::EngineKind::fake) {
-    const auto limit = model::read_causal_specification(request.files).max_tokens;
-    tokens << " of " << limit;
-    const auto needed =
-        lengths.longest +
-        static_cast<std::uint64_t>(job.rating().sampling.runs > 0 ? job.rating().sampling.max_new_tokens : 0);
-    if (needed > static_cast<std::uint64_t>(limit)) {
-      tokens << " (too long with the answers)";
-    }
-  }
-  tokens << " (in " << with_thousands(lengths.num_prompts) << " prompts)\n";
   print_options(request, rating);
   print_chat(request);
-  print_blocks(std::cout, job, rating.blocks(), request.ranks);
-  const double text_bytes = static_cast<double>(lengths.bytes) /
-                            static_cast<double>(std::max<std::uint64_t>(lengths.num_prompts, 1)) * 2 *
-                            static_cast<double>(contexts);
-  plan_line(std::cout, "output") << "about " << megabytes(output_bytes(rating.schema(), contexts, text_bytes))
-                                 << " of journal\n";
+  const auto specification = specification_of(request);
+  print_causal_plan(std::cout, audit_causal(rating, request, specification), rating, request, specification);
   if (request.shows_prompts) {
     std::cout << '\n';
     print_prompts(rating, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));

@@ -216,7 +216,8 @@ def test_show_plan_and_validate(job, reference):
     assert shown.returncode == 0 and "sampled answers:  ok" in shown.stdout, shown.stderr
     planned = program("plan", job, "--show-prompts", "--limit", "2")
     assert planned.returncode == 0, planned.stderr
-    assert "168 prompts with 10 continuations each, 504 sampled answers" in planned.stdout
+    assert "168 distinct prompts with 1,680 continuations" in planned.stdout
+    assert "504 sampled, of at most " in planned.stdout
     assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
     assert "7 identities x 4 traits x 3 questions: 84 contexts" in program("validate", job).stdout
 

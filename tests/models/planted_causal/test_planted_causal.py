@@ -3,8 +3,10 @@
 A third of the conditions and a few questions are enough here; the quickstart holds more of both jobs against the truth.
 """
 
+import json
 import os
 import pathlib
+import re
 import subprocess
 
 import h5py
@@ -60,3 +62,16 @@ def test_ratings_are_the_planted_ones(rating, form):
 def test_sampled_answers_can_be_read_and_agree(rating):
     assert numpy.isfinite(rating["answer_rating"][()]).mean() > 0.95
     assert tau(recover.rating_means(rating, "sampled")) > 0.75  # one draw a question: the draws' own spread
+
+
+@pytest.mark.parametrize("job, overrides", [
+    ("40_winoidentity.yaml", ["axes.augmentations=[baseline]"]),
+    ("50_ratings.yaml", ["axes.rating_questions={file: scm_questions, only: [street]}", "sampling.runs=0"]),
+])
+def test_plan_counts_the_tokens_that_run(tmp_path, job, overrides):
+    output = run(job, tmp_path / "run", *overrides)
+    planned = subprocess.run([PROGRAM, "plan", str(ROOT / "jobs" / job), *overrides], capture_output=True, text=True,
+                             cwd=ROOT, timeout=60, check=True).stdout
+    tokens = int(re.search(r"^tokens +([0-9,]+) run,", planned, re.MULTILINE)[1].replace(",", ""))
+    assert tokens > 100
+    assert json.loads((output / "status.json").read_text())["work"]["distinct_tokens"] == tokens
