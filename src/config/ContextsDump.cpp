@@ -17,7 +17,9 @@ Node choice(const char* const (&names)[count], Choice value) {
 
 /// A path as it stands, or only the file's own name: where it lies changes no number.
 Node path(const std::string& text, Extent extent) {
-  return Node::text(extent == Extent::everything ? text : base::split(text, '/').back());
+  const auto length = text.find_last_not_of('/') + 1;
+  const auto start = text.substr(0, length).rfind('/') + 1;
+  return Node::text(extent == Extent::everything ? text : text.substr(start, length - start));
 }
 
 Node dump(const domain::Corpus& corpus, Extent extent) {

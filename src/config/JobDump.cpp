@@ -31,14 +31,8 @@ Node dump(const domain::Execution& execution, Extent extent) {
   return map;
 }
 
-Node dump(const domain::Job& job, Extent extent) {
-  Node map = Node::map();
-  map.add("schema", Node::plain("stereosweep/1"));
-  if (extent == Extent::everything) {
-    map.add("name", Node::text(job.name));
-  }
-  map.add("seed", Node::plain(std::to_string(job.seed)));
-  Node& model = map.add("model", Node::map());
+Node dump_model(const domain::Job& job, Extent extent) {
+  Node model = Node::map();
   if (extent == Extent::everything) {
     model.add("path", Node::text(job.model.path));
   }
@@ -47,6 +41,20 @@ Node dump(const domain::Job& job, Extent extent) {
     if (format.name == job.probe_name() && format.chat != ChatUse::refused) {
       model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
     }
+  }
+  return model;
+}
+
+Node dump(const domain::Job& job, Extent extent) {
+  Node map = Node::map();
+  map.add("schema", Node::plain("stereosweep/1"));
+  if (extent == Extent::everything) {
+    map.add("name", Node::text(job.name));
+  }
+  map.add("seed", Node::plain(std::to_string(job.seed)));
+  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+  if (contexts == nullptr || contexts->needs_model()) {
+    map.add("model", dump_model(job, extent));
   }
   map.add("probe", Node::plain(job.probe_name()));
   std::visit([&](const auto& settings) { dump_settings(settings, extent, map); }, job.probe);

@@ -103,6 +103,17 @@ void pass_over_probe_keys(Fields& fields) {
   }
 }
 
+/// Every job needs a model, but one that reads its vectors from a file.
+void check_model(Fields& fields, const Node* model, const domain::Job& job, base::Problems& problems) {
+  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+  if (contexts == nullptr || contexts->needs_model()) {
+    fields.required("model");
+  } else if (model != nullptr) {
+    problems.add(model->place("model"), "a model beside a file of vectors", "nothing would be asked of it",
+                 "Leave 'model' out, or 'vectors.file'.");
+  }
+}
+
 }  // namespace
 
 domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems) {
@@ -121,7 +132,8 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   if (const Node* seed = fields.optional("seed")) {
     job.seed = read_seed(*seed, "seed", problems).value_or(0);
   }
-  if (const Node* model = fields.required("model")) {
+  const Node* model = fields.optional("model");
+  if (model != nullptr) {
     job.model = read_model(*model, pieces, problems);
   }
   const ProbeFormat* format = nullptr;
@@ -131,7 +143,7 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   if (format != nullptr) {
     job.execution.contexts_per_block = format->contexts_per_block;
     job.execution.batch_tokens = format->batch_tokens;
-    if (const Node* model = root.find("model")) {
+    if (model != nullptr) {
       read_chat(*model, *format, pieces, problems, job.model);
     }
   }
@@ -146,6 +158,7 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   } else {
     pass_over_probe_keys(fields);
   }
+  check_model(fields, model, job, problems);
   fields.finish();
   return job;
 }

@@ -23,6 +23,10 @@ const std::vector<ProbeFormat>& probe_formats() {
        512,
        ChatUse::refused,
        causal_batch_tokens},
+      {domain::Contexts::probe_name,
+       read_contexts,
+       {"axes", "corpus", "vectors", "samples", "unequal_sets", "statistics"},
+       64},
   };
   return formats;
 }

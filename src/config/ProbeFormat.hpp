@@ -36,6 +36,7 @@ struct ProbeFormat {
 const std::vector<ProbeFormat>& probe_formats();
 
 domain::ProbeSettings read_association(const ProbeReading& job);
+domain::ProbeSettings read_contexts(const ProbeReading& job);
 domain::ProbeSettings read_coreference(const ProbeReading& job);
 domain::ProbeSettings read_rating(const ProbeReading& job);
 
