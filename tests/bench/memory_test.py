@@ -8,7 +8,6 @@ rank and prints the peak resident memory of the process, the weights, and what i
 """
 import argparse
 import os
-import resource
 import shutil
 import subprocess
 import sys
