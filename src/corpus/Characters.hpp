@@ -17,7 +17,8 @@ char32_t fold(char32_t character);
 /// `text` with every character folded.
 std::string fold(std::string_view text);
 
-/// The character at `position` of valid UTF-8; moves `position` behind it.
+/// The character at `position` of valid UTF-8; moves `position` behind it. Of invalid bytes: any value, but never
+/// beyond the text.
 inline char32_t next_character(std::string_view text, std::size_t& position) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const char32_t lead = byte(position++);
@@ -26,7 +27,7 @@ inline char32_t next_character(std::string_view text, std::size_t& position) {
   }
   int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
   char32_t value = lead & (0x3Fu >> more);
-  for (; more > 0; --more) {
+  for (; more > 0 && position < text.size(); --more) {
     value = value << 6 | (byte(position++) & 0x3Fu);
   }
   return value;

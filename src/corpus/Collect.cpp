@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
 #include "base/Random.hpp"
 #include "base/Sha256.hpp"
 #include "corpus/Deal.hpp"
 #include "corpus/Files.hpp"
+#include "corpus/JsonField.hpp"
 #include "corpus/LineReader.hpp"
 #include "corpus/Matcher.hpp"
 #include "corpus/SmallestKeys.hpp"
 #include "corpus/Window.hpp"
+#include "corpus/WordMasks.hpp"
 
 namespace stereosweep::corpus {
 namespace {
@@ -50,7 +51,10 @@ std::uint64_t identity_of(const domain::Corpus& corpus, std::span<const CorpusFi
 class Collector {
  public:
   Collector(const domain::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed)
-      : corpus_(corpus), matcher_(words, corpus.boundary, corpus.letter_case), numbers_(words.size()) {
+      : corpus_(corpus),
+        matcher_(words, corpus.boundary, corpus.letter_case),
+        seen_(words.size()),
+        field_(corpus.field) {
     sample_.max_contexts = static_cast<std::uint64_t>(std::max<std::int64_t>(corpus.max_contexts, 0));
     for (const auto& word : words) {
       sample_.words.push_back({word, 0, {}});
@@ -74,8 +78,18 @@ class Collector {
                       });
     while (const auto block = reader.next()) {
       sample_.bytes += block->text.size();
-      read_block(*block);
+      sample_.lines += static_cast<std::uint64_t>(std::count(block->text.begin(), block->text.end(), '\n')) +
+                       (block->text.ends_with('\n') ? 0 : 1);
+      if (file.format == Format::text) {
+        read_text(*block);
+      } else {
+        read_json(*block);
+      }
       report(stream->stored_position() - piece.begin, sample_.bytes);
+    }
+    if (!whole && piece.end > piece.begin && stream->stored_position() < piece.end) {
+      throw base::InputError(base::describe(file.path.string() + " became shorter while it was read",
+                                            "the sample would not be that of any corpus"));
     }
   }
 
@@ -87,67 +101,118 @@ class Collector {
   }
 
  private:
-  void read_block(const LineBlock& block) {
+  // All lines of a block at once; lines without an occurrence are never looked at by themselves.
+  void read_text(const LineBlock& block) {
+    const auto& hits = matcher_.find(block.text, Scope::lines);
+    add_invalid_lines(block, matcher_.invalid());
+    base::Span line;
+    bool is_invalid = false;
+    for (const auto& hit : hits) {
+      if (hit.begin >= line.end) {
+        line = line_at(block.text, hit.begin);
+        is_invalid = std::binary_search(invalid_lines_.begin(), invalid_lines_.end(), line.begin);
+        ++line_number_;
+      }
+      if (!is_invalid) {
+        const auto sentence = sentence_of(block, line);
+        const auto moved = static_cast<std::size_t>(sentence.data() - block.text.data());
+        add_hit({hit.word, hit.begin - moved, hit.end - moved}, sentence, block.offset + line.begin);
+      }
+    }
+  }
+
+  void read_json(const LineBlock& block) {
+    masks_.assign(block.text);
+    add_invalid_lines(block, masks_.invalid());
+    auto invalid = invalid_lines_.begin();
     for (std::size_t at = 0; at < block.text.size();) {
-      const auto end = std::min(block.text.find('\n', at), block.text.size());
-      auto line = block.text.substr(at, end - at);
-      if (line.ends_with('\r')) {
-        line.remove_suffix(1);
+      const auto line = line_at(block.text, at);
+      at = line.end + 1;
+      if (invalid != invalid_lines_.end() && *invalid == line.begin) {
+        ++invalid;
+        continue;
       }
-      ++sample_.lines;
-      read_line(line, block.offset + at);
-      at = end + 1;
+      const auto text = sentence_of(block, line);
+      if (text.find_first_not_of(" \t") != std::string_view::npos) {
+        read_json_line(text, block.offset + line.begin);
+      }
     }
   }
 
-  void read_line(std::string_view line, std::uint64_t offset) {
-    if (offset == 0 && line.starts_with("\xEF\xBB\xBF")) {
-      line.remove_prefix(3);  // a byte order mark
+  void read_json_line(std::string_view line, std::uint64_t offset) {
+    const auto status = field_.find(line);
+    if (status != JsonLine::found) {
+      add_bad_line(status == JsonLine::broken ? LineFault::broken_json : LineFault::no_field, offset);
+      return;
     }
-    if (base::find_invalid_utf8(line) || line.find('\0') != std::string_view::npos) {
+    const auto& hits = matcher_.find(field_.value(), Scope::sentence);
+    if (!matcher_.invalid().empty()) {  // an escaped NUL
       add_bad_line(LineFault::invalid_text, offset);
-    } else if (file_->format == Format::text) {
-      read_sentence(line, offset);
-    } else if (line.find_first_not_of(" \t") != std::string_view::npos) {
-      read_json(line, offset);
+      return;
+    }
+    ++line_number_;
+    for (const auto& hit : hits) {
+      add_hit(hit, field_.value(), offset);
     }
   }
 
-  void read_json(std::string_view line, std::uint64_t offset) {
-    try {
-      const auto document = base::parse_json(line, "line");
-      const auto found = document.is_object() ? document.find(corpus_.field) : document.end();
-      if (!document.is_object() || found == document.end() || !found->is_string()) {
-        add_bad_line(LineFault::no_field, offset);
-      } else {
-        read_sentence(found->get_ref<const std::string&>(), offset);
+  static base::Span line_at(std::string_view text, std::size_t position) {
+    const void* before = ::memrchr(text.data(), '\n', position);
+    const void* behind = std::memchr(text.data() + position, '\n', text.size() - position);
+    const auto offset_of = [&](const void* place) {
+      return static_cast<std::size_t>(static_cast<const char*>(place) - text.data());
+    };
+    return {before == nullptr ? 0 : offset_of(before) + 1, behind == nullptr ? text.size() : offset_of(behind)};
+  }
+
+  static std::string_view sentence_of(const LineBlock& block, base::Span line) {
+    auto sentence = block.text.substr(line.begin, line.end - line.begin);
+    if (sentence.ends_with('\r')) {
+      sentence.remove_suffix(1);
+    }
+    if (block.offset + line.begin == 0 && sentence.starts_with("\xEF\xBB\xBF")) {
+      sentence.remove_prefix(3);  // a byte order mark
+    }
+    return sentence;
+  }
+
+  void add_invalid_lines(const LineBlock& block, const std::vector<std::size_t>& positions) {
+    invalid_lines_.clear();
+    std::size_t end = 0;
+    for (const auto position : positions) {
+      if (position >= end) {
+        const auto line = line_at(block.text, position);
+        end = line.end;
+        invalid_lines_.push_back(line.begin);
+        add_bad_line(LineFault::invalid_text, block.offset + line.begin);
       }
-    } catch (const base::InputError&) {
-      add_bad_line(LineFault::broken_json, offset);
     }
   }
 
-  void read_sentence(std::string_view sentence, std::uint64_t offset) {
-    hits_.clear();
-    matcher_.find(sentence, hits_);
-    for (const auto& hit : hits_) {
-      const auto number = numbers_[hit.word]++;
-      ++sample_.words[hit.word].occurrences;
-      const auto key =
-          base::mix_bits(base::mix_bits(base::mix_bits(word_hashes_[hit.word] ^ file_hash_) ^ offset) ^ number);
-      if (kept_[hit.word].wants(key)) {
-        keep(hit,
-             cut_to_size({std::string(sentence), {hit.begin, hit.end}, key, file_->label, offset}, max_sentence_bytes));
-      }
+  void add_hit(const Hit& hit, std::string_view sentence, std::uint64_t offset) {
+    auto& seen = seen_[hit.word];
+    if (seen.line != line_number_) {
+      seen = {line_number_, 0};
     }
-    for (const auto& hit : hits_) {
-      numbers_[hit.word] = 0;
+    const auto number = seen.occurrences++;
+    if (corpus_.boundary == domain::Corpus::Boundary::blanks && number > 0) {
+      return;
+    }
+    ++sample_.words[hit.word].occurrences;
+    const auto place = base::mix_bits(base::mix_bits(word_hashes_[hit.word] ^ file_hash_) ^ offset);
+    const auto key = base::mix_bits(place ^ number);
+    if (kept_[hit.word].wants(key)) {
+      keep(hit,
+           cut_to_size({std::string(sentence), {hit.begin, hit.end}, key, file_->label, offset}, max_sentence_bytes));
     }
   }
 
   void keep(const Hit& hit, Context context) {
-    kept_bytes_ += kept_[hit.word].add(std::move(context));
-    if (kept_bytes_ > static_cast<std::int64_t>(max_sample_bytes)) {
+    auto& kept = kept_[hit.word];
+    kept_bytes_ -= kept.bytes();
+    kept.add(std::move(context));
+    kept_bytes_ += kept.bytes();
+    if (kept_bytes_ > max_sample_bytes) {
       throw base::Error(base::describe("the sample of the corpus takes more than 4 GiB",
                                        "its sentences are long, or contexts are many", "lower max_contexts"));
     }
@@ -156,20 +221,33 @@ class Collector {
   void add_bad_line(LineFault fault, std::uint64_t offset) {
     auto& lines = sample_.bad_lines[static_cast<std::size_t>(fault)];
     ++lines.count;
-    lines.first.push_back({file_->label, offset});
+    BadLine line{file_->label, offset};
+    if (lines.first.size() == BadLines::most_listed && line > lines.first.back()) {
+      return;
+    }
+    lines.first.push_back(std::move(line));
     std::sort(lines.first.begin(), lines.first.end());
     lines.first.resize(std::min(lines.first.size(), BadLines::most_listed));
   }
 
+  // Of a word: its occurrences in the last line that had one.
+  struct Seen {
+    std::uint64_t line = 0;
+    std::uint64_t occurrences = 0;
+  };
   const domain::Corpus& corpus_;
   Matcher matcher_;
   Sample sample_;
   std::vector<SmallestKeys> kept_;
-  std::vector<std::uint64_t> word_hashes_, numbers_;
-  std::vector<Hit> hits_;
+  std::vector<std::uint64_t> word_hashes_;
+  std::vector<Seen> seen_;
+  std::uint64_t line_number_ = 0;  // of lines with an occurrence
+  JsonField field_;
+  WordMasks masks_;                         // of a block of JSON lines
+  std::vector<std::size_t> invalid_lines_;  // of the block: where they begin
   const CorpusFile* file_ = nullptr;
   std::uint64_t file_hash_ = 0;
-  std::int64_t kept_bytes_ = 0;
+  std::uint64_t kept_bytes_ = 0;
 };
 
 }  // namespace

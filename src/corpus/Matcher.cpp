@@ -1,6 +1,9 @@
 #include "corpus/Matcher.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <set>
+#include <tuple>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -29,6 +32,12 @@ std::string_view fault_of(const std::string& word) {
     }
     after_blank = c == ' ';
   }
+  for (std::size_t at = 0; at < word.size();) {
+    const auto character = next_character(word, at);
+    if (character != ' ' && kind_of(character) == Kind::white_space) {
+      return "it has white space that is no blank";
+    }
+  }
   return after_blank ? "it ends with a blank" : "";
 }
 
@@ -48,57 +57,168 @@ void check(std::span<const std::string> words) {
 }  // namespace
 
 Matcher::Matcher(std::span<const std::string> words, Boundary boundary, Case letter_case)
-    : boundary_(boundary), case_(letter_case), by_first_(256) {
+    : boundary_(boundary), case_(letter_case) {
   check(words);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    Pattern pattern{i, {}};
-    for (std::size_t at = 0; at < words[i].size();) {
-      pattern.text += normal(next_character(words[i], at));
+    add_pattern(i, words[i]);
+  }
+  table_.build();
+}
+
+void Matcher::add_pattern(std::size_t word, std::string_view text) {
+  Pattern pattern{word, {}, 0};
+  for (std::size_t at = 0; at < text.size();) {
+    pattern.text += normal(next_character(text, at));
+  }
+  const auto is_word = [](char32_t character) { return kind_of(character) == Kind::word; };
+  const auto begin = std::find_if(pattern.text.begin(), pattern.text.end(), is_word);
+  const auto end = std::find_if_not(begin, pattern.text.end(), is_word);
+  pattern.prefix = static_cast<std::size_t>(begin - pattern.text.begin());
+  if (begin == end) {
+    without_run_.push_back(patterns_.size());
+  } else {
+    std::string run;
+    std::for_each(begin, end, [&run](char32_t character) { base::append_utf8(run, character); });
+    table_.add(key_of(run, 0, run.size()), static_cast<std::uint32_t>(patterns_.size()));
+  }
+  patterns_.push_back(std::move(pattern));
+}
+
+const std::vector<Hit>& Matcher::find(std::string_view text, Scope scope) {
+  scope_ = scope;
+  hits_.clear();
+  masks_.assign(text);
+  if (case_ == Case::ignore) {
+    find_runs<Case::ignore>(text);
+  } else {
+    find_runs<Case::exact>(text);
+  }
+  for (const auto pattern : without_run_) {
+    find_without_run(text, patterns_[pattern]);
+  }
+  const auto before = [](const Hit& one, const Hit& other) {
+    return std::tie(one.begin, one.word) < std::tie(other.begin, other.word);
+  };
+  if (!std::is_sorted(hits_.begin(), hits_.end(), before)) {
+    std::sort(hits_.begin(), hits_.end(), before);
+  }
+  return hits_;
+}
+
+template <Case letter_case>
+void Matcher::find_runs(std::string_view text) {
+  const auto& words = masks_.words();
+  const auto run = [&](std::size_t begin, std::size_t end) {
+    if constexpr (letter_case == Case::exact) {
+      const auto key = key_of(text, begin, end);
+      if (table_.may_have(key)) {
+        look_up(text, begin, key);
+      }
+    } else if (masks_.has_high(begin, end)) {
+      look_up_folded(text, begin, end);
+    } else {
+      const auto key = lower_key_of(text, begin, end);
+      if (table_.may_have(key)) {
+        look_up(text, begin, key);
+      }
     }
-    by_first_[pattern.text.front() & 0xFF].push_back(std::move(pattern));
+  };
+  std::uint64_t last = 0;  // bit 63 of the block before
+  std::size_t begin = 0;
+  bool inside = false;
+  for (std::size_t block = 0; block < words.size(); ++block) {
+    const auto bits = words[block];
+    for (auto changes = bits ^ (bits << 1 | last); changes != 0; changes &= changes - 1) {
+      const auto position = block * 64 + static_cast<std::size_t>(std::countr_zero(changes));
+      if (inside) {
+        run(begin, position);
+      } else {
+        begin = position;
+      }
+      inside = !inside;
+    }
+    last = bits >> 63;
+  }
+  if (inside) {
+    run(begin, text.size());
   }
 }
 
-char32_t Matcher::normal(char32_t character) const { return case_ == Case::ignore ? fold(character) : character; }
+void Matcher::look_up(std::string_view text, std::size_t begin, TokenKey key) {
+  for (const auto pattern : table_.find(key)) {
+    compare(text, begin, patterns_[pattern]);
+  }
+}
 
-bool Matcher::ends_at(std::string_view line, std::size_t begin, const Pattern& pattern, std::size_t& end) const {
+// A run with characters beyond ASCII: their folded forms may take more or fewer bytes.
+void Matcher::look_up_folded(std::string_view text, std::size_t begin, std::size_t end) {
+  const auto folded = fold(text.substr(begin, end - begin));
+  look_up(text, begin, key_of(folded, 0, folded.size()));
+}
+
+void Matcher::find_without_run(std::string_view text, const Pattern& pattern) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = at;
+    if (normal(next_character(text, at)) == pattern.text.front()) {
+      compare(text, begin, pattern);
+    }
+  }
+}
+
+// `begin`: of the run.
+void Matcher::compare(std::string_view text, std::size_t begin, const Pattern& pattern) {
+  std::size_t end = 0;
+  const bool has_run = pattern.prefix < pattern.text.size();
+  if ((!has_run || starts_at(text, begin, pattern)) && ends_at(text, begin, pattern, end) &&
+      is_bounded(text, begin, end)) {
+    hits_.push_back({pattern.word, begin, end});
+  }
+}
+
+// Moves `begin` back over what the pattern has before its first run.
+bool Matcher::starts_at(std::string_view text, std::size_t& begin, const Pattern& pattern) const {
+  for (auto i = pattern.prefix; i > 0; --i) {
+    const bool spaces = pattern.text[i - 1] == ' ' && boundary_ == Boundary::word;
+    do {
+      if (begin == 0) {
+        return false;
+      }
+      begin = previous_character(text, begin);
+    } while (spaces && begin > 0 && is_space(character_at(text, previous_character(text, begin))));
+  }
+  return true;
+}
+
+bool Matcher::ends_at(std::string_view text, std::size_t begin, const Pattern& pattern, std::size_t& end) const {
   end = begin;
   for (const char32_t wanted : pattern.text) {
-    if (end == line.size()) {
+    if (end == text.size()) {
       return false;
     }
-    const bool run = wanted == ' ' && boundary_ == Boundary::word;
-    const auto found = next_character(line, end);
-    if (run ? kind_of(found) != Kind::white_space : normal(found) != wanted) {
+    const bool spaces = wanted == ' ' && boundary_ == Boundary::word;
+    const auto found = next_character(text, end);
+    if (spaces ? !is_space(found) : normal(found) != wanted) {
       return false;
     }
-    while (run && end < line.size() && kind_of(character_at(line, end)) == Kind::white_space) {
-      next_character(line, end);
+    while (spaces && end < text.size() && is_space(character_at(text, end))) {
+      next_character(text, end);
     }
   }
   return true;
 }
 
-bool Matcher::is_bounded(std::string_view line, std::size_t begin, std::size_t end) const {
+bool Matcher::is_bounded(std::string_view text, std::size_t begin, std::size_t end) const {
   if (boundary_ == Boundary::blanks) {
-    return begin > 0 && line[begin - 1] == ' ' && end < line.size() && line[end] == ' ';
+    return begin > 0 && text[begin - 1] == ' ' && end < text.size() && text[end] == ' ';
   }
-  return (begin == 0 || kind_of(character_at(line, previous_character(line, begin))) != Kind::word) &&
-         (end == line.size() || kind_of(character_at(line, end)) != Kind::word);
+  return (begin == 0 || kind_of(character_at(text, previous_character(text, begin))) != Kind::word) &&
+         (end == text.size() || kind_of(character_at(text, end)) != Kind::word);
 }
 
-void Matcher::find(std::string_view line, std::vector<Hit>& hits) const {
-  std::set<std::size_t> found;
-  for (std::size_t at = 0; at < line.size();) {
-    const auto begin = at;
-    for (const auto& pattern : by_first_[normal(next_character(line, at)) & 0xFF]) {
-      std::size_t end = 0;
-      if (ends_at(line, begin, pattern, end) && is_bounded(line, begin, end) &&
-          (boundary_ == Boundary::word || found.insert(pattern.word).second)) {
-        hits.push_back({pattern.word, begin, end});
-      }
-    }
-  }
+char32_t Matcher::normal(char32_t character) const { return case_ == Case::ignore ? fold(character) : character; }
+
+bool Matcher::is_space(char32_t character) const {
+  return kind_of(character) == Kind::white_space && (scope_ == Scope::sentence || character != '\n');
 }
 
 }  // namespace stereosweep::corpus

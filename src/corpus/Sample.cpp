@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -98,11 +97,6 @@ BadLines read_bad_lines(base::ByteReader& reader) {
 }
 
 }  // namespace
-
-bool comes_before(const Context& one, const Context& other) {
-  return std::tie(one.key, one.file, one.line_offset, one.span.begin) <
-         std::tie(other.key, other.file, other.line_offset, other.span.begin);
-}
 
 std::string_view reason_of(LineFault fault) {
   constexpr std::array<std::string_view, num_line_faults> reasons = {"not valid UTF-8, or with a NUL", "too long",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/Bytes.hpp"
@@ -23,7 +24,11 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 /// Order of a sample: by key, then (keys of one value) file, line_offset, span.
-bool comes_before(const Context& one, const Context& other);
+inline bool comes_before(const Context& one, const Context& other) {
+  return one.key != other.key ? one.key < other.key
+                              : std::tie(one.file, one.line_offset, one.span.begin) <
+                                    std::tie(other.file, other.line_offset, other.span.begin);
+}
 
 struct WordSample {
   std::string word;

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
-#include <set>
 
 #include "base/Error.hpp"
 #include "corpus/CorpusFiles.hpp"
@@ -80,6 +80,211 @@ TEST_F(CollectTest, ShardsMakeTheSameSample) {
   for (std::uint64_t shards = 2; shards <= 7; ++shards) {
     EXPECT_EQ(collect_in(corpus, shards), whole) << shards << " shards";
   }
+}
+
+TEST_F(CollectTest, CompressionAndOrderOfFilesChangeNothing) {
+  const auto one = random_text(1, 700);
+  const auto two = random_text(2, 900);
+  const auto middle = two.size() / 3;
+  write_text(directory_ / "plain/one.txt", one);
+  write_text(directory_ / "plain/sub/two.txt", two);
+  write_text(directory_ / "packed/one.txt.zst", to_zstd(one.substr(0, 5000)) + to_zstd(one.substr(5000)));
+  write_text(directory_ / "packed/sub/two.txt.gz",
+             to_gzip(two.substr(0, middle)) + to_gzip("") + to_gzip(two.substr(middle)) + std::string(100, '\0'));
+  auto corpus = corpus_of(directory_ / "plain");
+  corpus.max_contexts = 30;
+  const auto plain = collect_in(corpus, 1);
+  corpus.files = {(directory_ / "packed").string()};
+  auto packed = collect_in(corpus, 3);
+  EXPECT_NE(packed.identity, plain.identity);  // sizes differ
+  packed.identity = plain.identity;
+  EXPECT_EQ(packed, plain);
+
+  write_text(directory_ / "two.txt", two);
+  corpus.files = {(directory_ / "plain/one.txt").string(), (directory_ / "two.txt").string()};
+  const auto listed = collect_in(corpus, 2);
+  std::reverse(corpus.files.begin(), corpus.files.end());
+  EXPECT_EQ(collect_in(corpus, 2), listed);
+  EXPECT_EQ(listed.words[0].occurrences, plain.words[0].occurrences);
+}
+
+TEST_F(CollectTest, EveryOccurrenceIsEquallyLikely) {
+  constexpr int lines = 60;
+  constexpr int most = 6;
+  constexpr int seeds = 3000;
+  std::string text;
+  for (int i = 0; i < lines / 2; ++i) {
+    text += "rose and rose\n";  // two occurrences of one line, too
+  }
+  write_text(directory_ / "a.txt", text);
+  auto corpus = corpus_of(directory_.path());
+  corpus.max_contexts = most;
+  std::map<std::pair<std::uint64_t, std::size_t>, int> counts;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const auto sample = collect(corpus, words, static_cast<std::uint64_t>(seed));
+    ASSERT_EQ(sample.words[0].contexts.size(), std::size_t{most});
+    for (const auto& context : sample.words[0].contexts) {
+      ++counts[{context.line_offset, context.span.begin}];
+    }
+  }
+  ASSERT_EQ(counts.size(), std::size_t{lines});
+  // sampling without replacement: the sum times (n - 1) / (n - k) is chi-square with n - 1 degrees of freedom
+  constexpr double expected = double{seeds} * most / lines;
+  double sum = 0;
+  for (const auto& [place, count] : counts) {
+    sum += (count - expected) * (count - expected) / expected;
+  }
+  sum *= (lines - 1.0) / (lines - most);
+  EXPECT_GT(sum, 27.2);   // 0.0002 quantile of 59 degrees of freedom
+  EXPECT_LT(sum, 105.0);  // 0.9998 quantile
+}
+
+TEST_F(CollectTest, ReadsTheFieldOfJsonLines) {
+  write_text(directory_ / "a.jsonl",
+             "{\"text\": \"A rose\", \"id\": 1}\n"
+             "{\"id\": [1, {\"text\": \"rose\"}], \"text\": \"\\u0041 \\\"rose\\\" \\ud83d\\ude42\\nspider\"}\r\n"
+             "\n"
+             "{\"text\": \"rose\"\n"
+             "{\"title\": \"rose\"}\n"
+             "{\"text\": \"rose\\u0000\"}\n"
+             "[\"rose\"]\n");
+  const auto sample = collect(corpus_of(directory_.path()), words, 1);
+  EXPECT_EQ(sample.lines, 7U);
+  EXPECT_EQ(sample.words[0].occurrences, 2U);
+  ASSERT_EQ(sample.words[2].contexts.size(), 1U);
+  EXPECT_EQ(sample.words[2].contexts[0].sentence, "A \"rose\" 🙂\nspider");
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::broken_json)].count, 1U);
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::no_field)].count, 2U);
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::invalid_text)].count, 1U);
+}
+
+TEST_F(CollectTest, LeavesBadLinesOutAndNamesTheFirst) {
+  const std::string longest(max_line_bytes - 5, '.');
+  std::string text = "\xEF\xBB\xBFrose\n";
+  text += "rose \xFF rose\nrose" + std::string(1, '\0') + "\nrose\n";  // two are no text
+  text += longest + " rose\n" + longest + "x rose\n" + longest + longest + longest + " rose\n";
+  for (int i = 0; i < 9; ++i) {
+    text += "\xC3 rose\n";
+  }
+  text += longest + " rose";
+  write_text(directory_ / "a.txt", text);
+  const auto sample = collect_in(corpus_of(directory_.path()), 1);
+  EXPECT_EQ(sample.words[0].occurrences, 4U);
+  EXPECT_EQ(sample.bytes, text.size());
+  const auto& invalid = sample.bad_lines[static_cast<std::size_t>(LineFault::invalid_text)];
+  EXPECT_EQ(invalid.count, 11U);
+  ASSERT_EQ(invalid.first.size(), 5U);
+  EXPECT_EQ(invalid.first[0], (BadLine{"a.txt", 8}));
+  const auto& too_long = sample.bad_lines[static_cast<std::size_t>(LineFault::too_long)];
+  EXPECT_EQ(too_long.count, 2U);
+  for (const auto& word : sample.words) {
+    for (const auto& context : word.contexts) {
+      EXPECT_LE(context.sentence.size(), max_sentence_bytes);
+      EXPECT_EQ(context.sentence.substr(context.span.begin, context.span.end - context.span.begin), "rose");
+    }
+  }
+  for (std::uint64_t shards = 2; shards <= 7; ++shards) {
+    EXPECT_EQ(collect_in(corpus_of(directory_.path()), shards), sample) << shards;
+  }
+}
+
+TEST_F(CollectTest, TakesOnlyTheFirstOfALineByThePublishedRule) {
+  write_text(directory_ / "a.txt", "a rose is a rose is a rose\nrose rose rose\n");
+  auto corpus = corpus_of(directory_.path());
+  corpus.boundary = domain::Corpus::Boundary::blanks;
+  const auto sample = collect(corpus, words, 1);
+  EXPECT_EQ(sample.words[0].occurrences, 2U);
+  ASSERT_EQ(sample.words[0].contexts.size(), 2U);
+  for (const auto& context : sample.words[0].contexts) {
+    EXPECT_EQ(context.span, (context.line_offset == 0 ? base::Span{2, 6} : base::Span{5, 9}));
+  }
+}
+
+TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
+  const auto text = random_text(5, 300);
+  const std::vector<std::pair<std::string, std::string>> files = {{"a.txt.gz", to_gzip(text)},
+                                                                  {"a.txt.zst", to_zstd(text)}};
+  for (const auto& [name, stored] : files) {
+    const auto path = directory_ / name;
+    for (std::size_t size = 6; size < stored.size(); size += 41) {
+      write_text(path, stored.substr(0, size));
+      try {
+        collect(corpus_of(path), words, 1);
+        FAIL() << name << " cut at " << size;
+      } catch (const base::InputError& error) {
+        EXPECT_THAT(error.what(),
+                    ::testing::AllOf(::testing::HasSubstr(name),
+                                     ::testing::HasSubstr("end too early at byte " + std::to_string(size))));
+      }
+    }
+    write_text(path, stored + "something else");
+    EXPECT_THROW(collect(corpus_of(path), words, 1), base::InputError);
+    auto broken = stored;
+    broken[broken.size() / 2] = static_cast<char>(broken[broken.size() / 2] ^ 0x55);
+    broken[broken.size() / 2 + 1] = static_cast<char>(~broken[broken.size() / 2 + 1]);
+    write_text(path, broken);
+    if (name == "a.txt.gz") {  // its checksum sees every change; that of zstd is optional
+      EXPECT_THROW(collect(corpus_of(path), words, 1), base::InputError);
+    }
+  }
+}
+
+std::string refusal_of(const domain::Corpus& corpus) {
+  try {
+    collect(corpus, words, 1);
+    return "none";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+TEST_F(CollectTest, RefusesFilesThatCannotBeNamedOrRead) {
+  write_text(directory_ / "a.txt", "rose");
+  write_text(directory_ / "a.txt.gz", to_gzip("rose"));
+  EXPECT_THAT(refusal_of(corpus_of(directory_.path())), ::testing::HasSubstr("'a.txt'"));
+  EXPECT_THAT(refusal_of(corpus_of(directory_ / "absent")), ::testing::HasSubstr("absent"));
+  write_text(directory_ / "packed/b.bz2", "BZh91AY");
+  write_text(directory_ / "packed/c.gz", "plain");
+  EXPECT_THAT(refusal_of(corpus_of(directory_ / "packed")),
+              ::testing::AllOf(::testing::HasSubstr("bzip2"), ::testing::HasSubstr("c.gz is not what its name says")));
+  auto twice = corpus_of(directory_ / "a.txt");
+  std::filesystem::create_symlink(directory_ / "a.txt", directory_ / "link.txt");
+  twice.files.push_back((directory_ / "link.txt").string());
+  EXPECT_THAT(refusal_of(twice), ::testing::HasSubstr("read twice"));
+  write_text(directory_ / "dots/.hidden", "rose");
+  EXPECT_THAT(refusal_of(corpus_of(directory_ / "dots")), ::testing::HasSubstr("no file"));
+}
+
+TEST_F(CollectTest, SaysHowFarItIsAndCanBeStopped) {
+  write_text(directory_ / "a.txt", random_text(1, 600000));
+  const auto size = std::filesystem::file_size(directory_ / "a.txt");
+  ASSERT_GT(size, 10U << 20);
+  std::uint64_t last = 0;
+  collect(corpus_of(directory_.path()), words, 1, {}, [&](const Progress& progress) {
+    EXPECT_EQ(progress.bytes_total, size);
+    EXPECT_GE(progress.bytes_done, progress.bytes_read);
+    EXPECT_GT(progress.bytes_done, last);
+    last = progress.bytes_done;
+  });
+  EXPECT_GT(last, 0U);
+  EXPECT_THROW(collect(corpus_of(directory_.path()), words, 1, {}, [](const Progress&) { throw base::Error("stop"); }),
+               base::Error);
+}
+
+TEST_F(CollectTest, IdentityTellsRequestsApart) {
+  write_text(directory_ / "a.txt", "rose");
+  auto corpus = corpus_of(directory_.path());
+  const auto identity = identity_of(corpus, words, 1);
+  EXPECT_EQ(collect(corpus, words, 1).identity, identity);
+  EXPECT_NE(identity_of(corpus, words, 2), identity);
+  EXPECT_NE(identity_of(corpus, std::vector<std::string>{"rose"}, 1), identity);
+  corpus.files = {directory_.path().string() + "/"};
+  EXPECT_EQ(identity_of(corpus, words, 1), identity);
+  corpus.max_contexts = 5;
+  EXPECT_NE(identity_of(corpus, words, 1), identity);
+  corpus = corpus_of(directory_.path());
+  write_text(directory_ / "a.txt", "roses");
+  EXPECT_NE(identity_of(corpus, words, 1), identity);
 }
 
 }  // namespace

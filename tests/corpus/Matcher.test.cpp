@@ -1,0 +1,259 @@
+#include "corpus/Matcher.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "corpus/Characters.hpp"
+
+namespace stereosweep::corpus {
+namespace {
+
+using Boundary = domain::Corpus::Boundary;
+using Case = domain::Corpus::Case;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::vector<std::string> words = {
+    "rose",          "Rose", "oak tree", "été", "co-op", ".net",        "🙂",      "k", "s",       "o'hara",
+    "tree oak tree", "oak",  "- a b",    "σας", "a",     "wonderfully", "wonderful", "%", "e\u0301t"};
+
+// The truth: kinds and foldings of the few characters that the texts below are made of, written down by hand.
+const std::map<char32_t, Kind> by_hand = {{U'é', Kind::word},
+                                          {U'É', Kind::word},
+                                          {U'\u0301', Kind::word},
+                                          {U'ſ', Kind::word},
+                                          {U'σ', Kind::word},
+                                          {U'ς', Kind::word},
+                                          {U'Σ', Kind::word},
+                                          {U'Α', Kind::word},
+                                          {U'α', Kind::word},
+                                          {U'\u212A', Kind::word},
+                                          {U'²', Kind::other},
+                                          {U'٣', Kind::word},
+                                          {U'’', Kind::other},
+                                          {U'—', Kind::other},
+                                          {U'🙂', Kind::other},
+                                          {U'\u00A0', Kind::white_space},
+                                          {U'\u3000', Kind::white_space},
+                                          {U'漢', Kind::word},
+                                          {U'𝔸', Kind::word}};
+const std::map<char32_t, char32_t> folded_by_hand = {{U'É', U'é'}, {U'ſ', U's'}, {U'ς', U'σ'},
+                                                     {U'Σ', U'σ'}, {U'Α', U'α'}, {U'\u212A', U'k'}};
+
+Kind true_kind(char32_t c) {
+  if (c < 128) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool space = c == ' ' || (c >= 9 && c <= 13);
+    return word ? Kind::word : space ? Kind::white_space : Kind::other;
+  }
+  return by_hand.at(c);
+}
+
+struct Decoded {
+  std::u32string text;
+  std::vector<std::size_t> offsets;  // of each character, and of the end
+};
+
+Decoded decode(std::string_view text, Case letter_case) {
+  Decoded decoded;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto point = base::decode_utf8(text, at).value();
+    char32_t value = point.value;
+    if (letter_case == Case::ignore) {
+      value = value >= 'A' && value <= 'Z' ? value + 32 : value;
+      value = folded_by_hand.contains(value) ? folded_by_hand.at(value) : value;
+    }
+    decoded.text += value;
+    decoded.offsets.push_back(at);
+    at += point.length;
+  }
+  decoded.offsets.push_back(text.size());
+  return decoded;
+}
+
+// Every word at every place of one line, character by character.
+std::vector<Hit> brute_force(std::string_view line, Boundary boundary, Case letter_case) {
+  const auto text = decode(line, letter_case);
+  std::vector<Hit> hits;
+  for (std::size_t begin = 0; begin < text.text.size(); ++begin) {
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      auto at = begin;
+      bool same = true;
+      for (const auto wanted : decode(words[word], letter_case).text) {
+        const auto from = at;
+        if (wanted == ' ' && boundary == Boundary::word) {
+          while (at < text.text.size() && true_kind(text.text[at]) == Kind::white_space) {
+            ++at;
+          }
+        } else if (at < text.text.size() && text.text[at] == wanted) {
+          ++at;
+        }
+        same = same && at > from;
+      }
+      const auto bounded = [&](bool is_end, std::size_t beside) {
+        return boundary == Boundary::blanks ? !is_end && text.text[beside] == ' '
+                                            : is_end || true_kind(text.text[beside]) != Kind::word;
+      };
+      if (same && bounded(begin == 0, begin - 1) && bounded(at == text.text.size(), at)) {
+        hits.push_back({word, text.offsets[begin], text.offsets[at]});
+      }
+    }
+  }
+  return hits;
+}
+
+std::string random_line(std::mt19937_64& random) {
+  static const std::vector<std::string> pieces = {
+      "rose",     "Rose",   "ROSE", "oak",    "tree", "été", "ÉTÉ",    "co-op",     "Co-Op",       ".net",
+      ".NET",     "🙂",   "k",    "\u212A", "s",    "ſ",   "O'Hara", "o'hara",    "o’hara",      "- a b",
+      "-  a\tb",  "σας",    "ΣΑΣ",  "σασ",    "α",    "a",   "A",      "wonderful", "wonderfully", "%",
+      "e\u0301t", "\u0301", "²",    "٣",      "漢",   "𝔸",   "—",      "\u00A0",    "\u3000",      "\t",
+      "\r",       "-",      ",",    "1",      "_",    "é"};
+  std::string line;
+  for (auto count = random() % 14; count > 0; --count) {
+    line += pieces[random() % pieces.size()];
+    line += random() % 3 == 0 ? "" : random() % 4 == 0 ? "  " : " ";
+  }
+  return line;
+}
+
+class AgainstBruteForce : public ::testing::TestWithParam<std::tuple<Boundary, Case>> {};
+
+TEST_P(AgainstBruteForce, LineByLineAndAllLinesAtOnce) {
+  const auto [boundary, letter_case] = GetParam();
+  Matcher matcher(words, boundary, letter_case);
+  std::mt19937_64 random(20);
+  std::size_t num_hits = 0;
+  for (int text = 0; text < 400; ++text) {
+    std::string block;
+    std::vector<Hit> expected;
+    for (auto lines = random() % 6 + 1; lines > 0; --lines) {
+      const auto line = random_line(random);
+      auto hits = brute_force(line, boundary, letter_case);
+      ASSERT_EQ(matcher.find(line, Scope::sentence), hits) << line;
+      for (auto& hit : hits) {
+        expected.push_back({hit.word, hit.begin + block.size(), hit.end + block.size()});
+      }
+      block += line + "\n";
+    }
+    ASSERT_EQ(matcher.find(block, Scope::lines), expected) << block;
+    EXPECT_THAT(matcher.invalid(), ElementsAre());
+    num_hits += expected.size();
+  }
+  EXPECT_GT(num_hits, 1000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, AgainstBruteForce,
+                         ::testing::Combine(::testing::Values(Boundary::word, Boundary::blanks),
+                                            ::testing::Values(Case::exact, Case::ignore)));
+
+std::size_t count(const std::string& word, std::string_view text, Boundary boundary = Boundary::word,
+                  Case letter_case = Case::exact) {
+  const std::vector<std::string> wanted = {word};
+  return Matcher(wanted, boundary, letter_case).find(text, Scope::sentence).size();
+}
+
+TEST(Matcher, HasStatedBorders) {
+  EXPECT_EQ(count("rose", "rose"), 1U);
+  EXPECT_EQ(count("rose", "A rose, \"rose\" (rose) rose-red rose's _rose_ rose."), 7U);
+  EXPECT_EQ(count("rose", "roses primrose rose2 roseé 漢rose rose\u0301"), 0U);
+  EXPECT_EQ(count("cafe", "café cafe\u0301"), 0U);
+  EXPECT_EQ(count("café", "café, café"), 2U);
+  EXPECT_EQ(count("O'Brien", "O'Brien O’Brien O'Briens"), 1U);
+  EXPECT_EQ(count("ha ha", "ha ha ha"), 2U);
+  EXPECT_EQ(count("oak tree", "oak tree, oak\n\ttree, oak-tree, oaktree"), 2U);
+}
+
+TEST(Matcher, HasThePublishedRuleToo) {
+  EXPECT_EQ(count("rose", "rose is a rose , a rose, rose", Boundary::blanks), 1U);
+  EXPECT_EQ(count("oak tree", " oak tree oak  tree ", Boundary::blanks), 1U);
+}
+
+TEST(Matcher, FoldsOneCharacterToOne) {
+  EXPECT_EQ(count("straße", "STRAẞE Straße STRASSE", Boundary::word, Case::ignore), 2U);
+  EXPECT_EQ(count("i", "I i İ ı", Boundary::word, Case::ignore), 2U);
+  EXPECT_EQ(count("ΣΟΦΟΣ", "σοφος σοφοσ", Boundary::word, Case::ignore), 2U);
+}
+
+TEST(Matcher, FindsRunsAtEveryPlaceOfABlock) {
+  for (std::size_t before = 0; before < 140; ++before) {
+    for (std::size_t behind = 0; behind < 70; behind += 7) {
+      const auto text = std::string(before, '.') + "rose" + std::string(behind, '.');
+      EXPECT_EQ(count("rose", text), 1U) << before << " " << behind;
+    }
+    EXPECT_EQ(count("été", std::string(before, '-') + "été"), 1U) << before;
+    EXPECT_EQ(count("été", std::string(before, '-') + "étéé"), 0U) << before;
+  }
+}
+
+TEST(Matcher, NamesWhatIsNoUtf8) {
+  const std::vector<std::string> wanted = {"rose"};
+  Matcher matcher(wanted, Boundary::word, Case::ignore);
+  for (std::size_t before = 0; before < 70; ++before) {
+    const std::string good(before, 'x');
+    for (const std::string bad :
+         {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF0\x9F"}) {
+      matcher.find(good + "é" + bad + "\nrose", Scope::lines);
+      ASSERT_FALSE(matcher.invalid().empty()) << before;
+      EXPECT_EQ(matcher.invalid().front(), base::find_invalid_utf8(good + "é" + bad + "\nrose"));
+      matcher.find(good + bad, Scope::lines);
+      EXPECT_EQ(matcher.invalid().front(), before);
+    }
+    matcher.find(good + std::string(1, '\0') + "é", Scope::lines);
+    EXPECT_THAT(matcher.invalid(), ElementsAre(before));
+  }
+}
+
+TEST(Matcher, SurvivesRandomBytes) {
+  const std::vector<std::string> wanted = {"a", "é", "- a", "漢"};
+  Matcher matcher(wanted, Boundary::word, Case::ignore);
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text(random() % 200, '\0');
+    for (auto& c : text) {
+      c = "a -\xC3\xA9\xE6\xBC\xA2\xF0\x9F\n"[random() % 12];
+    }
+    for (const auto& hit : matcher.find(text, Scope::lines)) {
+      ASSERT_LE(hit.end, text.size());
+    }
+    ASSERT_EQ(matcher.invalid().empty(), !base::find_invalid_utf8(text) && text.find('\0') == std::string::npos);
+  }
+}
+
+TEST(Matcher, RefusesWordsThatCannotBeFound) {
+  const std::vector<std::string> wanted = {"",     " rose", "rose ", "oak  tree", "a\tb",
+                                           "\xFF", "twice", "twice", "a\u00A0b"};
+  try {
+    Matcher(wanted, Boundary::word, Case::exact);
+    FAIL();
+  } catch (const base::InputError& error) {
+    for (const auto* part : {"is empty", "begins with a blank", "ends with a blank", "control character",
+                             "not valid UTF-8", "wanted twice", "white space that is no blank"}) {
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  }
+}
+
+TEST(Characters, FoldingKeepsTheKind) {
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    ASSERT_EQ(kind_of(c), kind_of(fold(c))) << std::hex << static_cast<std::uint32_t>(c);
+    ASSERT_EQ(fold(fold(c)), fold(c)) << std::hex << static_cast<std::uint32_t>(c);
+  }
+}
+
+TEST(WordMasks, VectorInstructionsGiveTheSame) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 2000; ++i) {
+    Bytes64 bytes{};
+    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random() % (i % 2 == 0 ? 256 : 128)); });
+    ASSERT_EQ(masks_of(bytes.data()), masks_of_each(bytes.data()));
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::corpus

@@ -1,0 +1,145 @@
+#include "corpus/StaticVectors.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/Error.hpp"
+#include "corpus/CorpusFiles.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::corpus {
+namespace {
+
+using Format = domain::StaticVectors::Format;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::write_text;
+
+std::string row_of(const std::string& word, const std::vector<float>& vector) {
+  std::string row = word + " ";
+  row.append(reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float));
+  return row;
+}
+
+class StaticVectorsTest : public ::testing::Test {
+ protected:
+  StaticTable read(std::string_view content, std::vector<std::string> words, Format format = Format::automatic) {
+    write_text(path(), content);
+    return read_vectors(path(), format, words);
+  }
+  std::string refusal_of(std::string_view content, Format format = Format::automatic) {
+    try {
+      read(content, {"rose"}, format);
+      return "none";
+    } catch (const base::InputError& error) {
+      return error.what();
+    }
+  }
+  std::filesystem::path path() const { return directory_ / "v"; }
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(StaticVectorsTest, KeepsTheWordsThatAreAskedFor) {
+  const auto table =
+      read("4 3\nrose 0.1 -2 3e-5\nthe 1 2 3 \noak_tree 4 5 6\r\nrose 7 8 9\n", {"spider", "oak tree", "rose"});
+  EXPECT_EQ(table.dimension, 3);
+  EXPECT_EQ(table.rows, 4U);
+  EXPECT_THAT(table.words, ElementsAre("oak tree", "rose"));
+  EXPECT_THAT(table.missing, ElementsAre("spider"));
+  EXPECT_THAT(table.vectors, ElementsAre(4, 5, 6, 0.1F, -2, 3e-5F));
+}
+
+TEST_F(StaticVectorsTest, PrefersAWordAsItIsWritten) {
+  EXPECT_THAT(read("oak_tree 1 2\noak tree 3 4\noak 5 6", {"oak tree"}).vectors, ElementsAre(3, 4));
+  EXPECT_THAT(read("oak tree 3 4\noak_tree 1 2\noak 5 6", {"oak tree", "oak_tree"}).vectors, ElementsAre(3, 4, 1, 2));
+}
+
+TEST_F(StaticVectorsTest, TakesTheLastFieldsWhereWordsHaveBlanks) {
+  const auto table = read(". . . 1 2\n, 3 4\nthe 5 6\n1 2 7 8\n", {". . .", "1 2", "the"}, Format::glove_text);
+  EXPECT_EQ(table.dimension, 2);
+  EXPECT_THAT(table.vectors, ElementsAre(1, 2, 7, 8, 5, 6));
+}
+
+TEST_F(StaticVectorsTest, ReadsBothKindsOfBinaryRows) {
+  for (const std::string end : {"", "\n"}) {
+    // the first number begins with a byte that looks like a line feed
+    const auto content = "2 2\n" + row_of("the", {0x1.000014p0F, 2}) + end + row_of("rose", {3, -0.5F}) + end;
+    for (const auto format : {Format::automatic, Format::word2vec_binary}) {
+      const auto table = read(content, {"rose", "the"}, format);
+      EXPECT_THAT(table.vectors, ElementsAre(3, -0.5F, 0x1.000014p0F, 2));
+    }
+    EXPECT_EQ(read(testing::to_gzip(content), {"rose"}).vectors, (std::vector<float>{3, -0.5F}));
+    EXPECT_EQ(read(testing::to_zstd(content), {"rose"}).vectors, (std::vector<float>{3, -0.5F}));
+  }
+}
+
+TEST_F(StaticVectorsTest, ReadsLargeFilesOfEveryKindAlike) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<float> normal;
+  constexpr int rows = 3000;
+  constexpr int dimension = 50;
+  std::string text;
+  std::string binary = std::to_string(rows) + " " + std::to_string(dimension) + "\n";
+  std::vector<std::string> words;
+  std::vector<float> expected;
+  for (int row = 0; row < rows; ++row) {
+    std::vector<float> vector(dimension);
+    const auto word = "w" + std::to_string(row);
+    text += word;
+    for (auto& number : vector) {
+      number = normal(random);
+      std::array<char, 64> buffer{};
+      std::snprintf(buffer.data(), buffer.size(), " %.9g", static_cast<double>(number));
+      text += buffer.data();
+    }
+    text += "\n";
+    binary += row_of(word, vector);
+    if (row % 7 == 0) {
+      words.push_back(word);
+      expected.insert(expected.end(), vector.begin(), vector.end());
+    }
+  }
+  EXPECT_EQ(read(text, words).vectors, expected);
+  EXPECT_EQ(read("3000 50\n" + text, words).vectors, expected);
+  EXPECT_EQ(read(binary, words).vectors, expected);
+  EXPECT_EQ(format_of_vectors(path()), Format::word2vec_binary);
+}
+
+TEST_F(StaticVectorsTest, RefusesWrongTextWithItsLine) {
+  EXPECT_THAT(refusal_of("2 2\nthe 1 2\n"), AllOf(HasSubstr("v:2:"), HasSubstr("header says 2")));
+  EXPECT_THAT(refusal_of("1 2\nthe 1 2\nrose 1 2\n"), AllOf(HasSubstr("v:3:"), HasSubstr("more rows")));
+  EXPECT_THAT(refusal_of("2 3\nthe 1 2 3\nrose 1 2\n"), AllOf(HasSubstr("v:3:"), HasSubstr("2 numbers")));
+  EXPECT_THAT(refusal_of("the 1 2\nrose 1 nan\nx 1 2"), AllOf(HasSubstr("v:2:"), HasSubstr("nan")));
+  EXPECT_THAT(refusal_of("the 1 2\nrose 1 1e39\nx 1 2"), HasSubstr("1e39"));
+  EXPECT_THAT(refusal_of("the 1 2\nrose 1 x\nx 1 2"), HasSubstr("\"x\""));
+  EXPECT_THAT(refusal_of("the 1 2\nrose  2\nx 1 2"), HasSubstr("v:2:"));
+  EXPECT_THAT(refusal_of("the\nrose\n"), HasSubstr("0 numbers"));
+  EXPECT_THAT(refusal_of("the 1\n" + std::string(2 << 20, 'x')), HasSubstr("too long"));
+  EXPECT_THAT(refusal_of("x y\n", Format::word2vec_text), HasSubstr("no header"));
+  EXPECT_THAT(refusal_of("1 70000\n", Format::word2vec_text), HasSubstr("no header"));
+  EXPECT_NE(refusal_of(""), "none");
+  EXPECT_NE(refusal_of("", Format::word2vec_text), "none");
+}
+
+TEST_F(StaticVectorsTest, RefusesWrongBinaryWithItsByte) {
+  const auto whole = "2 3\n" + row_of("the", {1, 2, 3}) + row_of("rose", {4, 5, 6});
+  EXPECT_EQ(refusal_of(whole, Format::word2vec_binary), "none");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_THAT(refusal_of(whole.substr(0, size), Format::word2vec_binary), HasSubstr("at byte")) << size;
+  }
+  EXPECT_THAT(refusal_of(whole + "x", Format::word2vec_binary), HasSubstr("behind the last row at byte 38"));
+  EXPECT_THAT(refusal_of("9" + whole, Format::word2vec_binary), HasSubstr("of 92"));
+  EXPECT_THAT(refusal_of("9999999999999999 3\n" + row_of("the", {1, 2, 3}), Format::word2vec_binary),
+              HasSubstr("has no word"));
+  EXPECT_THAT(refusal_of("1 1\n" + std::string(5000, 'x') + row_of("", {1}), Format::word2vec_binary),
+              HasSubstr("has no word"));
+  EXPECT_THAT(refusal_of("1 1\n" + row_of("", {1}), Format::word2vec_binary), HasSubstr("is empty"));
+  EXPECT_THAT(refusal_of("1 1\n" + row_of("rose", {std::numeric_limits<float>::quiet_NaN()}), Format::word2vec_binary),
+              HasSubstr("not finite"));
+}
+
+}  // namespace
+}  // namespace stereosweep::corpus
