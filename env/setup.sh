@@ -9,8 +9,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 flavour=${1:-auto}
 purpose=${2:-build}
 packages=(build-essential cmake ninja-build ccache pkg-config python3 python3-venv openmpi-bin libopenmpi-dev libhdf5-dev
-  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
-test_packages=(netcdf-bin wordnet-base shellcheck clang-format)
+  libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev
+  wordnet-base)
+test_packages=(netcdf-bin shellcheck clang-format)
 
 say() { printf '== %s\n' "$*" >&2; }
 fail() {

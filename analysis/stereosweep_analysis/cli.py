@@ -7,6 +7,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from . import figures
+from .forest import forest
 from .open import ResultError, open_statistics
 from .ratings import read_ratings
 
@@ -14,7 +15,7 @@ from .ratings import read_ratings
 def _parser():
     parser = argparse.ArgumentParser(prog="stereosweep_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    draw = commands.add_parser("figures", help="heat map, and scatter against ratings where there are some")
+    draw = commands.add_parser("figures", help="heat map, and scatter against ratings; forest of embedding tests")
     draw.add_argument("directory", help="run directory or PROBE.stats.h5")
     draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
@@ -31,13 +32,24 @@ def _choose(name, wanted, statistics):
     return wanted
 
 
+def _save(made, out):
+    out.mkdir(parents=True, exist_ok=True)
+    for name, figure in made.items():
+        path = out / f"{name}.png"
+        figure.savefig(path, dpi=130)
+        plt.close(figure)
+        print(path)
+
+
 def draw_figures(arguments):
     statistics = open_statistics(arguments.directory)
-    measure = _choose("measure", arguments.measure, statistics)
-    prior = _choose("prior", arguments.prior, statistics)
     directory = Path(arguments.directory)
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
-    out.mkdir(parents=True, exist_ok=True)
+    if str(statistics.attrs.get("schema", "")).endswith("/contexts"):
+        _save({"forest": forest(statistics)}, out)
+        return
+    measure = _choose("measure", arguments.measure, statistics)
+    prior = _choose("prior", arguments.prior, statistics)
     made = {"heat-map": figures.heat_map(statistics, measure, prior)}
     ratings = statistics.get("human_mean")
     if arguments.ratings:
@@ -45,11 +57,7 @@ def draw_figures(arguments):
     if ratings is not None:
         name, draw = ("recovery", figures.recovery_scatter) if arguments.planted else ("human", figures.human_scatter)
         made[name] = draw(statistics, ratings, measure, prior)
-    for name, figure in made.items():
-        path = out / f"{name}.png"
-        figure.savefig(path, dpi=130)
-        plt.close(figure)
-        print(path)
+    _save(made, out)
     if ratings is None:
         print("no ratings: no scatter (name a table with --ratings, or statistics.human_ratings in the job)")
 

@@ -1,0 +1,90 @@
+"""Forest plot of the embedding tests of a contexts job: combined effects, their intervals, the spread of samples."""
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display where jobs run
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from .open import ResultError
+
+COMBINED = ("combined_effect", "low", "high", "log10_p_two_sided")
+SAMPLES = ("mean_effect", "effect_deviation")
+POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
+
+
+def p_text(log10_p):
+    """A p-value from its logarithm, so that the smallest ones keep their size."""
+    if not np.isfinite(log10_p):
+        return "p: none"
+    return f"p = {10**log10_p:.3f}" if log10_p > -3 else f"p = 10^{log10_p:.1f}"
+
+
+def weat_columns(statistics, variance=None, estimator=None):
+    """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
+    missing = [name for name in (*COMBINED, *SAMPLES) if name not in statistics]
+    if missing:
+        raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job?")
+    rows = [place for place, kind in enumerate(statistics["kind"].values) if str(kind) == "weat"]
+    if not rows:
+        raise ResultError("no test compares two target sets: nothing to draw a forest of")
+    variance = variance or str(statistics.attrs["variance"])
+    estimator = estimator or str(statistics.attrs["estimator"])
+    chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
+    return {name: chosen[name].values for name in ("test", "title", *COMBINED, *SAMPLES)}
+
+
+def _draw_row(axes, height, effect, ends, samples):
+    """`ends`: of the interval; `samples`: mean and deviation of single samples' effect sizes."""
+    if not np.isfinite(effect):
+        axes.text(0, height, "no effect size exists", va="center", ha="center", fontsize=8, color=UNDEFINED)
+        return
+    color = POSITIVE if effect >= 0 else NEGATIVE
+    mean, deviation = samples
+    axes.plot([mean - deviation, mean + deviation], [height, height], color="0.85", linewidth=7, solid_capstyle="butt")
+    axes.plot(ends, [height, height], color=color, linewidth=1.6)
+    for end in ends:
+        axes.plot([end, end], [height - 0.16, height + 0.16], color=color, linewidth=1.6)
+    axes.plot(effect, height, marker="D", markersize=5, color=color)
+
+
+def _row_text(effect, low, high, log10_p):
+    return f"{effect:5.2f} [{low:5.2f}, {high:5.2f}] {p_text(log10_p)}" if np.isfinite(effect) else ""
+
+
+def forest(statistics, variance=None, estimator=None):
+    """One row per test: diamond and line are the combined effect and its interval, the grey band the samples'
+    mean and one deviation to either side."""
+    columns = weat_columns(statistics, variance, estimator)
+    effect, low, high, log10_p = (columns[name] for name in COMBINED)
+    mean, deviation = (columns[name] for name in SAMPLES)
+    heights = -np.arange(len(effect))
+    figure, axes = plt.subplots(figsize=(11.5, 2.2 + 0.5 * len(effect)), layout="constrained")
+    for place, height in enumerate(heights):
+        _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
+    names = [f"{label}: {title}" if str(title) else str(label)
+             for label, title in zip(columns["test"], columns["title"], strict=True)]  # fmt: skip
+    axes.set_yticks(heights, names, fontsize=9)
+    axes.set_ylim(-len(effect) + 0.4, 0.6)
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(heights, map(_row_text, effect, low, high, log10_p), fontsize=8.5, family="monospace")
+    reach = np.concatenate([np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
+    limit = min(2.1, 1.08 * np.nanmax(reach))
+    axes.set_xlim(-limit, limit)
+    axes.axvline(0, color="0.4", linewidth=0.9)
+    axes.grid(axis="x", color="0.92")
+    axes.set_axisbelow(True)
+    for side in (axes, right):
+        side.tick_params(length=0)
+        for spine in side.spines.values():
+            spine.set_visible(False)
+    axes.set_xlabel("effect size: to the right, X is nearer to A and Y to B", fontsize=9)
+    model = str(statistics.attrs.get("model", "")).rstrip("/").rsplit("/", 1)[-1]
+    confidence = 100 * float(statistics.attrs["confidence"])
+    axes.set_title(
+        f"Which associations do the word vectors hold?\n{model or 'static vectors'} · "
+        f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples",
+        fontsize=11, loc="left", pad=10,
+    )  # fmt: skip
+    return figure

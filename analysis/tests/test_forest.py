@@ -1,0 +1,91 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+from stereosweep_analysis import ResultError, cli
+from stereosweep_analysis.forest import forest, p_text, weat_columns
+
+KINDS = ["weat", "wefat", "weat", "weat"]
+EFFECTS = np.array([1.55, np.nan, -0.45, np.nan])
+
+
+@pytest.fixture
+def statistics():
+    """As the program writes them: a strong test, a wefat test, a negative one, one without an effect size."""
+    cubes = {}
+    for name, values in [("combined_effect", EFFECTS), ("low", EFFECTS - 0.1), ("high", EFFECTS + 0.1),
+                         ("log10_p_two_sided", np.array([-250.7, np.nan, -1.3, np.nan]))]:  # fmt: skip
+        shifted = [[values + 0.01 * (3 * v + e) for e in range(3)] for v in range(3)]
+        cubes[name] = (("test", "variance", "estimator"), np.moveaxis(np.array(shifted), 2, 0))
+    for name, value in [("mean_effect", EFFECTS + 0.05), ("effect_deviation", np.full(4, 0.3))]:
+        cubes[name] = ("test", value)
+    return xr.Dataset(
+        cubes,
+        coords={
+            "test": ["C1", "scores", "C8", "C3"], "kind": ("test", KINDS),
+            "title": ("test", ["flowers", "s", "science", ""]),
+            "variance": ["paper", "cohen", "permutation"], "estimator": ["dersimonian_laird", "reml", "paule_mandel"],
+        },
+        attrs={"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "confidence": 0.95,
+               "variance": "paper", "estimator": "dersimonian_laird", "model": "models/tiny"},
+    )  # fmt: skip
+
+
+def lines_of(figure):
+    return [line.get_xdata() for line in figure.axes[0].lines]
+
+
+def texts_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(plt.Text))
+
+
+def test_rows_are_the_weat_tests_of_the_chosen_combination(statistics):
+    columns = weat_columns(statistics)
+    assert list(columns["test"]) == ["C1", "C8", "C3"]
+    np.testing.assert_allclose(columns["combined_effect"], [1.55, -0.45, np.nan])
+    other = weat_columns(statistics, "cohen", "paule_mandel")
+    np.testing.assert_allclose(other["combined_effect"], [1.60, -0.40, np.nan])
+
+
+def test_effect_interval_and_spread_are_drawn(statistics):
+    figure = forest(statistics)
+    drawn = lines_of(figure)
+    for wanted in ([1.45, 1.65], [-0.55, -0.35], [1.30, 1.90], [-0.70, -0.10]):
+        assert any(len(line) == 2 and np.allclose(line, wanted) for line in drawn), wanted
+    for wanted in (1.55, -0.45):
+        assert any(len(line) == 1 and np.isclose(line[0], wanted) for line in drawn), wanted
+    low, high = figure.axes[0].get_xlim()
+    assert low == -high and high > 1.9
+    plt.close(figure)
+
+
+def test_labels_say_what_is_shown(statistics):
+    figure = forest(statistics)
+    text = texts_of(figure)
+    for part in ("C1: flowers", "C8: science", "1.55 [ 1.45,  1.65] p = 10^-250.7", "p = 0.050", "95 % intervals",
+                 "tiny", "no effect size exists"):  # fmt: skip
+        assert part in text, part
+    assert "scores" not in text
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "p = 1.000"), (-2.0, "p = 0.010"), (-31.24, "p = 10^-31.2"),
+                                               (np.nan, "p: none")])  # fmt: skip
+def test_small_p_values_keep_their_size(log10_p, text):
+    assert p_text(log10_p) == text
+
+
+def test_other_statistics_are_refused(statistics):
+    with pytest.raises(ResultError, match="lack combined_effect"):
+        forest(statistics.drop_vars("combined_effect"))
+    with pytest.raises(ResultError, match="two target sets"):
+        forest(statistics.isel(test=[1]))
+
+
+def test_command_writes_the_picture(statistics, tmp_path, capsys):
+    statistics.to_netcdf(tmp_path / "contexts.stats.h5", engine="h5netcdf")
+    assert cli.main(["figures", str(tmp_path)]) == 0
+    pixels = plt.imread(tmp_path / "forest.png")
+    assert pixels.shape[0] > 300 and pixels.shape[1] > 1000 and pixels.std() > 0.05
+    assert "forest.png" in capsys.readouterr().out
