@@ -92,11 +92,10 @@ results::StatisticsOptions options_of(const domain::Job& job) {
   return result;
 }
 
-void stats(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
-           std::size_t top) {
-  const auto result = results::write_statistics(file, options_of(job), target);
+void stats(const StatsRequest& request) {
+  const auto result = results::write_statistics(request.file, options_of(request.job), request.target);
   std::cout << results::status_text(result) << '\n'
-            << results::top_associations_text(result, top) << '\n'
+            << results::top_associations_text(result, request.top) << '\n'
             << results::agreement_text(result);
   if (!result.ratings) {
     std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/ContextsStatistics.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 
@@ -61,14 +62,11 @@ std::string summary(const domain::Job& job) {
 }
 
 void plan(const PlanRequest& /*request*/) { refuse("plan"); }
-void show(const results::ResultFile& /*file*/, Detail /*detail*/, std::size_t /*top*/) { refuse("show"); }
-void stats(const results::ResultFile& /*file*/, const domain::Job& /*job*/, const std::filesystem::path& /*target*/,
-           std::size_t /*top*/) {
-  refuse("statistics");
-}
 
 }  // namespace
 
-ProbeCommands contexts_commands() { return {domain::Contexts::probe_name, summary, plan, show, stats}; }
+ProbeCommands contexts_commands() {
+  return {domain::Contexts::probe_name, summary, plan, show_contexts, contexts_statistics, assist_contexts_statistics};
+}
 
 }  // namespace stereosweep::app

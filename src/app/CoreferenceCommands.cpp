@@ -114,13 +114,12 @@ void show(const results::ResultFile& file, Detail detail, std::size_t /*top*/) {
   }
 }
 
-void stats(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
-           std::size_t top) {
-  const results::CoreferenceOptions options{job.coreference().statistics, job.seed};
-  const auto result = results::write_coreference(file, options, target);
+void stats(const StatsRequest& request) {
+  const results::CoreferenceOptions options{request.job.coreference().statistics, request.job.seed};
+  const auto result = results::write_coreference(request.file, options, request.target);
   std::cout << results::coreference_status_text(result) << '\n'
             << results::coreference_means_text(result) << '\n'
-            << results::coreference_disparities_text(result, top);
+            << results::coreference_disparities_text(result, request.top);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "parallel/Communicator.hpp"
 #include "results/Reader.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
@@ -25,6 +26,15 @@ struct PlanRequest {
   std::optional<std::uint64_t> limit;  ///< lines per list, cells of the prompts
 };
 
+/// What `stats` is asked; borrowed.
+struct StatsRequest {
+  const results::ResultFile& file;
+  const domain::Job& job;
+  std::filesystem::path target;
+  std::size_t top = 0;
+  const parallel::Communicator& world;  ///< one rank, unless a launcher started more
+};
+
 /// What `show` prints of the scores.
 enum class Detail { status_only, everything };
 
@@ -35,9 +45,10 @@ struct ProbeCommands {
   void (*plan)(const PlanRequest& request);
   /// After head, axes and cubes.
   void (*show)(const results::ResultFile& file, Detail detail, std::size_t top);
-  /// Writes `target` and prints tables.
-  void (*stats)(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
-                std::size_t top);
+  /// Writes `target` and prints tables; rank zero.
+  void (*stats)(const StatsRequest& request);
+  /// What the other ranks do meanwhile; null: nothing.
+  void (*assist)(const StatsRequest& request) = nullptr;
 };
 
 /// Throws InputError where no probe has the name.

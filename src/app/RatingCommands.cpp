@@ -137,11 +137,10 @@ results::RatingOptions options_of(const domain::Job& job) {
   return options;
 }
 
-void stats(const results::ResultFile& file, const domain::Job& job, const std::filesystem::path& target,
-           std::size_t /*top*/) {
-  const auto options = options_of(job);
-  const auto result = results::compute_ratings(file, options);
-  results::write_rating_statistics(file, options, result, target);
+void stats(const StatsRequest& request) {
+  const auto options = options_of(request.job);
+  const auto result = results::compute_ratings(request.file, options);
+  results::write_rating_statistics(request.file, options, result, request.target);
   std::cout << results::rating_status_text(result) << '\n'
             << results::rating_scores_text(result, 0) << '\n'
             << results::rating_clusters_text(result);

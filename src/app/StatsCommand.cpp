@@ -3,13 +3,17 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
+#include <memory>
 
 #include "app/CommandLine.hpp"
 #include "app/ProbeCommands.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/Log.hpp"
 #include "config/JobLoader.hpp"
+#include "parallel/Coordinated.hpp"
+#include "parallel/MpiSession.hpp"
 #include "results/Reader.hpp"
 
 namespace stereosweep::app {
@@ -53,29 +57,73 @@ std::filesystem::path target_of(const std::filesystem::path& file) {
   return file.parent_path() / (file.stem().string() + ".stats.h5");
 }
 
+/// What both kinds of ranks need.
+struct Source {
+  std::filesystem::path path;
+  std::unique_ptr<const results::ResultFile> file;
+  domain::Job job;
+};
+
+Source open_source(const CommandLine& line) {
+  Source source;
+  source.path = find_result(line.place);
+  require_statistics_keys(line.overrides);
+  source.file = std::make_unique<const results::ResultFile>(source.path);
+  source.job = job_of(*source.file, line.overrides);
+  return source;
+}
+
+/// Collective.
+void compute(const CommandLine& line, const parallel::Communicator& world) {
+  const auto source =
+      world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
+  const auto& commands = commands_of(source.job.probe_name());
+  const StatsRequest request{*source.file, source.job, target_of(source.path), line.get<std::size_t>("top"), world};
+  if (world.rank() > 0) {
+    if (commands.assist != nullptr) {
+      commands.assist(request);
+    }
+    return;
+  }
+  if (!source.file->complete()) {
+    std::cout << "NOT complete: this run has unscored blocks.\n\n";
+  }
+  commands.stats(request);
+  std::cout << "\nwritten: " << request.target.string() << '\n';
+}
+
 }  // namespace
 
 int stats_command(const Arguments& arguments) {
   options::options_description visible(
       "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
-      "writes PROBE.stats.h5 beside the result");
+      "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
+      "contexts result");
   visible.add_options()("top", options::value<std::size_t>()->default_value(5),
                         "how many strongest associations per measure");
   const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
   if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  const auto path = find_result(line->place);
-  require_statistics_keys(line->overrides);
-  const results::ResultFile file(path);
-  const auto job = job_of(file, line->overrides);
-  const auto target = target_of(path);
-  if (!file.complete()) {
-    std::cout << "NOT complete: this run has unscored blocks.\n\n";
+  const parallel::MpiSession session;
+  const auto& world = session.world();
+  if (world.size() == 1) {
+    compute(*line, world);
+    return static_cast<int>(base::ExitCode::done);
   }
-  commands_of(job.probe_name()).stats(file, job, target, line->get<std::size_t>("top"));
-  std::cout << "\nwritten: " << target.string() << '\n';
-  return static_cast<int>(base::ExitCode::done);
+  try {
+    compute(*line, world);
+    return static_cast<int>(base::ExitCode::done);
+  } catch (const parallel::SharedError& error) {
+    if (world.rank() == 0) {
+      base::log(base::LogLevel::error, error.what());
+    }
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {  // the other ranks may wait for this one
+    base::log(base::LogLevel::error, error.what());
+    const auto* known = dynamic_cast<const base::Error*>(&error);
+    parallel::abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
+  }
 }
 
 }  // namespace stereosweep::app

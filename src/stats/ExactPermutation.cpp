@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <cstdlib>
 
 #include "base/Error.hpp"
@@ -69,6 +68,16 @@ ExactPermutation::ExactPermutation(std::span<const double> x, std::span<const do
   });
 }
 
+double ExactPermutation::num_steps() const {
+  double sums = 0;
+  for (const auto* lists : {&first_, &second_}) {
+    for (const auto& list : *lists) {
+      sums += static_cast<double>(list.size());
+    }
+  }
+  return static_cast<double>(num_choices_) * sums;
+}
+
 std::uint64_t ExactPermutation::count(std::uint64_t piece) const {
   const auto choice = piece / first_.size();
   const auto from_first = piece % first_.size();
@@ -105,12 +114,6 @@ PartitionCount ExactPermutation::count_share(unsigned rank, unsigned num_ranks, 
 
 double exact_p(PartitionCount count, PartitionCount num_partitions) {
   return static_cast<double>(count) / static_cast<double>(num_partitions);
-}
-
-double exact_steps(std::size_t n, std::size_t m, std::size_t max_list_items) {
-  const auto rest = num_fixed(n + m, max_list_items);
-  const auto list = static_cast<double>((n + m - rest + 1) / 2);
-  return std::exp2(static_cast<double>(rest) + list + 1);
 }
 
 }  // namespace stereosweep::stats

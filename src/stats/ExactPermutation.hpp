@@ -39,6 +39,8 @@ class ExactPermutation {
 
   PartitionCount num_partitions() const { return num_partitions_; }
   std::uint64_t num_pieces() const { return num_choices_ * first_.size(); }
+  /// Steps of all walks, at most: what the test costs (about 4e8 a second and core).
+  double num_steps() const;
   /// Partitions of one piece that reach the threshold.
   std::uint64_t count(std::uint64_t piece) const;
   /// Sum over the pieces of one of `num_ranks` shares, by `num_threads` threads. Local.
@@ -55,8 +57,5 @@ class ExactPermutation {
 
 /// count / num_partitions.
 double exact_p(PartitionCount count, PartitionCount num_partitions);
-
-/// Steps of the walks, at most: what an exact test costs (about 1e9 a second and core).
-double exact_steps(std::size_t n, std::size_t m, std::size_t max_list_items = ExactPermutation::default_list_items);
 
 }  // namespace stereosweep::stats

@@ -99,6 +99,7 @@ TEST(ExactPermutation, SharesAddUp) {
   const auto sides = draw_sides(5, 11, 10, 0);
   const ExactPermutation exact(sides.x, sides.y, 2, 6);
   EXPECT_EQ(exact.num_pieces(), 7U << 9U);
+  EXPECT_EQ(exact.num_steps(), 512 * (64 + 64));
   const auto whole = exact.count_share(0, 1, 1);
   for (const unsigned ranks : {1U, 2U, 3U, 7U}) {
     for (const unsigned threads : {1U, 2U}) {

@@ -1,0 +1,76 @@
+#include "app/ContextsStatistics.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "results/ContextsStatistics.hpp"
+#include "results/ContextsText.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+constexpr unsigned half_bits = 64;
+constexpr double steps_per_second = 4e8;  ///< of one thread, in an exact test
+
+/// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
+stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, const parallel::Communicator& world,
+                                       unsigned num_threads) {
+  const double seconds = exact.num_steps() / (steps_per_second * num_threads * world.size());
+  if (world.rank() == 0 && seconds > 10) {
+    base::log(base::LogLevel::info, "an exact test of " + stats::to_text(exact.num_partitions()) +
+                                        " partitions: about " +
+                                        base::with_thousands(static_cast<std::uint64_t>(seconds)) + " s at most");
+  }
+  const auto own =
+      exact.count_share(static_cast<unsigned>(world.rank()), static_cast<unsigned>(world.size()), num_threads);
+  stats::PartitionCount sum = 0;
+  for (const auto& text : world.gather_everywhere(std::to_string(static_cast<std::uint64_t>(own >> half_bits)) + " " +
+                                                  std::to_string(static_cast<std::uint64_t>(own)))) {
+    std::size_t border = 0;
+    const auto high = std::stoull(text, &border);
+    sum += static_cast<stats::PartitionCount>(high) << half_bits | std::stoull(text.substr(border));
+  }
+  return sum;
+}
+
+results::ContextsOptions options_of(const StatsRequest& request) {
+  results::ContextsOptions options;
+  options.settings = request.job.contexts().statistics;
+  options.seed = request.job.seed;
+  // alone it may use the machine; ranks share theirs
+  options.num_threads = request.world.size() == 1 ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  options.count = [&world = request.world, threads = options.num_threads](const stats::ExactPermutation& exact) {
+    return count_over_ranks(exact, world, threads);
+  };
+  return options;
+}
+
+}  // namespace
+
+void show_contexts(const results::ResultFile& file, Detail detail, std::size_t top) {
+  results::ContextsOptions options;
+  options.depth = results::ContextsDepth::effects;
+  const auto result = results::compute_contexts(file, options);
+  std::cout << results::contexts_status_text(result);
+  if (detail == Detail::everything) {
+    std::cout << '\n' << results::contexts_effects_text(result) << '\n' << results::contexts_words_text(result, top);
+  }
+}
+
+void contexts_statistics(const StatsRequest& request) {
+  const auto result = results::write_contexts(request.file, options_of(request), request.target);
+  std::cout << results::contexts_status_text(result) << '\n'
+            << results::contexts_effects_text(result) << '\n'
+            << results::contexts_tests_text(result) << '\n'
+            << results::contexts_words_text(result, request.top) << results::contexts_detections_text(result);
+}
+
+void assist_contexts_statistics(const StatsRequest& request) {
+  results::assist_contexts(request.file, options_of(request));
+}
+
+}  // namespace stereosweep::app

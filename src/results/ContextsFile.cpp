@@ -1,0 +1,295 @@
+#include "results/ContextsFile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/Json.hpp"
+#include "base/Sha256.hpp"
+#include "hdf5/File.hpp"
+#include "results/Digest.hpp"
+#include "results/Layout.hpp"
+#include "results/PendingFile.hpp"
+#include "results/Software.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+using probe::CubeSchema;
+using probe::ElementType;
+using Names = std::vector<std::string>;
+using Numbers = std::vector<double>;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<const char*, 4> method_names = {"none", "exact", "monte_carlo", "monte_carlo_early_end"};
+constexpr std::array<const char*, 2> detection_kinds = {"intersectional", "emergent"};
+
+template <class Strings>
+probe::AxisSchema axis(const char* name, const char* long_name, const Strings& labels) {
+  return {name, long_name, Names(labels.begin(), labels.end()), {}};
+}
+
+/// Writes tables over axes that the layout knows.
+class Tables {
+ public:
+  explicit Tables(hdf5::Group& root) : layout_(root) {}
+  Layout& layout() { return layout_; }
+
+  void numbers(const std::string& name, const Names& axes, const std::string& units, const std::string& long_name,
+               const Numbers& values) {
+    write({name, ElementType::float64, {}, units, long_name, "", {}}, axes, values);
+  }
+  void counts(const std::string& name, const Names& axes, const std::string& long_name,
+              const std::vector<std::int32_t>& values) {
+    write({name, ElementType::int32, {}, "1", long_name, "", {}}, axes, values);
+  }
+  void texts(const std::string& name, const Names& axes, const std::string& long_name, const Names& values) {
+    write({name, ElementType::text, {}, "", long_name, "", {}}, axes, values);
+  }
+  void flags(const std::string& name, const Names& axes, const std::string& long_name, const Names& meanings,
+             const std::vector<std::uint8_t>& values) {
+    write({name, ElementType::uint8, {}, "", long_name, "", meanings}, axes, values);
+  }
+
+ private:
+  template <class T>
+  void write(const CubeSchema& cube, const Names& axes, const std::vector<T>& values) {
+    auto dataset = layout_.add_cube(cube, axes);
+    dataset.write(dataset.all(), std::span<const T>(values));
+  }
+  Layout layout_;
+};
+
+template <class Read>
+Numbers of_tests(const ContextsResult& result, Read read) {
+  Numbers values;
+  for (const auto& summary : result.summaries) {
+    values.push_back(read(summary));
+  }
+  return values;
+}
+
+void write_attributes(hdf5::Group& root, const ResultFile& source, const ContextsResult& result, std::uint64_t seed) {
+  root.write_attribute("Conventions", "CF-1.8");
+  root.write_attribute("schema", "stereosweep-statistics/contexts");
+  root.write_attribute("schema_version", "1.0");
+  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
+    if (const auto text = source.text(copied)) {
+      root.write_attribute(copied, *text);
+    }
+  }
+  root.write_attribute("software", "stereosweep");
+  root.write_attribute("software_version", software_version());
+  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
+  root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+  root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
+  root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
+  root.write_attribute("confidence", result.settings.confidence);
+  root.write_attribute("draws", result.settings.draws);
+  root.write_attribute("exceedances", result.settings.exceedances);
+  root.write_attribute("permutation_seed", std::to_string(seed));
+}
+
+void write_combined(Tables& tables, const ContextsResult& result) {
+  const Names axes = {"test", "variance", "estimator"};
+  const auto add = [&](const char* name, const char* units, const char* long_name,
+                       double stats::RandomEffects::*member) {
+    Numbers values;
+    for (const auto& summary : result.summaries) {
+      for (const auto& combined : summary.combined) {
+        values.push_back(combined.*member);
+      }
+    }
+    tables.numbers(name, axes, units, long_name, values);
+  };
+  using Combined = stats::RandomEffects;
+  add("combined_effect", "1", "combined effect size of a WEAT test (random effects)", &Combined::effect);
+  add("standard_error", "1", "standard error of combined_effect", &Combined::standard_error);
+  add("low", "1", "lower end of the interval of combined_effect", &Combined::low);
+  add("high", "1", "upper end of the interval of combined_effect", &Combined::high);
+  add("tau_squared", "1", "variance between samples", &Combined::tau_squared);
+  add("q", "1", "Cochran's Q", &Combined::q);
+  add("i_squared", "1", "share of Q above its degrees of freedom", &Combined::i_squared);
+  add("fixed_effect", "1", "combined effect with tau^2 = 0", &Combined::fixed_effect);
+  add("z", "1", "combined_effect / standard_error", &Combined::z);
+  add("log10_p_two_sided", "1", "log10 of the two-sided p of z (as the paper states it)", &Combined::log10_p_two_sided);
+  add("log10_p_one_sided", "1", "log10 of the one-sided p of z (as the published code computes it)",
+      &Combined::log10_p_one_sided);
+  Numbers adjusted;
+  for (const auto& summary : result.summaries) {
+    adjusted.insert(adjusted.end(), summary.adjusted_log10_p.begin(), summary.adjusted_log10_p.end());
+  }
+  tables.layout().add_axis(axis("correction", "correction for the number of WEAT tests",
+                                Names(adjustment_names.begin(), adjustment_names.begin() + 3)));
+  tables.numbers("adjusted_log10_p_two_sided", {"test", "correction"}, "1",
+                 "log10 of the adjusted two-sided p (attributes variance, estimator)", adjusted);
+}
+
+void write_permutations(Tables& tables, const ContextsResult& result) {
+  const Names axes = {"test"};
+  tables.numbers("permutation_p", axes, "1", "one-sided p of relabelling the target words",
+                 of_tests(result, [](const auto& summary) { return summary.permutation.p; }));
+  const auto end_of = [](const PermutationSummary& permutation, double end) {
+    return permutation.method == PermutationSummary::Method::none ? nan : end;
+  };
+  tables.numbers("permutation_p_low", axes, "1", "lower end of the interval of the exact p",
+                 of_tests(result, [&](const auto& s) { return end_of(s.permutation, s.permutation.interval.low); }));
+  tables.numbers("permutation_p_high", axes, "1", "upper end of the interval of the exact p",
+                 of_tests(result, [&](const auto& s) { return end_of(s.permutation, s.permutation.interval.high); }));
+  Names reaching;
+  Names partitions;
+  std::vector<std::uint8_t> methods;
+  Numbers draws;
+  Numbers adjusted;
+  for (const auto& summary : result.summaries) {
+    reaching.push_back(summary.permutation.reaching);
+    partitions.push_back(summary.permutation.partitions);
+    methods.push_back(static_cast<std::uint8_t>(summary.permutation.method));
+    draws.push_back(static_cast<double>(summary.permutation.draws));
+    adjusted.insert(adjusted.end(), summary.permutation.adjusted.begin(), summary.permutation.adjusted.end());
+  }
+  tables.texts("permutation_reaching", axes, "partitions (exact) or draws that reach the observed statistic", reaching);
+  tables.texts("permutation_partitions", axes, "partitions of the target words", partitions);
+  tables.flags("permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
+               methods);
+  tables.numbers("permutation_draws", axes, "1", "draws of a Monte Carlo test", draws);
+  tables.layout().add_axis(axis("adjustment", "adjustment for the number of WEAT tests", adjustment_names));
+  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "adjusted one-sided p", adjusted);
+}
+
+void write_words(Tables& tables, const ContextsResult& result) {
+  std::size_t num_slots = 0;
+  for (const auto& test : result.tests) {
+    num_slots = std::max(num_slots, test.num_targets());
+  }
+  if (num_slots == 0) {
+    return;
+  }
+  Names slots;
+  for (std::size_t slot = 0; slot < num_slots; ++slot) {
+    slots.push_back(std::to_string(slot));
+  }
+  tables.layout().add_axis(axis("target", "target word: those of X, then those of Y", slots));
+  Names words(result.tests.size() * num_slots);
+  Numbers association(words.size(), nan);
+  auto effect = association;
+  auto deviation = association;
+  auto combined = association;
+  auto error = association;
+  auto log10_p = association;
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    auto all = result.tests[test].words[0];
+    all.insert(all.end(), result.tests[test].words[1].begin(), result.tests[test].words[1].end());
+    std::copy(all.begin(), all.end(), words.begin() + static_cast<std::ptrdiff_t>(test * num_slots));
+    for (std::size_t word = 0; word < result.summaries[test].words.size(); ++word) {
+      const auto& summary = result.summaries[test].words[word];
+      const auto place = test * num_slots + word;
+      association[place] = summary.association.mean;
+      effect[place] = summary.effect.mean;
+      deviation[place] = summary.effect.deviation;
+      combined[place] = summary.combined.effect;
+      error[place] = summary.combined.standard_error;
+      log10_p[place] = summary.combined.log10_p_two_sided;
+    }
+  }
+  const Names axes = {"test", "target"};
+  tables.texts("word", axes, "target word", words);
+  tables.numbers("word_association", axes, "1", "mean over samples of the word's association (WEFAT)", association);
+  tables.numbers("word_effect", axes, "1", "mean over samples of the word's effect size (WEFAT)", effect);
+  tables.numbers("word_effect_deviation", axes, "1", "its standard deviation over samples", deviation);
+  tables.numbers("word_combined_effect", axes, "1", "combined effect size of the word (WEFAT)", combined);
+  tables.numbers("word_standard_error", axes, "1", "standard error of word_combined_effect", error);
+  tables.numbers("word_log10_p_two_sided", axes, "1", "log10 of its two-sided p", log10_p);
+}
+
+void write_detections(Tables& tables, const ContextsResult& result) {
+  if (result.detections.empty()) {
+    return;
+  }
+  Names labels;
+  Names words;
+  Names detected;
+  Names unknown;
+  Numbers area;
+  std::array<Numbers, 3> rates;
+  std::array<Numbers, 4> best;
+  std::vector<std::uint8_t> status;
+  const auto thresholds = stats::published_thresholds();
+  for (const auto& detection : result.detections) {
+    labels.push_back(detection.label);
+    words.push_back(base::Json(detection.words).dump());
+    area.push_back(detection.area.value);
+    for (std::size_t kind = 0; kind < detection_kinds.size(); ++kind) {
+      const auto& curve = detection.curves[kind];
+      const bool defined = curve.reason == stats::Reason::ok;
+      status.push_back(defined ? 0 : 1);
+      detected.push_back(base::Json(detection.detected[kind]).dump());
+      unknown.push_back(base::Json(detection.unknown[kind]).dump());
+      best[0].push_back(defined ? curve.points[curve.most_accurate].threshold : nan);
+      best[1].push_back(defined ? curve.points[curve.most_accurate].accuracy : nan);
+      best[2].push_back(defined ? curve.points[curve.most_separating].threshold : nan);
+      best[3].push_back(defined ? curve.chance : nan);
+      for (std::size_t i = 0; i < thresholds.size(); ++i) {
+        rates[0].push_back(defined ? curve.points[i].true_positive_rate : nan);
+        rates[1].push_back(defined ? curve.points[i].false_positive_rate : nan);
+        rates[2].push_back(defined ? curve.points[i].accuracy : nan);
+      }
+    }
+  }
+  Names threshold_labels;
+  for (const double threshold : thresholds) {
+    std::string text = std::to_string(threshold);
+    threshold_labels.push_back(text.substr(0, text.size() - 4));  // two decimals
+  }
+  auto& layout = tables.layout();
+  layout.add_axis(axis("detection", "intersectional group", labels));
+  layout.add_axis(axis("detection_kind", "intersectional (IBD) or emergent (EIBD)", detection_kinds));
+  layout.add_axis(axis("threshold", "effect size above which a word counts", threshold_labels));
+  const Names kinds = {"detection", "detection_kind"};
+  const Names curve = {"detection", "detection_kind", "threshold"};
+  tables.texts("detection_words", {"detection"}, "words with all scores (JSON)", words);
+  tables.numbers("area", {"detection"}, "1", "area under the curve of IBD", area);
+  tables.numbers("true_positive_rate", curve, "1", "validated words that are detected", rates[0]);
+  tables.numbers("false_positive_rate", curve, "1", "other words that are detected", rates[1]);
+  tables.numbers("accuracy", curve, "1", "words that are detected or not as validated", rates[2]);
+  tables.numbers("best_threshold", kinds, "1", "threshold of highest accuracy, the lowest of several", best[0]);
+  tables.numbers("best_accuracy", kinds, "1", "accuracy there", best[1]);
+  tables.numbers("separating_threshold", kinds, "1", "threshold of highest true minus false positive rate", best[2]);
+  tables.numbers("chance", kinds, "1", "validated words / words", best[3]);
+  tables.texts("detected_words", kinds, "words detected at best_threshold (JSON)", detected);
+  tables.texts("unknown_words", kinds, "validation words without all scores (JSON)", unknown);
+  tables.flags("detection_status", kinds, "why there are no numbers", {"ok", "no_values"}, status);
+}
+
+}  // namespace
+
+void write_contexts_file(const ResultFile& source, const ContextsResult& result, std::uint64_t seed,
+                         const std::filesystem::path& target) {
+  PendingFile pending(target);
+  auto file = hdf5::File::create(pending.path());
+  {
+    write_attributes(file.root(), source, result, seed);
+    Tables tables(file.root());
+    tables.layout().add_axis(source.schema().outer_axes.front());
+    tables.layout().add_axis(axis("variance", "in-sample variance V", variance_names));
+    tables.layout().add_axis(axis("estimator", "estimator of tau^2", estimator_names));
+    std::vector<std::int32_t> used;
+    for (const auto& summary : result.summaries) {
+      used.push_back(summary.effect.num_used);
+    }
+    tables.counts("num_samples_used", {"test"}, "samples with an effect size", used);
+    tables.numbers("mean_effect", {"test"}, "1", "mean over samples of the effect size (WEFAT: of the words' mean)",
+                   of_tests(result, [](const auto& summary) { return summary.effect.mean; }));
+    tables.numbers("effect_deviation", {"test"}, "1", "its standard deviation over samples (ddof 1)",
+                   of_tests(result, [](const auto& summary) { return summary.effect.deviation; }));
+    write_combined(tables, result);
+    write_permutations(tables, result);
+    write_words(tables, result);
+    write_detections(tables, result);
+  }
+  file.root().write_attribute("complete", std::int64_t{1});
+  file.finish();
+  pending.commit();
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,16 @@
+// The file contexts.stats.h5; same conventions as an exported result.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "results/ContextsStatistics.hpp"
+#include "results/Reader.hpp"
+
+namespace stereosweep::results {
+
+/// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
+void write_contexts_file(const ResultFile& source, const ContextsResult& result, std::uint64_t seed,
+                         const std::filesystem::path& target);
+
+}  // namespace stereosweep::results

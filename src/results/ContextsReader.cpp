@@ -1,0 +1,95 @@
+#include "results/ContextsReader.hpp"
+
+#include <algorithm>
+
+#include "base/Error.hpp"
+#include "probe/ContextsSchema.hpp"
+#include "probe/EmbeddingTests.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+[[noreturn]] void refuse(const ResultFile& file, const std::string& why) {
+  throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
+}
+
+const std::vector<std::string>& coordinate(const ResultFile& file, const std::string& name) {
+  const auto& coordinates = file.schema().outer_axes.front().coordinates;
+  const auto found =
+      std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& item) { return item.name == name; });
+  if (found == coordinates.end()) {
+    refuse(file, "its axis 'test' has no coordinate '" + name + "'");
+  }
+  return found->values;
+}
+
+}  // namespace
+
+ContextsReader::ContextsReader(const ResultFile& file) : file_(file) {
+  const auto& axes = file.schema().outer_axes;
+  if (file.text("schema") != "stereosweep/contexts" || axes.size() != 2 || axes[0].name != "test" ||
+      axes[1].name != "sample") {
+    refuse(file, "it holds no effects of the probe 'contexts'");
+  }
+  num_samples_ = axes[1].labels.size();
+  num_slots_ = file.schema().inner_axis("target").labels.size();
+  status_names_ = file.schema().cubes.at(column("status")).flag_meanings;
+  column("association");
+  const auto& kinds = coordinate(file, "kind");
+  for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
+    ContextsTest test;
+    test.label = axes[0].labels[i];
+    test.title = coordinate(file, "title")[i];
+    test.consequence = coordinate(file, "consequence")[i];
+    if (kinds[i] != "weat" && kinds[i] != "wefat") {
+      refuse(file, "'" + kinds[i] + "' is no kind of test");
+    }
+    test.kind = kinds[i] == "weat" ? domain::EmbeddingTest::Kind::weat : domain::EmbeddingTest::Kind::wefat;
+    for (std::size_t set = 0; set < test.sets.size(); ++set) {
+      const std::string role = probe::set_role_names[set];
+      test.sets[set] = coordinate(file, role)[i];
+      test.words[set] = probe::words_of_coordinate(coordinate(file, role + "_words")[i]);
+    }
+    if (test.num_targets() > num_slots_) {
+      refuse(file, "the test '" + test.label + "' has more words than the axis 'target'");
+    }
+    tests_.push_back(std::move(test));
+  }
+}
+
+std::size_t ContextsReader::column(const std::string& name) const {
+  const auto& cubes = file_.schema().cubes;
+  const auto found = std::find_if(cubes.begin(), cubes.end(), [&](const auto& cube) { return cube.name == name; });
+  if (found == cubes.end()) {
+    refuse(file_, "it has no cube '" + name + "'");
+  }
+  return static_cast<std::size_t>(found - cubes.begin());
+}
+
+std::vector<double> ContextsReader::targets(const probe::RawBlock& block, const std::string& cube,
+                                            std::size_t test) const {
+  const auto& slots = std::get<std::vector<double>>(block.columns[column(cube)]);
+  const auto wanted = static_cast<std::ptrdiff_t>(tests_[test].num_targets());
+  std::vector<double> values;
+  for (std::size_t sample = 0; sample < num_samples_; ++sample) {
+    const auto first = slots.begin() + static_cast<std::ptrdiff_t>(sample * num_slots_);
+    values.insert(values.end(), first, first + wanted);
+  }
+  return values;
+}
+
+ContextsSamples ContextsReader::read(std::size_t test) const {
+  const auto block = file_.read(test * num_samples_, num_samples_);
+  ContextsSamples samples;
+  samples.association = targets(block, "association", test);
+  samples.status = std::get<std::vector<std::uint8_t>>(block.columns[column("status")]);
+  if (tests_[test].kind == domain::EmbeddingTest::Kind::weat) {
+    samples.effect_size = std::get<std::vector<double>>(block.columns[column("effect_size")]);
+    samples.association_variance = std::get<std::vector<double>>(block.columns[column("association_variance")]);
+  } else {
+    samples.deviation = targets(block, "association_deviation", test);
+  }
+  return samples;
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,106 @@
+// `stats` of a contexts result: combined effects, permutation tests, word effects, detected words; each defined in
+// README.md of the room stats.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "domain/Contexts.hpp"
+#include "results/ContextsReader.hpp"
+#include "results/Reader.hpp"
+#include "stats/Detection.hpp"
+#include "stats/ExactPermutation.hpp"
+#include "stats/Proportion.hpp"
+#include "stats/RandomEffects.hpp"
+
+namespace stereosweep::results {
+
+/// How far `stats` goes: `show` runs no permutation.
+enum class ContextsDepth { effects, everything };
+
+struct ContextsOptions {
+  domain::EmbeddingStatistics settings;
+  std::uint64_t seed = 0;
+  unsigned num_threads = 1;
+  ContextsDepth depth = ContextsDepth::everything;
+  /// Partitions of a whole exact test that reach; ranks that share the work are collective here. Empty: this process
+  /// counts them all.
+  std::function<stats::PartitionCount(const stats::ExactPermutation&)> count;
+};
+
+constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
+constexpr std::array<const char*, 3> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
+constexpr std::array<const char*, 4> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"};
+constexpr std::size_t num_combinations = variance_names.size() * estimator_names.size();
+
+/// Mean and deviation (n - 1) of numbers over the samples that have one.
+struct SampleSummary {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::int32_t num_used = 0;
+  double mean = nan;
+  double deviation = nan;  ///< NaN for one sample
+};
+
+struct PermutationSummary {
+  enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
+  Method method = Method::none;
+  double p = SampleSummary::nan;                           ///< one-sided: as large as observed, or larger
+  std::string reaching;                                    ///< partitions or draws that do, in decimal
+  std::string partitions;                                  ///< of the pool
+  std::int64_t draws = 0;                                  ///< Monte Carlo: made
+  stats::ProbabilityInterval interval;                     ///< Monte Carlo: of the exact p
+  std::array<double, adjustment_names.size()> adjusted{};  ///< p adjusted for the job's WEAT tests
+};
+
+/// One word of a wefat test.
+struct WordSummary {
+  std::string word;
+  SampleSummary association;
+  SampleSummary effect;
+  stats::RandomEffects combined;  ///< by the chosen variance and estimator
+};
+
+struct TestSummary {
+  std::vector<std::uint64_t> samples_by_status;
+  /// weat: effect size; wefat: mean effect of its words (the variant of cao2022 for a group's words).
+  SampleSummary effect;
+  std::array<stats::RandomEffects, num_combinations> combined;  ///< [variance, estimator] of a weat test
+  PermutationSummary permutation;                               ///< of a weat test
+  std::array<double, 3> adjusted_log10_p{};  ///< Holm, BH, BY of the chosen combination's two-sided p
+  std::vector<WordSummary> words;            ///< of a wefat test
+};
+
+struct DetectionSummary {
+  std::string label;
+  std::vector<std::string> words;                    ///< that all its tests have
+  std::array<stats::DetectionCurve, 2> curves;       ///< IBD, EIBD
+  stats::Value area;                                 ///< IBD
+  std::array<std::vector<std::string>, 2> detected;  ///< at the most accurate threshold
+  std::array<std::vector<std::string>, 2> unknown;   ///< validation words that are not among `words`
+};
+
+struct ContextsResult {
+  std::vector<ContextsTest> tests;
+  std::vector<std::string> status_names;
+  std::size_t num_samples = 0;
+  std::size_t chosen = 0;  ///< of the combinations
+  domain::EmbeddingStatistics settings;
+  std::vector<TestSummary> summaries;
+  std::vector<DetectionSummary> detections;
+};
+
+/// Throws InputError if `file` is no result of the probe 'contexts', or if a detection names a test that it has not.
+ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& options);
+
+/// The same, and writes `target` (as export_run does).
+ContextsResult write_contexts(const ResultFile& file, const ContextsOptions& options,
+                              const std::filesystem::path& target);
+
+/// What the other ranks do while one computes: they take part in `options.count` for every exact test, in its order.
+void assist_contexts(const ResultFile& file, const ContextsOptions& options);
+
+}  // namespace stereosweep::results

@@ -1,0 +1,194 @@
+#include "results/ContextsText.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "base/Text.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+using Kind = domain::EmbeddingTest::Kind;
+using Method = PermutationSummary::Method;
+
+bool has(const ContextsResult& result, Kind kind) {
+  return std::any_of(result.tests.begin(), result.tests.end(), [&](const auto& test) { return test.kind == kind; });
+}
+
+std::string sizes(const ContextsTest& test) {
+  const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
+  return test.kind == Kind::weat ? size(0) + "/" + size(1) + "/" + size(2) + "/" + size(3)
+                                 : size(0) + "/" + size(2) + "/" + size(3);
+}
+
+std::string method_text(const PermutationSummary& permutation) {
+  switch (permutation.method) {
+    case Method::exact:
+      return "exact, " + permutation.reaching + " of " + permutation.partitions;
+    case Method::monte_carlo:
+      return base::with_thousands(static_cast<std::uint64_t>(permutation.draws)) + " draws";
+    case Method::monte_carlo_early_end:
+      return "ended after " + base::with_thousands(static_cast<std::uint64_t>(permutation.draws)) + " draws";
+    case Method::none:
+      break;
+  }
+  return "-";
+}
+
+std::string interval_text(const stats::RandomEffects& combined, int digits = 3) {
+  return combined.defined() ? fixed(combined.low, digits) + " .. " + fixed(combined.high, digits) : "-";
+}
+
+/// How the combined effect depends on what is taken for V; the chosen estimator.
+std::string variances_text(const ContextsResult& result) {
+  TextTable table({"combined d and error by V", "paper", "error", "cohen", "error", "permutation", "error"});
+  const auto estimator = result.chosen % estimator_names.size();
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (result.tests[i].kind != Kind::weat) {
+      continue;
+    }
+    std::vector<std::string> row = {result.tests[i].label};
+    for (std::size_t variance = 0; variance < variance_names.size(); ++variance) {
+      const auto& combined = result.summaries[i].combined[variance * estimator_names.size() + estimator];
+      row.push_back(fixed(combined.effect));
+      row.push_back(fixed(combined.standard_error, 4));
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string p_of_log10(double log10_p) {
+  constexpr double smallest_double = -290;
+  if (std::isnan(log10_p) || log10_p > smallest_double) {
+    return p_value(std::pow(10, log10_p));
+  }
+  double exponent = std::floor(log10_p);
+  double leading = std::round(std::pow(10, log10_p - exponent) * 10) / 10;
+  if (leading >= 10) {
+    leading = 1;
+    exponent += 1;
+  }
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.1fe%.0f", leading, exponent);
+  return text.data();
+}
+
+std::string contexts_status_text(const ContextsResult& result) {
+  std::vector<std::uint64_t> total(result.status_names.size(), 0);
+  for (const auto& summary : result.summaries) {
+    for (std::size_t status = 0; status < total.size(); ++status) {
+      total[status] += summary.samples_by_status[status];
+    }
+  }
+  TextTable table({"status of a sample", "samples"});
+  for (std::size_t status = 0; status < total.size(); ++status) {
+    if (total[status] > 0) {
+      table.add({result.status_names[status], base::with_thousands(total[status])});
+    }
+  }
+  return table.text();
+}
+
+std::string contexts_effects_text(const ContextsResult& result) {
+  TextTable table({"test", "kind", "words X/Y/A/B", "samples", "mean d", "sd", "title"});
+  std::string notes;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    const auto& test = result.tests[i];
+    const auto& effect = result.summaries[i].effect;
+    table.add({shortened(test.label, 24), test.kind == Kind::weat ? "weat" : "wefat", sizes(test),
+               base::with_thousands(static_cast<std::uint64_t>(effect.num_used)), fixed(effect.mean),
+               fixed(effect.deviation), shortened(test.title, 60)});
+    if (test.consequence != "all words") {
+      notes += test.label + ": " + test.consequence + "\n";
+    }
+  }
+  return table.text() + (notes.empty() ? "" : "\n" + notes);
+}
+
+std::string contexts_tests_text(const ContextsResult& result) {
+  if (!has(result, Kind::weat)) {
+    return "";
+  }
+  TextTable table(
+      {"test", "d", fixed(100 * result.settings.confidence, 1) + " % interval", "tau^2", "p two-sided", "p one-sided"});
+  TextTable permutations({"test", "p permutation", "Holm", "BH", "max-T", "how"});
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (result.tests[i].kind != Kind::weat) {
+      continue;
+    }
+    const auto label = shortened(result.tests[i].label, 24);
+    const auto& combined = result.summaries[i].combined[result.chosen];
+    table.add({label, fixed(combined.effect), interval_text(combined), fixed(combined.tau_squared, 4),
+               p_of_log10(combined.log10_p_two_sided), p_of_log10(combined.log10_p_one_sided)});
+    const auto& permutation = result.summaries[i].permutation;
+    permutations.add({label, p_value(permutation.p), p_value(permutation.adjusted[0]), p_value(permutation.adjusted[1]),
+                      p_value(permutation.adjusted[3]), method_text(permutation)});
+  }
+  const std::string head =
+      std::string("Combined effect sizes (variance ") + variance_names[result.chosen / estimator_names.size()] + ", " +
+      estimator_names[result.chosen % estimator_names.size()] +
+      "); p of z: two-sided as the paper states it, one-sided as its code computes it. Both measure the number of "
+      "samples, too.\n\n";
+  return head + table.text() + "\nRelabelling the target words, one-sided; adjusted for the number of WEAT tests\n\n" +
+         permutations.text() + (result.num_samples > 1 ? "\n" + variances_text(result) : "");
+}
+
+std::string contexts_words_text(const ContextsResult& result, std::size_t top) {
+  std::string text;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (result.tests[i].kind != Kind::wefat) {
+      continue;
+    }
+    auto words = result.summaries[i].words;
+    std::erase_if(words, [](const auto& word) { return !word.combined.defined(); });
+    std::stable_sort(words.begin(), words.end(), [](const auto& left, const auto& right) {
+      return std::abs(left.combined.effect) > std::abs(right.combined.effect);
+    });
+    const auto& test = result.tests[i];
+    TextTable table({"word", "d", "interval", "p two-sided"});
+    for (std::size_t word = 0; word < std::min(top, words.size()); ++word) {
+      const auto& combined = words[word].combined;
+      table.add({shortened(words[word].word, 30), fixed(combined.effect), interval_text(combined),
+                 p_of_log10(combined.log10_p_two_sided)});
+    }
+    text += test.label + ": words of '" + test.sets[0] + "', '" + test.sets[2] + "' against '" + test.sets[3] +
+            "'; largest effects of " + std::to_string(words.size()) + "\n\n" + table.text() + "\n";
+  }
+  return text;
+}
+
+std::string contexts_detections_text(const ContextsResult& result) {
+  if (result.detections.empty()) {
+    return "";
+  }
+  TextTable table({"group", "kind", "words", "accuracy", "at", "true rate", "false rate", "area", "chance"});
+  std::string lists;
+  for (const auto& detection : result.detections) {
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      const auto& curve = detection.curves[kind];
+      const std::string name = kind == 0 ? "IBD" : "EIBD";
+      if (curve.reason != stats::Reason::ok) {
+        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
+        continue;
+      }
+      const auto& best = curve.points[curve.most_accurate];
+      table.add({detection.label, name, std::to_string(detection.words.size()), fixed(best.accuracy),
+                 fixed(best.threshold, 2), fixed(best.true_positive_rate), fixed(best.false_positive_rate),
+                 kind == 0 ? fixed(detection.area.value) : "-", fixed(curve.chance)});
+      lists += detection.label + ", " + name + " detects: " + base::join(detection.detected[kind], ", ") + "\n";
+      if (!detection.unknown[kind].empty()) {
+        lists += detection.label + ", " + name +
+                 ": validation words without scores: " + base::join(detection.unknown[kind], ", ") + "\n";
+      }
+    }
+  }
+  return "Detected words against validated ones\n\n" + table.text() + "\n" + lists;
+}
+
+}  // namespace stereosweep::results
