@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "base/Error.hpp"
 #include "engine/EngineFactory.hpp"
@@ -256,6 +257,38 @@ TEST_F(TorchEngineTest, PoolsAreMeansOfTheTokensOfTheSpan) {
   EXPECT_EQ(vector(2), vector(4));
   for (std::size_t i = 0; i < vector(0).size(); ++i) {
     EXPECT_NEAR(vector(0)[i], (vector(1)[i] + vector(2)[i]) / 2, 1e-6);
+  }
+}
+
+TEST_F(TorchEngineTest, VectorsOfMixedLengthsAndLayersAreThoseOfEachTextAlone) {
+  std::mt19937 rng(3);
+  std::vector<query::Query> queries;
+  std::set<std::pair<int, std::string>> inputs;  // however many spans are asked
+  for (int i = 0; i < 40; ++i) {
+    std::string text = "q";
+    for (auto letters = rng() % 12; letters > 0; --letters) {
+      text += std::string(" ") + static_cast<char>('a' + rng() % 26);
+    }
+    const auto layer = static_cast<int>(rng() % 3);
+    inputs.insert({{layer, text}, {2, text}});
+    const auto start = 2 * (rng() % (text.size() / 2 + 1));
+    queries.emplace_back(query::Embed{text, {start, start + 1}, layer, query::Pool::mean});
+    queries.emplace_back(query::Embed{text, {0, text.size()}, -1, static_cast<query::Pool>(rng() % 3)});
+    queries.emplace_back(query::Embed{text, {start, text.size()}, 2, query::Pool::mean});
+  }
+  const auto engine_alone = engine();
+  for (const std::int64_t batch_tokens : {7, 64, 4096}) {
+    const auto all = engine(batch_tokens);
+    const auto answers = all->answer(queries);
+    EXPECT_EQ(all->counts().distinct_sequences, inputs.size());
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const auto alone = std::get<query::EmbedAnswer>(engine_alone->answer(std::span(queries).subspan(i, 1))[0]).vector;
+      const auto& vector = std::get<query::EmbedAnswer>(answers[i]).vector;
+      ASSERT_EQ(vector.size(), alone.size());
+      for (std::size_t j = 0; j < vector.size(); ++j) {
+        ASSERT_NEAR(vector[j], alone[j], 1e-5) << i;
+      }
+    }
   }
 }
 
