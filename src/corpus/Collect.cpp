@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -48,6 +50,25 @@ std::uint64_t identity_of(const domain::Corpus& corpus, std::span<const CorpusFi
   return value;
 }
 
+/// Called behind every read with the place in the stored file and the bytes that were read.
+using ReadHook = std::function<void(std::uint64_t stored, std::uint64_t bytes)>;
+
+// Tells of every read, so that also a line of gigabytes can be interrupted.
+class WatchedStream : public ByteStream {
+ public:
+  WatchedStream(std::unique_ptr<ByteStream> stream, const ReadHook& hook) : stream_(std::move(stream)), hook_(hook) {}
+  std::size_t read(std::span<char> to) override {
+    const auto count = stream_->read(to);
+    hook_(stream_->stored_position(), count);
+    return count;
+  }
+  std::uint64_t stored_position() const override { return stream_->stored_position(); }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  const ReadHook& hook_;
+};
+
 class Collector {
  public:
   Collector(const domain::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed)
@@ -63,14 +84,13 @@ class Collector {
     }
   }
 
-  void read(const CorpusFile& file, const Piece& piece,
-            const std::function<void(std::uint64_t, std::uint64_t)>& report) {
+  void read(const CorpusFile& file, const Piece& piece, const ReadHook& hook) {
     file_ = &file;
     file_hash_ = hash_of(file.label);
     sample_.files += piece.begin == 0 ? 1 : 0;
     const bool whole = file.compression != Compression::none;
-    const auto stream = open_stream(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0);
-    LineReader reader(*stream, piece.begin, whole ? ~std::uint64_t{0} : piece.end,
+    WatchedStream stream(open_stream(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0), hook);
+    LineReader reader(stream, piece.begin, whole ? ~std::uint64_t{0} : piece.end,
                       [&](std::uint64_t offset, std::uint64_t bytes) {
                         sample_.bytes += bytes;
                         ++sample_.lines;
@@ -85,9 +105,8 @@ class Collector {
       } else {
         read_json(*block);
       }
-      report(stream->stored_position() - piece.begin, sample_.bytes);
     }
-    if (!whole && piece.end > piece.begin && stream->stored_position() < piece.end) {
+    if (!whole && piece.end > piece.begin && stream.stored_position() < piece.end) {
       throw base::InputError(base::describe(file.path.string() + " became shorter while it was read",
                                             "the sample would not be that of any corpus"));
     }
@@ -269,10 +288,10 @@ Sample collect(const domain::Corpus& corpus, std::span<const std::string> words,
   std::uint64_t before = 0;  // bytes of the pieces that are read
   for (const auto& piece : pieces) {
     collector.read(files[piece.file], piece, [&](std::uint64_t stored, std::uint64_t bytes) {
-      done.bytes_done = before + std::min(stored, piece.end - piece.begin);
-      done.bytes_read = bytes;
-      if (progress && bytes >= reported + bytes_between_reports) {
-        reported = bytes;
+      done.bytes_done = before + std::min(stored, piece.end) - std::min(stored, piece.begin);
+      done.bytes_read += bytes;
+      if (progress && done.bytes_read >= reported + bytes_between_reports) {
+        reported = done.bytes_read;
         progress(done);
       }
     });

@@ -31,7 +31,7 @@ struct Shard {
 struct Progress {
   std::uint64_t bytes_done = 0;   ///< as stored
   std::uint64_t bytes_total = 0;  ///< as stored
-  std::uint64_t bytes_read = 0;   ///< decompressed
+  std::uint64_t bytes_read = 0;   ///< decompressed, lines at the borders of shards twice
 };
 /// Called every few megabytes; ends the collection by throwing.
 using ProgressHook = std::function<void(const Progress&)>;

@@ -1,8 +1,10 @@
 #include "corpus/Collect.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -229,6 +231,39 @@ TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
   }
 }
 
+// Memory that the process has mapped, in bytes.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
+  constexpr std::size_t line = std::size_t{100} << 20;
+  std::size_t size = 0;
+  for (const auto* name : {"a.txt.gz", "b.txt.zst"}) {
+    const auto text = std::string(line, 'x') + "\nrose\n";
+    write_text(directory_ / name, std::string(name) == "a.txt.gz" ? to_gzip(text) : to_zstd(text));
+    ASSERT_LT(std::filesystem::file_size(directory_ / name), line / 500);
+    size += text.size();
+  }
+  const auto before = mapped_bytes();
+  std::size_t most = 0;
+  const auto sample = collect(corpus_of(directory_.path()), words, 1, {},
+                              [&](const Progress&) { most = std::max(most, mapped_bytes()); });
+  EXPECT_EQ(sample.words[0].occurrences, 2U);
+  EXPECT_EQ(sample.bytes, size);
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::too_long)].count, 2U);
+  ASSERT_GT(most, 0U);
+  EXPECT_THROW(collect(corpus_of(directory_ / "b.txt.zst"), words, 1, {},
+                       [&](const Progress& progress) {
+                         EXPECT_LT(progress.bytes_read, line / 2);
+                         throw base::Error("stopped within the long line");
+                       }),
+               base::Error);
+  EXPECT_LT(most, before + (std::size_t{20} << 20));
+}
+
 std::string refusal_of(const domain::Corpus& corpus) {
   try {
     collect(corpus, words, 1);
@@ -262,7 +297,7 @@ TEST_F(CollectTest, SaysHowFarItIsAndCanBeStopped) {
   std::uint64_t last = 0;
   collect(corpus_of(directory_.path()), words, 1, {}, [&](const Progress& progress) {
     EXPECT_EQ(progress.bytes_total, size);
-    EXPECT_GE(progress.bytes_done, progress.bytes_read);
+    EXPECT_EQ(progress.bytes_done, std::min(progress.bytes_read, size));
     EXPECT_GT(progress.bytes_done, last);
     last = progress.bytes_done;
   });
