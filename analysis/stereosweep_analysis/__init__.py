@@ -1,5 +1,5 @@
 """Opens stereosweep's results and draws them."""
 
-from .open import ResultError, open_result, open_statistics
+from .open import ResultError, open_result, open_statistics, open_vectors
 
-__all__ = ["ResultError", "open_result", "open_statistics"]
+__all__ = ["ResultError", "open_result", "open_statistics", "open_vectors"]

@@ -26,13 +26,13 @@ def weat_columns(statistics, variance=None, estimator=None):
     missing = [name for name in (*COMBINED, *SAMPLES) if name not in statistics]
     if missing:
         raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job?")
-    rows = [place for place, kind in enumerate(statistics["kind"].values) if str(kind) == "weat"]
+    rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
     if not rows:
         raise ResultError("no test compares two target sets: nothing to draw a forest of")
     variance = variance or str(statistics.attrs["variance"])
     estimator = estimator or str(statistics.attrs["estimator"])
     chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
-    return {name: chosen[name].values for name in ("test", "title", *COMBINED, *SAMPLES)}
+    return {name: chosen[name].values for name in ("test", "test_title", *COMBINED, *SAMPLES)}
 
 
 def _draw_row(axes, height, effect, ends, samples):
@@ -64,7 +64,7 @@ def forest(statistics, variance=None, estimator=None):
     for place, height in enumerate(heights):
         _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
     names = [f"{label}: {title}" if str(title) else str(label)
-             for label, title in zip(columns["test"], columns["title"], strict=True)]  # fmt: skip
+             for label, title in zip(columns["test"], columns["test_title"], strict=True)]  # fmt: skip
     axes.set_yticks(heights, names, fontsize=9)
     axes.set_ylim(-len(effect) + 0.4, 0.6)
     right = axes.secondary_yaxis("right")

@@ -8,6 +8,7 @@ import xarray as xr
 
 SUPPORTED_MAJOR = "1"
 STATISTICS_ENDING = ".stats.h5"
+VECTORS_ENDING = ".vectors.h5"  # of a contexts job, beside its result
 
 
 SEAL_SIZE = 128
@@ -18,7 +19,7 @@ class ResultError(Exception):
 
 
 def find_file(path, ending, command):
-    """`path` itself, or the one file of a run directory with `ending` (".h5" leaves statistics out)."""
+    """`path` itself, or the one file of a run directory with `ending` (".h5" leaves statistics and vectors out)."""
     path = Path(path)
     if path.is_file():
         return path
@@ -27,7 +28,7 @@ def find_file(path, ending, command):
     found = sorted(
         candidate
         for candidate in path.glob(f"*{ending}")
-        if ending == STATISTICS_ENDING or not candidate.name.endswith(STATISTICS_ENDING)
+        if ending != ".h5" or not candidate.name.endswith((STATISTICS_ENDING, VECTORS_ENDING))
     )
     if not found:
         raise ResultError(f"'{path}' holds no *{ending}: run 'stereosweep {command} {path}' first")
@@ -78,6 +79,11 @@ def _open(path, schema, engine, incomplete_is_fine):
 def open_result(path, *, engine="h5netcdf", allow_incomplete=False):
     """Raw numbers of a run (a directory or its PROBE.h5). Raises ResultError."""
     return _open(find_file(path, ".h5", "export"), "stereosweep", engine, allow_incomplete)
+
+
+def open_vectors(path, *, engine="h5netcdf"):
+    """Vectors that a contexts job kept (a directory or its contexts.vectors.h5). Raises ResultError."""
+    return _open(find_file(path, VECTORS_ENDING, "export"), "stereosweep", engine, False)
 
 
 def open_statistics(path, *, engine="h5netcdf"):

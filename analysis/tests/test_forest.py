@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from stereosweep_analysis import ResultError, cli
+from stereosweep_analysis import ResultError, cli, open_result, open_vectors
 from stereosweep_analysis.forest import forest, p_text, weat_columns
 
 KINDS = ["weat", "wefat", "weat", "weat"]
@@ -23,8 +23,8 @@ def statistics():
     return xr.Dataset(
         cubes,
         coords={
-            "test": ["C1", "scores", "C8", "C3"], "kind": ("test", KINDS),
-            "title": ("test", ["flowers", "s", "science", ""]),
+            "test": ["C1", "scores", "C8", "C3"], "test_kind": ("test", KINDS),
+            "test_title": ("test", ["flowers", "s", "science", ""]),
             "variance": ["paper", "cohen", "permutation"], "estimator": ["dersimonian_laird", "reml", "paule_mandel"],
         },
         attrs={"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "confidence": 0.95,
@@ -81,6 +81,15 @@ def test_other_statistics_are_refused(statistics):
         forest(statistics.drop_vars("combined_effect"))
     with pytest.raises(ResultError, match="two target sets"):
         forest(statistics.isel(test=[1]))
+
+
+def test_vectors_beside_a_result_are_opened_by_name(tmp_path):
+    for name, schema in [("contexts.h5", "contexts"), ("contexts.vectors.h5", "contexts.vectors")]:
+        attributes = {"schema": f"stereosweep/{schema}", "schema_version": "1.0", "complete": 1}
+        xr.Dataset({"status": ("test", [0])}, attrs=attributes).to_netcdf(tmp_path / name, engine="h5netcdf")
+    with open_result(tmp_path) as result, open_vectors(tmp_path) as vectors:
+        assert result.attrs["schema"] == "stereosweep/contexts"
+        assert vectors.attrs["schema"] == "stereosweep/contexts.vectors"
 
 
 def test_command_writes_the_picture(statistics, tmp_path, capsys):

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "app/ProbeCommands.hpp"
@@ -13,11 +15,33 @@ namespace {
 
 namespace options = boost::program_options;
 
+/// What a run will read, by kind: "model" -> path.
+std::vector<std::pair<std::string, std::string>> sources_of(const domain::Job& job) {
+  std::vector<std::pair<std::string, std::string>> sources;
+  if (!job.model.path.empty()) {
+    sources.emplace_back("model", job.model.path);
+  }
+  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
+    if (!contexts->is_static()) {
+      for (const auto& file : contexts->contextual().corpus.files) {
+        sources.emplace_back("corpus", file);
+      }
+    } else if (!contexts->needs_model()) {
+      sources.emplace_back("file of vectors", contexts->from_table().file);
+    }
+  }
+  return sources;
+}
+
 std::string summary(const domain::Job& job) {
   std::string text = job.name + ": " + commands_of(job.probe_name()).summary(job);
-  std::error_code error;
-  if (!std::filesystem::is_directory(job.model.path, error)) {
-    text += "\n  note: the model '" + job.model.path + "' is not on this machine; run will need it";
+  for (const auto& [kind, path] : sources_of(job)) {
+    std::error_code error;
+    const bool is_there =
+        kind == "model" ? std::filesystem::is_directory(path, error) : std::filesystem::exists(path, error);
+    if (!is_there) {
+      text += "\n  note: the " + kind + " '" + path + "' is not on this machine; run will need it";
+    }
   }
   return text;
 }

@@ -83,5 +83,33 @@ TEST(ValidateCommand, a_model_that_is_elsewhere_is_a_note) {
   EXPECT_THAT(outcome.output, HasSubstr("note: the model '/no/such/model' is not on this machine"));
 }
 
+TEST(ValidateCommand, names_what_a_contexts_job_will_miss) {
+  const std::string job = (source / "jobs/60_ceat.yaml").string();
+  const auto outcome = run_program("validate " + job + " corpus.files='[/no/such/corpus.txt, /]'");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("ceat: 6 WEAT tests and 0 WEFAT tests of 237 words"));
+  EXPECT_THAT(outcome.output, HasSubstr("note: the corpus '/no/such/corpus.txt' is not on this machine"));
+  EXPECT_THAT(outcome.output, ::testing::Not(HasSubstr("corpus '/'")));
+}
+
+TEST(ValidateCommand, names_targets_that_are_attributes) {
+  const auto outcome =
+      run_program("validate " + (source / "jobs/60_ceat.yaml").string() +
+                  " 'axes.tests=[{label: T, x: [rose, war], y: [ant, love], a: [love, joy], b: [war]}]'");
+  EXPECT_THAT(outcome.output, HasSubstr("note: the test 'T' has targets that are attributes as well: war, love"));
+}
+
+TEST(ValidateCommand, a_file_of_vectors_needs_no_model) {
+  const testing::TemporaryDirectory folder;
+  std::ofstream(folder / "job.yaml")
+      << "schema: stereosweep/1\nname: static\nprobe: contexts\nvectors: {file: none.txt}\n"
+         "axes: {tests: [{label: T, x: [a], a: [b, c], b: [d]}]}\n";
+  const auto outcome = run_program("validate " + (folder / "job.yaml").string());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("static: 0 WEAT tests and 1 WEFAT test of 4 words"));
+  EXPECT_THAT(outcome.output, HasSubstr("note: the file of vectors 'none.txt' is not on this machine"));
+  EXPECT_THAT(outcome.output, ::testing::Not(HasSubstr("the model")));
+}
+
 }  // namespace
 }  // namespace stereosweep::app
