@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <hdf5_hl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -162,6 +163,21 @@ File File::open(const std::filesystem::path& path) {
   Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "cannot open '" + path.string() + "'");
   Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
   return {std::move(handle), std::move(root), path};
+}
+
+File File::open_image(std::span<const std::byte> bytes, const std::string& name) {
+  prepare_library();
+  // HDF5 takes a pointer that it could write through; opened for reading and with these flags it does not.
+  const auto opened = H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
+                                          H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE);
+  if (opened < 0) {  // this function keeps HDF5's own reason to itself
+    throw base::Error(
+        base::describe("cannot open '" + name + "'", "HDF5 finds no whole file in its " + std::to_string(bytes.size()) +
+                                                         " bytes: it is cut off or damaged, or no HDF5 file"));
+  }
+  Handle handle(opened, H5Fclose, "cannot open '" + name + "'");
+  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
+  return {std::move(handle), std::move(root), name};
 }
 
 std::uint64_t File::trailing_bytes() const {

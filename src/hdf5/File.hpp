@@ -1,7 +1,9 @@
 // Files and groups.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,8 @@ class File {
   /// Truncates what is there.
   static File create(const std::filesystem::path& path);
   static File open(const std::filesystem::path& path);
+  /// Reads a file whose bytes are in memory, without a copy; they must stay there, unchanged. `name` is for messages.
+  static File open_image(std::span<const std::byte> bytes, const std::string& name);
   Group& root() { return root_; }
   const Group& root() const { return root_; }
   /// How many bytes of the file lie behind the end that HDF5 knows.

@@ -14,6 +14,7 @@
 namespace stereosweep::hdf5 {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Throws;
@@ -57,6 +58,23 @@ TEST_F(FileTest, ErrorsCarryHdf5sReason) {
   std::ofstream(directory_ / "text.h5") << "not an HDF5 file, but long enough to hold a signature";
   EXPECT_THAT([&] { File::open(directory_ / "text.h5"); },
               ThrowsMessage<base::Error>(HasSubstr("file signature not found")));
+}
+
+TEST_F(FileTest, IsReadFromMemoryToo) {
+  const std::vector<float> values = {1.5F, -2, 0.1F};
+  {
+    auto file = File::create(directory_ / "x.h5");
+    file.root().create_group("deep").create_dataset("x", {ElementType::float32, {3}, {}}).write({{0}, {3}}, values);
+    file.finish();
+  }
+  const auto content = base::read_file(directory_ / "x.h5");
+  const auto bytes = std::as_bytes(std::span(content));
+  const auto file = File::open_image(bytes, "x.h5");
+  std::vector<float> read(3);
+  file.root().open_group("deep").open_dataset("x").read({{0}, {3}}, std::span<float>(read));
+  EXPECT_EQ(read, values);
+  EXPECT_THAT([&] { File::open_image(bytes.first(bytes.size() / 2), "half.h5"); },
+              ThrowsMessage<base::Error>(AllOf(HasSubstr("half.h5"), HasSubstr("cut off"))));
 }
 
 TEST_F(FileTest, AFullDiskIsAnErrorAtTheLatestInFinish) {
