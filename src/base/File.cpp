@@ -20,7 +20,8 @@ namespace stereosweep::base {
 namespace {
 
 constexpr std::size_t max_small_file = std::size_t{256} << 20;
-constexpr std::array<std::string_view, 5> checkpoint_extensions = {".json", ".txt", ".jinja", ".model", ".safetensors"};
+constexpr std::array<std::string_view, 6> checkpoint_extensions = {".json",  ".txt",         ".jinja",
+                                                                   ".model", ".safetensors", ".hdf5"};
 
 class Descriptor {
  public:
@@ -212,6 +213,8 @@ const SharedBytes& FileSet::at(const std::string& name) const {
   return *file;
 }
 
+bool is_weight_file(std::string_view name) { return name.ends_with(".safetensors") || name.ends_with(".hdf5"); }
+
 std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory) {
   std::error_code status;
   if (!std::filesystem::is_directory(directory, status)) {
@@ -233,7 +236,7 @@ FileSet read_checkpoint_files(const std::filesystem::path& directory, Checkpoint
   FileSet files(directory.string());
   for (const auto& [name, size] : list_checkpoint_files(directory)) {
     const auto path = directory / name;
-    if (!name.ends_with(".safetensors")) {
+    if (!is_weight_file(name)) {
       files.add(name, to_shared(read_file(path, max_small_file)));
     } else if (part == CheckpointPart::all_files) {
       files.add(name, map_file(path));

@@ -62,11 +62,12 @@ class FileSet {
   std::map<std::string, SharedBytes> files_;
 };
 
-/// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.jinja, *.model,
-/// *.safetensors.
+/// Whether a file of a checkpoint holds weights (*.safetensors, *.hdf5): mapped or shared, never copied whole.
+bool is_weight_file(std::string_view name);
+/// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.jinja, *.model and weights.
 /// Throws InputError if it is no directory. Symbolic links to regular files are followed.
 std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory);
-/// Reads the small files (all but *.safetensors); `weights` also maps the weight files into memory (read-only).
+/// Reads the small files (all but the weights); `all_files` also maps the weight files into memory (read-only).
 enum class CheckpointPart { small_files, all_files };
 FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part);
 

@@ -19,7 +19,8 @@ struct TrialLimits {
 using TrialStep = std::function<void()>;
 
 /// Runs `work` in a child process and returns how it failed: the text of what it threw, the signal that ended it, or
-/// the limit that it met; "" if it ended well. Nothing that the work does is seen by this process. Call it where no
+/// the limit that it met; "" if it ended well. Nothing that the work does is seen by this process, but
+/// what it writes to memory that both share (ELMo's weights come that way). Call it where no
 /// other thread of this process is needed by the work. Throws Error if no child can be made.
 std::string try_in_child(const std::function<void(const TrialStep&)>& work, const TrialLimits& limits = {});
 

@@ -8,8 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "engine/CausalEngine.hpp"
+#include "engine/ElmoEngine.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/NewText.hpp"
 #include "engine/TorchEngine.hpp"
@@ -89,14 +91,19 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   keep_freed_memory();
   const auto dtype = to_model(settings.dtype);
   const auto device = to_model(settings.device);
-  if (model::is_causal(files)) {
+  const bool elmo = base::is_elmo(files);
+  if (!elmo && model::is_causal(files)) {
     CausalSettings causal{settings.batch_tokens, read_end_tokens(files)};
     return std::make_unique<CausalEngine>(model::CausalModel::load(files, dtype, device, settings.tensor_group),
                                           tokenizer, std::move(causal));
   }
   if (settings.tensor_group) {
-    throw base::InputError(base::describe("execution.tensor_parallel with a masked model",
-                                          "only causal models are cut into slices", "set tensor_parallel: 1"));
+    throw base::InputError(
+        base::describe(std::string("execution.tensor_parallel with ") + (elmo ? "an ELMo" : "a masked") + " model",
+                       "only causal models are cut into slices", "set tensor_parallel: 1"));
+  }
+  if (elmo) {
+    return std::make_unique<ElmoEngine>(model::ElmoModel::load(files, dtype, device), tokenizer, settings.batch_tokens);
   }
   return std::make_unique<TorchEngine>(model::MaskedModel::load(files, dtype, device), tokenizer,
                                        settings.batch_tokens);

@@ -29,9 +29,9 @@ struct EngineSettings {
   std::shared_ptr<parallel::TensorGroup> tensor_group = nullptr;
 };
 
-/// An engine over the checkpoint in `files` (the fake one ignores them): causal where config.json names a causal
-/// family. `tokenizer` must outlive it. Sets the process's number of tensor threads. Throws InputError for settings or
-/// a model that cannot be used.
+/// An engine over the checkpoint in `files` (the fake one ignores them): ELMo's where there is an options
+/// file and no config.json, causal where config.json names a causal family. `tokenizer` must outlive it. Sets the
+/// process's number of tensor threads. Throws InputError for settings or a model that cannot be used.
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
                                            const tokenizer::Tokenizer& tokenizer);
 

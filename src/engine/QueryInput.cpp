@@ -66,6 +66,9 @@ EmbedInput find_tokens(const query::Embed& asked, const tokenizer::Tokenizer& to
 }  // namespace
 
 EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+  if (asked.source == query::VectorSource::sum_of_states) {
+    refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
+  }
   const int states = limits.num_layers + 1;
   if (asked.layer < -states || asked.layer >= states) {
     refuse_query("layer " + std::to_string(asked.layer) + " does not exist",

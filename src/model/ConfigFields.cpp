@@ -7,7 +7,6 @@
 namespace stereosweep::model {
 namespace {
 
-constexpr auto file_name = "config.json";
 constexpr std::int64_t max_size = std::int64_t{1} << 31;  // of one side of a matrix
 
 // Within what float32 can hold, products of a few of them included.
@@ -17,9 +16,9 @@ bool is_positive(const base::Json& value) {
 
 }  // namespace
 
-ConfigFields::ConfigFields(const base::FileSet& files)
-    : place_(files.directory() + "/" + file_name),
-      root_(std::make_shared<base::Json>(base::parse_json(files.at(file_name).text(), place_))),
+ConfigFields::ConfigFields(const base::FileSet& files, const std::string& file)
+    : place_(files.directory() + "/" + file),
+      root_(std::make_shared<base::Json>(base::parse_json(files.at(file).text(), place_))),
       json_(root_.get()) {
   if (!json_->is_object()) {
     refuse("", "no JSON object", "a model's settings are needed");

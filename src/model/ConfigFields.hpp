@@ -1,4 +1,5 @@
-// Reads single keys of config.json, strictly: a wrong type or an impossible number is an error that names the key.
+// Reads single keys of config.json (or of ELMo's options file), strictly: a wrong type or an impossible number is an
+// error that names the key.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@
 
 namespace stereosweep::model {
 
-/// One JSON object of config.json. Unless said otherwise null counts as left out. Cheap to copy.
+/// One JSON object of the file. Unless said otherwise null counts as left out. Cheap to copy.
 class ConfigFields {
  public:
   enum class Flag { off, on };
 
   /// The whole file. Throws InputError where it is missing, no JSON or no object.
-  explicit ConfigFields(const base::FileSet& files);
+  explicit ConfigFields(const base::FileSet& files, const std::string& file = "config.json");
 
-  /// Throws InputError "directory/config.json:key: problem (why)".
+  /// Throws InputError "directory/file:key: problem (why)".
   [[noreturn]] void refuse(std::string_view key, std::string_view problem, std::string_view why) const;
 
   /// Nothing where the key is left out or null.

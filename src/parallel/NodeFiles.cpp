@@ -25,7 +25,7 @@ std::vector<std::byte> pack_listing(const std::filesystem::path& directory) {
     out.number(std::uint8_t{0}).text(name).text(content.text());
   }
   for (const auto& [name, size] : base::list_checkpoint_files(directory)) {
-    if (name.ends_with(".safetensors")) {
+    if (base::is_weight_file(name)) {
       out.number(std::uint8_t{1}).text(name).number(size);
     }
   }

@@ -44,7 +44,9 @@ enum class Pool { mean, first, last };
 /// Where the vectors of tokens come from. hidden_state: the model runs over the text. input_embedding: the tokens' rows
 /// of the model's input embedding matrix (transformers' get_input_embeddings().weight) as they are stored: no position,
 /// no norm, no scale, nothing of the text around but how it is cut into tokens. No forward pass, and no longest text.
-enum class VectorSource { hidden_state, input_embedding };
+/// ELMo has no such matrix: its words' own vectors, made of their characters. sum_of_states: the sum of all hidden
+/// states, 0 included (guo2021's code takes it of ELMo, and only ELMo answers it); in JSON "layer":"sum".
+enum class VectorSource { hidden_state, input_embedding, sum_of_states };
 
 /// Vector of the tokens that overlap a byte span. The static vector of a word: the word (with the blank before it,
 /// where a tokenizer tells apart) as text, its bytes as span, and `source` input_embedding; in JSON "layer":"input".

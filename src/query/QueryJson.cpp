@@ -152,8 +152,10 @@ Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
   if (const auto* layer = fields.find("layer")) {
     if (*layer == "input") {
       embed.source = VectorSource::input_embedding;
+    } else if (*layer == "sum") {
+      embed.source = VectorSource::sum_of_states;
     } else if (layer->is_string()) {
-      refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, or \"input\"");
+      refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\"");
     } else {
       embed.layer = integer_of<int>(*layer, "layer");
     }

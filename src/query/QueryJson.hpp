@@ -3,7 +3,7 @@
 //   {"kind":"continue","prompt":"..","continuations":[".."]}                          ->
 //   {"logprob":[..],"tokens":[[..]]}
 //   {"kind":"embed","text":"..","span":[start,end],"layer":-1,"pool":"mean"}          -> {"vector":[..]}
-//   "layer":"input" -> rows of the input embedding matrix
+//   "layer":"input" -> rows of the input embedding matrix; "layer":"sum" -> the sum of all hidden states (ELMo)
 //   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop} ->
 //   {"text":..,"ids":[..]} anything wrong                                                                    ->
 //   {"error":".."}

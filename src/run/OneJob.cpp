@@ -181,7 +181,7 @@ void OneJob::check_memory() {
   memory.ranks = world_.node().size();
   coordinated(world_, [&] {
     for (const auto& [name, size] : base::list_checkpoint_files(path)) {
-      memory.stored += name.ends_with(".safetensors") ? size : 0;
+      memory.stored += base::is_weight_file(name) ? size : 0;
     }
     memory.host = host_memory();
     memory.gpu = parts_->gpu.bytes;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "engine/EngineFactory.hpp"
@@ -31,6 +32,8 @@ bool is_model_file(const std::string& name) {
          name.ends_with(".safetensors.index.json");
 }
 
+bool is_elmo_file(const std::string& name) { return name.ends_with("options.json") || name.ends_with(".hdf5"); }
+
 std::string hash_of(const base::SharedBytes& content) {
   base::Sha256 hash;
   constexpr std::size_t piece = std::size_t{16} << 20;
@@ -48,11 +51,12 @@ base::Json parse(const std::string& text) { return base::parse_json(text, "setti
 
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
   const bool fake = job.execution.engine == domain::EngineKind::fake;
+  const bool elmo = base::is_elmo(files);
   base::Json json;
   for (const auto& [name, content] : files.files()) {
     if (is_tokenizer_file(name)) {
       json["tokenizer/" + name] = hash_of(content);
-    } else if (!fake && is_model_file(name)) {
+    } else if (!fake && (elmo ? is_elmo_file(name) : is_model_file(name))) {
       json["model/" + name] = hash_of(content);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "tokenizer/AddedTokens.hpp"
 #include "tokenizer/Decoder.hpp"
@@ -13,6 +14,7 @@
 #include "tokenizer/PostProcessor.hpp"
 #include "tokenizer/PreTokenizer.hpp"
 #include "tokenizer/WordCache.hpp"
+#include "tokenizer/Words.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -24,9 +26,24 @@ std::unique_ptr<Component> read_if_there(const Field& root, const std::string& k
   return field ? read(*field) : nullptr;
 }
 
+// For directories without a vocabulary; nobody asks it.
+class NoVocabulary final : public Model {
+ public:
+  NoVocabulary() : Model(Vocabulary(std::span<const std::string>())) {}
+  void tokenize(std::string_view /*piece*/, std::vector<PieceToken>& /*tokens*/) const override {}
+  std::optional<std::string> unknown_token() const override { return std::nullopt; }
+  std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
+};
+
 }  // namespace
 
 struct Tokenizer::Parts {
+  Parts()
+      : model(std::make_unique<NoVocabulary>()),
+        added(std::nullopt, model->vocabulary(), nullptr),
+        size(0),
+        splits_words(true) {}
+
   Parts(const Field& root, const std::optional<PieceFile>& pieces)
       : model(pieces ? make_piece_model(*pieces) : read_model(root.at("model"))),
         normalizer(pieces ? make_piece_normalizer(*pieces, root.file())
@@ -176,6 +193,7 @@ struct Tokenizer::Parts {
   std::unique_ptr<Decoder> decoder;
   AddedTokens added;
   std::size_t size;
+  bool splits_words = false;        // and does nothing else
   std::vector<OuterSpaces> spaces;  // [id]
   std::vector<TokenClass> classes;  // [id]
   std::optional<std::string> mask, unknown, begin_name, end_name;
@@ -189,6 +207,9 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_files(const base::FileSet& files) {
+  if (base::is_elmo(files)) {
+    return Tokenizer(std::make_unique<Parts>());
+  }
   const auto definition = read_definition(files);
   Tokenizer made(std::make_unique<Parts>(Field(definition.document, definition.file), definition.pieces));
   auto& parts = *made.parts_;
@@ -213,6 +234,9 @@ Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
   }
   if (text.size() >= std::numeric_limits<std::uint32_t>::max() / 4) {
     throw base::InputError(base::describe(std::to_string(text.size()) + " bytes of text", "at most 1 GB is taken"));
+  }
+  if (parts_->splits_words) {
+    return {{}, split_words(text)};
   }
   auto tokens = parts_->tokenize(text);
   if (parts_->post_processor) {

@@ -17,7 +17,7 @@ namespace stereosweep::tokenizer {
 using query::TokenId;
 
 struct Encoding {
-  std::vector<TokenId> ids;
+  std::vector<TokenId> ids;         ///< empty where the tokens are words without a vocabulary (ELMo)
   std::vector<base::Span> offsets;  ///< bytes of the input text; (0,0) for tokens that the post-processor added
 };
 
@@ -30,7 +30,7 @@ enum class TokenClass : std::uint8_t { initial, continuation };
 class Tokenizer {
  public:
   /// From tokenizer.json, else vocab.txt (WordPiece), else vocab.json + merges.txt (BPE), else tokenizer.model
-  /// (SentencePiece).
+  /// (SentencePiece). An ELMo directory has none of them: its tokens are the words of `split_words`, without ids.
   /// tokenizer_config.json / special_tokens_map.json name the mask token. Truncation and padding sections are ignored.
   /// Throws InputError naming file and field for anything malformed or unsupported (component named).
   static Tokenizer from_files(const base::FileSet& files);

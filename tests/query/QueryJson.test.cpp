@@ -39,6 +39,8 @@ TEST(QueryJson, ReadsEveryKind) {
   EXPECT_EQ(embed.source, VectorSource::hidden_state);
   const auto input = std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"input"})"));
   EXPECT_EQ(input.source, VectorSource::input_embedding);
+  const auto sum = std::get<Embed>(parse_query(R"({"kind":"embed","text":"abc","span":[1,3],"layer":"sum"})"));
+  EXPECT_EQ(sum.source, VectorSource::sum_of_states);
   const auto generate = std::get<Generate>(parse_query(
       R"({"kind":"generate","prompt":"a","max_new_tokens":5,"temperature":0.5,"top_k":3,"top_p":0.9,"seed":7,"stop":["x"]})"));
   EXPECT_EQ(generate.max_new_tokens, 5);

@@ -1,0 +1,44 @@
+// ELMo (peters2018): words in, hidden states out. CPU only.
+//   layer 0    the word's own vector by its characters, twice
+//   layer l    output of the l-th LSTM of either direction, forwards before backwards; from the second on its input is
+//              added (residual connection)
+// A sentence stands between a begin and an end mark, which the LSTMs read too, and starts from zeros: the published
+// AllenNLP encoder keeps states from batch to batch, so that its vectors depend on what was asked before.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/File.hpp"
+#include "model/MaskedModel.hpp"  // Dtype, Device
+
+namespace stereosweep::model {
+
+/// Sentences one after the other, none empty, no longer one after a shorter one.
+struct WordBatch {
+  std::vector<std::string_view> words;  ///< distinct
+  std::vector<std::int32_t> numbers;    ///< of the words of all sentences
+  std::vector<std::int32_t> lengths;    ///< words of each sentence
+};
+
+/// Immutable after loading; safe to use from several threads.
+class ElmoModel {
+ public:
+  /// Throws InputError naming file and field or data set, and for the device cuda.
+  static std::unique_ptr<ElmoModel> load(const base::FileSet& files, Dtype dtype, Device device);
+  virtual ~ElmoModel() = default;
+
+  virtual int num_layers() const = 0;
+  /// Numbers of a hidden state: twice those of a word's vector.
+  virtual std::int64_t width() const = 0;
+  /// Hidden states 0 to `last_layer` of the given tokens (positions in `numbers`): each [tokens, width] float32.
+  virtual std::vector<at::Tensor> hidden(const WordBatch& batch, int last_layer,
+                                         std::span<const std::int64_t> tokens) const = 0;
+};
+
+}  // namespace stereosweep::model

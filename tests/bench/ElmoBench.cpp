@@ -1,0 +1,120 @@
+// How fast ELMo's layers run beside the processor's matrix product: words per second and share of the peak.
+//   ElmoBench DIR [words per batch [words per sentence]]      (default: 1,024 and 20)
+// One thread, all layers, sentences of drawn words (Zipf), of up to twice the mean length. Credited are the products of
+// the LSTMs for every word and mark, and the highway layers and the projection for every distinct word of a batch.
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/File.hpp"
+#include "model/ElmoModel.hpp"
+#include "model/ElmoOptions.hpp"
+
+namespace {
+
+using namespace stereosweep;
+
+// Processor seconds of this thread: other programs on the machine count little.
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double best_seconds(const std::function<void()>& work, double seconds) {
+  work();
+  double best = 1e9;
+  double spent = 0;
+  for (int i = 0; spent < seconds || i < 3; ++i) {
+    const double start = now();
+    work();
+    const double took = now() - start;
+    best = std::min(best, took);
+    spent += took;
+  }
+  return best;
+}
+
+double peak(at::ScalarType type) {
+  constexpr std::int64_t size = 1024;
+  const auto input = at::randn({size, size}, type);
+  const auto weight = at::randn({size, size}, type);
+  return 2 * std::pow(static_cast<double>(size), 3) / best_seconds([&] { at::linear(input, weight); }, 0.5);
+}
+
+struct Drawn {
+  std::vector<std::string> words;
+  model::WordBatch batch;
+};
+
+void draw(Drawn& drawn, std::int64_t words, int mean) {
+  std::mt19937 random(20220710);
+  const auto vocabulary = 50000.0;
+  std::vector<std::int32_t> known(static_cast<std::size_t>(vocabulary), -1);
+  while (std::ssize(drawn.batch.numbers) < words) {
+    const auto length = std::uniform_int_distribution<std::int32_t>(1, 2 * mean - 1)(random);
+    drawn.batch.lengths.push_back(length);
+    for (std::int32_t i = 0; i < length; ++i) {
+      const auto rank = std::pow(vocabulary, std::uniform_real_distribution<>(0, 1)(random)) - 1;
+      auto& number = known[static_cast<std::size_t>(rank)];
+      if (number < 0) {
+        number = static_cast<std::int32_t>(drawn.words.size());
+        drawn.words.push_back("w" + std::to_string(random() % 10000000).substr(0, 3 + random() % 5) + "n" +
+                              std::to_string(drawn.words.size()));
+      }
+      drawn.batch.numbers.push_back(number);
+    }
+  }
+  drawn.batch.words.assign(drawn.words.begin(), drawn.words.end());
+  std::sort(drawn.batch.lengths.rbegin(), drawn.batch.lengths.rend());
+}
+
+double operations(const model::ElmoOptions& options, const Drawn& drawn) {
+  const auto tokens = static_cast<double>(drawn.batch.numbers.size() + 2 * drawn.batch.lengths.size());
+  const auto filters = static_cast<double>(options.num_filters());
+  const auto width = static_cast<double>(options.projection);
+  const auto cells = static_cast<double>(options.cell);
+  const double token = 2 * static_cast<double>(options.num_layers) * (2 * width * 4 * cells + cells * width);
+  const double word = static_cast<double>(options.num_highways) * 2 * filters * filters + filters * width;
+  return 2 * (tokens * token + static_cast<double>(drawn.words.size()) * word);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: ElmoBench DIR [words per batch [words per sentence]]\n");
+    return 2;
+  }
+  const auto words = count > 2 ? std::atoll(arguments[2]) : 1024;
+  const auto mean = count > 3 ? std::atoi(arguments[3]) : 20;
+  model::configure_threads(1);
+  const auto files = base::read_checkpoint_files(arguments[1], base::CheckpointPart::all_files);
+  const auto options = model::read_elmo_options(files);
+  Drawn drawn;
+  draw(drawn, words, mean);
+  std::vector<std::int64_t> tokens(drawn.batch.numbers.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::printf("%zu words, %zu distinct, %zu sentences\n", tokens.size(), drawn.words.size(),
+              drawn.batch.lengths.size());
+  for (const auto dtype : {model::Dtype::float32, model::Dtype::bfloat16}) {
+    const bool half = dtype == model::Dtype::bfloat16;
+    const auto elmo = model::ElmoModel::load(files, dtype, model::Device::cpu);
+    const auto limit = peak(half ? at::kBFloat16 : at::kFloat);
+    const auto seconds = best_seconds([&] { elmo->hidden(drawn.batch, elmo->num_layers(), tokens); }, 5);
+    const auto rate = operations(options, drawn) / seconds;
+    std::printf("%s: %.0f words/s, %.1f of %.1f GFLOP/s = %.0f %%\n", half ? "bfloat16" : "float32",
+                static_cast<double>(tokens.size()) / seconds, 1e-9 * rate, 1e-9 * limit, 100 * rate / limit);
+  }
+  return 0;
+}
