@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "engine/VectorClones.hpp"
+#include "base/VectorClones.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/Check.hpp"
-#include "engine/VectorClones.hpp"
+#include "base/VectorClones.hpp"
 
 namespace stereosweep::engine {
 namespace {
