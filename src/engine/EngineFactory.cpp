@@ -109,6 +109,14 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                                        settings.batch_tokens);
 }
 
+std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files) {
+  if (kind == domain::EngineKind::fake) {
+    return FakeEngine::vector_width;
+  }
+  return static_cast<std::uint64_t>(model::is_causal(files) ? model::read_causal_specification(files).hidden
+                                                            : model::read_config(files).hidden);
+}
+
 std::string device_description(const EngineSettings& settings) {
   if (settings.kind == domain::EngineKind::fake) {
     return "fake";

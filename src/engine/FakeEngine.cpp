@@ -62,9 +62,8 @@ query::SetDistance fake_set(std::uint64_t hash) {
 }
 
 query::EmbedAnswer fake_vector(std::uint64_t hash) {
-  constexpr std::size_t width = 16;
   query::EmbedAnswer answer;
-  for (std::size_t i = 0; i < width; ++i) {
+  for (std::size_t i = 0; i < FakeEngine::vector_width; ++i) {
     answer.vector.push_back(static_cast<float>(between(hash, i, -1, 1)));
   }
   return answer;

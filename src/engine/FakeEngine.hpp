@@ -17,6 +17,8 @@ namespace stereosweep::engine {
 /// are simple words, one a token.
 class FakeEngine : public query::Engine {
  public:
+  static constexpr std::size_t vector_width = 16;  ///< of an Embed's answer
+
   /// `tokenizer` must outlive the engine. Ids outside its vocabulary get a QueryError.
   FakeEngine(const tokenizer::Tokenizer& tokenizer, std::uint64_t seed) : tokenizer_(tokenizer), seed_(seed) {}
   std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
