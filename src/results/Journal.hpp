@@ -1,4 +1,5 @@
-// The journal: the truth of a run. Append-only, checksummed, one file per attempt under DIR/journal/.
+// The journal: the truth of a run. Append-only, checksummed, one file per attempt under DIR/journal/; where a job has
+// several stages, each has a folder of its own name there.
 //   file   = "SSWJRNL1", u32 size, u32 version, job hash, settings, facts, attempt; u32 CRC
 //   record = magic, u64 payload size, key, u64 block, u64 contexts, 4 u64 of cost, u32 CRC; payload, u32 CRC (zlib's,
 //            chained)
@@ -41,8 +42,8 @@ std::string make_attempt_name();
 /// One attempt's file. Every failure is final: the object refuses further records, what was acknowledged stays valid.
 class JournalWriter {
  public:
-  /// Creates DIR/journal/<attempt>.log, durable on return. Throws Error with the system's cause.
-  JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header);
+  /// Creates DIR/journal/[stage/]<attempt>.log, durable on return. Throws Error with the system's cause.
+  JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header, const std::string& stage = "");
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
   ~JournalWriter();
@@ -74,12 +75,15 @@ struct JournalRecord {
   std::uint32_t seed = 0;  ///< CRC of the record's head, where the payload's begins
 };
 
+/// Where the journal of a stage lies; `stage` is empty where the job has one.
+std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage);
+
 /// All attempts of one run directory, read-only. Keeps the index in memory, never a payload.
 class JournalStore {
  public:
-  /// Reads every journal/*.log. Cut tails are dropped silently; damage before a readable record goes to `damage()` and
-  /// the reader goes on at the next intact record. Throws Error where two records of one block differ.
-  static JournalStore open(const std::filesystem::path& run_directory);
+  /// Reads every journal/[stage/]*.log. Cut tails are dropped silently; damage before a readable record goes to
+  /// `damage()` and the reader goes on at the next intact record. Throws Error where two records of one block differ.
+  static JournalStore open(const std::filesystem::path& run_directory, const std::string& stage = "");
   /// One per readable attempt, oldest first.
   const std::vector<JournalHeader>& attempts() const { return headers_; }
   /// Distinct blocks, by block index.

@@ -184,8 +184,12 @@ ReadHeader read_header(const File& file) {
 
 }  // namespace
 
-JournalStore JournalStore::open(const std::filesystem::path& run_directory) {
-  const auto directory = run_directory / "journal";
+std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
+  return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
+}
+
+JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage) {
+  const auto directory = journal_directory(run_directory, stage);
   std::vector<std::filesystem::path> paths;
   std::error_code status;
   for (const auto& entry : std::filesystem::directory_iterator(directory, status)) {

@@ -64,8 +64,9 @@ std::string make_attempt_name() {
   return {text.data(), length};
 }
 
-JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header)
-    : path_(run_directory / "journal" / (header.attempt + ".log")) {
+JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
+                             const std::string& stage)
+    : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")) {
   std::error_code status;
   std::filesystem::create_directories(path_.parent_path(), status);
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
@@ -76,6 +77,7 @@ JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const J
     write_fully(encode_header(header));
     sync();
     sync_directory(path_.parent_path());
+    sync_directory(path_.parent_path().parent_path());
     sync_directory(run_directory);
   } catch (...) {
     ::close(file_);

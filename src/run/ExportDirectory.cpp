@@ -1,17 +1,20 @@
 #include "run/ExportDirectory.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <set>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/Digest.hpp"
 #include "results/Software.hpp"
 #include "run/Environment.hpp"
+#include "run/Progress.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -156,6 +159,20 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
 std::uint64_t cells_per_context(const probe::RawSchema& schema) {
   const auto cube = std::ranges::find_if(schema.cubes, [](const auto& item) { return !item.flag_meanings.empty(); });
   return cube == schema.cubes.end() ? 1 : schema.values_per_context(*cube);
+}
+
+void log_summary(const ExportSummary& summary, const query::EngineCounts& cost) {
+  for (const auto& row : summary.rows) {
+    base::log(base::LogLevel::info, row.cube + " " + row.status + ": " + base::counted(row.count, "cell"));
+  }
+  base::log(base::LogLevel::info, "work: " + work_text(cost));
+  for (const auto& example : summary.examples) {
+    base::log(base::LogLevel::info, "  e.g. " + example);
+  }
+}
+
+void print_digest(const ExportSummary& summary, const std::filesystem::path& file) {
+  std::cout << "digest " << base::to_hex(summary.digest) << "  " << file.string() << std::endl;
 }
 
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,

@@ -28,6 +28,11 @@ struct ExportSummary {
 ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
                                const results::JournalStore& store);
 
+/// Prints what was exported: statuses with examples, and what scoring took.
+void log_summary(const ExportSummary& summary, const query::EngineCounts& cost);
+/// "digest HEX  FILE" on standard output.
+void print_digest(const ExportSummary& summary, const std::filesystem::path& file);
+
 /// What a journal's head says about its attempt, as JSON: software, hosts, ranks, GPUs, MPI, Slurm job, job file.
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,
                           const std::string& job_text);

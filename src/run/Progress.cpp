@@ -95,7 +95,8 @@ bool Progress::report(const RunStatus& status, Moment moment) {
 
 std::string progress_line(const RunStatus& status) {
   using base::with_thousands;
-  auto line = with_thousands(status.blocks_done) + "/" + with_thousands(status.blocks_total) + " blocks";
+  auto line = (status.stage.empty() ? "" : status.stage + ": ") + with_thousands(status.blocks_done) + "/" +
+              with_thousands(status.blocks_total) + " blocks";
   if (status.blocks_resumed > 0) {
     line += " (resumed " + with_thousands(status.blocks_resumed) + ")";
   }

@@ -7,7 +7,6 @@
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
-#include "engine/EngineFactory.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -48,6 +47,22 @@ std::string hash_of(const base::SharedBytes& content) {
 base::Json parse(const std::string& text) { return base::parse_json(text, "settings of a journal"); }
 
 }  // namespace
+
+engine::EngineSettings engine_settings(const domain::Job& job) {
+  return {.kind = job.execution.engine,
+          .dtype = job.model.dtype,
+          .device = job.execution.device,
+          .threads = job.execution.threads_per_rank,
+          .batch_tokens = job.execution.batch_tokens,
+          .seed = job.seed,
+          .tensor_group = nullptr};
+}
+
+RunSettings with_field(const RunSettings& settings, const std::string& key, const std::string& value) {
+  auto json = parse(settings.text);
+  json[key] = value;
+  return {json.dump()};
+}
 
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
   const bool fake = job.execution.engine == domain::EngineKind::fake;

@@ -8,6 +8,7 @@
 #include "base/File.hpp"
 #include "base/Sha256.hpp"
 #include "domain/Job.hpp"
+#include "engine/EngineFactory.hpp"
 
 namespace stereosweep::run {
 
@@ -15,6 +16,12 @@ struct RunSettings {
   std::string text;  ///< JSON object of texts, in a fixed order
   base::Digest fingerprint() const { return base::sha256(text); }
 };
+
+/// How the job's engine is made, without its group of ranks.
+engine::EngineSettings engine_settings(const domain::Job& job);
+
+/// The settings with one more field: what a stage's input adds to the heads of its journals.
+RunSettings with_field(const RunSettings& settings, const std::string& key, const std::string& value);
 
 /// SHA-256 of every file that matters to the engine: the fake one sees only the tokenizer. Reads all weights.
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);

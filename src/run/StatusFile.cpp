@@ -21,6 +21,7 @@ base::Json to_json(const RunStatus& status) {
           {"name", status.name},
           {"state", status.state},
           {"cause", status.cause},
+          {"stage", status.stage},
           {"blocks",
            {{"done", status.blocks_done},
             {"total", status.blocks_total},
@@ -90,6 +91,7 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
     status.name = json.at("name").get<std::string>();
     status.state = json.at("state").get<std::string>();
     status.cause = json.at("cause").get<std::string>();
+    status.stage = json.value("stage", "");  // not in older files
     status.blocks_done = json.at("blocks").at("done").get<std::uint64_t>();
     status.blocks_total = json.at("blocks").at("total").get<std::uint64_t>();
     status.blocks_resumed = json.at("blocks").at("resumed").get<std::uint64_t>();

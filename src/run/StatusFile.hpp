@@ -17,6 +17,7 @@ struct RunStatus {
   std::string state = "starting";  ///< starting, running, stopping, exporting; at the end: done, stopped, failed
   std::string cause;               ///< of the end; empty while all is well
   std::string attempt;
+  std::string stage;  ///< which of the job's stages the blocks are of; empty: the job has one
   std::uint64_t blocks_done = 0;
   std::uint64_t blocks_total = 0;
   std::uint64_t blocks_resumed = 0;  ///< found in the journal of earlier attempts

@@ -1,0 +1,253 @@
+#include "run/StageRun.hpp"
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "engine/EngineFactory.hpp"
+#include "parallel/Coordinated.hpp"
+#include "parallel/MpiSession.hpp"
+#include "run/ExportDirectory.hpp"
+#include "run/Worker.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+using base::with_thousands;
+using parallel::coordinated;
+
+/// For stages that ask nothing.
+class NoEngine final : public query::Engine {
+ public:
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) override {
+    if (!queries.empty()) {
+      throw base::Error("a stage without an engine asks one");
+    }
+    return {};
+  }
+  query::EngineCounts counts() const override { return {}; }
+};
+
+std::uint64_t contexts_in(const results::JournalStore& store) {
+  std::uint64_t sum = 0;
+  for (const auto& record : store.records()) {
+    sum += record.num_contexts;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void StageRun::open() {
+  coordinated(job_.world, [&] {
+    if (job_.leads()) {
+      read_journals();
+    }
+  });
+  agree_whether_complete();
+}
+
+void StageRun::agree_whether_complete() {
+  const bool all = job_.leads() && left_->num_done() == left_->size();
+  complete_ = !job_.world.broadcast(std::string(all ? "complete" : ""), 0).empty();
+}
+
+void StageRun::read_journals() {
+  store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
+  for (const auto& line : store_->damage()) {
+    base::log(base::LogLevel::warning, line);
+  }
+  try {
+    job_.directory.require_same_settings(*store_, raw_job_hash(job_.job()), spec_.settings);
+  } catch (const base::InputError&) {
+    job_.true_end = job_.old_status;
+    throw;
+  }
+  job_.true_end.clear();
+  job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
+  const auto& blocks = spec_.probe->blocks();
+  left_.emplace(blocks.num_blocks());
+  for (const auto& record : store_->records()) {
+    if (record.block_index >= blocks.num_blocks() ||
+        record.num_contexts != blocks.block(record.block_index).num_contexts) {
+      throw base::Error(base::describe("the journal holds a block that this job does not have",
+                                       "block " + std::to_string(record.block_index), "start anew with --overwrite"));
+    }
+    left_->mark_done(record.block_index);
+  }
+  show_in_status();
+}
+
+void StageRun::show_in_status() {
+  const auto& blocks = spec_.probe->blocks();
+  job_.status->update([&](RunStatus& status) {
+    const auto cells = cells_per_context(spec_.probe->schema());
+    status.stage = spec_.name;
+    status.blocks_total = blocks.num_blocks();
+    status.blocks_done = status.blocks_resumed = left_->num_done();
+    status.blocks_reused = 0;
+    status.cells_total = blocks.product().num_contexts() * cells;
+    status.cells_done = contexts_in(*store_) * cells;
+    status.cost = spec_.cost_before;
+    status.cost += store_->cost();
+  });
+}
+
+void StageRun::start_attempt() {
+  results::JournalHeader header;
+  header.job_hash = raw_job_hash(job_.job());
+  header.settings = spec_.settings.text;
+  header.facts = attempt_facts(job_.hosts, job_.gpus, job_.job_text);
+  header.attempt = results::make_attempt_name();
+  job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });
+  journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, spec_.name);
+  if (!job_.request.reuse.empty()) {
+    take_over(job_.request.reuse);
+  }
+}
+
+void StageRun::take_over(const std::filesystem::path& old_directory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(old_directory / "journal", ignored)) {
+    throw base::InputError(base::describe("nothing to reuse in " + old_directory.string(), "it holds no journal"));
+  }
+  const auto old_store = results::JournalStore::open(old_directory, spec_.name);
+  const auto& blocks = spec_.probe->blocks();
+  const auto fingerprint = job_.settings.fingerprint();
+  std::uint64_t taken = 0;
+  std::uint64_t contexts = 0;
+  query::EngineCounts cost;
+  for (std::uint64_t index = 0; !old_store.records().empty() && index < blocks.num_blocks(); ++index) {
+    const auto block = blocks.block(index);
+    if (left_->is_done(index)) {
+      continue;
+    }
+    const auto key = probe::block_key(*spec_.probe, block, fingerprint);
+    const auto* record = old_store.find(key);
+    if (record == nullptr || record->num_contexts != block.num_contexts) {
+      continue;
+    }
+    const auto block_cost = old_store.cost(*record);
+    journal_->stage({key, index, block.num_contexts, block_cost}, old_store.read(*record));
+    cost += block_cost;
+    if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
+      journal_->commit();
+    }
+    left_->mark_done(index);
+    ++taken;
+    contexts += block.num_contexts;
+  }
+  journal_->commit();
+  base::log(base::LogLevel::info, "reused " + with_thousands(taken) + " of " + with_thousands(blocks.num_blocks()) +
+                                      " blocks" + (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " +
+                                      old_directory.string());
+  job_.status->update([&](RunStatus& status) {
+    status.blocks_reused = taken;
+    status.blocks_done += taken;
+    status.cells_done += contexts * cells_per_context(spec_.probe->schema());
+    status.cost += cost;
+  });
+}
+
+base::ExitCode StageRun::score() {
+  coordinated(job_.world, [&] {
+    if (job_.leads()) {
+      show_in_status();
+      start_attempt();
+    }
+  });
+  agree_whether_complete();
+  if (complete_) {
+    return base::ExitCode::done;
+  }
+  const bool asks_engine = spec_.asks == StageSpec::Asks::engine;
+  const TensorRanks ranks(job_.world, asks_engine ? job_.job().execution.tensor_parallel : 1);
+  auto settings = engine_settings(job_.job());
+  settings.tensor_group = ranks.tensors();
+  const auto make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
+    parallel::use_gpu(parts->gpu);
+    return engine::make_engine(settings, parts->files, *parts->tokenizer);
+  };
+  const auto make_none = []() -> std::unique_ptr<query::Engine> { return std::make_unique<NoEngine>(); };
+  ScorerParts scorer_parts{spec_.probe,
+                           job_.settings.fingerprint(),
+                           {},
+                           ranks.tensors(),
+                           std::chrono::seconds(job_.job().execution.block_limit_s)};
+  if (asks_engine) {
+    scorer_parts.make_engine = make_engine;
+  } else {
+    scorer_parts.make_engine = make_none;
+  }
+  const auto end = ranks.leads() ? lead(scorer_parts, ranks) : follow(scorer_parts, ranks);
+  complete_ = end == base::ExitCode::done;
+  return end;
+}
+
+base::ExitCode StageRun::follow(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
+  Follower follower(scorer_parts, spec_.probe->blocks());
+  coordinated(job_.world, [&] { follower.wait_until_ready(); });
+  job_.signals.set_action({});  // the leader gets the same signal, and what it decides holds for the group
+  const auto order = ranks.wait_for_dismissal();
+  if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
+    throw parallel::SharedError(order.cause, order.exit_code);
+  }
+  return order.exit_code;
+}
+
+void StageRun::announce() {
+  job_.status->update([](RunStatus& status) { status.state = "running"; });
+  const auto status = job_.status->current();
+  base::log(base::LogLevel::info,
+            status.name + (spec_.name.empty() ? "" : ", stage " + spec_.name) + ": " +
+                with_thousands(left_->size() - left_->num_done()) + " of " + with_thousands(left_->size()) +
+                " blocks to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
+                with_thousands(status.blocks_reused) + " reused), " + base::counted(status.cells_total, "cell") + ", " +
+                base::counted(static_cast<std::uint64_t>(job_.world.size()), "rank") + ", into " +
+                job_.directory.root().string());
+}
+
+base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
+  Scorer scorer(scorer_parts);
+  coordinated(job_.world, [&] { scorer.wait_until_ready(); });
+  const auto& leaders = ranks.leaders();
+  parallel::Messenger messenger(leaders);
+  const auto hosts = leaders.gather_everywhere(parallel::host_name());
+  if (job_.leads()) {
+    announce();
+  }
+  job_.signals.set_action({});
+  const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
+  if (!job_.leads()) {
+    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals);
+    ranks.dismiss(order, work());
+    if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
+      throw parallel::SharedError(order.cause, order.exit_code);
+    }
+    return order.exit_code;
+  }
+  const auto end = coordinate({messenger, scorer, *spec_.probe, *journal_, *job_.lease, *job_.status, job_.signals,
+                               hosts, cells_per_context(spec_.probe->schema())},
+                              *left_);
+  const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
+  if (end.order.exit_code != base::ExitCode::done) {
+    job_.write_end(failed ? "failed" : "stopped", end.order.cause);
+  }
+  if (!end.unreached.empty()) {
+    base::log(base::LogLevel::error,
+              "rank " + std::to_string(end.unreached.front()) + " does not answer any more: all ranks are aborted");
+    parallel::abort_all_ranks(static_cast<int>(end.order.exit_code));
+  }
+  ranks.dismiss(end.order, work());
+  if (failed) {
+    throw parallel::SharedError(end.order.cause, end.order.exit_code);
+  }
+  return end.order.exit_code;
+}
+
+const results::JournalStore& StageRun::reread() {
+  journal_.reset();
+  store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
+  return *store_;
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,57 @@
+// One stage of a job: its journal, and scoring until all its blocks are in there. Made and used on all ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "run/Coordinator.hpp"
+#include "run/JobParts.hpp"
+#include "run/TensorRanks.hpp"
+
+namespace stereosweep::run {
+
+/// What a stage is. A job of one stage calls it "".
+struct StageSpec {
+  enum class Asks { engine, nothing };
+  std::string name;
+  std::shared_ptr<const probe::Probe> probe;
+  Asks asks = Asks::engine;
+  RunSettings settings;                  ///< heads of its journals: the job's, and what the stage's input adds
+  query::EngineCounts cost_before = {};  ///< of the stages before
+};
+
+class StageRun {
+ public:
+  /// `job` is borrowed.
+  StageRun(JobParts& job, StageSpec spec) : job_(job), spec_(std::move(spec)) {}
+  /// Collective: reads the journals; nothing is written. Throws SharedError where they belong to something else.
+  void open();
+  /// All blocks are in the journal; the same on all ranks.
+  bool complete() const { return complete_; }
+  /// Collective, after open: takes over what can be reused, scores the rest. Exit code `done`: complete.
+  base::ExitCode score();
+  const StageSpec& spec() const { return spec_; }
+  /// Rank zero: the journal as it lies there now.
+  const results::JournalStore& reread();
+
+ private:
+  void read_journals();
+  void show_in_status();
+  void start_attempt();
+  void take_over(const std::filesystem::path& old_directory);
+  void agree_whether_complete();
+  base::ExitCode follow(const ScorerParts& scorer_parts, const TensorRanks& ranks);
+  base::ExitCode lead(const ScorerParts& scorer_parts, const TensorRanks& ranks);
+  void announce();
+
+  JobParts& job_;
+  StageSpec spec_;
+  bool complete_ = false;
+  // rank zero only
+  std::optional<results::JournalStore> store_;
+  std::optional<BlocksLeft> left_;
+  std::unique_ptr<results::JournalWriter> journal_;
+};
+
+}  // namespace stereosweep::run
