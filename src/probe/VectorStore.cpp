@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -154,6 +155,11 @@ VectorStore::VectorStore(const std::filesystem::path& path, std::span<const Word
 }
 
 void VectorStore::verify(std::span<const WordVectors> words) const {
+  const auto* end = reinterpret_cast<const char*>(rows_ + first_.back() * dimension_);
+  const auto* next = reinterpret_cast<const char*>(inverse_lengths_);
+  if (std::any_of(end, next, [](char byte) { return byte != 0; })) {
+    throw base::InputError(base::describe("'" + name_ + "' is damaged", "bytes between its parts are not zero"));
+  }
   for (std::uint64_t word = 0; word < words.size(); ++word) {
     base::Sha256 hash;
     bool fits = true;

@@ -20,7 +20,6 @@
 namespace stereosweep::results {
 namespace {
 
-constexpr std::size_t seal_size = 128;
 constexpr std::string_view head = "stereosweep-seal/1 sha256=";
 constexpr std::string_view tail = " end-of-result\n";
 constexpr std::size_t window = std::size_t{1} << 20;
@@ -62,7 +61,7 @@ std::string seal_of(std::ifstream& in, std::uint64_t size, const std::filesystem
 void append_seal(const std::filesystem::path& file) {
   auto in = open(file);
   const auto seal = seal_of(in, std::filesystem::file_size(file), file);
-  STEREOSWEEP_ASSERT(seal.size() == seal_size, "a seal has one size");
+  STEREOSWEEP_ASSERT(seal.size() == seal_bytes, "a seal has one size");
   const int out = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   std::string_view left = seal;
   while (out >= 0 && !left.empty()) {
@@ -85,19 +84,19 @@ void append_seal(const std::filesystem::path& file) {
 Seal check_seal(const std::filesystem::path& file) {
   auto in = open(file);
   const auto size = std::filesystem::file_size(file);
-  if (size < seal_size) {
+  if (size < seal_bytes) {
     return Seal::none;
   }
-  std::string found(seal_size, '\0');
-  in.seekg(static_cast<std::streamoff>(size - seal_size));
-  if (!in.read(found.data(), seal_size)) {
+  std::string found(seal_bytes, '\0');
+  in.seekg(static_cast<std::streamoff>(size - seal_bytes));
+  if (!in.read(found.data(), seal_bytes)) {
     fail_to_read(file, "reading stops before its end");
   }
   if (!found.starts_with(head) && !found.ends_with(tail)) {
     return Seal::none;
   }
   in.seekg(0);
-  if (seal_of(in, size - seal_size, file) != found) {
+  if (seal_of(in, size - seal_bytes, file) != found) {
     throw base::InputError(base::describe("'" + file.string() + "' is damaged",
                                           "its bytes are not those that were written",
                                           "write it anew with 'stereosweep export'"));

@@ -3,11 +3,14 @@
 // through libhdf5 cuts the seal off.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 namespace stereosweep::results {
 
 enum class Seal { intact, none };
+
+inline constexpr std::size_t seal_bytes = 128;
 
 /// Appends the seal and fsyncs. The file must be complete and closed. Throws base::Error (full disk, ...).
 void append_seal(const std::filesystem::path& file);

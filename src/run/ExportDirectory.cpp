@@ -1,6 +1,8 @@
 #include "run/ExportDirectory.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <iostream>
 #include <set>
 
@@ -20,6 +22,7 @@ namespace stereosweep::run {
 namespace {
 
 constexpr std::size_t max_examples = 5;
+constexpr std::string_view no_context = "no_context";  // an end of the axis, no failure
 
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
@@ -40,7 +43,7 @@ class StatusCounter {
       for (std::size_t i = 0; i < flags->size(); ++i) {
         const auto flag = (*flags)[i];
         ++counts_[cube].at(flag);
-        if (flag != 0 && examples_.size() < max_examples) {
+        if (flag != 0 && examples_.size() < max_examples && cubes[cube].flag_meanings[flag] != no_context) {
           examples_.push_back(cubes[cube].flag_meanings[flag] + ": " + place(block, cubes[cube], i));
         }
       }
@@ -126,13 +129,13 @@ std::string device_of(const RunSettings& settings) {
   return json.contains("device") ? json.at("device").get<std::string>() : "";
 }
 
-results::Attributes attributes_of(const domain::Job& job, const results::JournalStore& store) {
+results::Attributes attributes_of(const domain::Job& job, const results::JournalStore& store,
+                                  const query::EngineCounts& cost) {
   const History history(store);
   const RunSettings settings{store.attempts().empty() ? "{}" : store.attempts().front().settings};
   const auto raw_hash = raw_job_hash(job);
   base::Sha256 job_hash;
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
-  const auto& cost = store.cost();
   const bool half = job.model.dtype == domain::Dtype::bfloat16;
   return {{"created", history.first("started")},
           {"dependencies", history.distinct("dependencies")},
@@ -161,11 +164,12 @@ std::uint64_t cells_per_context(const probe::RawSchema& schema) {
   return cube == schema.cubes.end() ? 1 : schema.values_per_context(*cube);
 }
 
-void log_summary(const ExportSummary& summary, const query::EngineCounts& cost) {
+void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost) {
+  const auto head = stage.empty() ? "" : stage + ": ";
   for (const auto& row : summary.rows) {
-    base::log(base::LogLevel::info, row.cube + " " + row.status + ": " + base::counted(row.count, "cell"));
+    base::log(base::LogLevel::info, head + row.cube + " " + row.status + ": " + base::counted(row.count, "cell"));
   }
-  base::log(base::LogLevel::info, "work: " + work_text(cost));
+  base::log(base::LogLevel::info, head + "work: " + work_text(cost));
   for (const auto& example : summary.examples) {
     base::log(base::LogLevel::info, "  e.g. " + example);
   }
@@ -190,14 +194,44 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
   return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
 }
 
-ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
-                               const results::JournalStore& store) {
+namespace {
+
+/// What is written where.
+struct ExportTarget {
+  std::filesystem::path file;
+  std::string kind;  ///< behind "stereosweep/" in the attribute schema
+  /// half: float32 numbers are rounded to float16's 11 significant bits.
+  enum class Singles { whole, half } singles = Singles::whole;
+  query::EngineCounts cost_before;
+  results::Attributes attributes;  ///< further ones
+};
+
+/// To the nearest number of 11 significant bits, ties to even; the range stays that of float32.
+float rounded_to_half(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if (!std::isfinite(value)) {
+    return value;
+  }
+  bits += 0xfffU + ((bits >> 13U) & 1U);
+  return std::bit_cast<float>(bits & ~0x1fffU);
+}
+
+void round_singles(probe::RawBlock& raw) {
+  for (auto& column : raw.columns) {
+    if (auto* values = std::get_if<std::vector<float>>(&column)) {
+      std::ranges::transform(*values, values->begin(), rounded_to_half);
+    }
+  }
+}
+
+ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, const probe::Probe& probe,
+                           const results::JournalStore& store) {
   StatusCounter counter(probe);
   const auto schema = results::with_not_scored(probe.schema());
   results::RawDigest digest(schema);
   results::RunDescription run;
   run.title = job.name;
-  run.probe = job.probe_name();
+  run.probe = target.kind;
   run.schema = &probe.schema();
   run.blocks = &probe.blocks();
   run.source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
@@ -209,16 +243,45 @@ ExportSummary export_directory(const RunDirectory& directory, const domain::Job&
     const auto payload = store.read(*record);
     base::ByteReader in(payload);
     auto raw = probe::RawBlock::read(in, probe.schema(), block.num_contexts);
+    if (target.singles == ExportTarget::Singles::half) {
+      round_singles(raw);
+    }
     counter.add(block, raw);
     digest.add(raw);
     return raw;
   };
-  run.attributes = attributes_of(job, store);
+  auto cost = target.cost_before;
+  cost += store.cost();
+  run.attributes = attributes_of(job, store, cost);
+  run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
-  results::export_run(run, directory.export_file(job));
+  results::export_run(run, target.file);
   auto summary = counter.take();
   summary.digest = digest.finish();
   return summary;
+}
+
+}  // namespace
+
+ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
+                               const results::JournalStore& store) {
+  return export_stage({directory.export_file(job), job.probe_name(), {}, {}, {}}, job, probe, store);
+}
+
+ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
+                             const results::JournalStore& store) {
+  const bool half = job.contexts().keep == domain::Contexts::Keep::float16;
+  return export_stage({directory.vectors_file(),
+                       job.probe_name() + ".vectors",
+                       half ? ExportTarget::Singles::half : ExportTarget::Singles::whole,
+                       {},
+                       {{"keep", half ? "float16" : "float32"}}},
+                      job, probe, store);
+}
+
+ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
+                             const results::JournalStore& store, const query::EngineCounts& vectors_cost) {
+  return export_stage({directory.export_file(job), job.probe_name(), {}, vectors_cost, {}}, job, probe, store);
 }
 
 }  // namespace stereosweep::run

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "probe/EffectsProbe.hpp"
 #include "probe/Probe.hpp"
+#include "probe/VectorsProbe.hpp"
 #include "results/Export.hpp"
 #include "results/Journal.hpp"
 #include "run/RunDirectory.hpp"
@@ -28,8 +30,15 @@ struct ExportSummary {
 ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
                                const results::JournalStore& store);
 
-/// Prints what was exported: statuses with examples, and what scoring took.
-void log_summary(const ExportSummary& summary, const query::EngineCounts& cost);
+/// The two files of a contexts job: contexts.vectors.h5 (numbers as `keep` says) and contexts.h5.
+/// `vectors_cost`: what the first stage took, for the second file.
+ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
+                             const results::JournalStore& store);
+ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
+                             const results::JournalStore& store, const query::EngineCounts& vectors_cost);
+
+/// Prints what was exported: statuses with examples, and what scoring took. `stage`: "" where the job has one.
+void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);
 /// "digest HEX  FILE" on standard output.
 void print_digest(const ExportSummary& summary, const std::filesystem::path& file);
 

@@ -10,6 +10,7 @@
 #include "parallel/Coordinated.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
+#include "run/ContextsRun.hpp"
 #include "run/Environment.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/MemoryCheck.hpp"
@@ -41,6 +42,9 @@ std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& ro
 base::ExitCode OneJob::run() {
   try {
     prepare();
+    if (contexts_of(parts_.job()) != nullptr) {
+      return ContextsRun(parts_).run();
+    }
     return run_single_stage();
   } catch (const std::exception& error) {
     parts_.write_end("failed", error.what());
@@ -205,7 +209,7 @@ void OneJob::export_and_report(StageRun& stage, bool was_complete) {
   parts_.status->update([](RunStatus& status) { status.state = "exporting"; });
   const auto& store = stage.reread();
   const auto summary = export_directory(parts_.directory, parts_.job(), *stage.spec().probe, store);
-  log_summary(summary, store.cost());
+  log_summary("", summary, store.cost());
   parts_.write_end("done", "");
   print_digest(summary, file);
 }

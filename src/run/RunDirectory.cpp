@@ -31,8 +31,10 @@ bool is_result(const std::string& name) {
 
 bool is_run_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
-  return name == "job.resolved.yaml" || name == "status.json" || name == "log" || is_result(name) ||
-         name.find(".partial.") != std::string::npos;
+  constexpr std::array<std::string_view, 4> of_contexts = {"contexts.sample", "contexts.words", "vectors.bin",
+                                                           "contexts.vectors.h5"};
+  return name == "job.resolved.yaml" || std::ranges::find(of_contexts, name) != of_contexts.end() ||
+         name == "status.json" || name == "log" || is_result(name) || name.find(".partial.") != std::string::npos;
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ void RunDirectory::remove_run_files() const {
       doomed.push_back(entry.path());
     }
   }
-  for (const auto& entry : std::filesystem::directory_iterator(root_ / "journal")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "journal")) {
     if (entry.path().extension() == ".log") {
       doomed.push_back(entry.path());
     }

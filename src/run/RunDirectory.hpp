@@ -21,6 +21,12 @@ class RunDirectory {
   std::filesystem::path log() const { return root_ / "log"; }
   std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
 
+  // of a contexts job
+  std::filesystem::path context_sample() const { return root_ / "contexts.sample"; }
+  std::filesystem::path words() const { return root_ / "contexts.words"; }
+  std::filesystem::path vector_store() const { return root_ / "vectors.bin"; }
+  std::filesystem::path vectors_file() const { return root_ / "contexts.vectors.h5"; }
+
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
   /// Throws InputError naming every field of `job` that differs from the job that lies here; nothing if none does.

@@ -1,0 +1,217 @@
+#include "run/ContextSample.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "corpus/Collect.hpp"
+#include "engine/EngineFactory.hpp"
+#include "parallel/Coordinated.hpp"
+#include "parallel/Messenger.hpp"
+#include "probe/EmbeddingTests.hpp"
+#include "run/Environment.hpp"
+#include "run/SealedFile.hpp"
+#include "run/Timing.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+using base::with_thousands;
+using parallel::coordinated;
+
+constexpr std::size_t words_per_line = 8;
+
+std::vector<std::byte> encode(const corpus::Sample& sample) {
+  base::ByteWriter out;
+  corpus::write(sample, out);
+  return out.take();
+}
+
+corpus::Sample decode(std::span<const std::byte> bytes) {
+  base::ByteReader in(bytes);
+  return corpus::read(in);
+}
+
+base::Digest digest_of(std::span<const std::byte> bytes) {
+  base::Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
+}
+
+bool fits(const corpus::Sample& sample, const domain::Contexts& settings) {
+  const auto words = probe::list_words(settings.tests);
+  return sample.max_contexts == static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) &&
+         std::ranges::equal(sample.words, words, {}, &corpus::WordSample::word);
+}
+
+/// Says now and then how far rank zero's part is.
+class ProgressLines {
+ public:
+  explicit ProgressLines(JobParts& job) : job_(job) {}
+  void operator()(const corpus::Progress& progress) {
+    if (!job_.leads() || since(last_) < interval_) {
+      return;
+    }
+    last_ = Clock::now();
+    base::log(base::LogLevel::info, "collect: " + with_thousands(progress.bytes_done) + " of " +
+                                        with_thousands(progress.bytes_total) +
+                                        " bytes of this rank's part of the corpus");
+    job_.status->update([](RunStatus&) {});
+  }
+
+ private:
+  JobParts& job_;
+  Clock::time_point last_ = Clock::now();
+  Seconds interval_{seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)};
+};
+
+/// All ranks' parts as one sample, on rank zero; the others' is returned as it is.
+corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
+  parallel::Messenger messenger(world);
+  if (world.rank() != 0) {
+    messenger.send(0, 0, encode(part));
+    while (!messenger.all_sent()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return part;
+  }
+  for (int received = 1; received < world.size();) {
+    if (const auto message = messenger.poll()) {
+      part = corpus::merge(std::move(part), decode(message->bytes));
+      ++received;
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  return part;
+}
+
+void log_bad_lines(const corpus::Sample& sample) {
+  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
+    const auto& bad = sample.bad_lines[fault];
+    if (bad.count == 0) {
+      continue;
+    }
+    std::vector<std::string> places;
+    for (const auto& line : bad.first) {
+      places.push_back(line.file + " at byte " + std::to_string(line.line_offset));
+    }
+    base::log(base::LogLevel::warning, "collect: " + base::counted(bad.count, "line") + " left out (" +
+                                           std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
+                                           "): " + base::join(places, ", "));
+  }
+}
+
+void log_counts(const corpus::Sample& sample) {
+  base::log(base::LogLevel::info, "collect: " + base::counted(sample.files, "file") + ", " +
+                                      base::counted(sample.lines, "line") + ", " + base::counted(sample.bytes, "byte") +
+                                      "; contexts found (kept) per word:");
+  std::vector<std::string> items;
+  std::vector<std::string> none;
+  for (const auto& word : sample.words) {
+    items.push_back(word.word + " " + with_thousands(word.occurrences) + " (" + with_thousands(word.contexts.size()) +
+                    ")");
+    if (word.contexts.empty()) {
+      none.push_back(word.word);
+    }
+  }
+  for (std::size_t i = 0; i < items.size(); i += words_per_line) {
+    const auto last = std::min(items.size(), i + words_per_line);
+    base::log(base::LogLevel::info, "  " + base::join(std::span(items).subspan(i, last - i), ", "));
+  }
+  if (!none.empty()) {
+    base::log(base::LogLevel::warning, "words without a context: " + base::join(none, ", "));
+  }
+  log_bad_lines(sample);
+}
+
+void require_any_context(const corpus::Sample& sample) {
+  if (std::ranges::all_of(sample.words, [](const auto& word) { return word.contexts.empty(); })) {
+    throw base::InputError(base::describe(
+        "no word of the tests occurs in the corpus",
+        base::counted(sample.lines, "line") + " in " + base::counted(sample.files, "file") + " were read",
+        "see the corpus's keys field, boundary and case"));
+  }
+}
+
+/// Rank zero's bytes of a new sample; empty on the others.
+std::vector<std::byte> collect_anew(JobParts& job) {
+  const auto& settings = job.job().contexts();
+  const auto words = probe::list_words(settings.tests);
+  if (job.leads()) {
+    job.status->update([](RunStatus& status) {
+      status.stage = "collect";
+      status.state = "running";
+    });
+  }
+  ProgressLines progress(job);
+  auto part = coordinated(job.world, [&] {
+    return corpus::collect(settings.contextual().corpus, words, job.job().seed,
+                           {static_cast<std::uint64_t>(job.world.rank()), static_cast<std::uint64_t>(job.world.size())},
+                           [&](const corpus::Progress& now) { progress(now); });
+  });
+  const auto sample = merge_on_rank_zero(job.world, std::move(part));
+  return coordinated(job.world, [&] {
+    if (!job.leads()) {
+      return std::vector<std::byte>();
+    }
+    require_any_context(sample);
+    log_counts(sample);
+    return encode(sample);
+  });
+}
+
+std::optional<std::vector<std::byte>> kept_sample(const std::filesystem::path& file, const domain::Contexts& settings) {
+  auto bytes = read_sealed(file);
+  return bytes && fits(decode(*bytes), settings) ? std::move(bytes) : std::nullopt;
+}
+
+ContextSource source_of(std::span<const std::byte> bytes, const domain::Job& job, const base::FileSet& files) {
+  return {std::make_shared<const corpus::Sample>(decode(bytes)),
+          nullptr,
+          engine::vector_width(job.execution.engine, files),
+          digest_of(bytes),
+          {}};
+}
+
+/// Words themselves, asked of the model's input embeddings.
+ContextSource static_source(const domain::Job& job, const base::FileSet& files) {
+  return source_of(encode(probe::static_sample(probe::list_words(job.contexts().tests), nullptr)), job, files);
+}
+
+}  // namespace
+
+std::optional<ContextSource> read_source(const RunDirectory& directory, const domain::Job& job,
+                                         const base::FileSet& files) {
+  if (job.contexts().is_static()) {
+    return static_source(job, files);
+  }
+  const auto bytes = kept_sample(directory.context_sample(), job.contexts());
+  return bytes ? std::optional(source_of(*bytes, job, files)) : std::nullopt;
+}
+
+ContextSource collect_contexts(JobParts& job) {
+  if (job.job().contexts().is_static()) {
+    return coordinated(job.world, [&] { return static_source(job.job(), job.scoring->files); });
+  }
+  const auto file = job.directory.context_sample();
+  auto bytes = coordinated(job.world, [&] {
+    auto kept = job.leads() ? kept_sample(file, job.job().contexts()) : std::nullopt;
+    return kept ? std::move(*kept) : std::vector<std::byte>();
+  });
+  std::vector<std::byte> unsaved;
+  if (job.world.broadcast(std::string(bytes.empty() ? "" : "kept"), 0).empty()) {
+    unsaved = collect_anew(job);
+    bytes = unsaved;
+  }
+  bytes = job.world.broadcast(std::move(bytes), 0);
+  return coordinated(job.world, [&] {
+    auto source = source_of(bytes, job.job(), job.scoring->files);
+    source.unsaved = std::move(unsaved);
+    return source;
+  });
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,284 @@
+"""A contexts job from its corpus to its effects: one digest on any number of ranks, killed and resumed, reused; numbers
+against numpy."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+
+import context_jobs
+import h5py
+import numpy
+import philox
+import pytest
+import runs
+import xarray
+
+LETTERS = runs.ROOT / "tests/models/letters"
+PLANTED = runs.ROOT / "tests/models/planted"
+SLOW = "block_start:*:delay=25"
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("job")
+    corpus = context_jobs.write_corpus(folder / "corpus.txt")
+    return context_jobs.write_job(folder / "job.yaml", LETTERS, corpus)
+
+
+@pytest.fixture(scope="module")
+def reference(job):
+    output = job.parent / "reference"
+    code, out, err = runs.run(job, output)
+    assert code == 0, err
+    assert runs.digest(output) in out
+    assert "words without a context: flea" in err and "poppy 2 (2)" in err
+    assert "T3: x without flea (no vector); cannot be computed: set x has no word with a vector" in err
+    return output
+
+
+def journal_bytes(output, stage):
+    return sum(path.stat().st_size for path in pathlib.Path(output).glob(f"journal/{stage}/*.log"))
+
+
+def same_numbers(output, reference):
+    vectors = [path / "contexts.vectors.h5" for path in (output, reference)]
+    with h5py.File(vectors[0]) as one, h5py.File(vectors[1]) as other:
+        assert numpy.array_equal(one["vector"], other["vector"], equal_nan=True)
+    assert runs.digest(output) == runs.digest(reference)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_same_digest_on_any_number_of_ranks(job, reference, tmp_path, ranks):
+    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
+    assert code == 0, err
+    same_numbers(tmp_path / "run", reference)
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "done" and state["stage"] == "effects"
+    assert state["work"] == runs.status(reference)["work"]
+    names = ["contexts.sample", "contexts.words"]
+    assert [(tmp_path / "run" / name).read_bytes() for name in names] == [(reference / name).read_bytes() for name in names]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_at_random_moments_of_each_stage(job, reference, tmp_path, seed):
+    chosen = random.Random(seed)
+    output = tmp_path / "run"
+    for stage in ("vectors", "effects"):
+        ranks = chosen.randint(1, 4)
+        before = journal_bytes(output, stage)
+        process = runs.start(job, output, ranks=ranks, inject=SLOW)
+        runs.wait_for(lambda: journal_bytes(output, stage) > before + 500 or process.poll() is not None)
+        time.sleep(chosen.uniform(0, 0.3))
+        runs.kill_tree(process)
+        process.communicate()
+    code, _, err = runs.run(job, output, ranks=chosen.randint(1, 4))
+    assert code == 0, err
+    same_numbers(output, reference)
+
+
+@pytest.mark.parametrize("stage", ["vectors", "effects"])
+def test_signal_stops_each_stage_cleanly(job, reference, tmp_path, stage):
+    output = tmp_path / "run"
+    if stage == "effects":  # only this stage is left
+        shutil.copytree(reference, output)
+        shutil.rmtree(output / "journal/effects")
+        (output / "status.json").unlink()
+    process = runs.start(job, output, ranks=2, inject="block_start:*:delay=300")
+    runs.wait_for(lambda: journal_bytes(output, stage) > 500)
+    os.kill(runs.rank_processes(process)[-1], signal.SIGUSR1)
+    code, _, err = runs.finish(process)
+    state = runs.status(output)
+    assert code == 75 and state["state"] == "stopped" and state["stage"] == stage, err
+    code, _, err = runs.run(job, output)
+    assert code == 0, err
+    same_numbers(output, reference)
+
+
+def test_failure_in_stage_effects_names_its_cause(job, reference, tmp_path):
+    code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject="block_done:3:throw:1,block_done:41:throw:0")
+    assert code == 1 and "injected fault" in err
+    assert runs.run(job, tmp_path / "run")[0] == 0
+    same_numbers(tmp_path / "run", reference)
+
+
+def test_finished_run_is_left_alone(job, reference):
+    files = sorted(path for path in reference.rglob("*") if path.is_file() and path.name not in ("log", "status.json"))
+    files = [path for path in files if not path.name.startswith("epoch")]
+    before = [(path, path.stat().st_mtime_ns) for path in files if path.name != "job.resolved.yaml"]
+    code, _, err = runs.run(job, reference)
+    assert code == 0 and "nothing to do" in err
+    assert [(path, path.stat().st_mtime_ns) for path, _ in before] == before
+
+
+def test_effects_are_what_numpy_makes_of_the_vectors(reference):
+    vectors = xarray.open_dataset(reference / "contexts.vectors.h5", engine="h5netcdf")
+    effects = xarray.open_dataset(reference / "contexts.h5", engine="h5netcdf")
+    samples = effects.sizes["sample"]
+    units = {}
+    for word in vectors.word.values:
+        rows = vectors.vector.sel(word=word).values[vectors.status.sel(word=word).values == 0].astype(numpy.float64)
+        units[word] = rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+    for label in effects.test.values[:2]:
+        test = effects.sel(test=label)
+        sets = [json.loads(str(test[f"test_{name}_words"].values)) for name in "xyab"]
+        drawn = {
+            word: units[word][philox.contexts_drawn(5, label, samples, word, len(units[word]))]
+            for word in sum(sets, [])
+        }
+        x, y, a, b = ([drawn[word] for word in words] for words in sets)
+        targets = x + y
+        with_a = numpy.stack([numpy.stack([(t * c).sum(1) for c in a]) for t in targets])
+        with_b = numpy.stack([numpy.stack([(t * c).sum(1) for c in b]) for t in targets])
+        association = with_a.mean(1) - with_b.mean(1)
+        ours = test.association.values.T
+        assert numpy.isnan(ours[len(targets):]).all()
+        numpy.testing.assert_allclose(ours[: len(targets)], association, rtol=1e-12, atol=1e-15)
+        if len(y) > 0:
+            deviation = association.std(0, ddof=1)
+            size = (association[: len(x)].mean(0) - association[len(x):].mean(0)) / deviation
+            numpy.testing.assert_allclose(test.effect_size.values, size, rtol=1e-12, atol=1e-14)
+            numpy.testing.assert_allclose(test.association_variance.values, deviation**2, rtol=1e-12)
+        else:
+            deviation = numpy.concatenate([with_a, with_b], axis=1).std(1, ddof=1)
+            numpy.testing.assert_allclose(test.association_deviation.values.T[: len(targets)], deviation, rtol=1e-12)
+            assert numpy.isnan(test.effect_size.values).all()
+        assert (test.status.values == 0).all()
+    assert (effects.sel(test="T3").status.values == 1).all()
+
+
+@pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
+def test_xarray_opens_both_files(reference, engine):
+    with xarray.open_dataset(reference / "contexts.vectors.h5", engine=engine) as vectors:
+        assert vectors.vector.dims == ("word", "context", "dimension") and vectors.vector.dtype == numpy.float32
+        assert str(vectors.sentence.sel(word="poppy").values[0]).count("poppy") == 1
+    with xarray.open_dataset(reference / "contexts.h5", engine=engine) as effects:
+        assert effects.effect_size.dims == ("test", "sample") and effects.sizes["sample"] == 600
+        assert json.loads(str(effects.test_missing.values[2])) == ["flea"]
+        assert list(effects.word_found.sel(word=["flea", "poppy"]).values) == ["0", "2"]
+
+
+def test_kept_as_float16(job, reference, tmp_path):
+    code, _, err = runs.run(job, tmp_path / "run", "vectors.keep=float16")
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    with h5py.File(tmp_path / "run/contexts.vectors.h5") as half, h5py.File(reference / "contexts.vectors.h5") as whole:
+        expected = whole["vector"][()].astype(numpy.float16).astype(numpy.float32)
+        assert numpy.array_equal(half["vector"][()], expected, equal_nan=True)
+        assert half["vector"].id.get_storage_size() < 0.75 * whole["vector"].id.get_storage_size()
+    code, _, err = runs.run(job, tmp_path / "run", "vectors.keep=float32")
+    assert code == 0, err
+    same_numbers(tmp_path / "run", reference)
+
+
+def test_nothing_kept_and_still_known_to_be_done(job, reference, tmp_path):
+    output = tmp_path / "run"
+    code, _, err = runs.run(job, output, "vectors.keep=none", ranks=2)
+    assert code == 0, err
+    assert runs.digest(output) == runs.digest(reference)
+    assert not any((output / name).exists() for name in ("vectors.bin", "contexts.vectors.h5", "journal/vectors"))
+    content = (output / "contexts.h5").read_bytes()
+    code, _, err = runs.run(job, output, "vectors.keep=none")
+    assert code == 0 and "nothing to do" in err
+    (output / "contexts.h5").unlink()
+    code, _, err = runs.run(job, output, "vectors.keep=none", ranks=2)
+    assert code == 0 and "nothing to do" not in err
+    assert (output / "contexts.h5").read_bytes() == content
+    assert not (output / "journal/vectors").exists()
+    code, _, err = runs.run(job, output)  # wanted after all: computed again
+    assert code == 0, err
+    same_numbers(output, reference)
+
+
+def test_added_word_is_all_that_is_computed_with_reuse(job, reference, tmp_path):
+    sets = {**context_jobs.SETS, "x": [*context_jobs.SETS["x"][:2], "never", *context_jobs.SETS["x"][2:]]}
+    new = context_jobs.write_job(tmp_path / "new.yaml", LETTERS, job.parent / "corpus.txt", sets)
+    code, _, err = runs.run(new, tmp_path / "new", "--reuse", reference, ranks=2)
+    assert code == 0, err
+    per_word = 3  # 12 contexts in blocks of 4
+    words = len(set(sum(context_jobs.SETS.values(), [])))
+    assert f"reused {words * per_word} of {(words + 1) * per_word} blocks of stage vectors" in err
+    assert runs.run(new, tmp_path / "fresh")[0] == 0
+    same_numbers(tmp_path / "new", tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("name", ["vectors.bin", "contexts.sample", "contexts.words", "contexts.vectors.h5", "contexts.h5"])
+def test_damaged_file_is_made_anew(job, reference, tmp_path, name):
+    output = tmp_path / "run"
+    shutil.copytree(reference, output)
+    content = bytearray((output / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (output / name).write_bytes(content)
+    if name == "vectors.bin":  # read only while effects are missing
+        shutil.rmtree(output / "journal/effects")
+    code, _, err = runs.run(job, output, ranks=2)
+    assert code == 0 and "anew" in err, err
+    assert (output / name).read_bytes() == (reference / name).read_bytes()
+    same_numbers(output, reference)
+
+
+def test_other_sample_than_the_journal_was_made_from_is_refused(job, reference, tmp_path):
+    output = tmp_path / "run"
+    shutil.copytree(reference, output)
+    (output / "contexts.sample").unlink()
+    other = context_jobs.write_corpus(tmp_path / "corpus.txt", seed=2)
+    code, _, err = runs.run(job, output, f"corpus.files=[{other}]")
+    assert code == 2 and "contexts.sample" in err
+
+
+def test_export_of_a_run_that_is_not_finished(job, tmp_path):
+    output = tmp_path / "run"
+    process = runs.start(job, output, inject=SLOW)
+    runs.wait_for(lambda: journal_bytes(output, "vectors") > 4000)
+    runs.kill_tree(process)
+    process.communicate()
+    code, out, err = runs.finish(runs.start_program("export", output))
+    assert code == 0 and "contexts.vectors.h5" in out and "NOT complete" in out, err
+    with h5py.File(output / "contexts.vectors.h5") as raw:
+        assert b"not_scored" in raw["status"].attrs["flag_meanings"].encode()
+        assert raw.attrs["complete"] == 0
+
+
+def test_overwrite_removes_what_a_run_left(job, reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    (tmp_path / "run/notes.txt").write_text("mine")
+    code, _, err = runs.run(job, tmp_path / "run", "seed=6", "--overwrite")
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") != runs.digest(reference)
+    assert len(list((tmp_path / "run/journal/vectors").glob("*.log"))) == 1
+    assert (tmp_path / "run/notes.txt").exists()
+
+
+def test_corpus_without_any_word_is_an_error_of_the_job(job, tmp_path):
+    (tmp_path / "empty.txt").write_text("nothing here\n")
+    code, _, err = runs.run(job, tmp_path / "run", f"corpus.files=[{tmp_path / 'empty.txt'}]", ranks=2)
+    assert code == 2 and "no word of the tests occurs" in err
+
+
+def planned(job, *arguments):
+    code, out, err = runs.finish(runs.start_program("plan", job, *arguments))
+    assert code == 0, err
+    rows = {row.split()[0]: row.split()[1] for row in out.splitlines() if len(row.split()) > 1}
+    return out, [int(rows[name].replace(",", "")) for name in ("queries", "tokens")]
+
+
+def test_real_model_works_as_planned_on_any_number_of_ranks(tmp_path):
+    corpus = context_jobs.write_corpus(tmp_path / "corpus.txt", lines=60)
+    corpus.write_text(corpus.read_text() + "the rose " + "of " * 3000 + "\n")
+    job = context_jobs.write_job(tmp_path / "job.yaml", PLANTED, corpus, engine="torch")
+    out, counts = planned(job)
+    assert "words without a context: 1" in out and "cannot be computed" in out
+    for ranks in (1, 2):
+        code, _, err = runs.run(job, tmp_path / str(ranks), ranks=ranks)
+        assert code == 0, err
+        work = runs.status(tmp_path / str(ranks))["work"]
+        assert [work["distinct_sequences"], work["distinct_tokens"]] == counts
+    same_numbers(tmp_path / "1", tmp_path / "2")
+    with h5py.File(tmp_path / "1/contexts.vectors.h5") as raw:
+        meanings = raw["status"].attrs["flag_meanings"].split()
+        assert (raw["status"][()] == meanings.index("too_long")).sum() == 1
+    with h5py.File(tmp_path / "1/contexts.h5") as raw:
+        assert raw.attrs["num_distinct_tokens"] == counts[1]

@@ -1,0 +1,78 @@
+// What lies between the stages of a job: sealed files, the list of words, journals in folders of their own.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "results/Journal.hpp"
+#include "run/SealedFile.hpp"
+#include "run/Settings.hpp"
+#include "run/WordsFile.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+WordsFile some_words() {
+  WordsFile content{"{\"device\":\"fake\"}", 16, {1, 2, 3, 4}, {}};
+  content.words.push_back({"snow drop", 9, 5, 4, base::sha256("one")});
+  content.words.push_back({"", 0, 0, 0, base::sha256("")});
+  return content;
+}
+
+TEST(WordsFileTest, ReadsBackAndSeesEveryDamage) {
+  const testing::TemporaryDirectory directory;
+  const auto file = directory / "contexts.words";
+  EXPECT_FALSE(read_words(file).has_value());
+  write_words(file, some_words());
+  const auto read = read_words(file);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_TRUE(*read == some_words());
+  EXPECT_EQ(read->words[0].word, "snow drop");
+  EXPECT_EQ(read->cost.distinct_tokens, 3U);
+  const auto content = base::read_file(file);
+  for (std::size_t at = 0; at < content.size(); at += 7) {
+    auto changed = content;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    base::write_file_atomically(file, changed);
+    EXPECT_FALSE(read_words(file).has_value()) << at;
+  }
+  base::write_file_atomically(file, content.substr(0, 40));
+  EXPECT_FALSE(read_words(file).has_value());
+}
+
+TEST(WordsFileTest, OtherBytesAreAnError) {
+  EXPECT_THROW(decode_words({}), base::Error);
+  const auto bytes = encode(some_words());
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_THROW(decode_words(std::span(bytes).first(length)), base::Error) << length;
+  }
+}
+
+TEST(StageJournalTest, StagesDoNotSeeEachOther) {
+  const testing::TemporaryDirectory directory;
+  const results::JournalHeader header{{}, "{}", "{}", "20260101T000000Z-1"};
+  const std::vector<std::byte> payload(5);
+  {
+    results::JournalWriter writer(directory.path(), header, "vectors");
+    writer.stage({base::sha256("a"), 3, 1, {}}, payload);
+    writer.commit();
+  }
+  EXPECT_TRUE(fs::exists(directory / "journal/vectors/20260101T000000Z-1.log"));
+  EXPECT_EQ(results::JournalStore::open(directory.path(), "vectors").records().size(), 1U);
+  EXPECT_TRUE(results::JournalStore::open(directory.path(), "effects").attempts().empty());
+  EXPECT_TRUE(results::JournalStore::open(directory.path()).attempts().empty());
+}
+
+TEST(StageSettingsTest, FieldsOfAStageAreNamedWhereTheyDiffer) {
+  const RunSettings settings{"{\"device\":\"fake\"}"};
+  const auto one = with_field(settings, "contexts.sample", "12");
+  const auto two = with_field(settings, "contexts.sample", "34");
+  EXPECT_EQ(settings_differences(one.text, two.text), std::vector<std::string>{"contexts.sample: 12 -> 34"});
+}
+
+}  // namespace
+}  // namespace stereosweep::run
