@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/ContextsPlan.hpp"
 #include "app/ContextsStatistics.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -57,16 +58,11 @@ std::string summary(const domain::Job& job) {
          tests_with_shared_words(settings);
 }
 
-[[noreturn]] void refuse(const std::string& command) {
-  throw base::InputError(base::describe("no " + command + " for a contexts job", "this version only checks such jobs"));
-}
-
-void plan(const PlanRequest& /*request*/) { refuse("plan"); }
-
 }  // namespace
 
 ProbeCommands contexts_commands() {
-  return {domain::Contexts::probe_name, summary, plan, show_contexts, contexts_statistics, assist_contexts_statistics};
+  return {domain::Contexts::probe_name, summary, plan_contexts, show_contexts, contexts_statistics,
+          assist_contexts_statistics};
 }
 
 }  // namespace stereosweep::app

@@ -8,6 +8,7 @@
 #include "base/File.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
+#include "run/ExportContexts.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
@@ -39,9 +40,23 @@ void require_same_origin(const run::RunDirectory& directory, const results::Jour
   }
 }
 
+void export_stages(const run::RunDirectory& directory, const domain::Job& job) {
+  const auto files = job.contexts().needs_model()
+                         ? base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files)
+                         : base::FileSet("");
+  const auto check = [&](const results::JournalStore& store) { require_same_origin(directory, store, job, files); };
+  for (const auto& line : run::export_contexts(directory, job, files, check)) {
+    std::cout << line << '\n';
+  }
+}
+
 int export_run_directory(const std::filesystem::path& root) {
   const run::RunDirectory directory(root);
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
+  if (std::holds_alternative<domain::Contexts>(job.probe)) {
+    export_stages(directory, job);
+    return static_cast<int>(base::ExitCode::done);
+  }
   const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto probe = probe::make_probe(job, tokenizer);

@@ -32,4 +32,6 @@ std::string probe_of(const results::ResultFile& file) {
   return schema.starts_with(prefix) ? schema.substr(prefix.size()) : "";
 }
 
+bool is_stage_file(const results::ResultFile& file) { return probe_of(file).find('.') != std::string::npos; }
+
 }  // namespace stereosweep::app

@@ -57,6 +57,9 @@ const ProbeCommands& commands_of(std::string_view probe);
 /// The probe that a result file names; "" where it names none.
 std::string probe_of(const results::ResultFile& file);
 
+/// Whether the file holds a stage before the last ("contexts.vectors"): numbers that nothing is derived from directly.
+bool is_stage_file(const results::ResultFile& file);
+
 /// Contexts that `plan` reads one by one; a larger product is sampled, so that 10^9 cells answer within seconds.
 constexpr std::uint64_t max_contexts_planned = 20'000;
 

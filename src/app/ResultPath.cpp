@@ -19,7 +19,8 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     const auto name = entry.path().filename().string();
-    if (entry.is_regular_file() && name.ends_with(".h5") && !name.ends_with(".stats.h5") && !name.ends_with(".vectors.h5")) {
+    if (entry.is_regular_file() && name.ends_with(".h5") && !name.ends_with(".stats.h5") &&
+        !name.ends_with(".vectors.h5")) {
       found.push_back(entry.path());
     }
   }

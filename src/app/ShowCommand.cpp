@@ -88,6 +88,9 @@ int show_command(const Arguments& arguments) {
   if (!line->has("status")) {
     std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
   }
+  if (is_stage_file(file)) {
+    return static_cast<int>(base::ExitCode::done);
+  }
   commands_of(probe_of(file))
       .show(file, line->has("status") ? Detail::status_only : Detail::everything, line->get<std::size_t>("top"));
   return static_cast<int>(base::ExitCode::done);

@@ -69,6 +69,10 @@ Source open_source(const CommandLine& line) {
   source.path = find_result(line.place);
   require_statistics_keys(line.overrides);
   source.file = std::make_unique<const results::ResultFile>(source.path);
+  if (is_stage_file(*source.file)) {
+    throw base::InputError(base::describe("no statistics of '" + source.path.string() + "'",
+                                          "it holds an earlier stage of its run", "name the run directory"));
+  }
   source.job = job_of(*source.file, line.overrides);
   return source;
 }

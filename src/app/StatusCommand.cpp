@@ -29,7 +29,7 @@ std::string journal_line(const fs::path& directory) {
   std::uint64_t attempts = 0;
   std::uint64_t bytes = 0;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory / "journal", ignored)) {
+  for (const auto& entry : fs::recursive_directory_iterator(directory / "journal", ignored)) {
     if (entry.path().extension() == ".log") {
       ++attempts;
       bytes += entry.file_size(ignored);

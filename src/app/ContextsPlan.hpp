@@ -1,0 +1,11 @@
+// What a contexts job will cost: the corpus is scanned, the model's weights are not read.
+#pragma once
+
+#include "app/ProbeCommands.hpp"
+
+namespace stereosweep::app {
+
+/// The contexts probe's `plan`.
+void plan_contexts(const PlanRequest& request);
+
+}  // namespace stereosweep::app
