@@ -1,0 +1,83 @@
+// Processor seconds of stage `effects` on one thread, vectors in memory: bench_effects SPECIFICATION.json
+//   {"raw": FILE of float32 [word, context, dimension], "store": FILE to make, "dimension", "contexts", "samples",
+//   "seed",
+//    "shown": how many effect sizes of each test are printed, "tests": [{"label", "x", "y", "a", "b": lists of words}]}
+// Prints {"cpu": s, "effects": {label: [...]}}.
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "base/File.hpp"
+#include "base/Json.hpp"
+#include "probe/EffectsProbe.hpp"
+
+namespace {
+
+using namespace stereosweep;
+
+domain::Job job_of(const base::Json& asked) {
+  domain::Contexts settings;
+  settings.vectors = domain::ContextualVectors{};
+  settings.samples = asked.at("samples").get<std::int64_t>();
+  for (const auto& test : asked.at("tests")) {
+    const auto set = [&](const char* name) {
+      return domain::WordSet{name, test.at(name).get<std::vector<std::string>>()};
+    };
+    settings.tests.push_back({test.at("label").get<std::string>(), "", domain::EmbeddingTest::Kind::weat, set("x"),
+                              set("y"), set("a"), set("b")});
+  }
+  domain::Job job;
+  job.seed = asked.at("seed").get<std::uint64_t>();
+  job.probe = settings;
+  return job;
+}
+
+std::vector<probe::WordVectors> make_store(const base::Json& asked, const domain::Job& job) {
+  const auto dimension = asked.at("dimension").get<std::uint64_t>();
+  const auto contexts = asked.at("contexts").get<std::uint64_t>();
+  std::vector<probe::WordVectors> words;
+  for (const auto& word : probe::list_words(job.contexts().tests)) {
+    words.push_back({word, contexts, contexts, 0, {}});
+  }
+  const auto raw = base::map_file(asked.at("raw").get<std::string>());
+  const auto* numbers = reinterpret_cast<const float*>(raw.bytes.data());
+  probe::VectorStoreWriter writer(asked.at("store").get<std::string>(), words, dimension);
+  for (std::uint64_t row = 0; row < words.size() * contexts; ++row) {
+    writer.add(row / contexts, {numbers + row * dimension, dimension});
+  }
+  return writer.finish();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::cerr << "bench_effects SPECIFICATION.json\n";
+    return 2;
+  }
+  const auto asked = base::parse_json(base::read_file(arguments[1]), arguments[1]);
+  const auto job = job_of(asked);
+  const auto words = make_store(asked, job);
+  const auto store = std::make_shared<probe::VectorStore>(asked.at("store").get<std::string>(), words,
+                                                          asked.at("dimension").get<std::uint64_t>());
+  store->verify(words);  // brings the file into memory
+  const probe::EffectsProbe effects(job, words, store);
+  const auto shown = asked.at("shown").get<std::size_t>();
+  base::Json result;
+  const auto start = std::clock();
+  for (std::uint64_t index = 0; index < effects.blocks().num_blocks(); ++index) {
+    const auto block = effects.blocks().block(index);
+    const auto raw = effects.fold(block, {});
+    const auto at = effects.blocks().product().coordinates(block.first_context);
+    auto& list = result["effects"][effects.tests()[at[0]].test.label];
+    for (const double value : std::get<std::vector<double>>(raw.columns[1])) {
+      if (list.size() < shown) {
+        list.push_back(value);
+      }
+    }
+  }
+  result["cpu"] = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  std::cout << result.dump() << '\n';
+  return 0;
+}
