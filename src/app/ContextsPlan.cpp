@@ -7,6 +7,7 @@
 #include "app/PlanText.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
+#include "corpus/StaticVectors.hpp"
 #include "engine/CausalPlan.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/CausalSpecification.hpp"
@@ -196,6 +197,30 @@ void plan_contexts(const PlanRequest& request) {
       }
     }
   }
+}
+
+void plan_table(const domain::Job& job, std::optional<std::uint64_t> limit) {
+  const auto& source = job.contexts().from_table();
+  const auto names = probe::list_words(job.contexts().tests);
+  const auto table = corpus::read_vectors(source.file, source.format, names);
+  std::cout << job.name << ": contexts, vectors of " << source.file << '\n';
+  plan_line(std::cout, "product") << commands_of(job.probe_name()).summary(job) << '\n';
+  plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
+                                  << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
+                                  << " dimensions\n";
+  std::map<std::string, std::set<std::string>> missing;
+  std::vector<probe::WordVectors> words;
+  for (const auto& name : names) {
+    const bool found = std::ranges::find(table.missing, name) == table.missing.end();
+    words.push_back({name, found ? 1U : 0U, found ? 1U : 0U, found ? 1U : 0U, {}});
+    if (!found) {
+      missing[name].insert("not in the file");
+    }
+  }
+  print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
+  const probe::EffectsProbe effects(job, std::move(words), nullptr);
+  print_tests(effects.tests());
+  print_effects(job, effects, static_cast<double>(table.vectors.size() * sizeof(float)));
 }
 
 }  // namespace stereosweep::app

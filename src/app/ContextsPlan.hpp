@@ -8,4 +8,7 @@ namespace stereosweep::app {
 /// The contexts probe's `plan`.
 void plan_contexts(const PlanRequest& request);
 
+/// The same for vectors of a file: no model is asked.
+void plan_table(const domain::Job& job, std::optional<std::uint64_t> limit);
+
 }  // namespace stereosweep::app

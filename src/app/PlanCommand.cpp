@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/CommandLine.hpp"
+#include "app/ContextsPlan.hpp"
 #include "app/ModelPlan.hpp"
 #include "app/ProbeCommands.hpp"
 #include "base/Error.hpp"
@@ -68,6 +69,12 @@ bool has_tokenizer(const base::FileSet& files) {
 }
 
 void plan_job(const domain::Job& job, const Request& request) {
+  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+      contexts != nullptr && !contexts->needs_model()) {
+    plan_table(job, request.limit);
+    std::cout << std::flush;
+    return;
+  }
   const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
   if (files.find("config.json") != nullptr && model::is_causal(files)) {
     print_model_plan(std::cout, files, job, request.gpu_bytes);

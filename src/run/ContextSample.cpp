@@ -7,6 +7,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
+#include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/Messenger.hpp"
@@ -22,6 +23,7 @@ using base::with_thousands;
 using parallel::coordinated;
 
 constexpr std::size_t words_per_line = 8;
+constexpr std::string_view table_magic = "stereosweep-vectors/1";
 
 std::vector<std::byte> encode(const corpus::Sample& sample) {
   base::ByteWriter out;
@@ -177,16 +179,98 @@ ContextSource source_of(std::span<const std::byte> bytes, const domain::Job& job
 }
 
 /// Words themselves, asked of the model's input embeddings.
-ContextSource static_source(const domain::Job& job, const base::FileSet& files) {
+ContextSource embeddings_source(const domain::Job& job, const base::FileSet& files) {
   return source_of(encode(probe::static_sample(probe::list_words(job.contexts().tests), nullptr)), job, files);
+}
+
+/// Vectors of a file as OUT/contexts.sample keeps them: magic, dimension, then word and vector (empty: none).
+std::vector<std::byte> encode(const std::vector<std::string>& words, const corpus::StaticTable& table) {
+  base::ByteWriter out;
+  out.text(table_magic).number(static_cast<std::uint64_t>(table.dimension)).number(std::uint64_t{words.size()});
+  std::size_t row = 0;
+  for (const auto& word : words) {
+    const bool found = row < table.words.size() && table.words[row] == word;
+    const auto dimension = static_cast<std::size_t>(table.dimension);
+    out.text(word).array(found ? std::span(table.vectors).subspan(row * dimension, dimension)
+                               : std::span<const float>());
+    row += found ? 1 : 0;
+  }
+  return out.take();
+}
+
+/// Nothing where the bytes are not of the job's words.
+std::optional<ContextSource> table_source(std::span<const std::byte> bytes, const domain::Job& job) {
+  const auto words = probe::list_words(job.contexts().tests);
+  base::ByteReader in(bytes);
+  if (in.text() != table_magic) {
+    return std::nullopt;
+  }
+  const auto dimension = in.number<std::uint64_t>();
+  if (in.number<std::uint64_t>() != words.size()) {
+    return std::nullopt;
+  }
+  auto table = std::make_shared<probe::StaticTable>();
+  for (const auto& word : words) {
+    if (in.text() != word) {
+      return std::nullopt;
+    }
+    table->push_back(in.array<float>());
+    if (!table->back().empty() && table->back().size() != dimension) {
+      return std::nullopt;
+    }
+  }
+  auto sample = std::make_shared<const corpus::Sample>(probe::static_sample(words, table.get()));
+  return ContextSource{std::move(sample), std::move(table), dimension, digest_of(bytes), {}};
+}
+
+/// Rank zero reads the file of vectors.
+std::vector<std::byte> read_table(const domain::Job& job) {
+  const auto& settings = job.contexts();
+  const auto words = probe::list_words(settings.tests);
+  const auto table = corpus::read_vectors(settings.from_table().file, settings.from_table().format, words);
+  base::log(base::LogLevel::info, "vectors: " + with_thousands(table.words.size()) + " of " +
+                                      base::counted(words.size(), "word") + " are among the " +
+                                      with_thousands(table.rows) + " of " + settings.from_table().file + ", " +
+                                      std::to_string(table.dimension) + " dimensions");
+  if (!table.missing.empty()) {
+    base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", "));
+  }
+  if (table.words.empty()) {
+    throw base::InputError(base::describe("no word of the tests has a vector in '" + settings.from_table().file + "'",
+                                          base::counted(table.rows, "word") + " were read"));
+  }
+  return encode(words, table);
+}
+
+ContextSource collect_table(JobParts& job) {
+  std::vector<std::byte> unsaved;
+  auto bytes = coordinated(job.world, [&] {
+    if (!job.leads()) {
+      return std::vector<std::byte>();
+    }
+    if (auto kept = read_sealed(job.directory.context_sample()); kept && table_source(*kept, job.job())) {
+      return std::move(*kept);
+    }
+    unsaved = read_table(job.job());
+    return unsaved;
+  });
+  bytes = job.world.broadcast(std::move(bytes), 0);
+  auto source = *table_source(bytes, job.job());
+  source.unsaved = std::move(unsaved);
+  return source;
 }
 
 }  // namespace
 
 std::optional<ContextSource> read_source(const RunDirectory& directory, const domain::Job& job,
                                          const base::FileSet& files) {
-  if (job.contexts().is_static()) {
-    return static_source(job, files);
+  const auto& settings = job.contexts();
+  if (settings.is_static() && settings.needs_model()) {
+    return embeddings_source(job, files);
+  }
+  if (settings.is_static()) {
+    const auto table = read_sealed(directory.context_sample());
+    return table ? table_source(*table, job) : std::nullopt;
   }
   const auto bytes = kept_sample(directory.context_sample(), job.contexts());
   return bytes ? std::optional(source_of(*bytes, job, files)) : std::nullopt;
@@ -194,7 +278,10 @@ std::optional<ContextSource> read_source(const RunDirectory& directory, const do
 
 ContextSource collect_contexts(JobParts& job) {
   if (job.job().contexts().is_static()) {
-    return coordinated(job.world, [&] { return static_source(job.job(), job.scoring->files); });
+    if (!job.job().contexts().needs_model()) {
+      return collect_table(job);
+    }
+    return coordinated(job.world, [&] { return embeddings_source(job.job(), job.scoring->files); });
   }
   const auto file = job.directory.context_sample();
   auto bytes = coordinated(job.world, [&] {

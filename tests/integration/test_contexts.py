@@ -282,3 +282,60 @@ def test_real_model_works_as_planned_on_any_number_of_ranks(tmp_path):
         assert (raw["status"][()] == meanings.index("too_long")).sum() == 1
     with h5py.File(tmp_path / "1/contexts.h5") as raw:
         assert raw.attrs["num_distinct_tokens"] == counts[1]
+
+
+@pytest.fixture(scope="module")
+def table(job):
+    """Static vectors of all words but one, with another word of which two blanks make one name."""
+    rng = numpy.random.default_rng(3)
+    words = [word for word in dict.fromkeys(sum(context_jobs.SETS.values(), [])) if word != "flea"]
+    vectors = {word: rng.standard_normal(20).astype(numpy.float32) for word in words}
+    rows = [word.replace(" ", "_") + " " + " ".join(repr(float(x)) for x in vectors[word]) for word in words]
+    path = job.parent / "vectors.txt"
+    path.write_text(f"{len(rows) + 1} 20\nother " + " ".join(["1"] * 20) + "\n" + "\n".join(rows) + "\n")
+    return path, vectors
+
+
+def static_job(job, path, **changes):
+    text = job.read_text()
+    text = text.replace(text[text.index("corpus:"): text.index("axes:")], f"vectors: {changes['vectors']}\n")
+    text = text.replace("samples: 600\n", "")
+    if "model" not in changes:
+        text = text.replace(text[text.index("model:"): text.index("probe:")], "")
+    path.write_text(text)
+    return path
+
+
+def test_static_vectors_of_a_file_need_no_model(job, table, tmp_path):
+    path, vectors = table
+    small = static_job(job, tmp_path / "job.yaml", vectors=f"{{file: {path}}}")
+    code, out, err = runs.finish(runs.start_program("plan", small))
+    assert code == 0 and "words without a vector: 1" in out, err
+    for ranks in (1, 3):
+        code, _, err = runs.run(small, tmp_path / str(ranks), ranks=ranks)
+        assert code == 0 and "words without a vector: flea" in err, err
+    same_numbers(tmp_path / "1", tmp_path / "3")
+    with xarray.open_dataset(tmp_path / "1/contexts.h5", engine="h5netcdf") as effects:
+        test = effects.sel(test="T1").isel(sample=0)
+        sets = [json.loads(str(test[f"test_{name}_words"].values)) for name in "xyab"]
+        units = {word: row / numpy.linalg.norm(row) for word, row in
+                 ((word, row.astype(numpy.float64)) for word, row in vectors.items())}
+        x, y, a, b = ([units[word] for word in words] for words in sets)
+        scores = [numpy.mean([t @ c for c in a]) - numpy.mean([t @ c for c in b]) for t in x + y]
+        size = (numpy.mean(scores[: len(x)]) - numpy.mean(scores[len(x):])) / numpy.std(scores, ddof=1)
+        assert effects.sizes["sample"] == 1
+        numpy.testing.assert_allclose(float(test.effect_size), size, rtol=1e-12)
+    code, _, err = runs.run(small, tmp_path / "1")
+    assert code == 0 and "nothing to do" in err
+    assert runs.finish(runs.start_program("export", tmp_path / "1"))[0] == 0
+
+
+def test_static_vectors_of_a_models_embeddings(job, tmp_path):
+    small = static_job(job, tmp_path / "job.yaml", vectors="{format: model}", model=True)
+    small.write_text(small.read_text().replace(str(LETTERS), str(PLANTED)).replace("engine: fake", "engine: torch"))
+    code, out, err = runs.finish(runs.start_program("plan", small))
+    assert code == 0, err
+    for ranks in (1, 2):
+        code, _, err = runs.run(small, tmp_path / str(ranks), ranks=ranks)
+        assert code == 0, err
+    same_numbers(tmp_path / "1", tmp_path / "2")
