@@ -5,13 +5,16 @@
 #include <limits>
 
 #include "app/PlanText.hpp"
+#include "base/ElmoFiles.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/CausalPlan.hpp"
+#include "engine/ElmoPlan.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/CausalSpecification.hpp"
 #include "model/CheckpointConfig.hpp"
+#include "model/ElmoOptions.hpp"
 #include "probe/EffectsProbe.hpp"
 #include "probe/VectorsProbe.hpp"
 
@@ -38,8 +41,11 @@ class QueryPlanner {
   explicit QueryPlanner(const PlanRequest& request) : request_(request) {
     constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
     const bool has_config = request.files.find("config.json") != nullptr;
+    is_elmo_ = base::is_elmo(request.files);
     is_causal_ = has_config && model::is_causal(request.files);
-    if (is_causal_) {
+    if (is_elmo_) {
+      elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
+    } else if (is_causal_) {
       const auto specification = model::read_causal_specification(request.files);
       causal_.input = {static_cast<int>(specification.layers.size()), specification.vocabulary,
                        specification.max_tokens};
@@ -56,7 +62,16 @@ class QueryPlanner {
   /// Adds what one block takes; returns whether each query has an answer.
   std::vector<bool> add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
     std::vector<query::Answer> answers;
-    if (is_causal_) {
+    if (is_elmo_) {
+      auto plan = engine::plan_elmo(queries, request_.tokenizer, elmo_layers_, engine::max_sentence_words);
+      audit.sequences += plan.sentences.size();
+      for (const auto& sentence : plan.sentences) {
+        const auto tokens = static_cast<std::uint64_t>(engine::tokens_of(sentence));
+        audit.tokens += tokens;
+        audit.longest = std::max(audit.longest, tokens);
+      }
+      answers = std::move(plan.answers);
+    } else if (is_causal_) {
       auto plan = engine::plan_causal(queries, request_.tokenizer, causal_);
       const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
       audit.sequences += counts.sequences;
@@ -87,6 +102,8 @@ class QueryPlanner {
 
  private:
   const PlanRequest& request_;
+  bool is_elmo_ = false;
+  int elmo_layers_ = 0;
   bool is_causal_ = false;
   engine::CausalLimits causal_;
   engine::MaskedLimits masked_;
@@ -165,7 +182,8 @@ void plan_contexts(const PlanRequest& request) {
   const auto& settings = job.contexts();
   const auto limit = request.limit.value_or(40);
   const auto sample = std::make_shared<const corpus::Sample>(sample_of(job, probe::list_words(settings.tests)));
-  const probe::VectorsProbe vectors(job, sample, engine::vector_width(job.execution.engine, request.files));
+  const probe::VectorsProbe vectors(
+      job, sample, engine::vector_width(job.execution.engine, request.files, probe::source_of(settings)));
   const auto audit = audit_vectors(request, vectors);
   std::cout << job.name << ": contexts on " << job.model.path << '\n';
   plan_line(std::cout, "product") << commands_of(job.probe_name()).summary(job) << '\n';

@@ -14,7 +14,6 @@ namespace {
 
 // Input products of a pass lie in memory: 64 kB a token at the published size. More sentences at once gain nothing.
 constexpr std::int64_t max_pass_tokens = 2048;
-constexpr std::int64_t max_words = 4096;
 
 // The sentences of one forward pass, and which of its words are read.
 struct Batch {
@@ -83,7 +82,7 @@ ElmoEngine::ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer:
 
 std::vector<query::Answer> ElmoEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
-  auto plan = plan_elmo(queries, tokenizer_, model_->num_layers(), max_words);
+  auto plan = plan_elmo(queries, tokenizer_, model_->num_layers(), max_sentence_words);
   counts_.queries += queries.size();
   VectorPools pools;
   for (std::span<const Sentence> left = plan.sentences; !left.empty();) {

@@ -35,6 +35,9 @@ struct ElmoPlan {
   std::vector<Sentence> sentences;     ///< longest first, then by words
 };
 
+/// Words of the longest sentence that is taken.
+inline constexpr std::int64_t max_sentence_words = 4096;
+
 /// `num_layers`: of LSTMs. `max_words`: longest sentence.
 ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers,
                    std::int64_t max_words);

@@ -17,6 +17,7 @@
 #include "engine/TorchEngine.hpp"
 #include "model/CausalSpecification.hpp"
 #include "model/CudaLibrary.hpp"
+#include "model/ElmoOptions.hpp"
 #include "model/MaskedModel.hpp"
 
 namespace stereosweep::engine {
@@ -109,9 +110,13 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                                        settings.batch_tokens);
 }
 
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files) {
+std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, query::VectorSource source) {
   if (kind == domain::EngineKind::fake) {
     return FakeEngine::vector_width;
+  }
+  if (base::is_elmo(files)) {  // both directions; a word's own vector is what both begin with
+    const auto projection = static_cast<std::uint64_t>(model::read_elmo_options(files).projection);
+    return source == query::VectorSource::input_embedding ? projection : 2 * projection;
   }
   return static_cast<std::uint64_t>(model::is_causal(files) ? model::read_causal_specification(files).hidden
                                                             : model::read_config(files).hidden);

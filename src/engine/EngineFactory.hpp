@@ -35,8 +35,9 @@ struct EngineSettings {
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
                                            const tokenizer::Tokenizer& tokenizer);
 
-/// Length of the vectors that the engine answers to `Embed`. Throws InputError for a model that cannot be used.
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files);
+/// Length of the vectors that the engine answers to an `Embed` of this source. Throws InputError for a model that
+/// cannot be used.
+std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, query::VectorSource source);
 
 /// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
 std::string device_description(const EngineSettings& settings);

@@ -35,7 +35,7 @@ std::uint64_t axis_length(const corpus::Sample& sample, const domain::Job& job) 
 query::Embed settings_of(const domain::Contexts& settings) {
   query::Embed asked;
   if (settings.is_static()) {
-    asked.source = query::VectorSource::input_embedding;
+    asked.source = source_of(settings);
     return asked;
   }
   using Pool = domain::ContextualVectors::Pool;
@@ -163,6 +163,10 @@ void VectorsProbe::hash_content(const plan::Block& block, base::Sha256& hash) co
       hash.update(std::as_bytes(std::span((*table_)[(block.first_context + i) / contexts_])));
     }
   }
+}
+
+query::VectorSource source_of(const domain::Contexts& settings) {
+  return settings.is_static() ? query::VectorSource::input_embedding : query::VectorSource::hidden_state;
 }
 
 corpus::Sample static_sample(const std::vector<std::string>& words, const StaticTable* table) {

@@ -47,6 +47,9 @@ class VectorsProbe final : public Probe {
   RawSchema schema_;
 };
 
+/// Where the vectors of a job come from.
+query::VectorSource source_of(const domain::Contexts& settings);
+
 /// What the sample of static vectors is: each word once, after a blank, as in running text; none for `table`'s gaps.
 corpus::Sample static_sample(const std::vector<std::string>& words, const StaticTable* table);
 

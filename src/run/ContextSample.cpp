@@ -173,7 +173,7 @@ std::optional<std::vector<std::byte>> kept_sample(const std::filesystem::path& f
 ContextSource source_of(std::span<const std::byte> bytes, const domain::Job& job, const base::FileSet& files) {
   return {std::make_shared<const corpus::Sample>(decode(bytes)),
           nullptr,
-          engine::vector_width(job.execution.engine, files),
+          engine::vector_width(job.execution.engine, files, probe::source_of(job.contexts())),
           digest_of(bytes),
           {}};
 }

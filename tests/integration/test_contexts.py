@@ -10,6 +10,7 @@ import signal
 import time
 
 import context_jobs
+import elmo_models
 import h5py
 import numpy
 import philox
@@ -339,3 +340,16 @@ def test_static_vectors_of_a_models_embeddings(job, tmp_path):
         code, _, err = runs.run(small, tmp_path / str(ranks), ranks=ranks)
         assert code == 0, err
     same_numbers(tmp_path / "1", tmp_path / "2")
+
+
+def test_elmo_works_as_planned(job, tmp_path):
+    elmo_models.write(tmp_path / "elmo", elmo_models.TINY)
+    small = tmp_path / "job.yaml"
+    small.write_text(job.read_text().replace(str(LETTERS), str(tmp_path / "elmo")).replace("engine: fake", "engine: torch"))
+    _, counts = planned(small)
+    code, _, err = runs.run(small, tmp_path / "run", ranks=2)
+    assert code == 0, err
+    work = runs.status(tmp_path / "run")["work"]
+    assert [work["distinct_sequences"], work["distinct_tokens"]] == counts
+    with h5py.File(tmp_path / "run/contexts.vectors.h5") as raw:
+        assert raw["vector"].shape[2] == 2 * elmo_models.TINY["projection"]
