@@ -14,7 +14,7 @@ namespace stereosweep::app {
 namespace {
 
 constexpr unsigned half_bits = 64;
-constexpr double steps_per_second = 4e8;  ///< of one thread, in an exact test
+constexpr double steps_per_second = 1e9;  ///< of one thread, in an exact test
 
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
 stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, const parallel::Communicator& world,

@@ -39,7 +39,7 @@ class ExactPermutation {
 
   PartitionCount num_partitions() const { return num_partitions_; }
   std::uint64_t num_pieces() const { return num_choices_ * first_.size(); }
-  /// Steps of all walks, at most: what the test costs (about 4e8 a second and core).
+  /// Steps of all walks, at most: what the test costs (about 1e9 a second and core).
   double num_steps() const;
   /// Partitions of one piece that reach the threshold.
   std::uint64_t count(std::uint64_t piece) const;

@@ -41,6 +41,20 @@ void exact(std::size_t n, double shift, unsigned threads) {
               stats::exact_p(count, test.num_partitions()));
 }
 
+/// One of many equal shares of a test that ranks would divide, and what the whole would take here.
+void exact_share(std::size_t n, double shift, unsigned num_shares, unsigned threads) {
+  namespace stats = stereosweep::stats;
+  const auto x = scores(n, 1, shift);
+  const auto y = scores(n, 2, 0);
+  const stats::ExactPermutation test(x, y, threads);
+  const auto start = std::chrono::steady_clock::now();
+  const auto count = test.count_share(0, num_shares, threads);
+  const double share = seconds_since(start);
+  std::printf("exact %zu vs %zu, shift %.3f: share 1 of %u in %.3f s (%s partitions), all of %s about %.0f s\n", n, n,
+              shift, num_shares, share, stats::to_text(count).c_str(), stats::to_text(test.num_partitions()).c_str(),
+              share * num_shares);
+}
+
 void monte_carlo(std::size_t n, std::uint64_t draws, unsigned threads) {
   namespace stats = stereosweep::stats;
   const auto x = scores(n, 1, 0.02);
@@ -62,6 +76,8 @@ int main(int argc, char** argv) {
     exact(n, 0, threads);
   }
   exact(25, 0.04, threads);
+  exact_share(32, 0, 1024, threads);
+  exact_share(32, 0.04, 1024, threads);
   monte_carlo(25, 10'000'000, threads);
   return EXIT_SUCCESS;
 }
