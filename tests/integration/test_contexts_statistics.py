@@ -1,0 +1,167 @@
+"""`stats` of contexts jobs: the numbers of numpy and scipy from the file's own associations, on any number of ranks."""
+
+import json
+
+import context_jobs
+import numpy as np
+import pytest
+import runs
+import xarray as xr
+from scipy import stats
+
+LETTERS = runs.ROOT / "tests/models/letters"
+X = [f"flower{i}" for i in range(8)]
+Y = [f"insect{i}" for i in range(7)]
+A, B = [f"good{i}" for i in range(5)], [f"bad{i}" for i in range(6)]
+LARGE = [[f"{side}{i}" for i in range(26)] for side in "vw"]
+
+
+def words_of(names):
+    return "[" + ", ".join(names) + "]"
+
+
+def write_static_job(folder):
+    rng = np.random.default_rng(11)
+    lines = []
+    for name in X + Y + A + B + LARGE[0] + LARGE[1]:
+        lean = {"f": 0.5, "g": 0.5}.get(name[0], 0) * np.arange(20) / 20
+        vector = rng.normal(size=20) + lean
+        lines.append(name + " " + " ".join(f"{value:.6f}" for value in vector))
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
+    sides = f"a: {{label: good, words: {words_of(A)}}}, b: {{label: bad, words: {words_of(B)}}}"
+    (folder / "job.yaml").write_text(f"""schema: stereosweep/1
+name: static_words
+seed: 3
+probe: contexts
+vectors: {{file: {folder / 'vectors.txt'}, format: glove_text}}
+axes:
+  tests:
+    - {{label: small, x: {{label: flowers, words: {words_of(X)}}}, y: {{label: insects, words: {words_of(Y)}}}, {sides}}}
+    - {{label: large, x: {{label: v, words: {words_of(LARGE[0])}}}, y: {{label: w, words: {words_of(LARGE[1])}}}, {sides}}}
+    - {{label: words, kind: wefat, x: {{label: all, words: {words_of(X + Y)}}}, {sides}}}
+statistics:
+  draws: 20000
+  detections:
+    - {{label: flowers, against: [words], single_axis: [words], intersectional: {words_of(X)}, emergent: [{X[0]}]}}
+""")
+    return folder / "job.yaml"
+
+
+@pytest.fixture(scope="module")
+def static_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("static")
+    job = write_static_job(folder)
+    code, _, err = runs.run(job, folder / "run")
+    assert code == 0, err
+    return folder / "run"
+
+
+def associations_of_file(output, words):
+    """Mean cosine with A minus mean cosine with B, from the text file."""
+    units = {}
+    for line in (output.parent / "vectors.txt").read_text().splitlines():
+        word, *values = line.split()
+        vector = np.array(values, dtype=float)
+        units[word] = vector / np.linalg.norm(vector)
+    return [np.mean([units[w] @ units[a] for a in A]) - np.mean([units[w] @ units[b] for b in B]) for w in words]
+
+
+def statistics(output, *settings, ranks=1):
+    """The tables of `stats` and what it prints."""
+    process = runs.start_program("stats", output, *settings, ranks=ranks)
+    code, out, err = runs.finish(process, 120)
+    assert code == 0, err
+    with xr.open_dataset(output / "contexts.stats.h5", engine="h5netcdf") as tables:
+        return tables.load(), out
+
+
+def test_static_vectors_as_scipy(static_run):
+    tables, out = statistics(static_run)
+    raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
+    for test in ("small", "large"):
+        place = list(raw["test"].values).index(test)
+        sizes = [len(json.loads(str(raw[f"test_{side}_words"].values[place]))) for side in "xy"]
+        association = raw["association"].values[place, 0, : sum(sizes)]
+        x, y = association[: sizes[0]], association[sizes[0] :]
+        assert np.allclose(association, associations_of_file(static_run, X + Y if test == "small" else sum(LARGE, [])))
+        effect = (x.mean() - y.mean()) / association.std(ddof=1)
+        combined = tables["combined_effect"].sel(test=test, variance="paper", estimator="dersimonian_laird")
+        assert float(combined) == pytest.approx(effect, rel=1e-12)
+        z = effect / association.std(ddof=1)  # one sample: the published V alone
+        log_p = tables["log10_p_two_sided"].sel(test=test, variance="paper", estimator="dersimonian_laird")
+        assert float(log_p) == pytest.approx((np.log(2) + stats.norm.logsf(abs(z))) / np.log(10), rel=1e-12)
+        p = float(tables["permutation_p"].sel(test=test))
+        if test == "small":
+            exact = stats.permutation_test((x, y), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
+                                           vectorized=True, n_resamples=np.inf, alternative="greater")  # fmt: skip
+            assert p == exact.pvalue
+            assert str(tables["permutation_partitions"].sel(test=test).values) == "6435"
+        else:  # 5e14 partitions, counted; the normal distribution is close
+            normal = stats.norm.sf(effect * np.sqrt(sizes[0] * sizes[1] / sum(sizes)))
+            assert p == pytest.approx(normal, rel=0.05)
+            assert str(tables["permutation_partitions"].sel(test=test).values) == "495918532948104"
+    assert "exact" in out and "495918532948104" in out
+
+
+def test_detection_from_word_effects(static_run):
+    tables, out = statistics(static_run)
+    names = [str(word) for word in tables["word"].sel(test="words").values if str(word)]
+    effects = dict(zip(names, tables["word_effect"].sel(test="words").values, strict=False))
+    detected = json.loads(str(tables["detected_words"].values[0, 0]))
+    threshold = float(tables["best_threshold"].values[0, 0])
+    assert sorted(detected) == sorted(name for name in names if effects[name] > threshold)
+    right = sum((name in detected) == (name in X) for name in names)
+    assert float(tables["best_accuracy"].values[0, 0]) == pytest.approx(right / len(names))
+    pairs = [(effects[a] > effects[b]) + 0.5 * (effects[a] == effects[b]) for a in X for b in Y]
+    assert float(tables["area"].values[0]) == pytest.approx(np.mean(pairs))
+    assert "IBD detects" in out
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_same_numbers_on_any_number_of_ranks(static_run, ranks):
+    alone, text = statistics(static_run)
+    shared, shared_text = statistics(static_run, ranks=ranks)
+    assert shared_text == text
+    assert shared.identical(alone)
+
+
+def test_ranks_end_together_on_bad_input(static_run):
+    process = runs.start_program("stats", static_run, "samples=3", ranks=2)
+    code, _, err = runs.finish(process, 60)
+    assert code == 2 and "stats takes statistics.KEY=VALUE only" in err
+
+
+def test_samples_of_contexts_as_numpy(tmp_path):
+    corpus = context_jobs.write_corpus(tmp_path / "corpus.txt")
+    job = context_jobs.write_job(tmp_path / "job.yaml", LETTERS, corpus, extra="statistics: {draws: 20000}")
+    output = tmp_path / "run"
+    code, _, err = runs.run(job, output)
+    assert code == 0, err
+    tables, out = statistics(output)
+    raw = xr.open_dataset(output / "contexts.h5", engine="h5netcdf").load()
+    effects = raw["effect_size"].sel(test="T1").values
+    n, m = (len(json.loads(str(raw[f"test_{side}_words"].sel(test="T1").values))) for side in "xy")
+    assert float(tables["mean_effect"].sel(test="T1")) == pytest.approx(effects.mean(), rel=1e-12)
+    assert float(tables["effect_deviation"].sel(test="T1")) == pytest.approx(effects.std(ddof=1), rel=1e-12)
+    variances = {
+        "paper": raw["association_variance"].sel(test="T1").values,
+        "cohen": (n + m) / (n * m) + effects**2 / (2 * (n + m)),
+        "permutation": np.full(len(effects), (n + m) / (n * m)),
+    }
+    for name, variance in variances.items():
+        weights = 1 / variance
+        mean = (weights * effects).sum() / weights.sum()
+        q = (weights * (effects - mean) ** 2).sum()
+        spread = weights.sum() - (weights**2).sum() / weights.sum()
+        tau_squared = max(0, (q - (len(effects) - 1)) / spread)
+        weights = 1 / (variance + tau_squared)
+        chosen = tables.sel(test="T1", variance=name, estimator="dersimonian_laird")
+        assert float(chosen["combined_effect"]) == pytest.approx((weights * effects).sum() / weights.sum(), rel=1e-12)
+        assert float(chosen["standard_error"]) == pytest.approx(weights.sum() ** -0.5, rel=1e-12)
+        assert float(chosen["tau_squared"]) == pytest.approx(tau_squared, rel=1e-10, abs=1e-15)
+    deviations = raw["association_deviation"].sel(test="T2").values
+    by_word = raw["association"].sel(test="T2").values / deviations
+    count = int(np.isfinite(by_word[0]).sum())
+    assert np.allclose(tables["word_effect"].sel(test="T2").values[:count], by_word[:, :count].mean(axis=0), rtol=1e-12)
+    assert np.isnan(float(tables["permutation_p"].sel(test="T3")))  # no word of X has a vector
+    assert "missing_words" in out and "T3: x without flea" in out
