@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh machine to three scored models: set-up, build, the bundled models, their jobs on two ranks, pictures.
+# From a fresh machine to four scored models: set-up, build, the bundled models, their jobs on two ranks, pictures.
 #   env/quickstart.sh        the second call finds everything done, and only prints the tables again
 # Needs git, python3 and, to install packages, root. Results go to results/NAME of each job.
 set -euo pipefail
@@ -65,6 +65,20 @@ say "planted causal model: do coreference and ratings find what was planted? (1 
   printf 'quickstart: the planted preferences were not recovered (a tau-b under 0.9)\n' >&2
   exit 1
 }
+
+# Debian's package; elsewhere put the same files at /usr/share/wordnet.
+if [ -d /usr/share/wordnet ]; then
+  say "embedding tests: the real encoder on the sentences of WordNet"
+  "$python" tests/models/real/contexts_inputs.py
+  sweep ceat
+  "$program" stats results/ceat >results/ceat/stats.txt
+  cat results/ceat/stats.txt
+  say "are flowers and instruments pleasant? (combined effect, interval)"
+  "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
+  PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/ceat
+else
+  say "no embedding tests: WordNet (Debian's wordnet-base) is not at /usr/share/wordnet"
+fi
 
 say "pictures"
 PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/planted --planted

@@ -10,15 +10,15 @@ import numpy as np
 from .open import ResultError
 
 COMBINED = ("combined_effect", "low", "high", "log10_p_two_sided")
-SAMPLES = ("mean_effect", "effect_deviation")
+SAMPLES = ("mean_effect", "effect_deviation", "permutation_p")
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
 
 def p_text(log10_p):
     """A p-value from its logarithm, so that the smallest ones keep their size."""
     if not np.isfinite(log10_p):
-        return "p: none"
-    return f"p = {10**log10_p:.3f}" if log10_p > -3 else f"p = 10^{log10_p:.1f}"
+        return "none"
+    return f"{10**log10_p:.3f}" if log10_p > -3 else f"10^{log10_p:.0f}"
 
 
 def weat_columns(statistics, variance=None, estimator=None):
@@ -49,8 +49,11 @@ def _draw_row(axes, height, effect, ends, samples):
     axes.plot(effect, height, marker="D", markersize=5, color=color)
 
 
-def _row_text(effect, low, high, log10_p):
-    return f"{effect:5.2f} [{low:5.2f}, {high:5.2f}] {p_text(log10_p)}" if np.isfinite(effect) else ""
+def _row_text(effect, low, high, log10_p, permutation_p):
+    if not np.isfinite(effect):
+        return ""
+    relabelled = p_text(np.log10(permutation_p)) if permutation_p > 0 else "none"
+    return f"{effect:6.3f} [{low:6.3f}, {high:6.3f}] {p_text(log10_p):>10} {relabelled:>7}"
 
 
 def forest(statistics, variance=None, estimator=None):
@@ -58,9 +61,9 @@ def forest(statistics, variance=None, estimator=None):
     mean and one deviation to either side."""
     columns = weat_columns(statistics, variance, estimator)
     effect, low, high, log10_p = (columns[name] for name in COMBINED)
-    mean, deviation = (columns[name] for name in SAMPLES)
+    mean, deviation, permutation_p = (columns[name] for name in SAMPLES)
     heights = -np.arange(len(effect))
-    figure, axes = plt.subplots(figsize=(11.5, 2.2 + 0.5 * len(effect)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(12.5, 2.2 + 0.5 * len(effect)), layout="constrained")
     for place, height in enumerate(heights):
         _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
     names = [f"{label}: {title}" if str(title) else str(label)
@@ -68,7 +71,8 @@ def forest(statistics, variance=None, estimator=None):
     axes.set_yticks(heights, names, fontsize=9)
     axes.set_ylim(-len(effect) + 0.4, 0.6)
     right = axes.secondary_yaxis("right")
-    right.set_yticks(heights, map(_row_text, effect, low, high, log10_p), fontsize=8.5, family="monospace")
+    texts = map(_row_text, effect, low, high, log10_p, permutation_p)
+    right.set_yticks(heights, texts, fontsize=8.5, family="monospace")
     reach = np.concatenate([np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
     limit = min(2.1, 1.08 * np.nanmax(reach))
     axes.set_xlim(-limit, limit)
@@ -84,7 +88,8 @@ def forest(statistics, variance=None, estimator=None):
     confidence = 100 * float(statistics.attrs["confidence"])
     axes.set_title(
         f"Which associations do the word vectors hold?\n{model or 'static vectors'} · "
-        f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples",
+        f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples\n"
+        "right: combined effect, its interval, p of the combined effect, p of relabelling the target words",
         fontsize=11, loc="left", pad=10,
     )  # fmt: skip
     return figure

@@ -18,7 +18,8 @@ def statistics():
                          ("log10_p_two_sided", np.array([-250.7, np.nan, -1.3, np.nan]))]:  # fmt: skip
         shifted = [[values + 0.01 * (3 * v + e) for e in range(3)] for v in range(3)]
         cubes[name] = (("test", "variance", "estimator"), np.moveaxis(np.array(shifted), 2, 0))
-    for name, value in [("mean_effect", EFFECTS + 0.05), ("effect_deviation", np.full(4, 0.3))]:
+    for name, value in [("mean_effect", EFFECTS + 0.05), ("effect_deviation", np.full(4, 0.3)),
+                        ("permutation_p", np.array([2.9e-9, np.nan, 0.124, np.nan]))]:
         cubes[name] = ("test", value)
     return xr.Dataset(
         cubes,
@@ -63,15 +64,15 @@ def test_effect_interval_and_spread_are_drawn(statistics):
 def test_labels_say_what_is_shown(statistics):
     figure = forest(statistics)
     text = texts_of(figure)
-    for part in ("C1: flowers", "C8: science", "1.55 [ 1.45,  1.65] p = 10^-250.7", "p = 0.050", "95 % intervals",
-                 "tiny", "no effect size exists"):  # fmt: skip
+    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]    10^-251   10^-9", "0.050   0.124",
+                 "95 % intervals", "tiny", "no effect size exists"):  # fmt: skip
         assert part in text, part
     assert "scores" not in text
     plt.close(figure)
 
 
-@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "p = 1.000"), (-2.0, "p = 0.010"), (-31.24, "p = 10^-31.2"),
-                                               (np.nan, "p: none")])  # fmt: skip
+@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1.000"), (-2.0, "0.010"), (-31.24, "10^-31"),
+                                               (np.nan, "none")])  # fmt: skip
 def test_small_p_values_keep_their_size(log10_p, text):
     assert p_text(log10_p) == text
 
