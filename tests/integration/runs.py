@@ -69,7 +69,7 @@ def wait_for(condition, seconds=30):
 
 
 def journal_bytes(output):
-    return sum(path.stat().st_size for path in pathlib.Path(output).glob("journal/*.log"))
+    return sum(path.stat().st_size for path in pathlib.Path(output).glob("journal/**/*.log"))
 
 
 def descendants(process_id):

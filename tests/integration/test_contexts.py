@@ -185,7 +185,7 @@ def test_nothing_kept_and_still_known_to_be_done(job, reference, tmp_path):
     code, _, err = runs.run(job, output, "vectors.keep=none")
     assert code == 0 and "nothing to do" in err
     (output / "contexts.h5").unlink()
-    code, _, err = runs.run(job, output, "vectors.keep=none", ranks=2)
+    code, _, err = runs.run(job, output, "vectors.keep=none")
     assert code == 0 and "nothing to do" not in err
     assert (output / "contexts.h5").read_bytes() == content
     assert not (output / "journal/vectors").exists()
@@ -215,7 +215,7 @@ def test_damaged_file_is_made_anew(job, reference, tmp_path, name):
     (output / name).write_bytes(content)
     if name == "vectors.bin":  # read only while effects are missing
         shutil.rmtree(output / "journal/effects")
-    code, _, err = runs.run(job, output, ranks=2)
+    code, _, err = runs.run(job, output)
     assert code == 0 and "anew" in err, err
     assert (output / name).read_bytes() == (reference / name).read_bytes()
     same_numbers(output, reference)
@@ -255,7 +255,7 @@ def test_overwrite_removes_what_a_run_left(job, reference, tmp_path):
 
 def test_corpus_without_any_word_is_an_error_of_the_job(job, tmp_path):
     (tmp_path / "empty.txt").write_text("nothing here\n")
-    code, _, err = runs.run(job, tmp_path / "run", f"corpus.files=[{tmp_path / 'empty.txt'}]", ranks=2)
+    code, _, err = runs.run(job, tmp_path / "run", f"corpus.files=[{tmp_path / 'empty.txt'}]")
     assert code == 2 and "no word of the tests occurs" in err
 
 
