@@ -208,7 +208,7 @@ domain::EmbeddingStatistics read_statistics(const Node& node, const std::vector<
   read_name(fields, "variance", statistics.variance, {"paper", "cohen", "permutation"}, job.problems);
   read_name(fields, "estimator", statistics.estimator, {"dersimonian_laird", "reml", "paule_mandel"}, job.problems);
   read_name(fields, "permutation", statistics.permutation, {"automatic", "exact", "monte_carlo"}, job.problems);
-  fields.integer("draws", statistics.draws, 1, 1'000'000'000'000);
+  fields.integer("draws", statistics.draws, 1, 4'294'967'295);  // a draw's number has 32 bits
   fields.integer("exceedances", statistics.exceedances, 0, 1'000'000'000);
   if (const Node* confidence = fields.optional("confidence")) {
     const auto text = read_text(*confidence, "statistics.confidence", job.problems);
