@@ -79,7 +79,9 @@ void dump_settings(const Contexts& settings, Extent extent, Node& job) {
                                  settings.from_table().format));
   } else {
     job.add("corpus", dump(settings.contextual().corpus, extent));
-    vectors.add("layer", integer(settings.contextual().layer));
+    vectors.add("layer", settings.contextual().states == domain::ContextualVectors::States::sum_of_layers
+                             ? Node::plain("sum")
+                             : integer(settings.contextual().layer));
     vectors.add("pool", choice({"mean", "first", "last"}, settings.contextual().pool));
     vectors.add("window", integer(settings.contextual().window));
   }

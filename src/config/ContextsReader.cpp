@@ -77,7 +77,12 @@ void read_vectors(const Node* node, const ProbeReading& job, Contexts& settings)
                          "they are read off no sentence");
       }
     }
-    fields.integer("layer", contextual.layer, -1000, 1000);
+    const Node* layer = fields.optional("layer");
+    if (layer != nullptr && layer->kind == Node::Kind::scalar && layer->value == "sum") {
+      contextual.states = domain::ContextualVectors::States::sum_of_layers;
+    } else {
+      fields.integer("layer", contextual.layer, -1000, 1000);
+    }
     read_name(fields, "pool", contextual.pool, {"mean", "first", "last"}, job.problems);
     fields.integer("window", contextual.window, 0, 10'000);
     read_name(fields, "keep", settings.keep, {"none", "float16", "float32"}, job.problems);

@@ -30,8 +30,10 @@ struct Corpus {
 /// How a word's vector is read off a sentence.
 struct ContextualVectors {
   enum class Pool { mean, first, last };  ///< over the word's subwords
+  enum class States { one_layer, sum_of_layers };
   Corpus corpus;
-  std::int64_t layer = -1;  ///< as hidden_states of transformers: 0 = embeddings' output, -1 = last
+  States states = States::one_layer;  ///< the sum is ELMo's, as in the code of guo2021
+  std::int64_t layer = -1;  ///< as hidden_states of transformers: 0 = embeddings' output, -1 = last; not for the sum
   Pool pool = Pool::mean;
   std::int64_t window = 0;  ///< words kept on each side of the word; 0: the whole sentence
   bool operator==(const ContextualVectors&) const = default;

@@ -114,9 +114,9 @@ TEST(ContextsJob, static_vectors_need_no_corpus_and_files_no_model) {
 TEST(ContextsJob, raw_dump_keeps_what_changes_a_number) {
   const auto raw = canonical_raw_dump(load());
   const auto changes = [&](const std::string& text) { return canonical_raw_dump(load({text})) != raw; };
-  for (const auto* text :
-       {"seed=8", "samples=21", "vectors.layer=2", "vectors.window=1", "corpus.max_contexts=9", "corpus.case=exact",
-        "corpus.files=[/corpora/one.txt]", "axes.sets.good=[love]", "unequal_sets=trim", "model.dtype=bfloat16"}) {
+  for (const auto* text : {"seed=8", "samples=21", "vectors.layer=2", "vectors.layer=sum", "vectors.window=1",
+                           "corpus.max_contexts=9", "corpus.case=exact", "corpus.files=[/corpora/one.txt]",
+                           "axes.sets.good=[love]", "unequal_sets=trim", "model.dtype=bfloat16"}) {
     EXPECT_TRUE(changes(text)) << text;
   }
   for (const auto* text : {"vectors.keep=none", "statistics.variance=cohen", "statistics.draws=5", "model.path=x",
