@@ -181,9 +181,9 @@ void plan_contexts(const PlanRequest& request) {
   const auto& job = request.job;
   const auto& settings = job.contexts();
   const auto limit = request.limit.value_or(40);
+  const auto width = engine::vector_width(job.execution.engine, request.files, probe::asked_of(settings));
   const auto sample = std::make_shared<const corpus::Sample>(sample_of(job, probe::list_words(settings.tests)));
-  const probe::VectorsProbe vectors(
-      job, sample, engine::vector_width(job.execution.engine, request.files, probe::source_of(settings)));
+  const probe::VectorsProbe vectors(job, sample, width);
   const auto audit = audit_vectors(request, vectors);
   std::cout << job.name << ": contexts on " << job.model.path << '\n';
   plan_line(std::cout, "product") << commands_of(job.probe_name()).summary(job) << '\n';

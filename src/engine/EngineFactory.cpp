@@ -74,6 +74,16 @@ void keep_freed_memory() {
   ::mallopt(M_TOP_PAD, 16 << 20);
 }
 
+/// Hidden state 0 is the embeddings' output.
+void require_layer(const base::FileSet& files, const query::Embed& asked, std::int64_t num_layers) {
+  if (asked.source == query::VectorSource::hidden_state &&
+      (asked.layer < -num_layers - 1 || asked.layer > num_layers)) {
+    throw base::InputError(base::describe("'" + files.directory() + "' has no layer " + std::to_string(asked.layer),
+                                          "its layers are 0 to " + std::to_string(num_layers) + ", or -1 to " +
+                                              std::to_string(-num_layers - 1) + " from the last"));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
@@ -110,16 +120,28 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                                        settings.batch_tokens);
 }
 
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, query::VectorSource source) {
+std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked) {
   if (kind == domain::EngineKind::fake) {
     return FakeEngine::vector_width;
   }
   if (base::is_elmo(files)) {  // both directions; a word's own vector is what both begin with
-    const auto projection = static_cast<std::uint64_t>(model::read_elmo_options(files).projection);
-    return source == query::VectorSource::input_embedding ? projection : 2 * projection;
+    const auto options = model::read_elmo_options(files);
+    require_layer(files, asked, options.num_layers);
+    const auto projection = static_cast<std::uint64_t>(options.projection);
+    return asked.source == query::VectorSource::input_embedding ? projection : 2 * projection;
   }
-  return static_cast<std::uint64_t>(model::is_causal(files) ? model::read_causal_specification(files).hidden
-                                                            : model::read_config(files).hidden);
+  if (asked.source == query::VectorSource::sum_of_states) {
+    throw base::InputError(base::describe("'" + files.directory() + "' cannot be asked for the sum of its layers",
+                                          "that is ELMo's way", "Name one layer."));
+  }
+  if (model::is_causal(files)) {
+    const auto specification = model::read_causal_specification(files);
+    require_layer(files, asked, std::ssize(specification.layers));
+    return static_cast<std::uint64_t>(specification.hidden);
+  }
+  const auto config = model::read_config(files);
+  require_layer(files, asked, config.num_layers);
+  return static_cast<std::uint64_t>(config.hidden);
 }
 
 std::string device_description(const EngineSettings& settings) {

@@ -35,9 +35,9 @@ struct EngineSettings {
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
                                            const tokenizer::Tokenizer& tokenizer);
 
-/// Length of the vectors that the engine answers to an `Embed` of this source. Throws InputError for a model that
-/// cannot be used.
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, query::VectorSource source);
+/// Length of the vectors that the engine answers to an `Embed` like this one, whatever its text. Throws InputError for
+/// a model that cannot be used, or has no such layer.
+std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked);
 
 /// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
 std::string device_description(const EngineSettings& settings);

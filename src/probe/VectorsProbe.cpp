@@ -32,19 +32,6 @@ std::uint64_t axis_length(const corpus::Sample& sample, const domain::Job& job) 
   return std::max(longest, std::min(most, (longest + block - 1) / block * block));
 }
 
-query::Embed settings_of(const domain::Contexts& settings) {
-  query::Embed asked;
-  if (settings.is_static()) {
-    asked.source = source_of(settings);
-    return asked;
-  }
-  using Pool = domain::ContextualVectors::Pool;
-  const auto pool = settings.contextual().pool;
-  asked.layer = static_cast<int>(settings.contextual().layer);
-  asked.pool = pool == Pool::first ? query::Pool::first : pool == Pool::last ? query::Pool::last : query::Pool::mean;
-  return asked;
-}
-
 /// Columns of a block, in the order of VectorColumn, as if no context were there.
 struct Columns {
   std::vector<float> vector;
@@ -75,14 +62,36 @@ struct Columns {
   }
 };
 
+query::VectorSource source_of(const domain::Contexts& settings) {
+  if (settings.is_static()) {
+    return query::VectorSource::input_embedding;
+  }
+  return settings.contextual().states == domain::ContextualVectors::States::sum_of_layers
+             ? query::VectorSource::sum_of_states
+             : query::VectorSource::hidden_state;
+}
+
 }  // namespace
+
+query::Embed asked_of(const domain::Contexts& settings) {
+  query::Embed asked;
+  asked.source = source_of(settings);
+  if (settings.is_static()) {
+    return asked;
+  }
+  using Pool = domain::ContextualVectors::Pool;
+  const auto pool = settings.contextual().pool;
+  asked.layer = static_cast<int>(settings.contextual().layer);
+  asked.pool = pool == Pool::first ? query::Pool::first : pool == Pool::last ? query::Pool::last : query::Pool::mean;
+  return asked;
+}
 
 VectorsProbe::VectorsProbe(const domain::Job& job, std::shared_ptr<const corpus::Sample> sample,
                            std::uint64_t dimension, std::shared_ptr<const StaticTable> table)
     : sample_(std::move(sample)),
       table_(std::move(table)),
       dimension_(dimension),
-      settings_(settings_of(job.contexts())),
+      settings_(asked_of(job.contexts())),
       window_(job.contexts().is_static() ? 0 : job.contexts().contextual().window),
       contexts_(axis_length(*sample_, job)),
       words_(words_of(*sample_)),
@@ -163,10 +172,6 @@ void VectorsProbe::hash_content(const plan::Block& block, base::Sha256& hash) co
       hash.update(std::as_bytes(std::span((*table_)[(block.first_context + i) / contexts_])));
     }
   }
-}
-
-query::VectorSource source_of(const domain::Contexts& settings) {
-  return settings.is_static() ? query::VectorSource::input_embedding : query::VectorSource::hidden_state;
 }
 
 corpus::Sample static_sample(const std::vector<std::string>& words, const StaticTable* table) {

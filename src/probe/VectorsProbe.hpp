@@ -47,8 +47,8 @@ class VectorsProbe final : public Probe {
   RawSchema schema_;
 };
 
-/// Where the vectors of a job come from.
-query::VectorSource source_of(const domain::Contexts& settings);
+/// What every query of a job asks: source, layer and pool; without text and span.
+query::Embed asked_of(const domain::Contexts& settings);
 
 /// What the sample of static vectors is: each word once, after a blank, as in running text; none for `table`'s gaps.
 corpus::Sample static_sample(const std::vector<std::string>& words, const StaticTable* table);

@@ -173,7 +173,7 @@ std::optional<std::vector<std::byte>> kept_sample(const std::filesystem::path& f
 ContextSource source_of(std::span<const std::byte> bytes, const domain::Job& job, const base::FileSet& files) {
   return {std::make_shared<const corpus::Sample>(decode(bytes)),
           nullptr,
-          engine::vector_width(job.execution.engine, files, probe::source_of(job.contexts())),
+          engine::vector_width(job.execution.engine, files, probe::asked_of(job.contexts())),
           digest_of(bytes),
           {}};
 }
@@ -285,6 +285,8 @@ ContextSource collect_contexts(JobParts& job) {
   }
   const auto file = job.directory.context_sample();
   auto bytes = coordinated(job.world, [&] {
+    // what the model cannot answer is refused before the corpus is read
+    engine::vector_width(job.job().execution.engine, job.scoring->files, probe::asked_of(job.job().contexts()));
     auto kept = job.leads() ? kept_sample(file, job.job().contexts()) : std::nullopt;
     return kept ? std::move(*kept) : std::vector<std::byte>();
   });

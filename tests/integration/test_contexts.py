@@ -11,6 +11,7 @@ import time
 
 import context_jobs
 import elmo_models
+import elmo_models
 import h5py
 import numpy
 import philox
@@ -353,3 +354,29 @@ def test_elmo_works_as_planned(job, tmp_path):
     assert [work["distinct_sequences"], work["distinct_tokens"]] == counts
     with h5py.File(tmp_path / "run/contexts.vectors.h5") as raw:
         assert raw["vector"].shape[2] == 2 * elmo_models.TINY["projection"]
+
+
+def test_sum_of_elmos_layers(job, tmp_path):
+    truth = elmo_models.write(tmp_path / "elmo", elmo_models.TINY)
+    corpus = context_jobs.write_corpus(tmp_path / "corpus.txt", lines=60)
+    own = context_jobs.write_job(tmp_path / "job.yaml", truth.folder, corpus, engine="torch")
+    for ranks in (1, 3):
+        code, _, err = runs.run(own, tmp_path / str(ranks), "vectors.layer=sum", ranks=ranks)
+        assert code == 0, err
+    same_numbers(tmp_path / "1", tmp_path / "3")
+    with xarray.open_dataset(tmp_path / "1/contexts.vectors.h5", engine="h5netcdf") as raw:
+        one = raw.sel(word="rose").isel(context=0)
+        begin, end = (int(place) for place in one.span.values)
+        sentence = str(one.sentence.values)
+        words = sentence.replace(",", " ,").replace(".", " .").split()
+        assert sentence[begin:end] == "rose"
+        states = truth.hidden(words)
+        expected = sum(layer[words.index("rose")] for layer in states)
+        assert numpy.abs(one.vector.values - expected).max() <= 1e-5 * numpy.abs(expected).max()
+    code, _, err = runs.run(job, tmp_path / "run", "vectors.layer=sum", f"model.path={PLANTED}", "execution.engine=torch")
+    assert code == 2 and "cannot be asked for the sum of its layers" in err
+
+
+def test_layer_that_the_model_lacks_is_refused_before_anything_is_scored(job, tmp_path):
+    code, _, err = runs.run(job, tmp_path / "run", "vectors.layer=99", f"model.path={PLANTED}", "execution.engine=torch")
+    assert code == 2 and "layer" in err, err
