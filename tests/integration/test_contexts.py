@@ -11,7 +11,6 @@ import time
 
 import context_jobs
 import elmo_models
-import elmo_models
 import h5py
 import numpy
 import philox
