@@ -228,6 +228,9 @@ def test_other_sample_than_the_journal_was_made_from_is_refused(job, reference, 
     other = context_jobs.write_corpus(tmp_path / "corpus.txt", seed=2)
     code, _, err = runs.run(job, output, f"corpus.files=[{other}]")
     assert code == 2 and "contexts.sample" in err
+    code, _, err = runs.run(job, output)  # the right corpus again: nothing was left of the other
+    assert code == 0, err
+    assert (output / "contexts.sample").read_bytes() == (reference / "contexts.sample").read_bytes()
 
 
 def test_export_of_a_run_that_is_not_finished(job, tmp_path):
