@@ -15,19 +15,14 @@ Node choice(const char* const (&names)[count], Choice value) {
   return Node::plain(names[static_cast<std::size_t>(value)]);
 }
 
-/// A path as it stands, or only the file's own name: where it lies changes no number.
+/// A path as it stands, or only the file's own name: its content counts by a hash that every start compares.
 Node path(const std::string& text, Extent extent) {
-  const auto length = text.find_last_not_of('/') + 1;
-  const auto start = text.substr(0, length).rfind('/') + 1;
-  return Node::text(extent == Extent::everything ? text : text.substr(start, length - start));
+  return Node::text(extent == Extent::everything ? text : text.substr(text.rfind('/') + 1));
 }
 
-Node dump(const domain::Corpus& corpus, Extent extent) {
+Node dump(const domain::Corpus& corpus) {
   Node map = Node::map();
-  Node& files = map.add("files", Node::list());
-  for (const auto& file : corpus.files) {
-    files.add(path(file, extent));
-  }
+  map.add("files", texts(corpus.files));
   map.add("format", choice({"automatic", "text", "json_lines"}, corpus.format));
   map.add("field", Node::text(corpus.field));
   map.add("boundary", choice({"word", "blanks"}, corpus.boundary));
@@ -78,7 +73,7 @@ void dump_settings(const Contexts& settings, Extent extent, Node& job) {
     vectors.add("format", choice({"automatic", "word2vec_text", "word2vec_binary", "glove_text", "model"},
                                  settings.from_table().format));
   } else {
-    job.add("corpus", dump(settings.contextual().corpus, extent));
+    job.add("corpus", dump(settings.contextual().corpus));
     vectors.add("layer", settings.contextual().states == domain::ContextualVectors::States::sum_of_layers
                              ? Node::plain("sum")
                              : integer(settings.contextual().layer));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/Text.hpp"
@@ -30,7 +31,9 @@ std::vector<std::string> read_files(const Node& node, const std::string& key, co
     files = read_lines(node, key, job.problems).value_or(std::vector<std::string>());
   }
   for (auto& file : files) {
-    file = job.pieces.resolve_path(file);
+    if (!job.pieces.inline_only() && !file.empty()) {  // absolute: the same corpus from any working directory
+      file = std::filesystem::absolute(job.pieces.resolve_path(file)).lexically_normal().string();
+    }
   }
   return files;
 }

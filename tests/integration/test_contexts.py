@@ -221,16 +221,29 @@ def test_damaged_file_is_made_anew(job, reference, tmp_path, name):
     same_numbers(output, reference)
 
 
-def test_other_sample_than_the_journal_was_made_from_is_refused(job, reference, tmp_path):
+def test_other_sample_than_the_journal_was_made_from_is_refused(tmp_path):
+    output = tmp_path / "run"
+    corpus = context_jobs.write_corpus(tmp_path / "corpus.txt")
+    own_job = context_jobs.write_job(tmp_path / "job.yaml", LETTERS, corpus)
+    code, _, err = runs.run(own_job, output)
+    assert code == 0, err
+    sample = (output / "contexts.sample").read_bytes()
+    (output / "contexts.sample").unlink()
+    context_jobs.write_corpus(corpus, seed=2)
+    code, _, err = runs.run(own_job, output)
+    assert code == 2 and "contexts.sample" in err
+    context_jobs.write_corpus(corpus)
+    code, _, err = runs.run(own_job, output)  # the right corpus again: nothing was left of the other
+    assert code == 0, err
+    assert (output / "contexts.sample").read_bytes() == sample
+
+
+def test_corpus_of_the_same_name_elsewhere_is_another_job(job, reference, tmp_path):
     output = tmp_path / "run"
     shutil.copytree(reference, output)
-    (output / "contexts.sample").unlink()
     other = context_jobs.write_corpus(tmp_path / "corpus.txt", seed=2)
     code, _, err = runs.run(job, output, f"corpus.files=[{other}]")
-    assert code == 2 and "contexts.sample" in err
-    code, _, err = runs.run(job, output)  # the right corpus again: nothing was left of the other
-    assert code == 0, err
-    assert (output / "contexts.sample").read_bytes() == (reference / "contexts.sample").read_bytes()
+    assert code == 2 and "corpus.files" in err
 
 
 def test_export_of_a_run_that_is_not_finished(job, tmp_path):
