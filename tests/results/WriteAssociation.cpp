@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 
 #include "base/File.hpp"
@@ -83,6 +84,9 @@ class Numbers {
   }
   void fill(std::vector<std::uint8_t>& values, const std::string&, std::uint64_t index, std::uint64_t) const {
     std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(index * num_words()), num_words(), std::uint8_t{0});
+  }
+  void fill(std::vector<float>&, const std::string& cube, std::uint64_t, std::uint64_t) const {
+    throw std::logic_error("association has no float32 cube: " + cube);
   }
   void fill(std::vector<std::string>& values, const std::string& cube, std::uint64_t index,
             std::uint64_t context) const {
