@@ -3,9 +3,9 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/Error.hpp"
+#include "base/ReadOnce.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::model {
@@ -71,21 +71,10 @@ void check_finite(const at::Tensor& tensor, const StoredTensor& stored, const st
   }
 }
 
-// The file need not be aligned. A piece's pages are given back once it is copied, so that a checkpoint is not resident
-// twice.
-void copy_and_release(const StoredTensor& stored, std::byte* out) {
-  constexpr std::size_t piece = std::size_t{16} << 20;
-  for (std::size_t done = 0; done < stored.bytes.size(); done += piece) {
-    const auto part = stored.bytes.subspan(done, std::min(piece, stored.bytes.size() - done));
-    std::memcpy(out + done, part.data(), part.size());
-    base::release_pages(part, stored.backing);
-  }
-}
-
 // The stored numbers in `type`, all of them finite.
 at::Tensor converted(const StoredTensor& stored, const std::string& name, at::ScalarType type) {
   auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
-  copy_and_release(stored, static_cast<std::byte*>(raw.mutable_data_ptr()));
+  base::copy_once(stored.bytes, stored.backing, static_cast<std::byte*>(raw.mutable_data_ptr()));  // may be unaligned
   auto tensor = raw.to(type);
   check_finite(tensor, stored, name);
   return tensor;

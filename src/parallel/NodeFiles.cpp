@@ -1,10 +1,8 @@
 #include "parallel/NodeFiles.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
+#include "base/ReadOnce.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/SharedSegment.hpp"
 
@@ -64,12 +62,7 @@ void read_into(const std::filesystem::path& path, std::uint64_t size, std::byte*
     throw base::InputError(
         base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
   }
-  constexpr std::size_t piece = std::size_t{64} << 20;  // the file's pages and the copy are not both resident
-  for (std::size_t done = 0; done < size; done += piece) {
-    const auto part = content.bytes.subspan(done, std::min<std::size_t>(piece, size - done));
-    std::memcpy(out + done, part.data(), part.size());
-    base::release_pages(part, content.backing);
-  }
+  base::copy_once(content.bytes, content.backing, out);
 }
 
 /// Collective over the node. Returns false, having done nothing, if the node has no room for a shared copy.

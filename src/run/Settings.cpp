@@ -7,6 +7,7 @@
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
+#include "base/ReadOnce.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -35,12 +36,7 @@ bool is_elmo_file(const std::string& name) { return name.ends_with("options.json
 
 std::string hash_of(const base::SharedBytes& content) {
   base::Sha256 hash;
-  constexpr std::size_t piece = std::size_t{16} << 20;
-  for (std::size_t done = 0; done < content.bytes.size(); done += piece) {
-    const auto part = content.bytes.subspan(done, std::min(piece, content.bytes.size() - done));
-    hash.update(part);
-    base::release_pages(part, content.backing);
-  }
+  base::read_once(content.bytes, content.backing, [&](std::span<const std::byte> part) { hash.update(part); });
   return base::to_hex(hash.finish());
 }
 
