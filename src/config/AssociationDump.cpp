@@ -74,22 +74,15 @@ Node dump(const domain::Rephrasing& rephrasing) {
   return map;
 }
 
-template <class T>
-Node dump_list(const std::vector<T>& values) {
-  Node list = Node::list();
-  for (const auto& value : values) {
-    list.add(dump(value));
-  }
-  return list;
-}
+constexpr auto dump_each = [](const auto& value) { return dump(value); };
 
 Node dump(const domain::Axes& axes) {
   Node map = Node::map();
-  map.add("groups", dump_list(axes.groups));
+  map.add("groups", list_of(axes.groups, dump_each));
   map.add("intersections", dump(axes.intersections));
-  map.add("traits", dump_list(axes.traits));
-  map.add("templates", dump_list(axes.templates));
-  map.add("rephrasings", dump_list(axes.rephrasings));
+  map.add("traits", list_of(axes.traits, dump_each));
+  map.add("templates", list_of(axes.templates, dump_each));
+  map.add("rephrasings", list_of(axes.rephrasings, dump_each));
   return map;
 }
 

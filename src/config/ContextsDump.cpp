@@ -1,4 +1,3 @@
-#include "base/Text.hpp"
 #include "config/DumpNodes.hpp"
 #include "config/ProbeFormat.hpp"
 
@@ -7,8 +6,6 @@ namespace {
 
 using domain::Contexts;
 using domain::EmbeddingStatistics;
-
-Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
 
 template <std::size_t count, class Choice>
 Node choice(const char* const (&names)[count], Choice value) {
@@ -100,7 +97,7 @@ Node dump_statistics(const Contexts& settings) {
   map.add("permutation", choice({"automatic", "exact", "monte_carlo"}, statistics.permutation));
   map.add("draws", integer(statistics.draws));
   map.add("exceedances", integer(statistics.exceedances));
-  map.add("confidence", Node::plain(base::format_double(statistics.confidence)));
+  map.add("confidence", number(statistics.confidence));
   if (!statistics.detections.empty()) {
     Node& detections = map.add("detections", Node::list());
     for (const auto& detection : statistics.detections) {

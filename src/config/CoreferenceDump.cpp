@@ -1,4 +1,3 @@
-#include "base/Text.hpp"
 #include "config/DumpNodes.hpp"
 #include "config/MarkedSentence.hpp"
 #include "config/ProbeFormat.hpp"
@@ -70,8 +69,8 @@ Node dump_statistics(const domain::Coreference& settings) {
   const auto& statistics = settings.statistics;
   Node map = Node::map();
   map.add("ties", Node::plain(statistics.ties == domain::CoreferenceStatistics::Ties::half ? "half" : "loss"));
-  map.add("replicates", Node::plain(std::to_string(statistics.replicates)));
-  map.add("confidence", Node::plain(base::format_double(statistics.confidence)));
+  map.add("replicates", integer(statistics.replicates));
+  map.add("confidence", number(statistics.confidence));
   return map;
 }
 

@@ -1,5 +1,7 @@
 #include "config/DumpNodes.hpp"
 
+#include "base/Text.hpp"
+
 namespace stereosweep::config {
 
 void add_text(Node& map, const std::string& key, const std::string& value) {
@@ -31,5 +33,9 @@ Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs) {
   }
   return map;
 }
+
+Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+
+Node number(double value) { return Node::plain(base::format_double(value)); }
 
 }  // namespace stereosweep::config

@@ -1,6 +1,7 @@
 // Lists and maps of texts as the dumps write them: texts are quoted, so that no reader takes them for anything else.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,5 +16,17 @@ Node texts(const std::vector<std::string>& values);
 /// A list of lists of two.
 Node text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs);
 Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs);
+Node integer(std::int64_t value);
+Node number(double value);
+
+/// A list of what `dump` makes of each value.
+template <class Value, class Dump>
+Node list_of(const std::vector<Value>& values, Dump dump) {
+  Node list = Node::list();
+  for (const auto& value : values) {
+    list.add(dump(value));
+  }
+  return list;
+}
 
 }  // namespace stereosweep::config

@@ -5,8 +5,6 @@
 namespace stereosweep::config {
 namespace {
 
-Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
-
 Node dump(const domain::Identity& identity) {
   Node map = Node::map();
   add_text(map, "label", identity.label);
@@ -34,22 +32,15 @@ Node dump(const domain::RatingQuestion& question) {
   return map;
 }
 
-template <class T>
-Node dump_list(const std::vector<T>& values) {
-  Node list = Node::list();
-  for (const auto& value : values) {
-    list.add(dump(value));
-  }
-  return list;
-}
+constexpr auto dump_each = [](const auto& value) { return dump(value); };
 
 }  // namespace
 
 void dump_settings(const domain::Rating& settings, Extent /*extent*/, Node& job) {
   Node& axes = job.add("axes", Node::map());
-  axes.add("identities", dump_list(settings.identities));
-  axes.add("rated_traits", dump_list(settings.traits));
-  axes.add("rating_questions", dump_list(settings.questions));
+  axes.add("identities", list_of(settings.identities, dump_each));
+  axes.add("rated_traits", list_of(settings.traits, dump_each));
+  axes.add("rating_questions", list_of(settings.questions, dump_each));
   Node& scale = job.add("scale", Node::list());
   for (const auto& option : settings.scale) {
     scale.add(texts({option.text, base::format_double(option.value)}));
@@ -62,9 +53,9 @@ void dump_settings(const domain::Rating& settings, Extent /*extent*/, Node& job)
   Node& sampling = job.add("sampling", Node::map());
   sampling.add("runs", integer(settings.sampling.runs));
   sampling.add("max_new_tokens", integer(settings.sampling.max_new_tokens));
-  sampling.add("temperature", Node::plain(base::format_double(settings.sampling.temperature)));
+  sampling.add("temperature", number(settings.sampling.temperature));
   sampling.add("top_k", integer(settings.sampling.top_k));
-  sampling.add("top_p", Node::plain(base::format_double(settings.sampling.top_p)));
+  sampling.add("top_p", number(settings.sampling.top_p));
   sampling.add("stop", texts(settings.sampling.stop));
 }
 
