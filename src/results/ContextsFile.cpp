@@ -7,10 +7,9 @@
 #include "base/Json.hpp"
 #include "base/Sha256.hpp"
 #include "hdf5/File.hpp"
-#include "results/Digest.hpp"
 #include "results/Layout.hpp"
 #include "results/PendingFile.hpp"
-#include "results/Software.hpp"
+#include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -70,18 +69,7 @@ Numbers of_tests(const ContextsResult& result, Read read) {
 }
 
 void write_attributes(hdf5::Group& root, const ResultFile& source, const ContextsResult& result, std::uint64_t seed) {
-  root.write_attribute("Conventions", "CF-1.8");
-  root.write_attribute("schema", "stereosweep-statistics/contexts");
-  root.write_attribute("schema_version", "1.0");
-  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
-    if (const auto text = source.text(copied)) {
-      root.write_attribute(copied, *text);
-    }
-  }
-  root.write_attribute("software", "stereosweep");
-  root.write_attribute("software_version", software_version());
-  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
-  root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+  write_statistics_attributes(root, source, "contexts");
   root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
   root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
   root.write_attribute("confidence", result.settings.confidence);

@@ -1,8 +1,7 @@
 #include "results/CoreferenceFile.hpp"
 
 #include "base/Sha256.hpp"
-#include "results/Digest.hpp"
-#include "results/Software.hpp"
+#include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -63,18 +62,7 @@ CoreferenceFile::CoreferenceFile(const ResultFile& source, const CoreferenceOpti
 
 void CoreferenceFile::write_attributes(const CoreferenceOptions& options) {
   auto& root = file_.root();
-  root.write_attribute("Conventions", "CF-1.8");
-  root.write_attribute("schema", "stereosweep-statistics/coreference");
-  root.write_attribute("schema_version", "1.0");
-  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
-    if (const auto text = source_.text(copied)) {
-      root.write_attribute(copied, *text);
-    }
-  }
-  root.write_attribute("software", "stereosweep");
-  root.write_attribute("software_version", software_version());
-  root.write_attribute("source_digest", base::to_hex(digest_of_file(source_)));
-  root.write_attribute("source_complete", std::int64_t{source_.complete() ? 1 : 0});
+  write_statistics_attributes(root, source_, "coreference");
   const bool half = options.settings.ties == domain::CoreferenceStatistics::Ties::half;
   root.write_attribute("ties", half ? "half" : "loss");
   root.write_attribute("bootstrap_replicates", std::int64_t{options.settings.replicates});

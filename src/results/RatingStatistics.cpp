@@ -7,10 +7,9 @@
 
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "results/Digest.hpp"
 #include "results/Layout.hpp"
 #include "results/PendingFile.hpp"
-#include "results/Software.hpp"
+#include "results/StatisticsAttributes.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::results {
@@ -67,18 +66,7 @@ class Tables {
 };
 
 void write_attributes(hdf5::Group& root, const ResultFile& source, const RatingOptions& options) {
-  root.write_attribute("Conventions", "CF-1.8");
-  root.write_attribute("schema", "stereosweep-statistics/rating");
-  root.write_attribute("schema_version", "1.0");
-  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
-    if (const auto text = source.text(copied)) {
-      root.write_attribute(copied, *text);
-    }
-  }
-  root.write_attribute("software", "stereosweep");
-  root.write_attribute("software_version", software_version());
-  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
-  root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+  write_statistics_attributes(root, source, "rating");
   root.write_attribute("human_ratings", options.human ? options.human_source : std::string("none"));
   const bool plus_plus = options.clusters.start == stats::ClusterSettings::Start::plus_plus;
   root.write_attribute("cluster_start", plus_plus ? "k-means++" : "random");

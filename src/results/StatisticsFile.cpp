@@ -4,8 +4,7 @@
 
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "results/Digest.hpp"
-#include "results/Software.hpp"
+#include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
 
@@ -102,18 +101,7 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const StatisticsOptions
 
 void StatisticsFile::write_attributes(const ResultFile& source, const StatisticsOptions& options) {
   auto& root = file_.root();
-  root.write_attribute("Conventions", "CF-1.8");
-  root.write_attribute("schema", "stereosweep-statistics/association");
-  root.write_attribute("schema_version", "1.0");
-  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
-    if (const auto text = source.text(copied)) {
-      root.write_attribute(copied, *text);
-    }
-  }
-  root.write_attribute("software", "stereosweep");
-  root.write_attribute("software_version", software_version());
-  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
-  root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+  write_statistics_attributes(root, source, "association");
   const bool is_median = options.word_aggregate == domain::Statistics::Aggregate::median;
   root.write_attribute("word_aggregate", is_median ? "median" : "mean");
   root.write_attribute("templates_averaged",
