@@ -1,28 +1,15 @@
-// Scores the association items of a jobs file with our engine: the numbers that the peers' scripts print, and the
-// time that took. See tests/bench/README.md.
-//   bench_association --model DIR --jobs FILE [--measure ilps|set|set_first] [--dtype D] [--threads N] [--batch-tokens
-//   N]
-//   [--repeat N]
-//                     [--results FILE] [--report FILE]
+// Scores the association items of a jobs file with our engine: the numbers that the peers' scripts print, and the time
+// that took. See tests/bench/README.md; options in ItemBench.hpp, and [--measure ilps|set|set_first].
 // Item: {id, text, prior_text, slots:[a,b], piece, trait}; slots: place of the word's first mask in each text.
 //   ilps  value = [log P(piece|text) - log P(piece|prior), both]
 //   set   value = min over subwords of ln(1 - D), text less prior; earlier subwords filled in
 //   set_first  the same for the first subword alone: the slots that ilps reads
-#include <algorithm>
-#include <chrono>
+#include <array>
 #include <cmath>
-#include <ctime>
-#include <fstream>
-#include <iostream>
-#include <limits>
-#include <map>
-#include <string>
+#include <tuple>
 #include <unordered_map>
 
-#include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
-#include "engine/EngineFactory.hpp"
+#include "bench/ItemBench.hpp"
 
 namespace {
 
@@ -41,20 +28,11 @@ struct Item {
   std::string trait;
 };
 
-std::vector<Item> read_items(const std::string& path) {
-  std::vector<Item> items;
-  std::ifstream lines(path);
-  for (std::string line; std::getline(lines, line);) {
-    const auto row = base::parse_json(line, path);
-    items.push_back({row.at("id").dump(),
-                     {Side{row.at("text"), row.at("slots").at(0)}, Side{row.at("prior_text"), row.at("slots").at(1)}},
-                     row.at("piece"),
-                     row.at("trait")});
-  }
-  if (items.empty()) {
-    throw base::InputError(base::describe(path + " holds no items", "nothing can be measured"));
-  }
-  return items;
+Item make_item(const base::Json& row) {
+  return {row.at("id").dump(),
+          {Side{row.at("text"), row.at("slots").at(0)}, Side{row.at("prior_text"), row.at("slots").at(1)}},
+          row.at("piece"),
+          row.at("trait")};
 }
 
 // Collects what is asked of each distinct (text, filled slots) and finds the answers again.
@@ -186,79 +164,27 @@ Values score_first_subword(std::span<const Item> items, const tokenizer::Tokeniz
   return score_set(items, tokenizer, engine, 1);
 }
 
-int run(std::map<std::string, std::string> options) {
+void run(bench::Options options) {
   const std::string measure = options.contains("--measure") ? options["--measure"] : "ilps";
-  engine::EngineSettings settings;
-  settings.dtype = options["--dtype"] == "bfloat16" ? domain::Dtype::bfloat16 : domain::Dtype::float32;
-  settings.device = domain::Device::cpu;
-  settings.threads = options.contains("--threads") ? std::stoi(options["--threads"]) : 1;
-  settings.batch_tokens = options.contains("--batch-tokens") ? std::stoll(options["--batch-tokens"]) : 512;
-  const auto items = read_items(options.at("--jobs"));
+  const auto items = bench::read_items(options.at("--jobs"), make_item);
   const bool is_set = measure != "ilps";
   const auto score = measure == "set" ? score_every_subword : is_set ? score_first_subword : score_ilps;
-
-  const auto load_start = std::chrono::steady_clock::now();
-  const auto files = base::read_checkpoint_files(options.at("--model"), base::CheckpointPart::all_files);
-  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto engine = engine::make_engine(settings, files, tokenizer);
-  score(std::span(items).first(std::min<std::size_t>(2, items.size())), tokenizer,
-        *engine);  // warm up, as the peers do
-  const auto before = engine->counts();
-  const auto wall_start = std::chrono::steady_clock::now();
-  const auto cpu_start = std::clock();
-  const int repeats = options.contains("--repeat") ? std::stoi(options["--repeat"]) : 1;
-  for (int i = 1; i < repeats; ++i) {
-    score(items, tokenizer, *engine);
-  }
-  const auto values = score(items, tokenizer, *engine);
-  const double cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_start;
-  const std::chrono::duration<double> load = wall_start - load_start;
-  const auto after = engine->counts();
-
+  bench::ItemBench bench(std::move(options), 512);
+  score(bench::first_items(items), bench.tokenizer(), bench.engine());
+  const auto values = bench.timed([&] { return score(items, bench.tokenizer(), bench.engine()); });
   double slots = 0;
-  if (is_set) {
-    for (const auto& value : values) {
-      slots += value[1];
-    }
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    slots += is_set ? values[i][1] : 0;
+    ids.push_back(items[i].id);
   }
-  if (options.contains("--results")) {
-    std::ofstream out(options["--results"]);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      std::string text;
-      for (const double value : is_set ? std::vector{values[i][0]} : values[i]) {
-        text += (text.empty() ? "" : ",") + base::format_double(value);
-      }
-      out << "{\"id\":" << items[i].id << ",\"value\":" << (is_set ? text : "[" + text + "]") << "}\n";
-    }
-  }
-  base::Json report = {{"items", items.size()},
-                       {"slots", slots},
-                       {"load_s", load.count()},
-                       {"cpu_s", cpu / repeats},
-                       {"wall_s", wall.count() / repeats},
-                       {"distinct_sequences", after.distinct_sequences - before.distinct_sequences},
-                       {"distinct_tokens", after.distinct_tokens - before.distinct_tokens},
-                       {"head_rows", after.head_rows - before.head_rows},
-                       {"device", engine::device_description(settings)}};
-  if (options.contains("--report")) {
-    std::ofstream(options["--report"]) << report.dump(1) << '\n';
-  }
-  std::cout << report.dump() << '\n';
-  return 0;
+  bench.write_results(
+      ids, [&](std::size_t i) { return is_set ? base::format_double(values[i][0]) : bench::json_numbers(values[i]); });
+  bench.report(items.size(), {{"slots", slots}});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::map<std::string, std::string> options;
-    for (int i = 1; i + 1 < argc; i += 2) {
-      options[argv[i]] = argv[i + 1];
-    }
-    return run(std::move(options));
-  } catch (const std::exception& error) {
-    std::cerr << "bench_association: " << error.what() << '\n';
-    return 1;
-  }
+  return bench::run_main("bench_association", {argv, static_cast<std::size_t>(argc)}, run);
 }

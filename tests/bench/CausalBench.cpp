@@ -6,63 +6,25 @@
 // credited is that of all layers for every distinct token. Last, a step of generation: a token for each of 1, 8 and 64
 // sequences behind the trunk, beside the time that reading the weights once takes.
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "bench/MatmulPeak.hpp"
 #include "model/CausalBody.hpp"
 
 namespace {
 
 using namespace stereosweep::model;
-
-// Processor seconds of this thread: other programs on the machine count little.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// Best seconds of one call.
-double best_seconds(const std::function<void()>& work, double seconds = 1.5) {
-  work();
-  double best = 1e9;
-  double spent = 0;
-  for (int i = 0; spent < seconds || i < 2; ++i) {
-    const double start = now();
-    work();
-    const double took = now() - start;
-    best = std::min(best, took);
-    spent += took;
-  }
-  return best;
-}
-
-// GFLOP/s of the best square product, as at::linear does it or with a prepacked weight.
-double peak(at::ScalarType type) {
-  double best = 0;
-  for (const std::int64_t size : {512, 1024, 2048}) {
-    const auto side = static_cast<double>(size);
-    const auto input = at::randn({size, size}, type);
-    const auto weight = at::randn({size, size}, type);
-    const Linear packed(weight, at::zeros({size}, type));
-    const double seconds = std::min(best_seconds([&] { at::linear(input, weight); }, 0.4),
-                                    best_seconds([&] { packed.apply(input); }, 0.4));
-    best = std::max(best, 2e-9 * side * side * side / seconds);
-  }
-  return best;
-}
+namespace bench = stereosweep::bench;
 
 CausalSpecification specification_of(const std::string& name) {
   CausalSpecification s;
@@ -188,9 +150,9 @@ void measure_step(const CausalBody& body, std::int64_t sequences, double weight_
       add_branch(work, end, 1);
       end = static_cast<int>(work.tree.branches.size()) - 1;
     }
-    const double start = now();
+    const double start = bench::thread_seconds();
     body.extend(*memory, work.tree, rows);
-    best = std::min(best, now() - start);
+    best = std::min(best, bench::thread_seconds() - start);
   }
   std::printf("  a step of %2lld sequences: %6.2f ms, weights read at %5.1f GB/s\n", static_cast<long long>(sequences),
               1e3 * best, 1e-9 * weight_bytes / best);
@@ -199,14 +161,14 @@ void measure_step(const CausalBody& body, std::int64_t sequences, double weight_
 void measure(const std::string& name, at::ScalarType type, const Work& work, std::int64_t rows_at_once) {
   const auto specification = specification_of(name);
   const CausalBody body(specification, random_weights(specification, type), {rows_at_once, Kernels::own_kernels});
-  const double roof = peak(type);
+  const double roof = bench::matmul_peak(type);
   const auto layers = body.shape().num_layers;
   const auto tokens = static_cast<double>(work.tree.ids.size());
-  const double seconds = best_seconds([&] { body.hidden(work.tree, layers, work.rows); }, 4);
+  const double seconds = bench::best_seconds([&] { body.hidden(work.tree, layers, work.rows); }, 4);
   const auto some = body.hidden(work.tree, layers, work.rows);
   const auto rows = std::min<std::int64_t>(128, some.size(0));
-  const double head = best_seconds([&] { body.logits(some.slice(0, 0, rows)); }) * static_cast<double>(some.size(0)) /
-                      static_cast<double>(rows);
+  const double head = bench::best_seconds([&] { body.logits(some.slice(0, 0, rows)); }) *
+                      static_cast<double>(some.size(0)) / static_cast<double>(rows);
   const double depth = layers;
   const double products = depth * 2 * tokens * layer_weights(specification);
   const double attention = depth * 4 * work.attended * static_cast<double>(specification.num_heads * 64);

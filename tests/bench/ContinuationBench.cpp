@@ -1,22 +1,11 @@
 // Scores the continuation items of a jobs file with our engine: the numbers that the peers' scripts print, and the
-// time that took. See tests/bench/README.md.
-//   bench_continuation --model DIR --jobs FILE [--dtype D] [--threads N] [--batch-tokens N] [--results FILE]
-//                      [--report FILE] [--plan-only 1]
-// Item: {id, prompt, continuation}; value = sum of the log-probabilities of the continuation's tokens. `--plan-only`
-// prints what would run, without the weights.
-#include <chrono>
-#include <ctime>
-#include <fstream>
-#include <iostream>
-#include <map>
-#include <string>
+// time that took. See tests/bench/README.md; options in ItemBench.hpp, and [--plan-only 1]: prints what would run,
+// without the weights.
+// Item: {id, prompt, continuation}; value = sum of the log-probabilities of the continuation's tokens.
 #include <unordered_map>
 
-#include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "bench/ItemBench.hpp"
 #include "engine/CausalPlan.hpp"
-#include "engine/EngineFactory.hpp"
 #include "model/CausalSpecification.hpp"
 
 namespace {
@@ -29,18 +18,7 @@ struct Item {
   std::string continuation;
 };
 
-std::vector<Item> read_items(const std::string& path) {
-  std::vector<Item> items;
-  std::ifstream lines(path);
-  for (std::string line; std::getline(lines, line);) {
-    const auto row = base::parse_json(line, path);
-    items.push_back({row.at("id").dump(), row.at("prompt"), row.at("continuation")});
-  }
-  if (items.empty()) {
-    throw base::InputError(base::describe(path + " holds no items", "nothing can be measured"));
-  }
-  return items;
-}
+Item make_item(const base::Json& row) { return {row.at("id").dump(), row.at("prompt"), row.at("continuation")}; }
 
 // One query for each prompt, and where each item's continuation is.
 struct Questions {
@@ -77,13 +55,15 @@ std::vector<double> score(std::span<const Item> items, query::Engine& engine) {
   return values;
 }
 
-base::Json plan(std::span<const Item> items, const base::FileSet& files, const tokenizer::Tokenizer& tokenizer,
-                std::int64_t batch_tokens) {
+base::Json plan(std::span<const Item> items, const bench::Options& options) {
+  const auto files = base::read_checkpoint_files(options.at("--model"), base::CheckpointPart::small_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto shape = model::read_causal_specification(files);
   const engine::CausalLimits limits{
       {static_cast<int>(shape.layers.size()), shape.vocabulary, shape.max_tokens}, shape.vocabulary, true};
   const auto start = std::clock();
-  const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, limits), batch_tokens);
+  const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, limits),
+                                   bench::settings_of(options, 1024).batch_tokens);
   return {{"cpu_s", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC},
           {"naive_tokens", counts.naive_tokens},
           {"tokens", counts.tokens},
@@ -93,64 +73,25 @@ base::Json plan(std::span<const Item> items, const base::FileSet& files, const t
           {"batches", counts.batches}};
 }
 
-int run(std::map<std::string, std::string> options) {
-  engine::EngineSettings settings;
-  settings.dtype = options["--dtype"] == "bfloat16" ? domain::Dtype::bfloat16 : domain::Dtype::float32;
-  settings.device = domain::Device::cpu;
-  settings.threads = options.contains("--threads") ? std::stoi(options["--threads"]) : 1;
-  settings.batch_tokens = options.contains("--batch-tokens") ? std::stoll(options["--batch-tokens"]) : 1024;
-  const auto items = read_items(options.at("--jobs"));
-  const auto load_start = std::chrono::steady_clock::now();
-  const bool is_plan = options.contains("--plan-only");
-  const auto files = base::read_checkpoint_files(
-      options.at("--model"), is_plan ? base::CheckpointPart::small_files : base::CheckpointPart::all_files);
-  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  if (is_plan) {
-    std::cout << plan(items, files, tokenizer, settings.batch_tokens).dump() << '\n';
-    return 0;
+void run(bench::Options options) {
+  const auto items = bench::read_items(options.at("--jobs"), make_item);
+  if (options.contains("--plan-only")) {
+    std::cout << plan(items, options).dump() << '\n';
+    return;
   }
-  const auto engine = engine::make_engine(settings, files, tokenizer);
-  score(std::span(items).first(std::min<std::size_t>(2, items.size())), *engine);  // warm up, as the peers do
-  const auto before = engine->counts();
-  const auto wall_start = std::chrono::steady_clock::now();
-  const auto cpu_start = std::clock();
-  const auto values = score(items, *engine);
-  const double cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_start;
-  const std::chrono::duration<double> load = wall_start - load_start;
-  const auto after = engine->counts();
-  if (options.contains("--results")) {
-    std::ofstream out(options["--results"]);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      out << "{\"id\":" << items[i].id << ",\"value\":" << base::format_double(values[i]) << "}\n";
-    }
+  bench::ItemBench bench(std::move(options), 1024);
+  score(bench::first_items(items), bench.engine());
+  const auto values = bench.timed([&] { return score(items, bench.engine()); });
+  std::vector<std::string> ids;
+  for (const auto& item : items) {
+    ids.push_back(item.id);
   }
-  const base::Json report = {{"items", items.size()},
-                             {"load_s", load.count()},
-                             {"cpu_s", cpu},
-                             {"wall_s", wall.count()},
-                             {"distinct_sequences", after.distinct_sequences - before.distinct_sequences},
-                             {"distinct_tokens", after.distinct_tokens - before.distinct_tokens},
-                             {"head_rows", after.head_rows - before.head_rows},
-                             {"device", engine::device_description(settings)}};
-  if (options.contains("--report")) {
-    std::ofstream(options["--report"]) << report.dump(1) << '\n';
-  }
-  std::cout << report.dump() << '\n';
-  return 0;
+  bench.write_results(ids, [&](std::size_t i) { return base::format_double(values[i]); });
+  bench.report(items.size());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::map<std::string, std::string> options;
-    for (int i = 1; i + 1 < argc; i += 2) {
-      options[argv[i]] = argv[i + 1];
-    }
-    return run(std::move(options));
-  } catch (const std::exception& error) {
-    std::cerr << "bench_continuation: " << error.what() << '\n';
-    return 1;
-  }
+  return bench::run_main("bench_continuation", {argv, static_cast<std::size_t>(argc)}, run);
 }

@@ -2,55 +2,24 @@
 //   ElmoBench DIR [words per batch [words per sentence]]      (default: 1,024 and 20)
 // One thread, all layers, sentences of drawn words (Zipf), of up to twice the mean length. Credited are the products of
 // the LSTMs for every word and mark, and the highway layers and the projection for every distinct word of a batch.
-#include <ATen/ops/linear.h>
-#include <ATen/ops/randn.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/File.hpp"
+#include "bench/MatmulPeak.hpp"
 #include "model/ElmoModel.hpp"
 #include "model/ElmoOptions.hpp"
 
 namespace {
 
 using namespace stereosweep;
-
-// Processor seconds of this thread: other programs on the machine count little.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double best_seconds(const std::function<void()>& work, double seconds) {
-  work();
-  double best = 1e9;
-  double spent = 0;
-  for (int i = 0; spent < seconds || i < 3; ++i) {
-    const double start = now();
-    work();
-    const double took = now() - start;
-    best = std::min(best, took);
-    spent += took;
-  }
-  return best;
-}
-
-double peak(at::ScalarType type) {
-  constexpr std::int64_t size = 1024;
-  const auto input = at::randn({size, size}, type);
-  const auto weight = at::randn({size, size}, type);
-  return 2 * std::pow(static_cast<double>(size), 3) / best_seconds([&] { at::linear(input, weight); }, 0.5);
-}
 
 struct Drawn {
   std::vector<std::string> words;
@@ -110,8 +79,8 @@ int main(int count, char** arguments) {
   for (const auto dtype : {model::Dtype::float32, model::Dtype::bfloat16}) {
     const bool half = dtype == model::Dtype::bfloat16;
     const auto elmo = model::ElmoModel::load(files, dtype, model::Device::cpu);
-    const auto limit = peak(half ? at::kBFloat16 : at::kFloat);
-    const auto seconds = best_seconds([&] { elmo->hidden(drawn.batch, elmo->num_layers(), tokens); }, 5);
+    const auto limit = 1e9 * bench::matmul_peak(half ? at::kBFloat16 : at::kFloat);
+    const auto seconds = bench::best_seconds([&] { elmo->hidden(drawn.batch, elmo->num_layers(), tokens); }, 5);
     const auto rate = operations(options, drawn) / seconds;
     std::printf("%s: %.0f words/s, %.1f of %.1f GFLOP/s = %.0f %%\n", half ? "bfloat16" : "float32",
                 static_cast<double>(tokens.size()) / seconds, 1e-9 * rate, 1e-9 * limit, 100 * rate / limit);

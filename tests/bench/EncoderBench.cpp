@@ -3,58 +3,23 @@
 // Random weights, one thread, float32 and bfloat16; every sequence asks for one row of the last layer, the head runs
 // over the rows of several batches at once, as the engine does. The work credited is that of the whole last layer.
 #include <ATen/ops/full.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
+#include "bench/MatmulPeak.hpp"
 #include "model/Encoder.hpp"
 
 namespace {
 
 using namespace stereosweep::model;
-
-// Processor seconds of this thread: other programs on the machine count little.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// Best seconds of one call.
-double best_seconds(const std::function<void()>& work, double seconds = 1.5) {
-  work();
-  double best = 1e9;
-  double spent = 0;
-  for (int i = 0; spent < seconds || i < 3; ++i) {
-    const double start = now();
-    work();
-    const double took = now() - start;
-    best = std::min(best, took);
-    spent += took;
-  }
-  return best;
-}
-
-// GFLOP/s of the best square product, as at::linear does it.
-double peak(at::ScalarType type) {
-  double best = 0;
-  for (const std::int64_t size : {512, 1024, 2048}) {
-    const auto side = static_cast<double>(size);
-    const auto input = at::randn({size, size}, type);
-    const auto weight = at::randn({size, size}, type);
-    best = std::max(best, 2e-9 * side * side * side / best_seconds([&] { at::linear(input, weight); }, 0.4));
-  }
-  return best;
-}
+namespace bench = stereosweep::bench;
 
 EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType type) {
   const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
@@ -127,13 +92,13 @@ double head_flops(const CheckpointConfig& config, std::size_t rows) {
 }
 
 void measure(const CheckpointConfig& config, at::ScalarType type, const Batch& batch) {
-  const double roof = peak(type);
+  const double roof = bench::matmul_peak(type);
   const Encoder encoder(config, random_weights(config, type));
   const auto layers = encoder.shape().num_layers;
-  const double body = best_seconds([&] { encoder.hidden(batch.packed, layers, batch.rows); }, 3);
+  const double body = bench::best_seconds([&] { encoder.hidden(batch.packed, layers, batch.rows); }, 3);
   const auto few = encoder.hidden(batch.packed, layers, batch.rows);
   const auto many = few.repeat({std::max<std::int64_t>(1, 256 / few.size(0)), 1});
-  const double head = best_seconds([&] { encoder.logits(encoder.head_input(many)); }) *
+  const double head = bench::best_seconds([&] { encoder.logits(encoder.head_input(many)); }) *
                       static_cast<double>(few.size(0)) / static_cast<double>(many.size(0));
   const double body_rate = 1e-9 * credited_flops(config, batch) / body;
   const double head_rate = 1e-9 * head_flops(config, batch.rows.size()) / head;
