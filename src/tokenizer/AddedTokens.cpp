@@ -173,6 +173,9 @@ void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatc
     if (token->strip_right) {
       end += end_of_leading_space(text.substr(end));
     }
+    if (begin >= end) {  // white space that the token before has taken, and that this one may begin behind
+      continue;
+    }
     if (done < begin) {
       parts.push_back({done, begin, nullptr});
     }

@@ -12,6 +12,11 @@ AlignedText::AlignedText(std::string_view part, std::size_t offset)
   alignments_.reserve(part.size());
   for (std::size_t i = 0; i < part.size();) {
     const auto begin = i;
+    if (static_cast<unsigned char>(part[i]) < 0x80) {
+      ++i;
+      alignments_.push_back({static_cast<std::uint32_t>(offset + begin), static_cast<std::uint32_t>(offset + i)});
+      continue;
+    }
     next_character(part, i);
     const Alignment alignment{static_cast<std::uint32_t>(offset + begin), static_cast<std::uint32_t>(offset + i)};
     alignments_.insert(alignments_.end(), i - begin, alignment);

@@ -1,11 +1,12 @@
 // Byte-pair encoding: of all neighbours that may join, those of the lowest rank join first, the left ones before.
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <queue>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Model.hpp"
+#include "tokenizer/PairTable.hpp"
 #include "tokenizer/PieceNormalizer.hpp"
 #include "tokenizer/Unicode.hpp"
 
@@ -25,12 +26,10 @@ struct Symbol {
 };
 
 struct Candidate {
-  std::uint32_t rank = 0;
-  std::uint32_t position = 0;
+  std::uint64_t order = 0;   // rank, then position: the smallest joins first
+  std::uint32_t length = 0;  // of both together: symbols only grow, so it says whether they are still the same two
   TokenId result = 0;
-  bool operator>(const Candidate& other) const {
-    return rank != other.rank ? rank > other.rank : position > other.position;
-  }
+  bool operator>(const Candidate& other) const { return order > other.order; }
 };
 
 class BytePairs final : public Model {
@@ -42,7 +41,8 @@ class BytePairs final : public Model {
         suffix_(field.text_or("end_of_word_suffix", "")),
         fuse_unknown_(field.flag_or("fuse_unk", false)),
         byte_fallback_(field.flag_or("byte_fallback", false)),
-        ignore_merges_(field.flag_or("ignore_merges", false)) {
+        ignore_merges_(field.flag_or("ignore_merges", false)),
+        decorates_(!prefix_.empty() || !suffix_.empty()) {
     if (const auto dropout = field.find("dropout"); dropout && dropout->json() != 0) {
       dropout->refuse(dropout->json().dump(), "random tokens cannot be repeated");
     }
@@ -50,6 +50,7 @@ class BytePairs final : public Model {
       unknown_ = unknown->text();
     }
     read_joins(field.at("merges"));
+    read_characters();
   }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
@@ -83,16 +84,34 @@ class BytePairs final : public Model {
     if (!list.is_array()) {
       merges.refuse(std::string("is a ") + list.type_name(), "a list is needed");
     }
-    joins_.reserve(list.size());
+    PairTable<Join>::Entries joins;
+    joins.reserve(list.size());
     bool crosses = ignore_merges_ || !prefix_.empty() || !suffix_.empty() || !vocabulary().find(space_mark);
     for (const auto& entry : list) {
       const Field item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
       crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
-      joins_[key(id_of(left, item), id_of(right, item))] = {rank++, id_of(joined, item)};
+      joins.emplace_back(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
     }
+    joins_ = PairTable<Join>(joins);
     cuts_at_marks_ = !crosses;
+  }
+
+  // Tokens of one character, which start most texts' spelling.
+  void read_characters() {
+    PairTable<TokenId>::Entries characters;
+    for (std::size_t id = 0; id < vocabulary().size() && !decorates_; ++id) {
+      const auto token = vocabulary().token(static_cast<TokenId>(id));
+      std::size_t end = 0;
+      if (token && !token->empty() && !base::find_invalid_utf8(*token)) {
+        const auto value = next_character(*token, end);
+        if (end == token->size()) {
+          characters.emplace_back(value, static_cast<TokenId>(id));
+        }
+      }
+    }
+    characters_ = PairTable<TokenId>(characters);
   }
 
   static std::pair<std::string, std::string> read_pair(const Field& item) {
@@ -140,10 +159,17 @@ class BytePairs final : public Model {
     std::vector<PieceToken> spelled_bytes;
     for (std::size_t i = 0; i < piece.size();) {
       const auto begin = i;
-      next_character(piece, i);
-      spelled.assign(begin > 0 ? prefix_ : std::string()).append(piece.substr(begin, i - begin));
-      spelled += i == piece.size() ? suffix_ : std::string();
-      if (const auto id = vocabulary().find(spelled)) {
+      const auto value = next_character(piece, i);
+      if (const auto* id = characters_.find(value)) {
+        flush();
+        push(symbols, *id, i - begin);
+        continue;
+      }
+      spelled = piece.substr(begin, i - begin);
+      if (decorates_) {
+        spelled = (begin > 0 ? prefix_ : "") + spelled + (i == piece.size() ? suffix_ : "");
+      }
+      if (const auto id = decorates_ ? vocabulary().find(spelled) : std::nullopt) {
         flush();
         push(symbols, *id, i - begin);
       } else if (spelled_bytes.clear(); byte_fallback_ && bytes_.spell(spelled, spelled_bytes)) {
@@ -170,51 +196,56 @@ class BytePairs final : public Model {
     return *id;
   }
 
-  using Queue = std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>>;
+  using Candidates = std::vector<Candidate>;
 
-  const Join* find_join(const Symbol& left, const Symbol& right) const {
-    const auto it = joins_.find(key(left.id, right.id));
-    return it == joins_.end() ? nullptr : &it->second;
-  }
-
-  void offer(const std::vector<Symbol>& symbols, std::int32_t left, Queue& queue) const {
-    const auto& symbol = symbols[static_cast<std::size_t>(left)];
-    if (symbol.next < 0) {
-      return;
+  // Appends what the symbol at `position` and the next one may become; false: nothing.
+  bool offer(const std::vector<Symbol>& symbols, std::int32_t position, Candidates& candidates) const {
+    const auto& left = symbols[static_cast<std::size_t>(position)];
+    if (left.next < 0) {
+      return false;
     }
-    if (const auto* join = find_join(symbol, symbols[static_cast<std::size_t>(symbol.next)])) {
-      queue.push({join->rank, static_cast<std::uint32_t>(left), join->result});
+    const auto& right = symbols[static_cast<std::size_t>(left.next)];
+    const auto* join = joins_.find(key(left.id, right.id));
+    if (join == nullptr) {
+      return false;
     }
+    const auto order = static_cast<std::uint64_t>(join->rank) << 32 | static_cast<std::uint64_t>(position);
+    candidates.push_back({order, left.length + right.length, join->result});
+    return true;
   }
 
   void join_all(std::vector<Symbol>& symbols) const {
-    Queue queue;
+    Candidates queue;
+    queue.reserve(symbols.size() + 2);
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       offer(symbols, static_cast<std::int32_t>(i), queue);
     }
+    std::make_heap(queue.begin(), queue.end(), std::greater<>());
     while (!queue.empty()) {
-      const auto top = queue.top();
-      queue.pop();
-      auto& left = symbols[top.position];
+      std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+      const auto top = queue.back();
+      queue.pop_back();
+      const auto position = static_cast<std::int32_t>(top.order & 0xFFFFFFFF);
+      auto& left = symbols[static_cast<std::size_t>(position)];
       if (left.length == 0 || left.next < 0) {
         continue;
       }
       auto& right = symbols[static_cast<std::size_t>(left.next)];
-      const auto* join = find_join(left, right);
-      if (join == nullptr || join->result != top.result) {
+      if (left.length + right.length != top.length) {
         continue;  // one of the two has joined another symbol since
       }
       left.id = top.result;
-      left.length += right.length;
+      left.length = top.length;
       left.next = right.next;
       right.length = 0;
       if (left.next >= 0) {
-        symbols[static_cast<std::size_t>(left.next)].previous = static_cast<std::int32_t>(top.position);
+        symbols[static_cast<std::size_t>(left.next)].previous = position;
       }
-      if (left.previous >= 0) {
-        offer(symbols, left.previous, queue);
+      for (const auto changed : {left.previous, position}) {
+        if (changed >= 0 && offer(symbols, changed, queue)) {
+          std::push_heap(queue.begin(), queue.end(), std::greater<>());
+        }
       }
-      offer(symbols, static_cast<std::int32_t>(top.position), queue);
     }
   }
 
@@ -223,7 +254,9 @@ class BytePairs final : public Model {
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
   bool cuts_at_marks_ = false;
-  std::unordered_map<std::uint64_t, Join> joins_;
+  PairTable<Join> joins_;          // by the ids of both
+  bool decorates_;                 // symbols of characters have a prefix or suffix
+  PairTable<TokenId> characters_;  // by code point; unless there is a prefix or suffix
 };
 
 }  // namespace

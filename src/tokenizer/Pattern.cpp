@@ -1,5 +1,6 @@
 #include "tokenizer/Pattern.hpp"
 
+#include "tokenizer/ExpressionScanner.hpp"
 #include "tokenizer/Regex.hpp"
 
 namespace stereosweep::tokenizer {
@@ -165,7 +166,8 @@ std::unique_ptr<Pattern> read_pattern(const Field& field) {
   if (expression->text() == gpt2_expression) {
     return make_gpt2_words();
   }
-  return make_regex(expression->text(), *expression);
+  auto scanner = make_scanner(expression->text(), *expression);
+  return scanner ? std::move(scanner) : make_regex(expression->text(), *expression);
 }
 
 }  // namespace stereosweep::tokenizer

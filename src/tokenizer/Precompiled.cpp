@@ -45,12 +45,25 @@ class Precompiled final : public Normalizer {
         clusters_(make_regex("\\X", field)) {}
 
   void apply(AlignedText& text) const override {
+    const auto input = text.text();
     std::vector<Match> clusters;
-    clusters_->find(text.text(), clusters);
     std::vector<Change> changes;
+    changes.reserve(input.size());
     bool changed = false;
-    for (const auto& [begin, end, is_match] : clusters) {
-      changed = append(text.text().substr(begin, end - begin), changes) || changed;
+    for (std::size_t begin = 0; begin < input.size();) {
+      const auto end = end_of_plain_cluster(input, begin);
+      if (end > begin) {
+        changed = append(input.substr(begin, end - begin), changes) || changed;
+        begin = end;
+        continue;
+      }
+      const auto part = input.substr(begin, end_of_mixed_part(input, begin) - begin);
+      clusters.clear();
+      clusters_->find(part, clusters);
+      for (const auto& cluster : clusters) {
+        changed = append(part.substr(cluster.begin, cluster.end - cluster.begin), changes) || changed;
+      }
+      begin += part.size();
     }
     if (changed) {
       text.transform(changes);
@@ -58,6 +71,25 @@ class Precompiled final : public Normalizer {
   }
 
  private:
+  static bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+  // Two ASCII characters are two clusters, except a carriage return with its newline. `begin` itself: not known so
+  // easily, because the cluster may go on behind ASCII.
+  static std::size_t end_of_plain_cluster(std::string_view text, std::size_t begin) {
+    auto end = begin + (text.substr(begin).starts_with("\r\n") ? 2 : 1);
+    return is_ascii(text[begin]) && (end == text.size() || is_ascii(text[end])) ? end : begin;
+  }
+
+  // Where the next cluster of ASCII alone begins.
+  static std::size_t end_of_mixed_part(std::string_view text, std::size_t begin) {
+    for (auto end = begin + 1; end < text.size(); ++end) {
+      if (is_ascii(text[end - 1]) && is_ascii(text[end]) && !(text[end - 1] == '\r' && text[end] == '\n')) {
+        return end;
+      }
+    }
+    return text.size();
+  }
+
   bool append(std::string_view cluster, std::vector<Change>& changes) const {
     if (cluster.size() <= longest_looked_up && replace(cluster, changes)) {
       return true;

@@ -51,6 +51,19 @@ std::string_view with_older_characters(std::string_view text, std::string& copy)
   return copy.empty() ? text : copy;
 }
 
+// To Oniguruma from 6.9.9 on, as the wheel has it, symbols are punctuation; to Debian's they are not.
+std::string with_newer_punctuation(std::string expression) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names = {
+      {{"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}, {"\\p{PosixPunct}", "[\\p{P}\\p{S}]"}}};
+  for (const auto& [name, characters] : names) {
+    for (auto at = expression.find(name); at != std::string::npos; at = expression.find(name, at)) {
+      expression.replace(at, name.size(), characters);
+      at += characters.size();
+    }
+  }
+  return expression;
+}
+
 void initialize() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -65,7 +78,8 @@ class Regex final : public Pattern {
     initialize();
     regex_t* compiled = nullptr;
     OnigErrorInfo info{};
-    const int status = onig_new(&compiled, bytes(expression), bytes(expression) + expression.size(), ONIG_OPTION_NONE,
+    const auto meant = with_newer_punctuation(expression);
+    const int status = onig_new(&compiled, bytes(meant), bytes(meant) + meant.size(), ONIG_OPTION_NONE,
                                 ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, &info);
     if (status != ONIG_NORMAL) {
       place.refuse("no valid regular expression", message_of(status, &info));

@@ -133,7 +133,8 @@ struct Tokenizer::Parts {
     for (const auto& [id, length] : cache.tokenize(*model, text.text().substr(begin, range.end - begin))) {
       const auto end = std::min<std::size_t>(begin + length, text.size());
       const auto where = text.original(begin, end);
-      const auto& outer = spaces[static_cast<std::size_t>(id)];
+      const auto outer = model->unknown_keeps_text() == id ? count_outer_spaces(text.text().substr(begin, end - begin))
+                                                           : spaces[static_cast<std::size_t>(id)];
       tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
       begin = end;
     }

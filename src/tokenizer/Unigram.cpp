@@ -66,6 +66,7 @@ class Unigram final : public Model {
     return settings_.unknown ? std::optional<std::string>(*vocabulary().token(*settings_.unknown)) : std::nullopt;
   }
   std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
+  std::optional<TokenId> unknown_keeps_text() const override { return settings_.unknown; }
 
  private:
   static constexpr auto nowhere = std::numeric_limits<std::size_t>::max();

@@ -74,6 +74,14 @@ TEST(Gpt2Words, TakeAMegabyteOfOneCharacter) {
   }
 }
 
+// As the wheel's Oniguruma has it.
+TEST(Regex, CountsSymbolsAsPunctuation) {
+  for (const auto* expression : {"[[:punct:]]", "[^[:^punct:]]", "[0[:punct:]]", "\\p{PosixPunct}"}) {
+    const auto regex = make_regex(expression, place);
+    EXPECT_EQ(parts_of(*regex, "a$b«c"), (std::vector<std::string>{"-a", "+$", "-b", "+«", "-c"})) << expression;
+  }
+}
+
 TEST(Regex, StepsOverEmptyMatches) {
   EXPECT_EQ(parts_of(*make_regex("b*", place), "abbé"), (std::vector<std::string>{"+", "-a", "+bb", "-é", "+"}));
 }

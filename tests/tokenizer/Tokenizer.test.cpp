@@ -111,6 +111,24 @@ TEST(ByteLevel, BytesOfACharacterShareItsOffset) {
   EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 1), span(1, 3), span(1, 3)));
 }
 
+TEST(AddedTokens, DoNotReturnToWhiteSpaceThatIsTaken) {
+  const auto tokenizer = make_changed(bert, base::Json::parse(R"({"added_tokens": [
+      {"id": 8, "content": "<x>", "normalized": false, "rstrip": true},
+      {"id": 9, "content": "  ", "normalized": false, "lstrip": true}]})"));
+  const auto encoding = tokenizer.encode("<x>   play", SpecialTokens::leave_out);
+  EXPECT_THAT(encoding.ids, ElementsAre(8, 4));
+  EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 6), span(6, 10)));
+}
+
+TEST(Unigram, TrimsOffsetsByTheTextOfUnknownTokens) {
+  const auto tokenizer = make(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1]]},
+                                  "post_processor": {"type": "ByteLevel", "trim_offsets": true,
+                                                     "add_prefix_space": false}})");
+  const auto encoding = tokenizer.encode("a b a", SpecialTokens::leave_out);
+  EXPECT_THAT(encoding.ids, ElementsAre(1, 0, 1));
+  EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 1), span(2, 3), span(4, 5)));
+}
+
 TEST(FirstToken, IsWhatIsPutBeforeEveryText) {
   EXPECT_EQ(make(bert).first_token(), 1);
   EXPECT_EQ(make(bert).last_token(), 2);
