@@ -32,11 +32,52 @@ bool is_spelled_out(std::string_view text) {
   return length >= 2;
 }
 
+// Capitals that have no rule.
+constexpr std::array<std::pair<char32_t, char32_t>, 11> single_capitals = {{{0xFF, 0x178},
+                                                                            {0x131, U'I'},
+                                                                            {0x1A1, 0x1A0},
+                                                                            {0x1B0, 0x1AF},
+                                                                            {0x3AC, 0x386},
+                                                                            {0x3AD, 0x388},
+                                                                            {0x3AE, 0x389},
+                                                                            {0x3AF, 0x38A},
+                                                                            {0x3CC, 0x38C},
+                                                                            {0x3CD, 0x38E},
+                                                                            {0x3CE, 0x38F}}};
+
+/// Whether small letter and capital stand side by side: most of Latin Extended-A, -B and Additional.
+bool is_in_pairs(char32_t c) {
+  const auto within = [c](char32_t from, char32_t to) { return c >= from && c <= to; };
+  return within(0x100, 0x137) || within(0x139, 0x148) || within(0x14A, 0x177) || within(0x179, 0x17E) ||
+         within(0x200, 0x21F) || within(0x1E00, 0x1E95) || within(0x1EA0, 0x1EFF);
+}
+
 char32_t upper(char32_t c) {
+  const auto single =
+      std::find_if(single_capitals.begin(), single_capitals.end(), [c](const auto& pair) { return pair.first == c; });
+  if (single != single_capitals.end()) {
+    return single->second;
+  }
+  if (is_in_pairs(c)) {
+    const bool odd_capitals = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
+    return (c % 2 == 0) == odd_capitals ? c - 1 : c;
+  }
   const bool latin = (c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7);
   const bool greek = c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2;
   const bool cyrillic = c >= 0x430 && c <= 0x44F;
   return latin || greek || cyrillic ? c - 0x20 : c >= 0x450 && c <= 0x45F ? c - 0x50 : c;
+}
+
+/// Whether the text begins with a vowel of Latin-1 or Latin Extended-A that has a mark or is a ligature: "émigré".
+bool opens_with_marked_vowel(std::string_view text) {
+  const auto first = base::decode_utf8(text, 0);
+  if (!first || first->value < 0xC0 || first->value > 0x17F) {
+    return false;
+  }
+  const auto c = upper(first->value);
+  const auto within = [c](char32_t from, char32_t to) { return c >= from && c <= to; };
+  return within(0xC0, 0xC6) || within(0xC8, 0xCF) || within(0xD2, 0xD6) || within(0xD8, 0xDC) || within(0x100, 0x104) ||
+         within(0x112, 0x11A) || within(0x128, 0x132) || within(0x14C, 0x152) || within(0x168, 0x172);
 }
 
 /// Removes one trailing quote or bracket that can stand before a sentence; true if it was an opening quote.
@@ -56,7 +97,7 @@ bool drop_opener(std::string_view& text) {
 std::string indefinite_article(std::string_view words) {
   const std::string word = first_word(words);
   if (word.empty()) {
-    return "a";
+    return opens_with_marked_vowel(words) ? "an" : "a";
   }
   const auto starts = [&word](std::string_view prefix) { return word.starts_with(prefix); };
   if (starts("hour") || starts("honest") || starts("honor") || starts("honour") || starts("heir")) {

@@ -10,7 +10,8 @@ namespace stereosweep::prompt {
 /// ("university", "hour"); capitals are read letter by letter ("an LGBT person", "a US citizen"). A form that this gets
 /// wrong declares its own article.
 std::string indefinite_article(std::string_view words);
-/// With its first letter in upper case (Latin-1, Greek, Cyrillic); unchanged where it starts with anything else.
+/// With its first letter in upper case (European Latin, Vietnamese, Greek, Cyrillic); unchanged where it starts with
+/// anything else.
 std::string capitalise(std::string_view text);
 /// True if a word put after `text` opens a sentence: nothing before it but quotes and brackets, or a full stop,
 /// question or exclamation mark and a space, or an opening quote.
