@@ -3,6 +3,7 @@
 
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
+#include "config/AxisSource.hpp"
 #include "config/ProbeFormat.hpp"
 
 namespace stereosweep::config {
@@ -38,6 +39,8 @@ void read_priors(const Node& node, base::Problems& problems, domain::Priors& pri
       if (const auto two = read_two(*word, "priors.word", problems)) {
         priors.word_singular = two->first;
         priors.word_plural = two->second;
+        check_surface(*word, "priors.word", two->first, problems);
+        check_surface(*word, "priors.word", two->second, problems);
       }
     } else {
       priors.word = read_boolean(*word, "priors.word", problems).value_or(true);

@@ -80,6 +80,8 @@ domain::TraitPair read_pair(const Node& node, const std::string& key, base::Prob
     if (const auto two = read_two(node, key, problems)) {
       pair.left = {two->first, {two->first}};
       pair.right = {two->second, {two->second}};
+      check_surface(node, key, two->first, problems);
+      check_surface(node, key, two->second, problems);
     }
   } else {
     Fields fields(node, key, problems);
