@@ -1,7 +1,8 @@
 # stereosweep_add_room(NAME <room> [SOURCES ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
 #   src/ is the include root; warnings are errors for our own code only.
-# stereosweep_add_test(<File.test.cpp> ROOM <room> [NP n ...] [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
-#   one executable; with NP it is registered once per rank count under mpiexec.
+# stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [NP n ...] [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
+#   one executable; with NP it is registered once per rank count under mpiexec; with OPERATORS it runs a second time with
+#   the kernels that CUDA would take, on the CPU.
 add_library(stereosweep_warnings INTERFACE)
 target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
@@ -23,7 +24,7 @@ function(stereosweep_add_room)
 endfunction()
 
 function(stereosweep_add_test source)
-  cmake_parse_arguments(TEST "" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "OPERATORS" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES" ${ARGN})
   get_filename_component(stem "${source}" NAME)
   string(REPLACE ".test.cpp" "" stem "${stem}")
   set(target test_${TEST_ROOM}_${stem})
@@ -52,5 +53,10 @@ function(stereosweep_add_test source)
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
     add_test(NAME ${TEST_ROOM}.${stem} COMMAND ${target})
     set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit;${TEST_LABELS}")
+    if(TEST_OPERATORS)
+      add_test(NAME ${TEST_ROOM}.${stem}.operators COMMAND ${target})
+      set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit"
+        ENVIRONMENT "STEREOSWEEP_KERNELS=operators;OMP_NUM_THREADS=1")
+    endif()
   endif()
 endfunction()

@@ -11,6 +11,7 @@
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
+#include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
@@ -25,6 +26,7 @@ namespace options = boost::program_options;
 struct Request {
   std::string model;
   engine::EngineSettings settings;
+  bool profiled = false;
 };
 
 domain::Dtype dtype_of(const std::string& name) {
@@ -56,6 +58,7 @@ options::options_description described() {
   all.add_options()("dtype", options::value<std::string>()->default_value("float32"), "float32 or bfloat16");
   all.add_options()("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
   all.add_options()("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
+  all.add_options()("profile", "prints where the time went, at the end, on standard error");
   return all;
 }
 
@@ -73,6 +76,7 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   request.settings.dtype = dtype_of(line->get<std::string>("dtype"));
   request.settings.device = device_of(line->get<std::string>("device"));
   request.settings.threads = line->get<int>("threads");
+  request.profiled = line->has("profile");
   return request;
 }
 
@@ -136,6 +140,9 @@ int query_command(const Arguments& arguments) {
   if (!request) {
     return static_cast<int>(base::ExitCode::done);
   }
+  if (request->profiled) {
+    base::profile::enable();
+  }
   const auto files = base::read_checkpoint_files(request->model, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto engine = engine::make_engine(request->settings, files, tokenizer);
@@ -147,6 +154,9 @@ int query_command(const Arguments& arguments) {
       code = base::ExitCode::error;
     }
     std::cout << query::format_answer(answer) << '\n' << std::flush;
+  }
+  if (request->profiled) {
+    std::cerr << base::profile::report();
   }
   return static_cast<int>(code);
 }

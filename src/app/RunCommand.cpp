@@ -8,6 +8,7 @@
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/Profile.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/MpiSession.hpp"
 #include "run/Run.hpp"
@@ -25,9 +26,10 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
       "A directory of another job is refused. Options");
   visible.add_options()  //
       ("output", options::value<std::string>(),
-       "directory of the run (default results/<name>); of a sweep: its parent")       //
-      ("overwrite", "start anew: removes what an earlier run left in the directory")  //
-      ("reuse", options::value<std::string>(), "directory of an older run: blocks that both share are taken over");
+       "directory of the run (default results/<name>); of a sweep: its parent")                                     //
+      ("overwrite", "start anew: removes what an earlier run left in the directory")                                //
+      ("reuse", options::value<std::string>(), "directory of an older run: blocks that both share are taken over")  //
+      ("profile", "rank zero prints where its time went, at the end, on standard error; costs some speed on a GPU");
   const auto line = read_command_line(arguments, "run", visible, Places::one_and_overrides, "job");
   if (!line) {
     return std::nullopt;
@@ -44,6 +46,9 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
   if (line->has("reuse")) {
     request.reuse = line->get<std::string>("reuse");
   }
+  if (line->has("profile")) {
+    base::profile::enable();
+  }
   return request;
 }
 
@@ -57,7 +62,11 @@ int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   try {
-    return static_cast<int>(run::run_jobs(request, world, signals));
+    const auto code = static_cast<int>(run::run_jobs(request, world, signals));
+    if (base::profile::is_enabled() && world.rank() == 0) {
+      std::cerr << base::profile::report();
+    }
+    return code;
   } catch (const parallel::SharedError& error) {
     if (world.rank() == 0) {
       base::log(base::LogLevel::error, error.what());

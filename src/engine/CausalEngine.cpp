@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "base/Profile.hpp"
+#include "engine/DeviceMemory.hpp"
 #include "engine/Generation.hpp"
 #include "engine/InputVectors.hpp"
 #include "engine/LogitsReader.hpp"
@@ -29,8 +32,8 @@ class Call {
       : model_(model),
         plan_(plan),
         counts_(counts),
-        projection_(model.shape().vocabulary),
-        reader_(model.shape().vocabulary) {}
+        projection_(model.shape().vocabulary, model.shape().kernels),
+        reader_(model.shape().vocabulary, model.shape().kernels) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_trees(plan_.sequences, batch_tokens)) {
@@ -60,7 +63,7 @@ class Call {
       any_vector = any_vector || uses.front().token == CausalUse::whole_vector;
       rows.push_back(row);
     }
-    const auto hidden = model_.hidden(packed.tree, sequences.front().layer, rows);
+    const auto hidden = run_body(packed.tree, sequences.front().layer, rows);
     if (any_vector) {
       add_vectors(on_host(hidden), packed.readers);
     }
@@ -68,6 +71,16 @@ class Call {
     while (projection_.is_full()) {
       project();
     }
+  }
+
+  at::Tensor run_body(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {
+    const base::profile::Span span("body");
+    return model_.hidden(tree, layer, rows);
+  }
+
+  at::Tensor run_head(const at::Tensor& hidden) const {
+    const base::profile::Span span("head");
+    return model_.logits(hidden);
   }
 
   void add_vectors(const at::Tensor& hidden, std::span<const RowReaders> readers) {
@@ -94,7 +107,9 @@ class Call {
         }
       }
     }
-    const auto values = reader_.log_probabilities(model_.logits(hidden), count, wanted);
+    const auto logits = run_head(hidden);
+    const base::profile::Span span("reading");
+    const auto values = reader_.log_probabilities(logits, count, wanted);
     for (std::size_t i = 0; i < values.size(); ++i) {
       note(*uses[i], values[i]);
     }
@@ -131,13 +146,22 @@ CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const toke
       settings_(std::move(settings)),
       limits_(limits_of(model_->shape())) {}
 
+CausalPlan CausalEngine::planned(std::span<const query::Query> queries) const {
+  const base::profile::Span span("tokenizing and planning");
+  return plan_causal(queries, tokenizer_, limits_);
+}
+
 std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
-  auto plan = plan_causal(queries, tokenizer_, limits_);
+  const base::profile::Span span("batching");
+  auto plan = planned(queries);
   counts_.queries += queries.size();
-  Call(*model_, plan, counts_).run(settings_.batch_tokens);
+  const auto budget = std::to_string(settings_.batch_tokens);
+  within_device_memory("computing batches of " + budget + " tokens",
+                       [&] { Call(*model_, plan, counts_).run(settings_.batch_tokens); });
   const GenerationParts parts{*model_, tokenizer_, settings_.end_tokens, batches_per_wave * settings_.batch_tokens};
-  generate(parts, queries, plan.openings, plan.answers, counts_);
+  within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
+                       [&] { generate(parts, queries, plan.openings, plan.answers, counts_); });
   return std::move(plan.answers);
 }
 

@@ -29,6 +29,8 @@ class CausalEngine : public query::Engine {
   query::EngineCounts counts() const override { return counts_; }
 
  private:
+  CausalPlan planned(std::span<const query::Query> queries) const;
+
   std::unique_ptr<model::CausalModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   CausalSettings settings_;

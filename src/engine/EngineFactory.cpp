@@ -1,5 +1,6 @@
 #include "engine/EngineFactory.hpp"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
+#include "base/Profile.hpp"
 #include "engine/CausalEngine.hpp"
+#include "engine/DeviceMemory.hpp"
 #include "engine/ElmoEngine.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/NewText.hpp"
@@ -18,6 +21,7 @@
 #include "model/CausalSpecification.hpp"
 #include "model/CudaLibrary.hpp"
 #include "model/ElmoOptions.hpp"
+#include "model/Kernels.hpp"
 #include "model/MaskedModel.hpp"
 
 namespace stereosweep::engine {
@@ -98,15 +102,24 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   if (settings.kind == domain::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer, settings.seed);
   }
+  const base::profile::Span span("loading");
   model::configure_threads(settings.threads);
+  if (uses_cuda(settings.device)) {
+    base::profile::wait_with([] {
+      const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
+      gpu.synchronizeDevice(gpu.getDevice().index());
+    });
+  }
   keep_freed_memory();
   const auto dtype = to_model(settings.dtype);
   const auto device = to_model(settings.device);
   const bool elmo = base::is_elmo(files);
+  const std::string loading = "loading the weights";
   if (!elmo && model::is_causal(files)) {
     CausalSettings causal{settings.batch_tokens, read_end_tokens(files)};
-    return std::make_unique<CausalEngine>(model::CausalModel::load(files, dtype, device, settings.tensor_group),
-                                          tokenizer, std::move(causal));
+    auto loaded = within_device_memory(
+        loading, [&] { return model::CausalModel::load(files, dtype, device, settings.tensor_group); });
+    return std::make_unique<CausalEngine>(std::move(loaded), tokenizer, std::move(causal));
   }
   if (settings.tensor_group) {
     throw base::InputError(
@@ -116,8 +129,8 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   if (elmo) {
     return std::make_unique<ElmoEngine>(model::ElmoModel::load(files, dtype, device), tokenizer, settings.batch_tokens);
   }
-  return std::make_unique<TorchEngine>(model::MaskedModel::load(files, dtype, device), tokenizer,
-                                       settings.batch_tokens);
+  auto loaded = within_device_memory(loading, [&] { return model::MaskedModel::load(files, dtype, device); });
+  return std::make_unique<TorchEngine>(std::move(loaded), tokenizer, settings.batch_tokens);
 }
 
 std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked) {
@@ -148,7 +161,11 @@ std::string device_description(const EngineSettings& settings) {
   if (settings.kind == domain::EngineKind::fake) {
     return "fake";
   }
-  return uses_cuda(settings.device) ? gpu_name() : value_in("/proc/cpuinfo", "model name", "unknown processor");
+  if (uses_cuda(settings.device)) {
+    return gpu_name();
+  }
+  const auto name = value_in("/proc/cpuinfo", "model name", "unknown processor");
+  return model::kernels_on(c10::kCPU) == model::Kernels::own_kernels ? name : name + ", torch's operators";
 }
 
 }  // namespace stereosweep::engine

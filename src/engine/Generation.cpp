@@ -1,12 +1,15 @@
 #include "engine/Generation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Profile.hpp"
+#include "engine/LogitsReader.hpp"
 #include "engine/NewText.hpp"
 #include "engine/ProjectionQueue.hpp"
 #include "engine/Sampler.hpp"
@@ -110,7 +113,7 @@ class Wave {
 
   // Runs the tokens that are new, draws the next ones.
   void step() {
-    std::map<std::int64_t, std::vector<Growing*>> readers;
+    std::map<std::int64_t, std::vector<Growing*>> readers;  // by row
     for (auto& one : growing_) {
       const auto& branch = tree_.branches[static_cast<std::size_t>(one.branch)];
       readers[branch.first + branch.length - 1].push_back(&one);
@@ -123,28 +126,66 @@ class Wave {
     }
     counts_.distinct_tokens += static_cast<std::uint64_t>(std::ssize(tree_.ids) - memory_->rows());
     counts_.head_rows += rows.size();
-    ProjectionQueue projection(parts_.model.shape().vocabulary);
-    projection.add(parts_.model.extend(*memory_, tree_, rows), all);
+    const auto kernels = parts_.model.shape().kernels;
+    ProjectionQueue projection(parts_.model.shape().vocabulary, kernels);
+    projection.add(extend(rows), all);
     auto reader = readers.begin();
     while (projection.size() > 0) {
       const auto [hidden, count] = projection.take();
-      const auto logits = on_host(parts_.model.logits(hidden));
-      for (std::int64_t row = 0; row < count; ++row, ++reader) {
-        for (auto* one : reader->second) {
-          draw(*one, row_of(logits, row));
-        }
+      const auto logits = run_head(hidden);
+      const base::profile::Span span("drawing");
+      const std::vector<Readers> some(reader, std::next(reader, count));
+      std::advance(reader, count);
+      if (kernels == model::Kernels::operators && std::all_of(some.begin(), some.end(), all_greedy)) {
+        take_most_probable(some, logits);
+      } else {
+        draw_on_host(some, on_host(logits));
       }
     }
     std::erase_if(growing_, [](const Growing& one) { return one.request == nullptr; });
     grow();
   }
 
-  void draw(Growing& one, std::span<const float> logits) {
-    if (!all_finite(logits)) {
-      finish(one, not_finite_error());
-      return;
+  at::Tensor extend(std::span<const std::int64_t> rows) {
+    const base::profile::Span span("body");
+    return parts_.model.extend(*memory_, tree_, rows);
+  }
+
+  at::Tensor run_head(const at::Tensor& hidden) const {
+    const base::profile::Span span("head");
+    return parts_.model.logits(hidden);
+  }
+
+  using Readers = std::pair<std::int64_t, std::vector<Growing*>>;
+
+  static bool all_greedy(const Readers& readers) {
+    return std::all_of(readers.second.begin(), readers.second.end(),
+                       [](const Growing* one) { return one->request->asked->temperature == 0; });
+  }
+
+  // Where the logits are: a vocabulary's width does not travel for one token.
+  void take_most_probable(std::span<const Readers> readers, const at::Tensor& logits) {
+    const auto tokens = most_probable(logits);
+    for (std::size_t row = 0; row < readers.size(); ++row) {
+      for (auto* one : readers[row].second) {
+        tokens[row] ? add(*one, *tokens[row]) : finish(*one, not_finite_error());
+      }
     }
-    one.next = next_token(logits, *one.request->asked, one.text.size());
+  }
+
+  void draw_on_host(std::span<const Readers> readers, const at::Tensor& all_logits) {
+    for (std::size_t row = 0; row < readers.size(); ++row) {
+      const auto logits = row_of(all_logits, static_cast<std::int64_t>(row));
+      const bool usable = all_finite(logits);
+      for (auto* one : readers[row].second) {
+        usable ? add(*one, next_token(logits, *one->request->asked, one->text.size()))
+               : finish(*one, not_finite_error());
+      }
+    }
+  }
+
+  void add(Growing& one, TokenId next) {
+    one.next = next;
     one.text.add(one.next);
     if (one.text.is_finished()) {
       write(*one.request, one.text);

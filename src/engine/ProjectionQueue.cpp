@@ -13,6 +13,9 @@ namespace {
 // More logits than caches hold are no gain.
 constexpr std::int64_t rows_per_projection = 128;
 constexpr std::int64_t logits_per_projection = std::int64_t{1} << 25;
+// A device waits for the host after each product, so that products are large there.
+constexpr std::int64_t rows_on_device = 4096;
+constexpr std::int64_t logits_on_device = std::int64_t{1} << 26;
 // oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
 constexpr std::int64_t projection_unit = 32;
 
@@ -26,9 +29,13 @@ std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row) {
   return {matrix.const_data_ptr<float>() + row * matrix.size(1), static_cast<std::size_t>(matrix.size(1))};
 }
 
-ProjectionQueue::ProjectionQueue(std::int64_t vocabulary)
-    : rows_per_product_(std::clamp<std::int64_t>(logits_per_projection / std::max<std::int64_t>(1, vocabulary), 1,
-                                                 rows_per_projection)) {}
+ProjectionQueue::ProjectionQueue(std::int64_t vocabulary, model::Kernels kernels) {
+  const bool own = kernels == model::Kernels::own_kernels;
+  const auto logits = own ? logits_per_projection : logits_on_device;
+  rows_per_product_ = std::clamp<std::int64_t>(logits / std::max<std::int64_t>(1, vocabulary), 1,
+                                               own ? rows_per_projection : rows_on_device);
+  unit_ = own ? projection_unit : 1;
+}
 
 void ProjectionQueue::add(const at::Tensor& hidden, std::span<const std::int64_t> rows) {
   if (rows.empty()) {
@@ -49,7 +56,7 @@ ProjectionQueue::Rows ProjectionQueue::take() {
     hidden_.clear();
   }
   auto rows = all.narrow(0, 0, count);
-  if (const auto spare = rounded_up(count, projection_unit) - count; spare > 0) {
+  if (const auto spare = rounded_up(count, unit_) - count; spare > 0) {
     rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
   }
   return {rows, count};

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "model/Kernels.hpp"
+
 namespace stereosweep::engine {
 
 /// `count` rounded up to a multiple of `unit`.
@@ -16,11 +18,12 @@ at::Tensor on_host(const at::Tensor& tensor);
 /// One row of such a matrix; the matrix must outlive it.
 std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row);
 
-/// First in, first out; one product has a bounded number of logits (128 MiB).
+/// First in, first out; one product has a bounded number of logits (128 MiB; 256 MiB where torch's operators read
+/// them).
 class ProjectionQueue {
  public:
-  /// `vocabulary`: width of the logits.
-  explicit ProjectionQueue(std::int64_t vocabulary);
+  /// `vocabulary`: width of the logits; `kernels`: who reads them.
+  ProjectionQueue(std::int64_t vocabulary, model::Kernels kernels);
 
   /// Appends the given rows of `hidden` [rows, width].
   void add(const at::Tensor& hidden, std::span<const std::int64_t> rows);
@@ -37,6 +40,7 @@ class ProjectionQueue {
 
  private:
   std::int64_t rows_per_product_;
+  std::int64_t unit_;  ///< numbers of rows are multiples of it
   std::int64_t size_ = 0;
   std::vector<at::Tensor> hidden_;  ///< together `size_` rows
 };

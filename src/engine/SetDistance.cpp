@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/Check.hpp"
 #include "engine/LargestLogits.hpp"
@@ -12,7 +13,7 @@
 namespace stereosweep::engine {
 
 SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t kept)
-    : logits_(logits), squared_norm_(squared_norm) {
+    : logits_(logits), size_(logits.size()), squared_norm_(squared_norm) {
   STEREOSWEEP_ASSERT(!logits.empty() && kept > 0, "a row needs logits and room to keep some");
   usable_ = all_finite(logits_) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
   if (usable_) {
@@ -20,13 +21,25 @@ SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t k
   }
 }
 
+SetRow::SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm)
+    : size_(size), squared_norm_(squared_norm) {
+  STEREOSWEEP_ASSERT(!largest.empty() && largest.size() <= size, "entries of a row");
+  usable_ = std::isfinite(squared_norm_) && squared_norm_ >= 0;
+  set_entries(std::move(largest));
+}
+
 void SetRow::keep(std::size_t wanted) {
+  std::vector<Entry> entries;
   const auto found = find_largest(logits_, std::min(wanted, logits_.size()));
-  entries_.clear();
-  entries_.reserve(found.size());
+  entries.reserve(found.size());
   for (const auto index : found) {
-    entries_.push_back({logits_[index], index});
+    entries.push_back({logits_[index], index});
   }
+  set_entries(std::move(entries));
+}
+
+void SetRow::set_entries(std::vector<Entry> entries) {
+  entries_ = std::move(entries);
   std::sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
     return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
   });
@@ -39,8 +52,8 @@ void SetRow::keep(std::size_t wanted) {
 }
 
 // Position of the target among the kept, or their number.
-std::size_t SetRow::rank_of(std::size_t target) const {
-  const Entry wanted{logits_[target], static_cast<std::uint32_t>(target)};
+std::size_t SetRow::rank_of(std::size_t target, float logit) const {
+  const Entry wanted{logit, static_cast<std::uint32_t>(target)};
   const auto place =
       std::lower_bound(entries_.begin(), entries_.end(), wanted, [](const Entry& left, const Entry& right) {
         return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
@@ -58,29 +71,33 @@ bool SetRow::is_active(std::size_t k, std::size_t rank, double b) const {
 
 SetSolution SetRow::solve(std::size_t target, double margin) {
   STEREOSWEEP_ASSERT(target < logits_.size(), "target " + std::to_string(target) + " outside the row");
-  SetSolution solution;
-  if (!usable_) {
-    return {std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
-            query::SetStatus::not_certified};
-  }
-  const double b = static_cast<double>(logits_[target]) - top_ - margin;
-  std::size_t active = 0;
-  std::size_t rank = 0;
   while (true) {
-    rank = rank_of(target);
-    const std::size_t competitors = entries_.size() - (rank < entries_.size() ? 1 : 0);
-    std::size_t low = 0;  // active; 0 stands for none
-    std::size_t high = competitors + 1;
-    while (high - low > 1) {
-      const std::size_t middle = (low + high) / 2;
-      (is_active(middle, rank, b) ? low : high) = middle;
-    }
-    active = low;
-    if (active < competitors || entries_.size() == logits_.size()) {
-      break;  // certified: the next one is kept and inactive, or there is no next one
+    if (const auto solution = solve_kept(target, logits_[target], margin)) {
+      return *solution;
     }
     ++widened_;
     keep(entries_.size() * 8);
+  }
+}
+
+std::optional<SetSolution> SetRow::solve_kept(std::size_t target, float logit_of_target, double margin) const {
+  STEREOSWEEP_ASSERT(target < size_, "target " + std::to_string(target) + " outside the row");
+  SetSolution solution;
+  if (!usable_) {
+    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
+                       query::SetStatus::not_certified};
+  }
+  const double b = static_cast<double>(logit_of_target) - top_ - margin;
+  const std::size_t rank = rank_of(target, logit_of_target);
+  const std::size_t competitors = entries_.size() - (rank < entries_.size() ? 1 : 0);
+  std::size_t active = 0;  // 0 stands for none
+  std::size_t high = competitors + 1;
+  while (high - active > 1) {
+    const std::size_t middle = (active + high) / 2;
+    (is_active(middle, rank, b) ? active : high) = middle;
+  }
+  if (active == competitors && entries_.size() < size_) {
+    return std::nullopt;  // certified is only: the next one is kept and inactive, or there is no next one
   }
   if (active == 0) {
     solution.status = query::SetStatus::leads;
@@ -88,8 +105,8 @@ SetSolution SetRow::solve(std::size_t target, double margin) {
     return solution;
   }
   if (squared_norm_ == 0) {  // no change of the decoder reaches the logits
-    return {std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
-            query::SetStatus::not_certified};
+    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
+                       query::SetStatus::not_certified};
   }
   const double sum = rank < active ? sums_[active + 1] - logit(rank) : sums_[active];
   const double tau = (b + sum) / static_cast<double>(active + 1);

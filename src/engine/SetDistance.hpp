@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,28 +34,36 @@ struct SetSolution {
 class SetRow {
  public:
   static constexpr std::size_t default_kept = 128;
+  struct Entry {
+    float logit;
+    std::uint32_t index;
+  };
 
   /// `squared_norm` is H. Logits that are not finite, or H that is not finite and positive, leave every target
   /// not_certified (but with H = 0 a leading target still leads).
   SetRow(std::span<const float> logits, double squared_norm, std::size_t kept = default_kept);
 
-  /// `target` must lie in the row.
+  /// The same of a row of `size` finite logits, of which only the largest are at hand (at least one, in any order).
+  SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm);
+
+  /// `target` must lie in the row. Needs the whole row.
   SetSolution solve(std::size_t target, double margin = 1);
+
+  /// The same from what is kept, `logit` being the target's; nothing where that does not certify the answer.
+  std::optional<SetSolution> solve_kept(std::size_t target, float logit, double margin = 1) const;
 
   /// How often more of the row had to be kept.
   int widened() const { return widened_; }
 
  private:
-  struct Entry {
-    float logit;
-    std::uint32_t index;
-  };
   void keep(std::size_t wanted);
+  void set_entries(std::vector<Entry> entries);
   double logit(std::size_t position) const { return static_cast<double>(entries_[position].logit) - top_; }
-  std::size_t rank_of(std::size_t target) const;
+  std::size_t rank_of(std::size_t target, float logit) const;
   bool is_active(std::size_t k, std::size_t rank, double b) const;
 
-  std::span<const float> logits_;
+  std::span<const float> logits_;  ///< empty where only the largest are at hand
+  std::size_t size_;
   double squared_norm_;
   bool usable_ = true;
   double top_ = 0;              ///< largest logit; subtracted first, because sums of squares cancel

@@ -3,7 +3,12 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "base/Profile.hpp"
+#include "engine/DeviceMemory.hpp"
 #include "engine/InputVectors.hpp"
 #include "engine/ProjectionQueue.hpp"
 #include "engine/RowReadout.hpp"
@@ -59,14 +64,16 @@ MaskedLimits limits_of(const model::EncoderShape& shape) {
 class Call {
  public:
   Call(const model::MaskedModel& model, std::span<const query::Query> queries, MaskedPlan& plan,
-       const ClassMask& classes, std::span<const float> bias, query::EngineCounts& counts)
+       const ClassMask& classes, std::span<const float> bias, const std::optional<SlotsReader>& slots,
+       query::EngineCounts& counts)
       : model_(model),
         queries_(queries),
         plan_(plan),
         classes_(classes),
         bias_(bias),
         counts_(counts),
-        projection_(model.shape().vocabulary) {}
+        projection_(model.shape().vocabulary, model.shape().kernels),
+        slots_(slots) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_batches(plan_.sequences, batch_tokens)) {
@@ -117,13 +124,23 @@ class Call {
         reader.row = std::lower_bound(rows.begin(), rows.end(), reader.row) - rows.begin();
       }
     }
-    const auto hidden = model_.hidden(batch, plan_.sequences[range.first].layer, rows);
+    const auto hidden = run_body(batch, plan_.sequences[range.first].layer, rows);
     if (!vectors.empty()) {
       add_vectors(on_host(hidden), vectors);
     }
     if (!heads.empty()) {
       wait_for_head(hidden, heads);
     }
+  }
+
+  at::Tensor run_body(const model::Packed& batch, int layer, std::span<const std::int64_t> rows) const {
+    const base::profile::Span span("body");
+    return model_.hidden(batch, layer, rows);
+  }
+
+  at::Tensor run_head(const at::Tensor& head_input) const {
+    const base::profile::Span span("head");
+    return model_.logits(head_input);
   }
 
   static void note_readers(std::int64_t token, std::span<const Use> uses, std::vector<Reader>& heads,
@@ -153,8 +170,44 @@ class Call {
   void project() {
     const auto [rows, count] = projection_.take();
     const auto head_input = model_.head_input(rows);
-    const auto logits = on_host(model_.logits(head_input));
-    const auto inputs = on_host(head_input);
+    counts_.head_rows += static_cast<std::uint64_t>(count);
+    if (slots_) {
+      read_where_they_are(run_head(head_input), head_input, count);
+    } else {
+      read_on_host(on_host(run_head(head_input)), on_host(head_input), count);
+    }
+    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  }
+
+  void read_where_they_are(const at::Tensor& logits, const at::Tensor& head_input, std::int64_t count) {
+    const base::profile::Span span("reading");
+    std::vector<SlotAtRow> asked;
+    std::vector<const Use*> uses;
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (const auto& use : waiting_[static_cast<std::size_t>(row)]) {
+        if (use.slot != Use::whole_vector) {
+          const auto& fill = std::get<query::Fill>(queries_[use.query]);
+          asked.push_back({row, &fill, &fill.slots[static_cast<std::size_t>(use.slot)]});
+          uses.push_back(&use);
+        }
+      }
+    }
+    auto slots = slots_->read(logits, head_input, asked);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      auto* answer = std::get_if<query::FillAnswer>(&plan_.answers[uses[i]->query]);
+      if (answer == nullptr) {
+        continue;  // another slot of this query already failed
+      }
+      if (slots[i]) {
+        answer->slots[static_cast<std::size_t>(uses[i]->slot)] = std::move(*slots[i]);
+      } else {
+        plan_.answers[uses[i]->query] = not_finite_error();
+      }
+    }
+  }
+
+  void read_on_host(const at::Tensor& logits, const at::Tensor& inputs, std::int64_t count) {
+    const base::profile::Span span("reading");
     for (std::int64_t row = 0; row < count; ++row) {
       RowReadout readout(row_of(logits, row), row_of(inputs, row), bias_, classes_);
       for (const auto& use : waiting_[static_cast<std::size_t>(row)]) {
@@ -163,8 +216,6 @@ class Call {
         }
       }
     }
-    counts_.head_rows += static_cast<std::uint64_t>(count);
-    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
   }
 
   void read_slot(RowReadout& readout, const Use& use) {
@@ -199,6 +250,7 @@ class Call {
   std::span<const float> bias_;
   query::EngineCounts& counts_;
   ProjectionQueue projection_;
+  const std::optional<SlotsReader>& slots_;
   std::vector<std::span<const Use>> waiting_;  ///< readers of each row of `projection_`
   VectorPools pools_;
 };
@@ -215,14 +267,24 @@ TorchEngine::TorchEngine(std::unique_ptr<model::MaskedModel> model, const tokeni
   if (limits_.has_head) {
     const auto bias = on_host(model_->decoder_bias());
     bias_.assign(bias.const_data_ptr<float>(), bias.const_data_ptr<float>() + bias.numel());
+    if (model_->shape().kernels == model::Kernels::operators) {
+      slots_.emplace(classes_, model_->decoder_bias());
+    }
   }
+}
+
+MaskedPlan TorchEngine::planned(std::span<const query::Query> queries) const {
+  const base::profile::Span span("tokenizing and planning");
+  return plan_masked(queries, tokenizer_, limits_);
 }
 
 std::vector<query::Answer> TorchEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
-  auto plan = plan_masked(queries, tokenizer_, limits_);
+  const base::profile::Span span("batching");
+  auto plan = planned(queries);
   counts_.queries += queries.size();
-  Call(*model_, queries, plan, classes_, bias_, counts_).run(batch_tokens_);
+  within_device_memory("computing batches of " + std::to_string(batch_tokens_) + " tokens",
+                       [&] { Call(*model_, queries, plan, classes_, bias_, slots_, counts_).run(batch_tokens_); });
   return std::move(plan.answers);
 }
 

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/MaskedPlan.hpp"
+#include "engine/SlotsReader.hpp"
 #include "engine/SoftmaxRow.hpp"
 #include "model/MaskedModel.hpp"
 #include "query/Engine.hpp"
@@ -25,12 +27,15 @@ class TorchEngine : public query::Engine {
   query::EngineCounts counts() const override { return counts_; }
 
  private:
+  MaskedPlan planned(std::span<const query::Query> queries) const;
+
   std::unique_ptr<model::MaskedModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   std::int64_t batch_tokens_;
   MaskedLimits limits_;
   ClassMask classes_;
-  std::vector<float> bias_;  ///< [vocabulary] on the host; empty without a head
+  std::optional<SlotsReader> slots_;  ///< where torch's operators compute
+  std::vector<float> bias_;           ///< [vocabulary] on the host; empty without a head
   query::EngineCounts counts_;
 };
 

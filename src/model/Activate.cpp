@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/Check.hpp"
+#include "model/Kernels.hpp"
 #include "model/Linear.hpp"
 #include "model/VectorLanes.hpp"
 
@@ -127,7 +128,7 @@ void run_on_cpu(const at::Tensor& input, const at::Tensor& out, Activation activ
 }  // namespace
 
 at::Tensor activate_rows(const at::Tensor& input, Activation activation, Instructions instructions) {
-  if (!input.is_cpu()) {
+  if (kernels_on(input.device()) == Kernels::operators) {
     return activate(input, activation);
   }
   run_on_cpu(input, input, activation, instructions);
@@ -136,7 +137,7 @@ at::Tensor activate_rows(const at::Tensor& input, Activation activation, Instruc
 
 at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, Instructions instructions) {
   const auto inner = gate_and_up.size(1) / 2;
-  if (!gate_and_up.is_cpu()) {
+  if (kernels_on(gate_and_up.device()) == Kernels::operators) {
     return activate(gate_and_up.slice(1, 0, inner), activation).mul_(gate_and_up.slice(1, inner));
   }
   auto out = at::empty({gate_and_up.size(0), inner}, gate_and_up.options());

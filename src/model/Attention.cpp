@@ -11,6 +11,7 @@
 #include "base/Check.hpp"
 #include "model/AttentionKernel.hpp"
 #include "model/FlashAttention.hpp"
+#include "model/Kernels.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -90,7 +91,7 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads) {
   STEREOSWEEP_ASSERT(query.stride(1) == 1 && key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
-  if (query.is_cpu()) {
+  if (kernels_on(query.device()) == Kernels::own_kernels) {
     return attend_on_cpu(query, key, value, segments, num_heads);
   }
   return flash_takes(query, num_heads) ? flash_attend(query, key, value, segments, num_heads)

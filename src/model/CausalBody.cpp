@@ -31,8 +31,9 @@ PassSettings completed(PassSettings settings, const CausalSpecification& specifi
                             ? specification.experts.count / std::max<std::int64_t>(1, specification.experts.per_token)
                             : 1;
     const auto rows_per_thread = words.scalar_type() == at::kFloat ? rows_in_float32 : rows_in_bfloat16;
-    settings.rows_at_once =
-        words.is_cpu() ? std::min(most_rows_at_once, rows_per_thread * at::get_num_threads() * spread) : rows_on_device;
+    settings.rows_at_once = kernels_on(words.device()) == Kernels::own_kernels
+                                ? std::min(most_rows_at_once, rows_per_thread * at::get_num_threads() * spread)
+                                : rows_on_device;
   }
   return settings;
 }
@@ -91,7 +92,7 @@ CausalBody::CausalBody(CausalSpecification specification, CausalWeights weights,
     : specification_(std::move(specification)), weights_(std::move(weights)) {
   const c10::InferenceMode guard;
   const auto device = weights_.words.device();
-  if (!device.is_cpu()) {
+  if (kernels_on(device) == Kernels::operators) {
     settings.kernels = Kernels::operators;
   }
   settings_ = completed(settings, specification_, weights_.words);
@@ -101,6 +102,7 @@ CausalBody::CausalBody(CausalSpecification specification, CausalWeights weights,
   shape_.vocabulary = shape_.has_head ? weights_.head.size(0) : specification_.vocabulary;
   shape_.ids = weights_.words.size(0);
   shape_.max_tokens = specification_.max_tokens;
+  shape_.kernels = settings_.kernels;
   head_ = make_head(specification_, weights_);
   for (auto& layer : weights_.layers) {
     routers_.push_back(layer.router.defined() ? layer.router.to(at::kFloat) : at::Tensor());

@@ -26,6 +26,7 @@ struct CausalShape {
   std::int64_t ids = 0;         ///< rows of the word embeddings: what may stand in a tree
   std::int64_t max_tokens = 0;  ///< longest path
   bool has_head = false;
+  Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
 };
 
 /// Immutable after loading; safe to use from several threads.

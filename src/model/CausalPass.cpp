@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "base/Profile.hpp"
 #include "model/FeedForwardLayers.hpp"
 #include "model/Normalize.hpp"
 #include "model/RowCount.hpp"
@@ -52,6 +53,10 @@ CausalPass::CausalPass(const CausalSpecification& specification, const CausalWei
   if (specification.position == PositionKind::rotary) {
     for (const auto& rotary : specification.rotaries) {
       turns_.push_back(turns_of(rotary, positions));
+      if (settings.kernels == Kernels::operators) {
+        const auto device = weights.words.device();
+        turns_.back() = {turns_.back().cosines.to(device), turns_.back().sines.to(device)};
+      }
     }
   }
 }
@@ -66,11 +71,10 @@ CausalPass::Group CausalPass::group_of(std::vector<std::int64_t> rows) const {
   }
   group.size = filled_rows(std::ssize(rows), device);
   group.rows = std::move(rows);
-  if (settings_.kernels == Kernels::operators) {
-    const auto index = on_device(group.positions, at::kCPU);
+  if (settings_.kernels == Kernels::operators && !turns_.empty()) {
+    const auto index = on_device(group.positions, device);
     for (const auto& turns : turns_) {
-      group.turns.push_back(
-          {turns.cosines.index_select(0, index).to(device), turns.sines.index_select(0, index).to(device)});
+      group.turns.push_back({turns.cosines.index_select(0, index), turns.sines.index_select(0, index)});
     }
   }
   return group;
@@ -109,6 +113,7 @@ at::Tensor CausalPass::embed(const Group& group) const {
 }
 
 at::Tensor CausalPass::normalized(const at::Tensor& states, const Norm& norm) const {
+  const base::profile::Span span("norms");
   const NormRule rule{specification_.norm, specification_.norm_epsilon};
   return settings_.kernels == Kernels::own_kernels ? normalize(states, norm, rule)
                                                    : normalize_with_operators(states, norm, rule);
@@ -130,6 +135,7 @@ CausalPass::Projected CausalPass::project(const CausalLayer& layer, const at::Te
 // Norm and turn of queries or keys, in place.
 void CausalPass::turn(int number, const at::Tensor& rows, std::int64_t heads, const std::optional<Norm>& norm,
                       const Group& group) const {
+  const base::profile::Span span("norms and turns of queries and keys");
   if (norm && specification_.query_key_norm != QueryKeyNorm::none) {
     const auto parts = specification_.query_key_norm == QueryKeyNorm::per_head ? heads : 1;
     const NormRule rule{specification_.norm, specification_.norm_epsilon};
@@ -159,6 +165,7 @@ at::Tensor CausalPass::attend(int number, const at::Tensor& query, Group& group)
   if (queries == nullptr) {
     queries = attention_.choose(tree_, group.rows, window);
   }
+  const base::profile::Span span("attention");
   const float divisor = specification_.scale_by_layer ? static_cast<float>(number + 1) : 1.0F;
   return attention_.attend(number, *queries, query, specification_.attention_scale / divisor);
 }
@@ -183,6 +190,7 @@ at::Tensor CausalPass::summed(at::Tensor part) const {
 
 // The feed-forward layer of `input`, its own output norm included, plus `residual`.
 at::Tensor CausalPass::feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
+  const base::profile::Span span("feed-forward");
   const auto& layer = weights_.layers[number];
   const NormRule rule{specification_.norm, specification_.norm_epsilon};
   const bool mixed = specification_.experts.count > 0;

@@ -75,7 +75,7 @@ class CausalPass {
   TreeAttention& attention_;
   const TokenTree& tree_;
   std::int64_t first_row_;
-  std::vector<Turns> turns_;  // by rotary: all positions of the tree
+  std::vector<Turns> turns_;  // by rotary: all positions of the tree; for operators on the device
   std::vector<Group> groups_;
   std::vector<at::Tensor> states_;  // [group] of [size, hidden]
 };

@@ -35,6 +35,20 @@ bool cuda_ready() {
   return ready;
 }
 
+bool cuda_has_flash() {
+  int device = 0;
+  int major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 8;
+}
+
+std::string cuda_absence() {
+  int count = 0;
+  const auto status = cudaGetDeviceCount(&count);
+  return status == cudaSuccess ? "the driver reports " + std::to_string(count) + " devices"
+                               : cudaGetErrorString(status);
+}
+
 #else
 
 void load_cuda_library() {
@@ -43,6 +57,10 @@ void load_cuda_library() {
 }
 
 bool cuda_ready() { return false; }
+
+bool cuda_has_flash() { return false; }
+
+std::string cuda_absence() { return "this build is without CUDA"; }
 
 #endif
 

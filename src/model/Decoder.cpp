@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/Kernels.hpp"
 #include "model/Tiles.hpp"
 
 namespace stereosweep::model {
@@ -31,7 +32,8 @@ at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, c
 Decoder::Decoder(const at::Tensor& weight, at::Tensor bias, Products products) : bias_(std::move(bias)) {
   if (weight.scalar_type() == at::kFloat) {
     linear_ = Linear(weight, bias_, products);
-  } else if (products == Products::fastest && weight.is_cpu() && tiles::take(weight.size(1))) {
+  } else if (products == Products::fastest && kernels_on(weight.device()) == Kernels::own_kernels &&
+             tiles::take(weight.size(1))) {
     weight_ = tiles::pack(weight);
     form_ = Form::tiles;
   } else {

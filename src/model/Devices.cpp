@@ -8,7 +8,7 @@ namespace stereosweep::model {
 at::TensorOptions choose_options(Dtype dtype, Device device) {
   const bool present = device != Device::cpu && cuda_ready();
   if (device == Device::cuda && !present) {
-    throw base::InputError(base::describe("no CUDA device", "torch sees none", "use the device cpu"));
+    throw base::InputError(base::describe("no CUDA device", cuda_absence(), "use the device cpu"));
   }
   // No index: the calling thread's current device, which the rank's binding has set.
   return at::TensorOptions(at::Device(present ? at::kCUDA : at::kCPU))

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "base/Profile.hpp"
+#include "model/Kernels.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -39,7 +41,7 @@ constexpr std::size_t rows_step = 32;
 
 template <class Number>
 std::vector<Number> filled_up(std::vector<Number> values, Number filler, const at::Device& device) {
-  if (device.is_cpu()) {
+  if (kernels_on(device) == Kernels::own_kernels) {
     values.resize((values.size() + rows_step - 1) / rows_step * rows_step, filler);
   }
   return values;
@@ -67,12 +69,16 @@ void check(const Packed& batch, const EncoderShape& shape, std::int64_t words, i
 }  // namespace
 
 Encoder::Encoder(CheckpointConfig config, EncoderWeights weights) : config_(config), weights_(std::move(weights)) {
-  shape_ = {static_cast<int>(config.num_layers), config.hidden,
-            weights_.head ? weights_.head->vocabulary : config.vocabulary, config.max_tokens(),
-            weights_.head.has_value()};
+  shape_ = {static_cast<int>(config.num_layers),
+            config.hidden,
+            weights_.head ? weights_.head->vocabulary : config.vocabulary,
+            config.max_tokens(),
+            weights_.head.has_value(),
+            kernels_on(weights_.words.device())};
 }
 
 at::Tensor Encoder::normalize(const at::Tensor& states, const Norm& norm) const {
+  const base::profile::Span span("norms");
   return at::layer_norm(states, {config_.hidden}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
 }
 
@@ -98,6 +104,12 @@ at::Tensor Encoder::embed(const at::Tensor& ids, const at::Tensor& positions) co
   return normalize(words.add(at::embedding(weights_.positions, positions)), weights_.embedding_norm);
 }
 
+at::Tensor Encoder::attend_timed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                 const Segments& segments) const {
+  const base::profile::Span span("attention");
+  return attend(query, key, value, segments, config_.num_heads);
+}
+
 at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                               const at::Tensor* rows) const {
   const auto width = config_.hidden;
@@ -116,7 +128,7 @@ at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& state
     key = both.slice(1, 0, width);
     value = both.slice(1, width, 2 * width);
   }
-  const auto mixed = attend(query, key, value, segments, config_.num_heads);
+  const auto mixed = attend_timed(query, key, value, segments);
   const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
   const auto inner = layer.inner.apply_activated(attended, config_.activation);
   return normalize(layer.outer.apply_and_add(inner, attended), layer.output_norm);

@@ -23,6 +23,8 @@ class Encoder : public MaskedModel {
  private:
   std::vector<std::int32_t> positions_of(const Packed& batch) const;
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const;
+  at::Tensor attend_timed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const Segments& segments) const;
   at::Tensor run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                        const at::Tensor* rows) const;
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const;

@@ -1,9 +1,17 @@
 #include "model/FeedForwardLayers.hpp"
 
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/gather.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/sum.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -11,6 +19,7 @@
 #include <vector>
 
 #include "model/Activate.hpp"
+#include "model/Kernels.hpp"
 #include "model/RowCount.hpp"
 
 namespace stereosweep::model {
@@ -62,8 +71,62 @@ at::Tensor feed_forward(const FeedForward& layer, const CausalSpecification& spe
   return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
 }
 
+namespace {
+
+// The same as `route` where the numbers are. A pair is a row with one of its experts; a row's pairs stand in the order
+// of their experts.
+struct Pairs {
+  at::Tensor rows;                   // [pairs] sorted by expert, then row
+  std::vector<std::int64_t> counts;  // of each expert
+  at::Tensor places;                 // [rows, per_token] where a row's pairs stand in `rows`
+  at::Tensor weights;                // [rows, per_token] float32
+};
+
+Pairs pair_up(const at::Tensor& logits, const Experts& experts) {
+  // Stable: of equal chances the lower number comes first.
+  const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
+  const auto [chosen, order] = at::sort(numbers.slice(1, 0, experts.per_token), /*stable=*/true, 1, false);
+  const auto few = chances.slice(1, 0, experts.per_token);
+  Pairs pairs;
+  pairs.weights = (experts.renormalize ? few.div(few.sum(1, true)) : few).gather(1, order);
+  const auto by_expert = at::argsort(chosen.flatten(), /*stable=*/true, 0, false);
+  pairs.rows = by_expert.div(experts.per_token, "floor");
+  pairs.places = at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, experts.per_token});
+  const auto each = at::arange(experts.count, chosen.options()).unsqueeze(1);
+  const auto counts = chosen.flatten().unsqueeze(0).eq(each).sum(1).to(at::kCPU);
+  pairs.counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + experts.count);
+  return pairs;
+}
+
+// No row waits for the host; a layer does once, for the numbers of rows.
+at::Tensor mix_with_operators(const CausalLayer& layer, const at::Tensor& router,
+                              const CausalSpecification& specification, const at::Tensor& input) {
+  const auto pairs = pair_up(at::linear(input.to(at::kFloat), router), specification.experts);
+  std::vector<at::Tensor> answers;
+  std::int64_t begin = 0;
+  for (std::size_t expert = 0; expert < pairs.counts.size(); ++expert) {
+    const auto end = begin + pairs.counts[expert];
+    if (begin < end) {
+      const auto rows = input.index_select(0, pairs.rows.slice(0, begin, end));
+      answers.push_back(feed_forward(layer.experts[expert], specification, rows, {}));
+    }
+    begin = end;
+  }
+  const auto all = at::cat(answers);
+  auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
+  for (std::int64_t i = 0; i < specification.experts.per_token; ++i) {
+    sums.addcmul_(all.index_select(0, pairs.places.select(1, i)), pairs.weights.select(1, i).unsqueeze(1));
+  }
+  return sums.to(input.scalar_type());
+}
+
+}  // namespace
+
 at::Tensor mix_experts(const CausalLayer& layer, const at::Tensor& router, const CausalSpecification& specification,
                        const at::Tensor& input) {
+  if (kernels_on(input.device()) == Kernels::operators) {
+    return mix_with_operators(layer, router, specification, input);
+  }
   const auto shares = route(at::linear(input.to(at::kFloat), router), specification.experts);
   const auto device = input.device();
   auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));

@@ -1,6 +1,7 @@
 #include "model/FlashAttention.hpp"
 
 #include "base/Check.hpp"
+#include "model/CudaLibrary.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <ATen/ops/_flash_attention_forward.h>
@@ -16,7 +17,7 @@ namespace stereosweep::model {
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads) {
   const auto width = query.size(1) / num_heads;
   return query.is_cuda() && (query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf) &&
-         width % 8 == 0 && width <= 256;
+         width % 8 == 0 && width <= 256 && cuda_has_flash();
 }
 
 at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

@@ -10,7 +10,8 @@
 
 namespace stereosweep::model {
 
-/// Whether the operator takes such rows: CUDA, two-byte numbers, head widths that are multiples of 8 up to 256.
+/// Whether the operator takes such rows: CUDA (Ampere or newer), two-byte numbers, head widths that are multiples of 8
+/// up to 256.
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads);
 
 /// As `attend`. Needs flash_takes(query, num_heads) and the segments' device tensors.

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "model/Kernels.hpp"
 #include "model/MklPacked.hpp"
 #include "model/OneDnn.hpp"
 
@@ -14,7 +15,7 @@ namespace stereosweep::model {
 
 Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
     : weight_(std::move(weight)), bias_(std::move(bias)), out_(weight_.size(0)) {
-  if (products == Products::plain || !weight_.is_cpu()) {
+  if (products == Products::plain || kernels_on(weight_.device()) == Kernels::operators) {
     return;
   }
   if (weight_.scalar_type() == at::kFloat && mkl::works(weight_)) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/File.hpp"
+#include "model/Kernels.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::model {
@@ -29,6 +30,7 @@ struct EncoderShape {
   std::int64_t vocabulary = 0;  ///< width of the logits; without a head: rows of the word embeddings
   std::int64_t max_tokens = 0;  ///< longest sequence
   bool has_head = false;
+  Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
 };
 
 enum class Dtype { float32, bfloat16 };

@@ -1,14 +1,16 @@
 #include "model/Normalize.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/_fused_rms_norm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/rsqrt.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/Check.hpp"
+#include "model/Kernels.hpp"
 #include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -157,15 +159,17 @@ at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, c
   if (rule.kind == NormKind::layer) {
     return at::layer_norm(input, {input.size(-1)}, norm.weight, norm.bias, rule.epsilon, false);
   }
-  const auto wide = input.to(at::kFloat);
-  const auto scaled = wide.mul(at::rsqrt(wide.square().mean(-1, true).add(rule.epsilon)));
+  // One pass over the numbers; sums and the product with a weight that it is given are float32, rounded at its end.
+  const auto scaled = [&](const at::Tensor& numbers, const std::optional<at::Tensor>& weight) {
+    return std::get<0>(at::_fused_rms_norm(numbers, {input.size(-1)}, weight, rule.epsilon));
+  };
   switch (rule.kind) {
-    case NormKind::rms_gemma:
-      return scaled.mul(norm.weight.to(at::kFloat).add(1)).to(type);
+    case NormKind::rms_gemma:  // 1 plus the weight has more digits than bfloat16
+      return scaled(input.to(at::kFloat), norm.weight.to(at::kFloat).add(1)).to(type);
     case NormKind::rms_late:
-      return scaled.mul(norm.weight.to(at::kFloat)).to(type);
+      return scaled(input, norm.weight);
     default:
-      return scaled.to(type).mul(norm.weight);
+      return scaled(input, std::nullopt).mul_(norm.weight);
   }
 }
 
@@ -177,12 +181,13 @@ at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const Nor
 }
 
 at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
-  return input.is_cpu() ? normalize_on_cpu(input, norm, rule) : normalize_with_operators(input, norm, rule);
+  return kernels_on(input.device()) == Kernels::own_kernels ? normalize_on_cpu(input, norm, rule)
+                                                            : normalize_with_operators(input, norm, rule);
 }
 
 at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
                              const at::Tensor& residual) {
-  if (!input.is_cpu()) {
+  if (kernels_on(input.device()) == Kernels::operators) {
     return normalize_with_operators(input, norm, rule).add_(residual);
   }
   auto out = at::empty(input.sizes(), input.options());
@@ -191,7 +196,7 @@ at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const No
 }
 
 void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& norm, const NormRule& rule) {
-  if (rows.is_cpu()) {
+  if (kernels_on(rows.device()) == Kernels::own_kernels) {
     run_on_cpu(rows, parts, norm, rule, {}, rows);
     return;
   }

@@ -22,6 +22,7 @@ namespace stereosweep::model {
 namespace {
 
 constexpr PathLimits limits{1024, std::int64_t{1} << 17};
+constexpr std::int64_t most_scores = std::int64_t{1} << 26;  // of segments that are computed together
 
 }  // namespace
 
@@ -82,34 +83,39 @@ void PathAttention::keep(int layer, std::int64_t first, std::int64_t count, cons
 
 bool PathAttention::flash_knows() const { return rule_.slopes.empty() && rule_.softcap == 0; }
 
-// Query i of the segment stands at position last - queries + 1 + i of its path, key j at first_position + j.
-at::Tensor PathAttention::attend_one(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                                     float scale, std::int64_t window, std::int64_t first_position) const {
-  const auto queries = query.size(0);
-  const auto keys = key.size(0);
+// Segments of equal shape together. Query i stands at position last - queries + 1 + i of its path, key j at
+// first_position + j.
+at::Tensor PathAttention::attend_equal(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                       float scale, const EqualSegments& segments) const {
+  const auto count = segments.count;
+  const auto queries = segments.queries;
+  const auto keys = segments.keys;
   const auto group = rule_.num_heads / rule_.num_key_heads;
-  // [key heads, group, queries, width] and [key heads, 1, keys, width]
-  const auto q = query.unflatten(1, {rule_.num_key_heads, group, rule_.width}).permute({1, 2, 0, 3});
-  const auto k = key.unflatten(1, {rule_.num_key_heads, 1, rule_.width}).permute({1, 2, 0, 3});
-  const auto v = value.unflatten(1, {rule_.num_key_heads, 1, rule_.width}).permute({1, 2, 0, 3});
+  // [segments, heads, queries, width]; of the key heads each stands once for every head of its group
+  const auto q = query.unflatten(0, {count, queries}).unflatten(2, {rule_.num_heads, rule_.width}).transpose(1, 2);
+  const auto by_head = [&](const at::Tensor& rows) {
+    const auto shared = rows.unflatten(0, {count, keys}).unflatten(2, {rule_.num_key_heads, 1, rule_.width});
+    return shared.permute({0, 2, 3, 1, 4}).expand({-1, -1, group, -1, -1}).flatten(1, 2);
+  };
+  const auto k = by_head(key);
+  const auto v = by_head(value);
   const auto integers = at::TensorOptions(at::kLong).device(options_.device());
   const auto distance =
       at::arange(keys - queries, keys, integers).unsqueeze(1).sub(at::arange(keys, integers).unsqueeze(0));
   auto hidden = distance.lt(0);
-  if (window > 0) {
-    hidden = hidden.logical_or(distance.ge(window));
+  if (segments.window > 0) {
+    hidden = hidden.logical_or(distance.ge(segments.window));
   }
   auto mask = at::zeros({queries, keys}, at::TensorOptions(at::kFloat).device(options_.device()))
                   .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
   if (alibi_.defined()) {
-    const auto bias = alibi_.slice(1, first_position, first_position + keys).unflatten(0, {-1, group}).unsqueeze(2);
-    mask = mask.add(rule_.alibi_is_scaled ? bias.mul(scale) : bias);
+    const auto bias = alibi_.slice(1, segments.first_position, segments.first_position + keys).unsqueeze(1);
+    mask = mask.add(rule_.alibi_is_scaled ? bias.mul(scale) : bias).unsqueeze(0);
   }
   at::Tensor mixed;
   const bool wide = query.scalar_type() == at::kFloat;  // in bfloat16 a far key's alibi would lose its last digits
   if (rule_.softcap == 0 && (wide || !alibi_.defined())) {
-    mixed = at::scaled_dot_product_attention(q, k.expand({-1, group, -1, -1}), v.expand({-1, group, -1, -1}),
-                                             mask.to(query.scalar_type()), 0.0, false, scale);
+    mixed = at::scaled_dot_product_attention(q, k, v, mask.to(query.scalar_type()), 0.0, false, scale);
   } else {
     const auto scores = at::matmul(q.to(at::kFloat), k.to(at::kFloat).transpose(2, 3)).mul_(scale);
     if (rule_.softcap != 0) {
@@ -117,19 +123,38 @@ at::Tensor PathAttention::attend_one(const at::Tensor& query, const at::Tensor& 
     }
     mixed = at::matmul(at::softmax(scores.add_(mask), -1), v.to(at::kFloat)).to(query.scalar_type());
   }
-  return mixed.permute({2, 0, 1, 3}).reshape({queries, query.size(1)});
+  return mixed.transpose(1, 2).reshape({count * queries, query.size(1)});
 }
 
 at::Tensor PathAttention::attend_by_path(const Group& group, std::int64_t window, const at::Tensor& query,
                                          const at::Tensor& key, const at::Tensor& value, float scale) const {
   const auto& paths = group.paths;
+  const auto num_segments = paths.key_begin.size() - 1;
+  const auto shape_of = [&](std::size_t i) {
+    return EqualSegments{1, paths.query_begin[i + 1] - paths.query_begin[i],
+                         paths.key_begin[i + 1] - paths.key_begin[i], window,
+                         alibi_.defined() ? paths.first_position[i] : 0};
+  };
   auto out = at::empty({query.size(0), query.size(1)}, query.options());
-  for (std::size_t i = 0; i + 1 < paths.key_begin.size(); ++i) {
-    const auto keys = [&](const at::Tensor& rows) { return rows.slice(0, paths.key_begin[i], paths.key_begin[i + 1]); };
-    const auto first = paths.query_begin[i];
-    const auto last = paths.query_begin[i + 1];
-    out.slice(0, first, last)
-        .copy_(attend_one(query.slice(0, first, last), keys(key), keys(value), scale, window, paths.first_position[i]));
+  for (std::size_t first = 0; first < num_segments;) {
+    auto segments = shape_of(first);
+    const auto most = std::max<std::int64_t>(1, most_scores / (rule_.num_heads * segments.queries * segments.keys));
+    auto last = first + 1;
+    for (; last < num_segments && segments.count < most; ++last, ++segments.count) {
+      const auto next = shape_of(last);
+      if (next.queries != segments.queries || next.keys != segments.keys ||
+          next.first_position != segments.first_position) {
+        break;
+      }
+    }
+    const auto keys = [&](const at::Tensor& rows) {
+      return rows.slice(0, paths.key_begin[first], paths.key_begin[last]);
+    };
+    const auto queries = [&](const at::Tensor& rows) {
+      return rows.slice(0, paths.query_begin[first], paths.query_begin[last]);
+    };
+    queries(out).copy_(attend_equal(queries(query), keys(key), keys(value), scale, segments));
+    first = last;
   }
   return out;
 }

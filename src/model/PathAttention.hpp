@@ -1,6 +1,6 @@
 // Tree attention by torch's operators, on any device: keys and values of a path are gathered row by row. On CUDA many
 // paths go through flash attention in one call where it knows the rule (two-byte numbers, no alibi, no cap); otherwise
-// path by path with an explicit mask.
+// path by path, equal ones together, with an explicit mask.
 #pragma once
 
 #include "model/TreeAttention.hpp"
@@ -34,8 +34,15 @@ class PathAttention : public TreeAttention {
   bool flash_knows() const;
   at::Tensor attend_by_path(const Group& group, std::int64_t window, const at::Tensor& query, const at::Tensor& key,
                             const at::Tensor& value, float scale) const;
-  at::Tensor attend_one(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, float scale,
-                        std::int64_t window, std::int64_t first_position) const;
+  struct EqualSegments {
+    std::int64_t count = 0;
+    std::int64_t queries = 0;  ///< of each
+    std::int64_t keys = 0;
+    std::int64_t window = 0;
+    std::int64_t first_position = 0;  ///< of the first key in its path; counts with alibi only
+  };
+  at::Tensor attend_equal(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, float scale,
+                          const EqualSegments& segments) const;
 
   AttentionRule rule_;
   at::TensorOptions options_;

@@ -1,14 +1,12 @@
 #include "model/Rotary.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/sin.h>
-#include <ATen/ops/stack.h>
 
 #include <algorithm>
 
@@ -146,29 +144,16 @@ void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rot
   const auto count = picked.cosines.size(0);
   const auto half = rotary.width / 2;
   const auto turning = rows.slice(0, 0, count).unflatten(1, {heads, rows.size(1) / heads}).slice(2, 0, rotary.width);
-  const auto wide = turning.to(at::kFloat);
   const auto cosines = picked.cosines.unsqueeze(1);
   const auto sines = picked.sines.unsqueeze(1);
   const bool by_halves = rotary.pairs == RotaryPairs::halves;
-  const auto first = by_halves ? wide.slice(2, 0, half) : wide.slice(2, 0, rotary.width, 2);
-  const auto second = by_halves ? wide.slice(2, half) : wide.slice(2, 1, rotary.width, 2);
-  const auto turned_first = first.mul(cosines).sub_(second.mul(sines));
-  const auto turned_second = second.mul(cosines).add_(first.mul(sines));
-  turning.copy_(by_halves ? at::cat({turned_first, turned_second}, 2)
-                          : at::stack({turned_first, turned_second}, 3).flatten(2));
-}
-
-void rotate(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const Turns& turns,
-            std::span<const std::int32_t> positions) {
-  if (rows.is_cpu()) {
-    rotate_on_cpu(rows, heads, rotary, turns, positions);
-    return;
-  }
-  auto index = at::empty({std::ssize(positions)}, at::TensorOptions(at::kInt));
-  std::copy(positions.begin(), positions.end(), index.mutable_data_ptr<std::int32_t>());
-  const Turns picked{turns.cosines.index_select(0, index).to(rows.device()),
-                     turns.sines.index_select(0, index).to(rows.device())};
-  rotate_with_operators(rows, heads, rotary, picked);
+  const auto first = by_halves ? turning.slice(2, 0, half) : turning.slice(2, 0, rotary.width, 2);
+  const auto second = by_halves ? turning.slice(2, half) : turning.slice(2, 1, rotary.width, 2);
+  // float32, because the turns are
+  const auto turned_first = first.mul(cosines).addcmul_(second, sines, -1);
+  const auto turned_second = second.mul(cosines).addcmul_(first, sines);
+  first.copy_(turned_first);
+  second.copy_(turned_second);
 }
 
 }  // namespace stereosweep::model

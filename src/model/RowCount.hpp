@@ -3,16 +3,16 @@
 // change nothing.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <bit>
 #include <cstdint>
+
+#include "model/Kernels.hpp"
 
 namespace stereosweep::model {
 
 /// `count` or a little more: powers of two up to 32 (a step of generation has few rows), then multiples of 32.
-inline std::int64_t filled_rows(std::int64_t count, const at::Device& device) {
-  if (!device.is_cpu()) {
+inline std::int64_t filled_rows(std::int64_t count, const c10::Device& device) {
+  if (kernels_on(device) == Kernels::operators) {
     return count;
   }
   return count <= 32 ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)))

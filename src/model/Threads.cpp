@@ -27,6 +27,7 @@ void configure_threads(int threads) {
   context.setDeterministicAlgorithms(true, false);
   context.setDeterministicFillUninitializedMemory(false);
   context.setBenchmarkCuDNN(false);
+  context.setSDPUseCuDNN(false);  // it would look for a plan for every new shape
   context.setAllowTF32CuBLAS(false);
   context.setAllowBF16ReductionCuBLAS(false, false);
 }

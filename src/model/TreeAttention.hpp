@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "model/Kernels.hpp"
 #include "model/TokenTree.hpp"
 
 namespace stereosweep::model {
@@ -48,10 +49,6 @@ class TreeAttention {
   /// see must have been kept.
   virtual at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const = 0;
 };
-
-/// own_kernels: straight on blocks of kept rows, CPU only. operators: torch's, on any device; flash attention on CUDA
-/// where it knows the rule.
-enum class Kernels { own_kernels, operators };
 
 /// `layers` layers are kept; with one, each layer of a forward pass takes the place of the one before.
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, int layers,

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/FaultInjection.hpp"
+#include "base/Profile.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -56,6 +57,7 @@ std::string InWork::overdue(std::chrono::seconds limit) const {
 }
 
 Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work) {
+  const base::profile::Span span("prompts and answers");
   in_work.begin(block.index);
   const auto start = std::chrono::steady_clock::now();
   const auto before = engine.counts();
@@ -136,7 +138,10 @@ struct Scorer::State {
     started = true;
     to_main.notify_all();
     while (engine) {
-      to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
+      {
+        const base::profile::Span span("waiting for blocks");
+        to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
+      }
       if (ending) {
         break;
       }

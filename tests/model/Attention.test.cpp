@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "model/AttentionKernel.hpp"
+#include "model/CudaLibrary.hpp"
+#include "model/FlashAttention.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -63,6 +65,48 @@ TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
       const auto in_runs = attend_in_runs(query, key, value, segments, one.num_heads);
       EXPECT_LT(largest_difference(in_runs, plain), type == at::kFloat ? 3e-5 : 1e-1) << "width " << one.width;
       EXPECT_TRUE(attend(query, key, value, segments, one.num_heads).equal(fast)) << "the bits must repeat";
+    }
+  }
+}
+
+Segments on_gpu(Segments segments) {
+  Staging staging;
+  const auto keys = staging.add(segments.key_begin);
+  const auto queries = staging.add(segments.query_begin);
+  staging.send(at::kCUDA);
+  segments.device_key_begin = staging.at(keys);
+  segments.device_query_begin = staging.at(queries);
+  return segments;
+}
+
+// As the body calls it: rows of stacked products, few queries, many short sequences, every width that flash knows.
+TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
+  if (!cuda_ready()) {
+    GTEST_SKIP() << "no GPU is visible: " << cuda_absence();
+  }
+  auto all = cases();
+  for (const std::int64_t width : {8, 24, 40, 72, 80, 96, 112, 160, 192, 224, 256}) {
+    all.push_back({width, 4, {10, 129, 1, 65}, {3, 0, 1, 65}});
+  }
+  all.push_back({64, 16, std::vector<std::int32_t>(1500, 11), {}});
+  for (const auto& one : all) {
+    const auto segments = segments_of(one);
+    const auto hidden = one.width * one.num_heads;
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      const auto query = at::randn({segments.query_begin.back(), hidden}, at::kFloat).to(type);
+      const auto both = at::randn({segments.key_begin.back(), 2 * hidden}, at::kFloat).to(type);
+      const auto rows = both.to(at::kCUDA);
+      const auto run = [&] {
+        return attend(query.to(at::kCUDA), rows.slice(1, 0, hidden), rows.slice(1, hidden), on_gpu(segments),
+                      one.num_heads);
+      };
+      EXPECT_EQ(flash_takes(query.to(at::kCUDA), one.num_heads), type == at::kBFloat16 && one.width % 8 == 0);
+      const auto fast = run();
+      const auto plain =
+          attend_plainly(query, both.slice(1, 0, hidden), both.slice(1, hidden), segments, one.num_heads);
+      EXPECT_LT(largest_difference(fast.to(at::kCPU), plain), type == at::kFloat ? 3e-5 : 4e-2)
+          << "width " << one.width << ", " << at::toString(type);
+      EXPECT_TRUE(run().equal(fast)) << "the bits must repeat";
     }
   }
 }

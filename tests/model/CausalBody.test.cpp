@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/CausalReference.hpp"
+#include "model/CudaLibrary.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -203,6 +204,73 @@ TEST(CausalBody, EverySettingAgreesWithThePlainForward) {
   }
 }
 
+// The first `branches` branches of a tree.
+TokenTree beginning(const TokenTree& tree, std::size_t branches) {
+  TokenTree part;
+  part.branches.assign(tree.branches.begin(), tree.branches.begin() + static_cast<std::ptrdiff_t>(branches));
+  const auto rows = part.branches.back().first + part.branches.back().length;
+  part.ids.assign(tree.ids.begin(), tree.ids.begin() + rows);
+  return part;
+}
+
+// The whole body where CUDA computes it, experts and steps of growth included.
+TEST(CausalBodyOnGpu, EverySettingAgreesWithThePlainForward) {
+  if (!cuda_ready()) {
+    GTEST_SKIP() << "no GPU is visible: " << cuda_absence();
+  }
+  configure_threads(1);
+  const auto tree = forest();
+  for (const auto& [name, specification, norms] : settings()) {
+    at::manual_seed(3);
+    const auto model = testing::random_model(specification, norms);
+    const PlainForward plain(model);
+    const auto layers = static_cast<int>(specification.layers.size());
+    const CausalBody body(specification, testing::weights_of(model, at::TensorOptions(at::kCUDA).dtype(at::kFloat)));
+    ASSERT_EQ(body.shape().kernels, Kernels::operators);
+    for (int layer = 0; layer <= layers; ++layer) {
+      const auto expected = plain.hidden(tree, layer);
+      const auto states = body.hidden(tree, layer, all_rows(tree));
+      EXPECT_LT(difference(states.to(at::kCPU), expected), 2e-5 * expected.abs().max().item<double>())
+          << name << ", layer " << layer;
+      EXPECT_TRUE(body.hidden(tree, layer, all_rows(tree)).equal(states)) << "the bits must repeat";
+    }
+    const auto memory = body.remember();
+    at::Tensor last;
+    for (const std::size_t end : {4, 5, 9, 10}) {
+      const auto part = beginning(tree, end);
+      std::vector<std::int64_t> rows(part.ids.size() - static_cast<std::size_t>(memory->rows()));
+      std::iota(rows.begin(), rows.end(), memory->rows());
+      last = body.extend(*memory, part, rows);
+    }
+    const auto expected = plain.hidden(tree, layers);
+    const auto grown = expected.slice(0, expected.size(0) - last.size(0));
+    EXPECT_LT(difference(last.to(at::kCPU), grown), 2e-5 * expected.abs().max().item<double>()) << name << ", grown";
+    EXPECT_LT(difference(body.logits(last).to(at::kCPU), plain.logits(grown)),
+              2e-5 * plain.logits(expected).abs().max().item<double>())
+        << name;
+  }
+}
+
+TEST(CausalBodyOnGpu, Bfloat16StaysNear) {
+  if (!cuda_ready()) {
+    GTEST_SKIP() << "no GPU is visible: " << cuda_absence();
+  }
+  const auto tree = forest();
+  for (const auto& [name, specification, norms] : settings()) {
+    if (specification.experts.count > 0) {
+      continue;  // a token that changes its expert is right, too
+    }
+    at::manual_seed(5);
+    const auto model = testing::random_model(specification, norms, 0.1);
+    const auto expected = PlainForward(model).hidden(tree, 3);
+    const CausalBody body(specification, testing::weights_of(model, at::TensorOptions(at::kCUDA).dtype(at::kBFloat16)));
+    const auto states = body.hidden(tree, 3, all_rows(tree));
+    const auto error = states.to(at::kCPU).to(at::kDouble).sub(expected).square().mean().sqrt().item<double>();
+    EXPECT_LT(error, 0.02 * expected.square().mean().sqrt().item<double>()) << name;
+    EXPECT_EQ(body.logits(states).scalar_type(), at::kFloat);
+  }
+}
+
 TEST(CausalBody, FewRowsAreThoseOfAll) {
   const auto tree = forest();
   const std::vector<std::int64_t> few = {0, 20, 21, 22, 40, 63};
@@ -249,15 +317,6 @@ TEST(CausalBody, ExpertsInBfloat16) {
   const auto states = body.hidden(tree, 3, all_rows(tree));
   const auto error = states.to(at::kDouble).sub(expected).square().mean().sqrt().item<double>();
   EXPECT_LT(error, 0.02 * expected.square().mean().sqrt().item<double>());
-}
-
-// The first `branches` branches of a tree.
-TokenTree beginning(const TokenTree& tree, std::size_t branches) {
-  TokenTree part;
-  part.branches.assign(tree.branches.begin(), tree.branches.begin() + static_cast<std::ptrdiff_t>(branches));
-  const auto rows = part.branches.back().first + part.branches.back().length;
-  part.ids.assign(tree.ids.begin(), tree.ids.begin() + rows);
-  return part;
 }
 
 TEST(CausalBody, GrowingInStepsIsTheWholeTree) {

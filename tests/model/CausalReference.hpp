@@ -124,8 +124,10 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
 }
 
 /// The same numbers as the body takes them.
-inline CausalWeights weights_of(const PlainModel& model, at::ScalarType type) {
-  const auto tensor = [&](const at::Tensor& numbers) { return numbers.defined() ? numbers.to(type) : at::Tensor(); };
+inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions& options) {
+  const auto tensor = [&](const at::Tensor& numbers) {
+    return numbers.defined() ? numbers.to(options.device()).to(options.dtype()) : at::Tensor();
+  };
   const auto norm = [&](const std::optional<Norm>& plain) -> std::optional<Norm> {
     return plain ? std::optional(Norm{tensor(plain->weight), tensor(plain->bias)}) : std::nullopt;
   };
@@ -172,7 +174,7 @@ inline CausalWeights weights_of(const PlainModel& model, at::ScalarType type) {
   }
   weights.final_norm = norm(model.final_norm);
   weights.head = model.specification.tied_head ? weights.words : tensor(model.head);
-  weights.head_bias = model.head_bias;
+  weights.head_bias = model.head_bias.defined() ? model.head_bias.to(options.device()) : at::Tensor();
   return weights;
 }
 

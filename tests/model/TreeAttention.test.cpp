@@ -22,6 +22,7 @@
 #include <random>
 #include <set>
 
+#include "model/CudaLibrary.hpp"
 #include "model/TreeAttentionKernel.hpp"
 #include "model/TreePaths.hpp"
 #include "model/TreeTiles.hpp"
@@ -222,6 +223,41 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
           EXPECT_EQ(out.slice(0, std::ssize(rows)).abs().max().item<float>(), 0) << "rows that fill up";
           EXPECT_TRUE(attention->attend(0, *queries, numbers.query, scale).equal(out)) << "the bits must repeat";
         }
+      }
+    }
+  }
+}
+
+// Flash attention with key rows of its own for every segment: shared heads, windows, growth; and the plain operators
+// where flash does not know the rule.
+TEST(TreeAttentionOnGpu, AgreesWithPlainAttentionOnTheCpu) {
+  if (!cuda_ready()) {
+    GTEST_SKIP() << "no GPU is visible: " << cuda_absence();
+  }
+  at::manual_seed(1);
+  for (const auto& tree : trees()) {
+    const auto rows = all_rows(tree);
+    std::vector<std::int64_t> checked;
+    for (std::int64_t row = 0; row<std::ssize(rows); row += std::ssize(rows)> 200 ? 11 : 1) {
+      checked.push_back(row);
+    }
+    const auto index = at::tensor(checked);
+    for (const auto& one : cases()) {
+      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
+      for (const auto type : {at::kFloat, at::kBFloat16}) {
+        const auto numbers = random_numbers(one.rule, std::ssize(rows) + 3, type);
+        const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
+                                           numbers.value, scale);
+        const auto query = numbers.query.to(at::kCUDA);
+        const auto attention = make_tree_attention(one.rule, 1, query.options(), Kernels::operators);
+        attention->grow(tree);
+        attention->keep(0, 0, std::ssize(rows), numbers.key.to(at::kCUDA), numbers.value.to(at::kCUDA));
+        const auto queries = attention->choose(tree, rows, one.window);
+        const auto out = attention->attend(0, *queries, query, scale);
+        EXPECT_LT(largest_difference(out.to(at::kCPU).index_select(0, index), plain), type == at::kFloat ? 2e-5 : 6e-2)
+            << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width " << one.rule.width
+            << ", window " << one.window << ", " << at::toString(type);
+        EXPECT_TRUE(attention->attend(0, *queries, query, scale).equal(out)) << "the bits must repeat";
       }
     }
   }

@@ -1,0 +1,45 @@
+// Where the time of a process goes: spans of a thread that nest, each counted without those inside it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stereosweep::base::profile {
+
+/// From now on spans are counted; before, and without this call, they cost nothing.
+void enable();
+bool is_enabled();
+
+/// What is called at both ends of every span that counts: it must wait until the device has done what it was asked.
+void wait_with(std::function<void()> wait);
+
+/// Counts from its making to its end, on the thread that made it. `name` must be a literal; spans of one name add up.
+class Span {
+ public:
+  explicit Span(const char* name);
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span();
+
+ private:
+  const char* name_;  // null: nothing is counted
+  Span* outer_ = nullptr;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::duration inner_{};
+};
+
+struct Line {
+  std::string name;
+  double seconds = 0;  ///< without the spans inside
+  std::size_t count = 0;
+};
+
+/// All spans that have ended, the longest first.
+std::vector<Line> lines();
+
+/// The same as a table with shares of the time since `enable`; what no span covers comes last.
+std::string report();
+
+}  // namespace stereosweep::base::profile

@@ -1,0 +1,67 @@
+#include "base/Profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+namespace stereosweep::base::profile {
+namespace {
+
+void pass(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+std::map<std::string, Line> by_name() {
+  std::map<std::string, Line> all;
+  for (const auto& line : lines()) {
+    all[line.name] = line;
+  }
+  return all;
+}
+
+TEST(Profile, NothingIsCountedBeforeItIsEnabled) {
+  { const Span span("before"); }
+  EXPECT_TRUE(lines().empty());
+}
+
+TEST(Profile, ASpanIsCountedWithoutThoseInsideIt) {
+  enable();
+  {
+    const Span outer("outer");
+    pass(20);
+    for (int i = 0; i < 3; ++i) {
+      const Span inner("inner");
+      pass(20);
+    }
+  }
+  const auto found = by_name();
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found.at("outer").count, 1);
+  EXPECT_EQ(found.at("inner").count, 3);
+  EXPECT_GE(found.at("inner").seconds, 0.06);
+  EXPECT_GE(found.at("outer").seconds, 0.02);
+  EXPECT_LT(found.at("outer").seconds, found.at("inner").seconds);
+  EXPECT_EQ(lines().front().name, "inner");
+  EXPECT_NE(report().find("the rest"), std::string::npos);
+}
+
+TEST(Profile, WaitsForTheDeviceAtBothEnds) {
+  enable();
+  int waits = 0;
+  wait_with([&] { ++waits; });
+  { const Span span("one"); }
+  wait_with({});
+  EXPECT_EQ(waits, 2);
+}
+
+TEST(Profile, ThreadsNestApart) {
+  enable();
+  const Span outer("outer");
+  std::thread([] {
+    const Span other("other");
+    pass(5);
+  }).join();
+  EXPECT_GE(by_name().at("other").seconds, 0.005);
+}
+
+}  // namespace
+}  // namespace stereosweep::base::profile
