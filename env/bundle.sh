@@ -1,38 +1,52 @@
 #!/usr/bin/env bash
-# A folder with the program and all it needs but torch: for a machine that has the torch wheel and neither compiler, MPI nor HDF5.
-#   env/bundle.sh [FOLDER]     default build/bundle; needs a build with CUDA (env/test.sh makes one)
-# There:  FOLDER/stereosweep --version      FOLDER/mpirun -np 2 FOLDER/stereosweep run JOB      FOLDER/gpu-tests
-# Both scripts look for torch in python3, or in the Python that STEREOSWEEP_PYTHON names. The C library must be 2.36 or newer.
+# A folder with the programs and all they need but torch: for a machine that has the torch wheel and neither compiler,
+# MPI nor HDF5; and the same as FOLDER.tar.xz, to carry.
+#   env/bundle.sh [FOLDER]     default build/bundle; needs a build with CUDA (env/test.sh makes one) and
+#                              ninja -C build/release bench_association bench_continuation bench_embedding bench_generation
+# There:  FOLDER/bin/stereosweep --version     FOLDER/bin/mpirun -np 2 FOLDER/bin/stereosweep run JOB     FOLDER/gpu-tests
+# The scripts in bin, tests and bench look for torch in python3, or in the Python that STEREOSWEEP_PYTHON names. The C library
+# must be 2.36 or newer. tests/gpu/README.md: what to run there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=${1:-build/bundle}
-program=build/release/bin/stereosweep
-[ -x "$program" ] || {
-  printf 'bundle: %s is missing (nothing was built). Run env/test.sh first.\n' "$program" >&2
+build=build/release
+[ -x "$build/bin/stereosweep" ] || {
+  printf 'bundle: %s is missing (nothing was built). Run env/test.sh first.\n' "$build/bin/stereosweep" >&2
   exit 2
 }
-rm -rf "$target"
-mkdir -p "$target"/{bin,lib,openmpi/lib,openmpi/share,pmix/lib}
+rm -rf "$target" "$target.tar.xz"
+mkdir -p "$target"/{bin,tests,bench,programs,lib,openmpi/lib,openmpi/share,pmix/lib}
 
-# What the loader would take from the system; torch's part and the C library stay out.
+# What the loader would take from the system. Torch's part, the C and the C++ library stay out: torch needs those, too.
 needed_by() {
   ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
-    grep -vE '/(torch|nvidia)/|/(libc|libm|libdl|librt|libpthread|libresolv|libutil|ld-linux-x86-64)\.so' || true
+    grep -vE '/(torch|nvidia)/|/(libc|libm|libdl|librt|libpthread|libresolv|libutil|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so' || true
 }
 copy_needed() {
   needed_by "$@" | while read -r library; do cp -Lu "$library" "$target/lib/"; done
 }
+# A program, and the script that starts it: libraries are named for our programs alone, not for a Python beside them.
+add_program() {
+  strip -o "$target/programs/$(basename "$2")" "$2"
+  copy_needed "$target/programs/$(basename "$2")"
+  # The line is the script's own, to be expanded there.
+  # shellcheck disable=SC2016
+  printf '#!/usr/bin/env bash\nset -euo pipefail\nsource "$(dirname "${BASH_SOURCE[0]}")/../environment"\nexec "$bundle/programs/%s"%s "$@"\n' \
+    "$(basename "$2")" "${3:-}" >"$target/$1"
+  chmod +x "$target/$1"
+}
 
-strip -o "$target/bin/stereosweep" "$program"
-cp -L "$(command -v mpirun)" "$target/bin/orterun"
-programs=("$target/bin/stereosweep" "$target/bin/orterun")
-while read -r test; do
-  strip -o "$target/bin/$(basename "$test")" "$test"
-  programs+=("$target/bin/$(basename "$test")")
-done < <(ctest --test-dir build/release -L gpu --show-only=json-v1 |
-  python3 -c 'import json, sys; print(*{t["command"][0] for t in json.load(sys.stdin)["tests"] if "command" in t}, sep="\n")' | sed '/^$/d')
-copy_needed "${programs[@]}"
+add_program bin/stereosweep "$build/bin/stereosweep"
+add_program bin/mpirun "$(readlink -f "$(command -v mpirun)")" ' --oversubscribe --bind-to none'
+while read -r program; do
+  add_program "tests/$(basename "$program")" "$program"
+done < <(ctest --test-dir "$build" -L gpu --show-only=json-v1 |
+  python3 -c 'import json, sys; print(*sorted({t["command"][0] for t in json.load(sys.stdin)["tests"] if "command" in t}), sep="\n")' |
+  grep '/test_' || true)
+for program in "$build"/tests/dump_{causal,model} "$build"/bench/bench_{association,continuation,embedding,generation}; do
+  [ ! -x "$program" ] || add_program "$(basename "$(dirname "$program")")/$(basename "$program")" "$program"
+done
 
 # Open MPI and PMIx load these when they start; those for networks that one machine does not have stay out.
 components=$(dirname "$(find /usr/lib -name mca_btl_vader.so -print -quit)")
@@ -47,33 +61,32 @@ cp -L "$pmix"/*.so "$target/pmix/lib/"
 copy_needed "$pmix"/*.so
 
 cat >"$target/environment" <<'END'
-# Sourced by the scripts beside it: where torch, the bundled libraries and Open MPI's parts lie.
+# Sourced by the scripts: where torch, the bundled libraries and Open MPI's parts lie.
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-python=${STEREOSWEEP_PYTHON:-python3}
-site=$("$python" -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])') || {
-  printf 'bundle: %s has no torch (the bundle does not hold it)\n' "$python" >&2
-  exit 2
-}
-libraries=$site/torch/lib
-for folder in "$site"/nvidia/*/lib; do libraries=$libraries:$folder; done
+if [ -z "${STEREOSWEEP_SITE:-}" ]; then
+  python=${STEREOSWEEP_PYTHON:-python3}
+  STEREOSWEEP_SITE=$("$python" -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])') || {
+    printf 'bundle: %s has no torch (the bundle does not hold it)\n' "$python" >&2
+    exit 2
+  }
+  export STEREOSWEEP_SITE
+fi
+libraries=$STEREOSWEEP_SITE/torch/lib
+for folder in "$STEREOSWEEP_SITE"/nvidia/*/lib; do libraries=$libraries:$folder; done
 export LD_LIBRARY_PATH=$libraries:$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export OMPI_MCA_mca_base_component_path=$bundle/openmpi/lib PMIX_MCA_mca_base_component_path=$bundle/pmix/lib
 export OPAL_PREFIX=$bundle/openmpi OPAL_PKGDATADIR=$bundle/openmpi/share
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 END
-write_script() {
-  # The lines are the script's own, to be expanded there.
-  # shellcheck disable=SC2016
-  printf '#!/usr/bin/env bash\nset -euo pipefail\nsource "$(dirname "${BASH_SOURCE[0]}")/environment"\n%s\n' "$2" >"$target/$1"
-  chmod +x "$target/$1"
-}
-# shellcheck disable=SC2016
-{
-  write_script stereosweep 'exec "$bundle/bin/stereosweep" "$@"'
-  write_script mpirun 'exec "$bundle/bin/orterun" --oversubscribe --bind-to none "$@"'
-  write_script gpu-tests 'failed=0
-for test in "$bundle"/bin/test_*; do "$test" "$@" || failed=1; done
-exit "$failed"'
-}
-printf 'bundle: %s, %s\n' "$target" "$(du -sh "$target" | cut -f1)"
+cat >"$target/gpu-tests" <<'END'
+#!/usr/bin/env bash
+# All bundled tests with these arguments: gpu-tests --gtest_filter='*OnGpu*'
+bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+failed=0
+for test in "$bundle"/tests/test_*; do "$test" "$@" || failed=1; done
+exit "$failed"
+END
+chmod +x "$target/gpu-tests"
+tar -C "$(dirname "$target")" -cf - "$(basename "$target")" | xz -T0 -6 >"$target.tar.xz"
+printf 'bundle: %s, %s; %s, %s\n' "$target" "$(du -sh "$target" | cut -f1)" "$target.tar.xz" "$(du -sh "$target.tar.xz" | cut -f1)"

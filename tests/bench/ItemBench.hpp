@@ -1,6 +1,6 @@
 // The frame of the programs that run the peers' items through our engine: options, loading, timing, report.
 // Options: --model DIR --jobs FILE [--dtype float32|bfloat16] [--threads N] [--batch-tokens N] [--repeat N]
-//          [--results FILE] [--report FILE]
+//          [--device cpu|cuda] [--results FILE] [--report FILE] [--profile 1]: after the report, where the time went
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 
 #include "base/Error.hpp"
 #include "base/Json.hpp"
+#include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "engine/EngineFactory.hpp"
 
@@ -56,7 +57,8 @@ inline engine::EngineSettings settings_of(const Options& options, std::int64_t b
   const auto dtype = options.find("--dtype");
   settings.dtype =
       dtype != options.end() && dtype->second == "bfloat16" ? domain::Dtype::bfloat16 : domain::Dtype::float32;
-  settings.device = domain::Device::cpu;
+  const auto device = options.find("--device");
+  settings.device = device != options.end() && device->second == "cuda" ? domain::Device::cuda : domain::Device::cpu;
   settings.threads = static_cast<int>(number_option(options, "--threads", 1));
   settings.batch_tokens = number_option(options, "--batch-tokens", batch_tokens);
   return settings;
@@ -67,6 +69,9 @@ class ItemBench {
  public:
   ItemBench(Options options, std::int64_t batch_tokens)
       : options_(std::move(options)), settings_(settings_of(options_, batch_tokens)) {
+    if (options_.contains("--profile")) {
+      base::profile::enable();
+    }
     const auto start = std::chrono::steady_clock::now();
     const auto files = base::read_checkpoint_files(options_.at("--model"), base::CheckpointPart::all_files);
     tokenizer_ = std::make_unique<tokenizer::Tokenizer>(tokenizer::Tokenizer::from_files(files));
@@ -121,6 +126,9 @@ class ItemBench {
       std::ofstream(path->second) << report.dump(1) << '\n';
     }
     std::cout << report.dump() << '\n';
+    if (options_.contains("--profile")) {
+      std::cout << base::profile::report();
+    }
   }
 
  private:
