@@ -1,9 +1,7 @@
 #include "corpus/Characters.hpp"
 
-#include <array>
 #include <vector>
 
-#include "base/Text.hpp"
 #include "corpus/CharacterTables.hpp"
 
 namespace stereosweep::corpus {
@@ -52,21 +50,7 @@ char32_t fold(char32_t character) {
   return character < folded.size() ? folded[character] : character;
 }
 
-std::string fold(std::string_view text) {
-  const auto& folded = known().folded;
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto character = next_character(text, at);
-    const auto value = character < folded.size() ? folded[character] : character;
-    if (value >= 0x80 && value < 0x800) {  // most letters with case: this is a hot loop
-      const std::array<char, 2> bytes = {static_cast<char>(0xC0 | value >> 6),
-                                         static_cast<char>(0x80 | (value & 0x3F))};
-      result.append(bytes.data(), bytes.size());
-    } else {
-      base::append_utf8(result, value);
-    }
-  }
-  return result;
-}
+std::span<const Kind> kinds() { return known().kinds; }
+std::span<const char32_t> foldings() { return known().folded; }
 
 }  // namespace stereosweep::corpus

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <string_view>
 
 namespace stereosweep::corpus {
@@ -11,11 +11,13 @@ namespace stereosweep::corpus {
 /// word: letters (L), marks (M) and decimal digits (Nd); white_space: the property White_Space; other: the rest.
 enum class Kind : std::uint8_t { other, word, white_space };
 Kind kind_of(char32_t character);
+/// The kinds of all characters, below 0x110000: for loops over text.
+std::span<const Kind> kinds();
 
 /// Simple case folding (CaseFolding.txt, status C and S): one character to one, the same in every language.
 char32_t fold(char32_t character);
-/// `text` with every character folded.
-std::string fold(std::string_view text);
+/// What all characters fold to, up to the last one that changes.
+std::span<const char32_t> foldings();
 
 /// The character at `position` of valid UTF-8; moves `position` behind it. Of invalid bytes: any value, but never
 /// beyond the text.

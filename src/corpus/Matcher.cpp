@@ -7,7 +7,6 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "corpus/Characters.hpp"
 
 namespace stereosweep::corpus {
 namespace {
@@ -114,10 +113,8 @@ void Matcher::find_runs(std::string_view text) {
       if (table_.may_have(key)) {
         look_up(text, begin, key);
       }
-    } else if (masks_.has_high(begin, end)) {
-      look_up_folded(text, begin, end);
     } else {
-      const auto key = lower_key_of(text, begin, end);
+      const auto key = masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
       if (table_.may_have(key)) {
         look_up(text, begin, key);
       }
@@ -151,9 +148,32 @@ void Matcher::look_up(std::string_view text, std::size_t begin, TokenKey key) {
 }
 
 // A run with characters beyond ASCII: their folded forms may take more or fewer bytes.
-void Matcher::look_up_folded(std::string_view text, std::size_t begin, std::size_t end) {
-  const auto folded = fold(text.substr(begin, end - begin));
-  look_up(text, begin, key_of(folded, 0, folded.size()));
+TokenKey Matcher::folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const {
+  TokenKey key;
+  const auto add = [&key](std::uint64_t bytes, std::uint64_t count) {
+    key.head |= key.length < 8 ? bytes << 8 * key.length : 0;
+    key.length += count;
+  };
+  for (auto at = begin; at < end;) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const bool takes_two = lead >= 0xC0 && lead < 0xE0;  // most letters beyond ASCII: no loop
+    const auto character =
+        takes_two ? (lead & 0x1FU) << 6 | (static_cast<unsigned char>(text[at + 1]) & 0x3FU) : next_character(text, at);
+    at += takes_two ? 2 : 0;
+    const auto value = character < foldings_.size() ? foldings_[character] : character;
+    if (value < 0x80) {
+      add(value, 1);
+    } else if (value < 0x800) {
+      add((0xC0 | value >> 6) | (0x80 | (value & 0x3F)) << 8, 2);
+    } else if (value < 0x10000) {
+      add((0xE0 | value >> 12) | (0x80 | (value >> 6 & 0x3F)) << 8 | (0x80 | (value & 0x3F)) << 16, 3);
+    } else {
+      add((0xF0 | value >> 18) | (0x80 | (value >> 12 & 0x3F)) << 8 | (0x80 | (value >> 6 & 0x3F)) << 16 |
+              std::uint64_t{0x80 | (value & 0x3F)} << 24,
+          4);
+    }
+  }
+  return key;
 }
 
 void Matcher::find_without_run(std::string_view text, const Pattern& pattern) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "corpus/Characters.hpp"
 #include "corpus/TokenTable.hpp"
 #include "corpus/WordMasks.hpp"
 #include "domain/Contexts.hpp"
@@ -52,7 +53,7 @@ class Matcher {
   template <domain::Corpus::Case letter_case>
   void find_runs(std::string_view text);
   void look_up(std::string_view text, std::size_t begin, TokenKey key);
-  void look_up_folded(std::string_view text, std::size_t begin, std::size_t end);
+  TokenKey folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const;
   void find_without_run(std::string_view text, const Pattern& pattern);
   void compare(std::string_view text, std::size_t begin, const Pattern& pattern);
   bool starts_at(std::string_view text, std::size_t& begin, const Pattern& pattern) const;
@@ -66,6 +67,7 @@ class Matcher {
   Scope scope_ = Scope::sentence;
   std::vector<Pattern> patterns_;
   std::vector<std::size_t> without_run_;  // patterns with no letter, mark or digit: looked for one by one
+  std::span<const char32_t> foldings_ = foldings();
   TokenTable table_;
   WordMasks masks_;
   std::vector<Hit> hits_;

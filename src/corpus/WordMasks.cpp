@@ -8,8 +8,6 @@
 #include <bit>
 #include <cstring>
 
-#include "corpus/Characters.hpp"
-
 namespace stereosweep::corpus {
 namespace {
 
@@ -115,31 +113,30 @@ void WordMasks::assign(std::string_view text) {
 }
 
 void WordMasks::add_characters(std::string_view text, std::size_t block, std::uint64_t high) {
-  for (; high != 0; high &= high - 1) {
-    const auto position = block * 64 + static_cast<std::size_t>(std::countr_zero(high));
-    if (position < decoded_) {
-      continue;
-    }
+  const auto begin = block * 64;
+  if (decoded_ > begin) {
+    high &= ~std::uint64_t{0} << (decoded_ - begin);
+  }
+  std::uint64_t here = 0;
+  std::uint64_t next = 0;  // of a character that ends in the next block
+  while (high != 0) {
+    const auto offset = static_cast<std::size_t>(std::countr_zero(high));
     char32_t value = 0;
-    const auto length = decode(text, position, value);
+    auto length = decode(text, begin + offset, value);
     if (length == 0) {
-      invalid_.push_back(position);
-      decoded_ = position + 1;
-      continue;
+      invalid_.push_back(begin + offset);
+      length = 1;
+    } else if (kinds_[value] == Kind::word) {
+      const auto bits = (std::uint64_t{1} << length) - 1;
+      here |= bits << offset;
+      next |= offset + length > 64 ? bits >> (64 - offset) : 0;
     }
-    decoded_ = position + length;
-    if (kind_of(value) == Kind::word) {
-      set(position, decoded_);
-    }
+    const auto end = offset + length;
+    decoded_ = begin + end;
+    high &= end < 64 ? ~std::uint64_t{0} << end : 0;
   }
-}
-
-void WordMasks::set(std::size_t begin, std::size_t end) {
-  const auto bits = (std::uint64_t{1} << (end - begin)) - 1;
-  words_[begin / 64] |= bits << begin % 64;
-  if (begin / 64 != (end - 1) / 64) {
-    words_[begin / 64 + 1] |= bits >> (64 - begin % 64);
-  }
+  words_[block] |= here;
+  words_[block + 1] |= next;
 }
 
 bool WordMasks::has_high(std::size_t begin, std::size_t end) const {

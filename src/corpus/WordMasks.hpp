@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "corpus/Characters.hpp"
 
 namespace stereosweep::corpus {
 
@@ -33,8 +36,8 @@ class WordMasks {
 
  private:
   void add_characters(std::string_view text, std::size_t block, std::uint64_t high);
-  void set(std::size_t begin, std::size_t end);
 
+  std::span<const Kind> kinds_ = kinds();
   std::vector<std::uint64_t> words_, high_;
   std::vector<std::size_t> invalid_;
   std::size_t decoded_ = 0;  // end of the last character over 127
