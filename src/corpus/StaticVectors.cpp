@@ -41,6 +41,9 @@ std::optional<Header> parse_header(std::string_view line) {
   return Header{static_cast<std::uint64_t>(*rows), *dimension};
 }
 
+/// Without a byte order mark.
+std::string_view without_mark(std::string_view text) { return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0); }
+
 // The vectors that are asked for, as they turn up.
 class Found {
  public:
@@ -65,7 +68,7 @@ class Found {
     return &rows_[wanted->second.index];
   }
   StaticTable take(std::int64_t dimension, std::uint64_t rows) {
-    StaticTable table{dimension, rows, {}, {}, {}};
+    StaticTable table{dimension, rows, {}, {}, {}, {}};
     for (std::size_t i = 0; i < words_.size(); ++i) {
       (how_[i] == Name::none ? table.missing : table.words).push_back(words_[i]);
       table.vectors.insert(table.vectors.end(), rows_[i].begin(), rows_[i].end());
@@ -100,14 +103,15 @@ class TextReader {
       refuse("the line is too long", "a row takes at most 1 MiB");
     });
     while (const auto block = lines.next()) {
+      const auto text = block->offset == 0 ? without_mark(block->text) : block->text;
       if (line_ == 0) {
-        begin(block->text);
+        begin(text);
       }
-      for (std::size_t at = 0; at < block->text.size();) {
-        const auto end = std::min(block->text.find('\n', at), block->text.size());
+      for (std::size_t at = 0; at < text.size();) {
+        const auto end = std::min(text.find('\n', at), text.size());
         ++line_;
         if (line_ > 1 || !expects_header_) {
-          read_row(block->text.substr(at, end - at));
+          read_row(text.substr(at, end - at));
         }
         at = end + 1;
       }
@@ -119,7 +123,9 @@ class TextReader {
       refuse("the file ends after " + base::counted(rows_, "row"),
              line_ == 0 ? "it is empty" : "its header says " + base::with_thousands(header_.rows));
     }
-    return found_.take(dimension_, rows_);
+    auto table = found_.take(dimension_, rows_);
+    table.first_word = first_word_;
+    return table;
   }
 
  private:
@@ -143,9 +149,12 @@ class TextReader {
     for (std::size_t at = 0; at < block.size() && lines < most_lines_for_dimension; ++lines) {
       const auto end = std::min(block.find('\n', at), block.size());
       const auto row = base::trim(block.substr(at, end - at));
-      ++lines_of[std::count(row.begin(), row.end(), ' ')];
+      if (!row.empty()) {
+        ++lines_of[std::count(row.begin(), row.end(), ' ')];
+      }
       at = end + 1;
     }
+    lines_of.try_emplace(0);
     dimension_ = std::max_element(lines_of.begin(), lines_of.end(), [](const auto& one, const auto& other) {
                    return one.second < other.second;
                  })->first;
@@ -159,6 +168,9 @@ class TextReader {
     while (row.ends_with(' ') || row.ends_with('\r')) {
       row.remove_suffix(1);
     }
+    if (row.empty()) {
+      return;
+    }
     const auto blanks = std::count(row.begin(), row.end(), ' ');
     if (blanks < dimension_) {
       refuse("the row has " + base::counted(static_cast<std::uint64_t>(blanks), "number"),
@@ -171,6 +183,9 @@ class TextReader {
     auto border = row.find(' ');
     for (auto more = blanks - dimension_; more > 0; --more) {
       border = row.find(' ', border + 1);
+    }
+    if (rows_ == 1) {
+      first_word_ = row.substr(0, border);
     }
     if (auto* place = found_.place_of(row.substr(0, border))) {
       read_numbers(row.substr(border + 1), *place);
@@ -195,6 +210,7 @@ class TextReader {
   std::int64_t dimension_ = 0;
   std::uint64_t rows_ = 0;
   std::uint64_t line_ = 0;
+  std::string first_word_;
 };
 
 // "rows dimension\n", then each word, a blank, the vector as little-endian float32, and from some writers a line feed.
@@ -210,6 +226,7 @@ class BinaryReader {
       refuse("no header of word2vec", "it is two integers, words and dimension (1 to 65,536)");
     }
     std::vector<float> vector(static_cast<std::size_t>(header->dimension));
+    std::string first_word;
     for (std::uint64_t row = 0; row < header->rows; ++row) {
       auto word = read_until(' ', max_word_bytes);
       if (!word) {
@@ -223,6 +240,9 @@ class BinaryReader {
         refuse("row " + base::with_thousands(row + 1) + " of " + base::with_thousands(header->rows) + " is incomplete",
                word->empty() ? "its word is empty" : "the file ends");
       }
+      if (row == 0) {
+        first_word = *word;
+      }
       if (auto* place = found_.place_of(*word)) {
         if (!std::all_of(vector.begin(), vector.end(), [](float number) { return std::isfinite(number); })) {
           refuse("the vector of " + base::json_quote(*word) + " is not finite", "it is asked for");
@@ -234,7 +254,9 @@ class BinaryReader {
     if ((read_bytes({rest.data(), 1}) && rest[0] != '\n') || read_bytes({rest.data(), 1})) {
       refuse("bytes behind the last row", "the header says " + base::with_thousands(header->rows));
     }
-    return found_.take(header->dimension, header->rows);
+    auto table = found_.take(header->dimension, header->rows);
+    table.first_word = first_word;
+    return table;
   }
 
  private:
@@ -295,7 +317,7 @@ Format format_of_vectors(const std::filesystem::path& path) {
   std::string head(std::size_t{1} << 16, '\0');
   head.resize(open(path)->read(head));
   const auto end = std::min(head.find('\n'), head.size());
-  const auto header = parse_header(std::string_view(head).substr(0, end));
+  const auto header = parse_header(without_mark(std::string_view(head).substr(0, end)));
   if (!header) {
     return Format::glove_text;
   }

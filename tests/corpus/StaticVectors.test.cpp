@@ -57,6 +57,17 @@ TEST_F(StaticVectorsTest, PrefersAWordAsItIsWritten) {
   EXPECT_THAT(read("oak tree 3 4\noak_tree 1 2\noak 5 6", {"oak tree", "oak_tree"}).vectors, ElementsAre(3, 4, 1, 2));
 }
 
+TEST_F(StaticVectorsTest, PassesOverAMarkAndEmptyLines) {
+  for (const std::string header : {"", "2 2\n"}) {
+    const auto table = read("\xEF\xBB\xBF" + header + "rose 1 2\n\n \r\nthe 3 4\n\n", {"rose", "the"});
+    EXPECT_EQ(table.rows, 2U);
+    EXPECT_EQ(table.first_word, "rose");
+    EXPECT_THAT(table.vectors, ElementsAre(1, 2, 3, 4));
+  }
+  EXPECT_THAT(refusal_of("\n\n\n"), HasSubstr("0 numbers"));
+  EXPECT_EQ(read("2 1\nrose 1 2\nthe 3 4\n", {"rose"}).first_word, "rose 1");  // the header's dimension is wrong
+}
+
 TEST_F(StaticVectorsTest, TakesTheLastFieldsWhereWordsHaveBlanks) {
   const auto table = read(". . . 1 2\n, 3 4\nthe 5 6\n1 2 7 8\n", {". . .", "1 2", "the"}, Format::glove_text);
   EXPECT_EQ(table.dimension, 2);
