@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 
@@ -15,12 +16,31 @@ using domain::WordSet;
 /// The sets of one file by name.
 using Sets = std::map<std::string, WordSet>;
 
+/// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
+bool has_unusual_space(const std::string& word) {
+  for (std::size_t at = 0; at < word.size();) {
+    const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
+    const auto value = character.value;
+    if (value == 0x85 || value == 0xA0 || value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 ||
+        value == 0x2029 || value == 0x202F || value == 0x205F || value == 0x3000) {
+      return true;
+    }
+    at += character.length;
+  }
+  return false;
+}
+
 std::vector<std::string> read_words(const Node& node, const std::string& key, base::Problems& problems) {
   auto words = read_lines(node, key, problems).value_or(std::vector<std::string>());
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].find("  ") != std::string::npos) {
       problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
                    "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
+    }
+    if (has_unusual_space(words[i])) {
+      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
+                   "white space that is no blank in '" + words[i] + "'", "a blank stands for every kind of white space",
+                   "write a blank");
     }
   }
   return words;

@@ -7,6 +7,7 @@
 #include "base/Check.hpp"
 #include "base/Philox.hpp"
 #include "base/Text.hpp"
+#include "stats/ExactPermutation.hpp"
 
 namespace stereosweep::probe {
 namespace {
@@ -70,6 +71,46 @@ void add_list(std::string& text, const std::vector<std::string>& words, const st
   }
 }
 
+bool lost_most(const TestInUse& test, std::size_t set) {
+  return 2 * test.sets[set].size() < sets_of(test.test)[set]->words.size();
+}
+
+/// The deviation of two numbers is their difference.
+bool compares_two_words(const TestInUse& test) {
+  return test.test.kind == domain::EmbeddingTest::Kind::weat && test.places(SetRole::x).size() == 1 &&
+         test.places(SetRole::y).size() == 1;
+}
+
+/// A p of relabelling few words cannot be small, whatever the effect.
+void add_least_p(std::string& text, const TestInUse& test) {
+  constexpr std::uint64_t few = 20;  // no p below 0.05
+  const auto n = test.places(SetRole::x).size();
+  const auto m = test.places(SetRole::y).size();
+  if (test.test.kind == domain::EmbeddingTest::Kind::weat && n + m <= few && n > 0 && m > 0) {
+    const auto partitions = stats::num_subsets(n + m, n);
+    if (partitions <= few) {
+      text += "; no p of relabelling below 1/" + stats::to_text(partitions) + " is possible";
+    }
+  }
+}
+
+void add_losses(std::string& text, const TestInUse& test) {
+  std::vector<std::string> left;
+  for (std::size_t set = 0; set < test.sets.size(); ++set) {
+    if (lost_most(test, set)) {
+      left.push_back(std::to_string(test.sets[set].size()) + " of " +
+                     base::counted(sets_of(test.test)[set]->words.size(), "word") + " in " + set_role_names[set]);
+    }
+  }
+  if (!left.empty()) {
+    text += "; only " + base::join(left, ", ") + ": the effect says little about the whole set";
+    add_least_p(text, test);
+  }
+  if (compares_two_words(test)) {
+    text += (text.empty() ? "" : "; ") + std::string("one word against one: every effect is 1.41 or -1.41");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> list_words(const std::vector<domain::EmbeddingTest>& tests) {
@@ -93,10 +134,21 @@ std::string TestInUse::consequence() const {
     add_list(text, missing[set], set_role_names[set], "no vector");
     add_list(text, trimmed[set], set_role_names[set], "trimmed to the size of the other set");
   }
+  if (impossible.empty()) {
+    add_losses(text, *this);
+  }
   if (!impossible.empty()) {
     text += (text.empty() ? "" : "; ") + std::string("cannot be computed: ") + impossible;
   }
   return text.empty() ? "all words" : text;
+}
+
+bool TestInUse::is_doubtful() const {
+  bool doubtful = !impossible.empty() || compares_two_words(*this);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    doubtful = doubtful || lost_most(*this, set);
+  }
+  return doubtful;
 }
 
 std::vector<TestInUse> tests_in_use(const domain::Contexts& settings, std::uint64_t seed,

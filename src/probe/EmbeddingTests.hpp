@@ -38,6 +38,8 @@ struct TestInUse {
   const std::vector<std::uint32_t>& places(SetRole role) const { return sets[static_cast<std::size_t>(role)]; }
   /// "without aster, clover (no vector); ..." or "all words"; one line for people.
   std::string consequence() const;
+  /// Whether less than half of a set takes part, or nothing can be computed.
+  bool is_doubtful() const;
 };
 
 /// `words` runs parallel to list_words(settings.tests). The draw of a trimmed set is keyed by seed, test, set and word.

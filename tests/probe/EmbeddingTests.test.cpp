@@ -50,6 +50,33 @@ TEST(EmbeddingTests, NamesMissingWordsAndWhatFollows) {
   EXPECT_THAT(without_b.consequence(), HasSubstr("cannot be computed: set b has no word with a vector"));
 }
 
+TEST(EmbeddingTests, SaysWhereMostOfASetIsLost) {
+  domain::Contexts settings;
+  settings.tests = {flowers()};
+  settings.tests[0].x.words = {"rose", "lily", "aster", "daisy", "poppy"};
+  auto words = words_with(settings.tests, "aster");
+  EXPECT_FALSE(tests_in_use(settings, 1, words).front().is_doubtful());
+  words[1].usable = words[3].usable = 0;
+  const auto used = tests_in_use(settings, 1, words).front();
+  EXPECT_TRUE(used.is_doubtful());
+  EXPECT_EQ(used.consequence(),
+            "x without lily, aster, daisy (no vector); only 2 of 5 words in x: the effect says little about the whole "
+            "set; no p of relabelling below 1/6 is possible");
+}
+
+TEST(EmbeddingTests, SaysWhereOneWordIsLeftAgainstOne) {
+  domain::Contexts settings;
+  settings.tests = {flowers()};
+  settings.tests[0].x.words = {"rose", "aster"};
+  auto words = words_with(settings.tests, "aster");
+  words[2].usable = 0;
+  const auto used = tests_in_use(settings, 1, words).front();
+  EXPECT_TRUE(used.is_doubtful());
+  EXPECT_EQ(used.consequence(),
+            "x without aster (no vector); y without ant (no vector); one word against one: every "
+            "effect is 1.41 or -1.41");
+}
+
 TEST(EmbeddingTests, TrimsTheLargerSetBySeedAndNameAlone) {
   domain::Contexts settings;
   settings.unequal_sets = domain::UnequalSets::trim;
