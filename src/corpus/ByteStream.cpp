@@ -193,6 +193,7 @@ InputFile::InputFile(const std::filesystem::path& path)
     throw base::InputError(base::describe("cannot read " + path.string(), why));
   }
   size_ = static_cast<std::uint64_t>(info.st_size);
+  modified_ = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }

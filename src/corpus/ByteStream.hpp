@@ -18,6 +18,8 @@ class InputFile {
   ~InputFile();
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  /// Of its content, in ns since 1970, as the file system keeps it.
+  std::int64_t modified() const { return modified_; }
   /// As many bytes as there are, up to `to.size()`; fewer only at the end. Throws Error where reading fails.
   std::size_t read_at(std::uint64_t offset, std::span<char> to) const;
 
@@ -25,6 +27,7 @@ class InputFile {
   std::filesystem::path path_;
   int descriptor_;
   std::uint64_t size_ = 0;
+  std::int64_t modified_ = 0;
 };
 
 enum class Compression { none, gzip, zstd };

@@ -75,6 +75,7 @@ class Lister {
       CorpusFile file{path, name.generic_string(), 0, Compression::none, format_};
       const InputFile opened(path);
       file.size = opened.size();
+      file.modified = opened.modified();
       file.compression = compression_of(opened);
       for (const std::string_view ending : {".gz", ".zst"}) {
         if (file.label.ends_with(ending)) {
@@ -110,6 +111,44 @@ std::vector<CorpusFile> list_files(const domain::Corpus& corpus) {
     lister.add(path);
   }
   return lister.take();
+}
+
+std::vector<FileState> file_states(const domain::Corpus& corpus) {
+  std::vector<FileState> states;
+  for (const auto& file : list_files(corpus)) {
+    states.push_back({file.label, file.size, file.modified});
+  }
+  return states;
+}
+
+FileState state_of(const std::filesystem::path& path) {
+  const InputFile file(path);
+  return {path.string(), file.size(), file.modified()};
+}
+
+std::string changes(const std::vector<FileState>& before, const std::vector<FileState>& after) {
+  constexpr std::size_t most_named = 5;
+  std::vector<std::string> found;
+  for (auto one = before.begin(), other = after.begin(); one != before.end() || other != after.end();) {
+    if (other == after.end() || (one != before.end() && one->label < other->label)) {
+      found.push_back(one++->label + " is gone");
+    } else if (one == before.end() || other->label < one->label) {
+      found.push_back(other++->label + " is new");
+    } else {
+      if (one->size != other->size) {
+        found.push_back(one->label + ": " + base::counted(one->size, "byte") + " became " +
+                        base::with_thousands(other->size));
+      } else if (one->modified != other->modified) {
+        found.push_back(one->label + " was written at another time");
+      }
+      ++one;
+      ++other;
+    }
+  }
+  const auto named = std::min(found.size(), most_named);
+  const auto more = found.size() - named;
+  return base::join(std::span(found).first(named), ", ") +
+         (more > 0 ? " and " + base::counted(more, "file") + " more" : "");
 }
 
 }  // namespace stereosweep::corpus

@@ -17,11 +17,27 @@ struct CorpusFile {
   std::uint64_t size = 0;
   Compression compression = Compression::none;
   domain::Corpus::Format format = domain::Corpus::Format::text;  ///< never `automatic`
+  std::int64_t modified = 0;                                     ///< ns since 1970
 };
+
+/// What tells a file that was changed from one that was not, without reading it.
+struct FileState {
+  std::string label;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  ///< ns since 1970
+  bool operator==(const FileState&) const = default;
+};
+/// Of a single file; its label is its path. Throws InputError where there is none.
+FileState state_of(const std::filesystem::path& path);
+/// How the second state differs from the first, for people: "a.txt: 10 bytes became 12, b.txt is new". Both ascending
+/// by label. Empty where they are equal.
+std::string changes(const std::vector<FileState>& before, const std::vector<FileState>& after);
 
 /// Ascending by label. Directories are read recursively, symbolic links to directories are not followed, names that
 /// begin with a dot are left out. Throws InputError with every problem: missing or unreadable files, two of one
 /// label, a file that is listed twice, formats of compression that are not read.
 std::vector<CorpusFile> list_files(const domain::Corpus& corpus);
+/// Of the same files. Errors as `list_files`.
+std::vector<FileState> file_states(const domain::Corpus& corpus);
 
 }  // namespace stereosweep::corpus

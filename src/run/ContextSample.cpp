@@ -1,6 +1,7 @@
 #include "run/ContextSample.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <thread>
 
 #include "base/Error.hpp"
@@ -12,8 +13,10 @@
 #include "parallel/Coordinated.hpp"
 #include "parallel/Messenger.hpp"
 #include "probe/EmbeddingTests.hpp"
+#include "results/Journal.hpp"
+#include "run/ContextsRun.hpp"
 #include "run/Environment.hpp"
-#include "run/SealedFile.hpp"
+#include "run/SourceFile.hpp"
 #include "run/Timing.hpp"
 
 namespace stereosweep::run {
@@ -165,10 +168,64 @@ std::vector<std::byte> collect_anew(JobParts& job) {
   });
 }
 
-std::optional<std::vector<std::byte>> kept_sample(const std::filesystem::path& file, const domain::Contexts& settings) {
-  auto bytes = read_sealed(file);
-  return bytes && fits(decode(*bytes), settings) ? std::move(bytes) : std::nullopt;
+/// The files that contexts or vectors are read from.
+std::vector<corpus::FileState> files_of(const domain::Contexts& settings) {
+  return settings.is_static() ? std::vector{corpus::state_of(settings.from_table().file)}
+                              : corpus::file_states(settings.contextual().corpus);
 }
+
+/// What differs; empty where nothing does, or where that cannot be told any more.
+std::string changes_since(const SourceFile& kept, const domain::Contexts& settings) {
+  try {
+    return corpus::changes(kept.files, files_of(settings));
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string("what is kept in contexts.sample cannot be compared with the files "
+                                                   "it was read from, and is used as it is: ") +
+                                           error.what());
+    return "";
+  }
+}
+
+/// Rank zero: what contexts.sample holds, where it is of this job.
+class KeptSource {
+ public:
+  KeptSource(const JobParts& job, const std::function<bool(std::span<const std::byte>)>& fits)
+      : kept_(read_source_file(job.directory.context_sample())) {
+    if (kept_ && !fits(kept_->content)) {
+      kept_.reset();
+    }
+    if (kept_) {
+      changes_ = changes_since(*kept_, job.job().contexts());
+    }
+  }
+  bool is_current() const { return kept_ && changes_.empty(); }
+  std::vector<std::byte> take() { return std::move(kept_->content); }
+  void announce() const {
+    if (!changes_.empty()) {
+      base::log(base::LogLevel::warning,
+                "files were changed since contexts.sample was made (" + changes_ + "): they are read again");
+    }
+  }
+  /// Blocks that were scored from other contexts cannot be continued.
+  void require_same(JobParts& job, std::span<const std::byte> anew) const {
+    if (!kept_ || std::ranges::equal(kept_->content, anew)) {
+      return;
+    }
+    for (const auto* stage : {vectors_stage, effects_stage}) {
+      if (!results::JournalStore::open(job.directory.root(), stage).attempts().empty()) {
+        job.true_end = job.old_status;
+        throw base::InputError(base::describe(
+            "contexts.sample: what this run was started with is not what lies there now", changes_,
+            "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "
+            "share."));
+      }
+    }
+  }
+
+ private:
+  std::optional<SourceFile> kept_;
+  std::string changes_;
+};
 
 ContextSource source_of(std::span<const std::byte> bytes, const domain::Job& job, const base::FileSet& files) {
   return {std::make_shared<const corpus::Sample>(decode(bytes)),
@@ -236,8 +293,11 @@ std::vector<std::byte> read_table(const domain::Job& job) {
     base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", "));
   }
   if (table.words.empty()) {
-    throw base::InputError(base::describe("no word of the tests has a vector in '" + settings.from_table().file + "'",
-                                          base::counted(table.rows, "word") + " were read"));
+    const auto shown = table.first_word.substr(0, 60);
+    const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
+    throw base::InputError(
+        base::describe("no word of the tests has a vector in '" + settings.from_table().file + "'",
+                       base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid)));
   }
   return encode(words, table);
 }
@@ -248,11 +308,17 @@ ContextSource collect_table(JobParts& job) {
     if (!job.leads()) {
       return std::vector<std::byte>();
     }
-    if (auto kept = read_sealed(job.directory.context_sample()); kept && table_source(*kept, job.job())) {
-      return std::move(*kept);
+    KeptSource kept(job,
+                    [&](std::span<const std::byte> content) { return table_source(content, job.job()).has_value(); });
+    if (kept.is_current()) {
+      return kept.take();
     }
-    unsaved = read_table(job.job());
-    return unsaved;
+    kept.announce();
+    SourceFile source{{}, files_of(job.job().contexts())};
+    source.content = read_table(job.job());
+    kept.require_same(job, source.content);
+    unsaved = encode(source);
+    return source.content;
   });
   bytes = job.world.broadcast(std::move(bytes), 0);
   auto source = *table_source(bytes, job.job());
@@ -268,12 +334,12 @@ std::optional<ContextSource> read_source(const RunDirectory& directory, const do
   if (settings.is_static() && settings.needs_model()) {
     return embeddings_source(job, files);
   }
+  const auto kept = read_source_file(directory.context_sample());
   if (settings.is_static()) {
-    const auto table = read_sealed(directory.context_sample());
-    return table ? table_source(*table, job) : std::nullopt;
+    return kept ? table_source(kept->content, job) : std::nullopt;
   }
-  const auto bytes = kept_sample(directory.context_sample(), job.contexts());
-  return bytes ? std::optional(source_of(*bytes, job, files)) : std::nullopt;
+  return kept && fits(decode(kept->content), settings) ? std::optional(source_of(kept->content, job, files))
+                                                       : std::nullopt;
 }
 
 ContextSource collect_contexts(JobParts& job) {
@@ -283,23 +349,40 @@ ContextSource collect_contexts(JobParts& job) {
     }
     return coordinated(job.world, [&] { return embeddings_source(job.job(), job.scoring->files); });
   }
-  const auto file = job.directory.context_sample();
-  auto bytes = coordinated(job.world, [&] {
+  const auto& settings = job.job().contexts();
+  std::optional<KeptSource> kept;
+  SourceFile source;
+  coordinated(job.world, [&] {
     // what the model cannot answer is refused before the corpus is read
-    engine::vector_width(job.job().execution.engine, job.scoring->files, probe::asked_of(job.job().contexts()));
-    auto kept = job.leads() ? kept_sample(file, job.job().contexts()) : std::nullopt;
-    return kept ? std::move(*kept) : std::vector<std::byte>();
+    engine::vector_width(job.job().execution.engine, job.scoring->files, probe::asked_of(settings));
+    if (job.leads()) {
+      kept.emplace(job, [&](std::span<const std::byte> content) { return fits(decode(content), settings); });
+    }
   });
+  const bool is_current = !job.world.broadcast(std::string(kept && kept->is_current() ? "yes" : ""), 0).empty();
   std::vector<std::byte> unsaved;
-  if (job.world.broadcast(std::string(bytes.empty() ? "" : "kept"), 0).empty()) {
-    unsaved = collect_anew(job);
-    bytes = unsaved;
+  if (!is_current) {
+    coordinated(job.world, [&] {
+      if (job.leads()) {
+        kept->announce();
+        source.files = files_of(settings);
+      }
+    });
+    source.content = collect_anew(job);
+    coordinated(job.world, [&] {
+      if (job.leads()) {
+        kept->require_same(job, source.content);
+        unsaved = encode(source);
+      }
+    });
+  } else if (job.leads()) {
+    source.content = kept->take();
   }
-  bytes = job.world.broadcast(std::move(bytes), 0);
+  const auto bytes = job.world.broadcast(std::move(source.content), 0);
   return coordinated(job.world, [&] {
-    auto source = source_of(bytes, job.job(), job.scoring->files);
-    source.unsaved = std::move(unsaved);
-    return source;
+    auto found = source_of(bytes, job.job(), job.scoring->files);
+    found.unsaved = std::move(unsaved);
+    return found;
   });
 }
 

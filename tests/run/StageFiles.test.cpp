@@ -1,13 +1,18 @@
 // What lies between the stages of a job: sealed files, the list of words, journals in folders of their own.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "results/Journal.hpp"
 #include "run/SealedFile.hpp"
 #include "run/Settings.hpp"
+#include "run/SourceFile.hpp"
+#include "run/StoreAccess.hpp"
 #include "run/WordsFile.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -49,6 +54,45 @@ TEST(WordsFileTest, OtherBytesAreAnError) {
   const auto bytes = encode(some_words());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(decode_words(std::span(bytes).first(length)), base::Error) << length;
+  }
+}
+
+TEST(SourceFileTest, ReadsBackAndRefusesOtherBytes) {
+  const testing::TemporaryDirectory directory;
+  const SourceFile source{{std::byte{1}, std::byte{2}}, {{"a.txt", 3, -4}, {"b", 5, 6}}};
+  const auto read = decode_source(encode(source));
+  EXPECT_EQ(read.content, source.content);
+  EXPECT_EQ(read.files, source.files);
+  EXPECT_THROW(decode_source({}), base::Error);
+  EXPECT_FALSE(read_source_file(directory / "contexts.sample").has_value());
+  write_sealed(directory / "contexts.sample", std::vector(9, std::byte{7}));  // of another version
+  EXPECT_FALSE(read_source_file(directory / "contexts.sample").has_value());
+}
+
+TEST(StoreAccessTest, WaitsForAFileThatAppearsLate) {
+  const testing::TemporaryDirectory directory;
+  const std::vector<probe::WordVectors> names = {{"rose", 1, 1, 0, {}}};
+  const std::vector<float> vector = {1, 2, 3};
+  probe::VectorStoreWriter writer(directory / "hidden.bin", names, 3);
+  writer.add(0, vector);
+  const auto words = writer.finish();
+  base::write_file_atomically(directory / "vectors.bin", "an older one");
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    fs::rename(directory / "hidden.bin", directory / "vectors.bin");
+  });
+  const auto store = open_store(directory / "vectors.bin", words, 3, Seconds(20));
+  EXPECT_EQ(store->row(0, 0)[2], 3);
+}
+
+TEST(StoreAccessTest, GivesUpWithTheReason) {
+  const testing::TemporaryDirectory directory;
+  try {
+    open_store(directory / "vectors.bin", {}, 3, Seconds(0));
+    FAIL() << "there is no file";
+  } catch (const base::InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("vectors.bin"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("STEREOSWEEP_FILE_TIMEOUT_S"));
   }
 }
 
