@@ -5,12 +5,14 @@
 
 #include "base/Check.hpp"
 #include "base/Philox.hpp"
+#include "stats/EffectSize.hpp"
 #include "stats/VectorSums.hpp"
 
 namespace stereosweep::probe {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double least_variance = stats::cosine_rounding * stats::cosine_rounding;
 
 /// The vector that stands for a word in one sample.
 struct Drawn {
@@ -112,7 +114,7 @@ class Sampler {
     const auto all = out.association.first(num_targets_);
     const auto moments = moments_of(all);
     out.variance = moments.variance;
-    if (!(moments.variance > 0)) {
+    if (!(moments.variance > least_variance)) {
       out.status = static_cast<std::uint8_t>(EffectStatus::zero_deviation);
       return;
     }
@@ -142,7 +144,7 @@ class Sampler {
       out.deviation[target] = std::sqrt(variance);
       if (!std::isfinite(association)) {
         status = EffectStatus::not_finite;
-      } else if (!(variance > 0) && status == EffectStatus::ok) {
+      } else if (!(variance > least_variance) && status == EffectStatus::ok) {
         status = EffectStatus::zero_deviation;
       }
     }
@@ -239,7 +241,7 @@ RawBlock EffectsProbe::fold(const plan::Block& block, const Transcript& /*transc
 void EffectsProbe::hash_content(const plan::Block& block, base::Sha256& hash) const {
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
-  hash.field("contexts.effects 1").number(seed_).field(test.test.label).number(at[1]);
+  hash.field("contexts.effects 2").number(seed_).field(test.test.label).number(at[1]);
   hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
   hash.number(has_deviations_ ? 1 : 0);
   for (const auto& set : test.sets) {

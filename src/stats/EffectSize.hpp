@@ -9,6 +9,9 @@
 
 namespace stereosweep::stats {
 
+/// A deviation of cosines, or of associations, up to this is rounding: cosines are at most 1.
+inline constexpr double cosine_rounding = 0x1p-50;
+
 /// WEAT: d = (mean_X s - mean_Y s) / sd of s over X and Y together.
 struct EffectSize {
   double value = std::numeric_limits<double>::quiet_NaN();            ///< d, 1

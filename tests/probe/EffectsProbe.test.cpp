@@ -120,6 +120,32 @@ TEST_F(EffectsProbeTest, AssociationsAndEffectSizeAreThoseOfTheCosines) {
   }
 }
 
+// Rounding alone makes a deviation of about 1e-17: an effect of that size over it would be any number.
+TEST_F(EffectsProbeTest, DeviationOfRoundingIsNone) {
+  auto settings = job.contexts();
+  settings.tests[0].x.words = {"q", "r"};
+  settings.tests[0].b.words = {"w"};
+  settings.tests[1].x.words = {"q"};
+  job.probe = settings;
+  std::vector<WordVectors> names;
+  for (const auto& word : list_words(settings.tests)) {
+    names.push_back({word, 1, 1, 0, {}});
+  }
+  for (const bool targets_alike : {true, false}) {  // else the attributes are
+    VectorStoreWriter writer(file, names, dimension);
+    for (std::uint64_t word = 0; word < names.size(); ++word) {
+      const bool is_target = names[word].word < "u";
+      writer.add(word, vector_of(is_target == targets_alike ? 50 : word, 0));
+    }
+    const auto words = writer.finish();
+    const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+    const auto raw = probe.fold(probe.blocks().block(0), {});
+    EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0],
+              static_cast<std::uint8_t>(EffectStatus::zero_deviation));
+    EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(raw.columns[1])[0]));
+  }
+}
+
 TEST_F(EffectsProbeTest, MissingWordsLeaveNoSlotAndNoNumber) {
   const auto words = write_store();
   const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
