@@ -17,16 +17,16 @@ constexpr unsigned half_bits = 64;
 constexpr double steps_per_second = 1e9;  ///< of one thread, in an exact test
 
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
-stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, const parallel::Communicator& world,
-                                       unsigned num_threads) {
+stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std::int64_t threshold,
+                                       const parallel::Communicator& world, unsigned num_threads) {
   const double seconds = exact.num_steps() / (steps_per_second * num_threads * world.size());
   if (world.rank() == 0 && seconds > 10) {
     base::log(base::LogLevel::info, "an exact test of " + stats::to_text(exact.num_partitions()) +
                                         " partitions: about " +
                                         base::with_thousands(static_cast<std::uint64_t>(seconds)) + " s at most");
   }
-  const auto own =
-      exact.count_share(static_cast<unsigned>(world.rank()), static_cast<unsigned>(world.size()), num_threads);
+  const auto own = exact.count_share(threshold, static_cast<unsigned>(world.rank()),
+                                     static_cast<unsigned>(world.size()), num_threads);
   stats::PartitionCount sum = 0;
   for (const auto& text : world.gather_everywhere(std::to_string(static_cast<std::uint64_t>(own >> half_bits)) + " " +
                                                   std::to_string(static_cast<std::uint64_t>(own)))) {
@@ -43,8 +43,9 @@ results::ContextsOptions options_of(const StatsRequest& request) {
   options.seed = request.job.seed;
   // alone it may use the machine; ranks share theirs
   options.num_threads = request.world.size() == 1 ? std::max(1U, std::thread::hardware_concurrency()) : 1;
-  options.count = [&world = request.world, threads = options.num_threads](const stats::ExactPermutation& exact) {
-    return count_over_ranks(exact, world, threads);
+  options.count = [&world = request.world, threads = options.num_threads](const stats::ExactPermutation& exact,
+                                                                          std::int64_t threshold) {
+    return count_over_ranks(exact, threshold, world, threads);
   };
   return options;
 }

@@ -117,6 +117,9 @@ void write_permutations(Tables& tables, const ContextsResult& result) {
   const Names axes = {"test"};
   tables.numbers("permutation_p", axes, "1", "one-sided p of relabelling the target words",
                  of_tests(result, [](const auto& summary) { return summary.permutation.p; }));
+  tables.numbers("permutation_p_two_sided", axes, "1",
+                 "two-sided p of relabelling the target words; NaN after an early end",
+                 of_tests(result, [](const auto& summary) { return summary.permutation.two_sided; }));
   const auto end_of = [](const PermutationSummary& permutation, double end) {
     return permutation.method == PermutationSummary::Method::none ? nan : end;
   };
@@ -125,18 +128,22 @@ void write_permutations(Tables& tables, const ContextsResult& result) {
   tables.numbers("permutation_p_high", axes, "1", "upper end of the interval of the exact p",
                  of_tests(result, [&](const auto& s) { return end_of(s.permutation, s.permutation.interval.high); }));
   Names reaching;
+  Names two_sided_reaching;
   Names partitions;
   std::vector<std::uint8_t> methods;
   Numbers draws;
   Numbers adjusted;
   for (const auto& summary : result.summaries) {
     reaching.push_back(summary.permutation.reaching);
+    two_sided_reaching.push_back(summary.permutation.two_sided_reaching);
     partitions.push_back(summary.permutation.partitions);
     methods.push_back(static_cast<std::uint8_t>(summary.permutation.method));
     draws.push_back(static_cast<double>(summary.permutation.draws));
     adjusted.insert(adjusted.end(), summary.permutation.adjusted.begin(), summary.permutation.adjusted.end());
   }
   tables.texts("permutation_reaching", axes, "partitions (exact) or draws that reach the observed statistic", reaching);
+  tables.texts("permutation_two_sided_reaching", axes, "partitions or draws that reach its magnitude",
+               two_sided_reaching);
   tables.texts("permutation_partitions", axes, "partitions of the target words", partitions);
   tables.flags("permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
                methods);

@@ -23,8 +23,9 @@ using domain::EmbeddingStatistics;
 using Kind = domain::EmbeddingTest::Kind;
 constexpr double nan = SampleSummary::nan;
 
-/// An automatic test is exact up to this many words: about a second. It does not depend on the number of ranks.
-constexpr std::size_t automatic_exact_pool = 52;
+/// An automatic test is exact up to this many words, the largest published test (32 and 32): about a minute of one
+/// core, a second up to 52. It does not depend on the number of ranks.
+constexpr std::size_t automatic_exact_pool = 64;
 
 SampleSummary summarise(const std::vector<double>& values) {
   std::vector<double> defined;
@@ -125,9 +126,11 @@ std::optional<Sides> sides_of(const ContextsTest& test, const ContextsSamples& s
   return stats::effect_size(sides.x, sides.y).defined() ? std::optional(sides) : std::nullopt;
 }
 
-stats::PartitionCount count_reaching(const Sides& sides, const ContextsOptions& options) {
+stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptions& options) {
   const stats::ExactPermutation exact(sides.x, sides.y, options.num_threads);
-  return options.count ? options.count(exact) : exact.count_share(0, 1, options.num_threads);
+  return stats::count_reaching(exact, [&](std::int64_t threshold) {
+    return options.count ? options.count(exact, threshold) : exact.count_share(threshold, 0, 1, options.num_threads);
+  });
 }
 
 PermutationSummary permute(const ContextsTest& test, const Sides& sides, const ContextsOptions& options) {
@@ -140,8 +143,10 @@ PermutationSummary permute(const ContextsTest& test, const Sides& sides, const C
   if (is_exact(test, settings.permutation)) {
     const auto count = count_reaching(sides, options);
     summary.method = PermutationSummary::Method::exact;
-    summary.reaching = stats::to_text(count);
-    summary.p = stats::exact_p(count, partitions);
+    summary.reaching = stats::to_text(count.one_sided);
+    summary.two_sided_reaching = stats::to_text(count.two_sided);
+    summary.p = stats::exact_p(count.one_sided, partitions);
+    summary.two_sided = stats::exact_p(count.two_sided, partitions);
     summary.interval = {summary.p, summary.p};
     return summary;
   }
@@ -158,6 +163,10 @@ PermutationSummary permute(const ContextsTest& test, const Sides& sides, const C
   summary.reaching = std::to_string(result.exceedances);
   summary.draws = static_cast<std::int64_t>(result.draws);
   summary.p = result.p;
+  summary.two_sided = result.two_sided;
+  if (result.end == stats::MonteCarloResult::End::all_draws) {
+    summary.two_sided_reaching = std::to_string(result.two_sided_exceedances);
+  }
   summary.interval = result.interval;
   return summary;
 }
@@ -186,7 +195,7 @@ TestSummary summarise_wefat(const ContextsTest& test, const ContextsSamples& sam
     for (std::size_t sample = 0; sample < num_samples; ++sample) {
       const auto cell = sample * num_targets + target;
       const double deviation = samples.deviation[cell];
-      const double effect = deviation > 0 ? samples.association[cell] / deviation : nan;
+      const double effect = deviation > stats::cosine_rounding ? samples.association[cell] / deviation : nan;
       associations.push_back(samples.association[cell]);
       effects.push_back(effect);
       means[sample] += effect / static_cast<double>(num_targets);

@@ -27,9 +27,9 @@ struct ContextsOptions {
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;
-  /// Partitions of a whole exact test that reach; ranks that share the work are collective here. Empty: this process
-  /// counts them all.
-  std::function<stats::PartitionCount(const stats::ExactPermutation&)> count;
+  /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
+  /// this process counts them all.
+  std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
 };
 
 constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
@@ -49,7 +49,9 @@ struct PermutationSummary {
   enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
   Method method = Method::none;
   double p = SampleSummary::nan;                           ///< one-sided: as large as observed, or larger
+  double two_sided = SampleSummary::nan;                   ///< as far from zero; NaN where a test ended early
   std::string reaching;                                    ///< partitions or draws that do, in decimal
+  std::string two_sided_reaching;                          ///< of either sign; empty where a test ended early
   std::string partitions;                                  ///< of the pool
   std::int64_t draws = 0;                                  ///< Monte Carlo: made
   stats::ProbabilityInterval interval;                     ///< Monte Carlo: of the exact p

@@ -117,7 +117,7 @@ std::string contexts_tests_text(const ContextsResult& result) {
   }
   TextTable table(
       {"test", "d", fixed(100 * result.settings.confidence, 1) + " % interval", "tau^2", "p two-sided", "p one-sided"});
-  TextTable permutations({"test", "p permutation", "Holm", "BH", "max-T", "how"});
+  TextTable permutations({"test", "p permutation", "two-sided", "Holm", "BH", "max-T", "how"});
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     if (result.tests[i].kind != Kind::weat) {
       continue;
@@ -127,15 +127,16 @@ std::string contexts_tests_text(const ContextsResult& result) {
     table.add({label, fixed(combined.effect), interval_text(combined), fixed(combined.tau_squared, 4),
                p_of_log10(combined.log10_p_two_sided), p_of_log10(combined.log10_p_one_sided)});
     const auto& permutation = result.summaries[i].permutation;
-    permutations.add({label, p_value(permutation.p), p_value(permutation.adjusted[0]), p_value(permutation.adjusted[1]),
-                      p_value(permutation.adjusted[3]), method_text(permutation)});
+    permutations.add({label, p_value(permutation.p), p_value(permutation.two_sided), p_value(permutation.adjusted[0]),
+                      p_value(permutation.adjusted[1]), p_value(permutation.adjusted[3]), method_text(permutation)});
   }
   const std::string head =
       std::string("Combined effect sizes (variance ") + variance_names[result.chosen / estimator_names.size()] + ", " +
       estimator_names[result.chosen % estimator_names.size()] +
       "); p of z: two-sided as the paper states it, one-sided as its code computes it. Both measure the number of "
       "samples, too.\n\n";
-  return head + table.text() + "\nRelabelling the target words, one-sided; adjusted for the number of WEAT tests\n\n" +
+  return head + table.text() +
+         "\nRelabelling the target words; the one-sided p is adjusted for the number of WEAT tests\n\n" +
          permutations.text() + (result.num_samples > 1 ? "\n" + variances_text(result) : "");
 }
 
@@ -167,28 +168,38 @@ std::string contexts_detections_text(const ContextsResult& result) {
   if (result.detections.empty()) {
     return "";
   }
-  TextTable table({"group", "kind", "words", "accuracy", "at", "true rate", "false rate", "area", "chance"});
+  TextTable table({"group", "kind", "words", "accuracy", "at", "true rate", "false rate", "best split at", "true rate",
+                   "false rate", "area", "chance"});
   std::string lists;
   for (const auto& detection : result.detections) {
     for (std::size_t kind = 0; kind < 2; ++kind) {
       const auto& curve = detection.curves[kind];
       const std::string name = kind == 0 ? "IBD" : "EIBD";
       if (curve.reason != stats::Reason::ok) {
-        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
+        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-", "-",
+                   "-", "-"});
         continue;
       }
       const auto& best = curve.points[curve.most_accurate];
+      const auto& split = curve.points[curve.most_separating];
       table.add({detection.label, name, std::to_string(detection.words.size()), fixed(best.accuracy),
                  fixed(best.threshold, 2), fixed(best.true_positive_rate), fixed(best.false_positive_rate),
+                 fixed(split.threshold, 2), fixed(split.true_positive_rate), fixed(split.false_positive_rate),
                  kind == 0 ? fixed(detection.area.value) : "-", fixed(curve.chance)});
-      lists += detection.label + ", " + name + " detects: " + base::join(detection.detected[kind], ", ") + "\n";
+      lists +=
+          detection.label + ", " + name +
+          (detection.detected[kind].empty() ? " detects nothing: no threshold is more accurate than naming no word\n"
+                                            : " detects: " + base::join(detection.detected[kind], ", ") + "\n");
       if (!detection.unknown[kind].empty()) {
         lists += detection.label + ", " + name +
                  ": validation words without scores: " + base::join(detection.unknown[kind], ", ") + "\n";
       }
     }
   }
-  return "Detected words against validated ones\n\n" + table.text() + "\n" + lists;
+  return "Detected words against validated ones: at the threshold of highest accuracy, and at the best split (highest "
+         "true "
+         "minus false rate)\n\n" +
+         table.text() + "\n" + lists;
 }
 
 }  // namespace stereosweep::results

@@ -1,20 +1,19 @@
-// Exact one-sided permutation test of two sets of scores (guo2021 §8.1), by meeting in the middle: of all
-// C(n + m, n) ways to choose n scores from the pool, how many have a sum of at least the observed one.
+// Exact permutation test of two sets of scores (guo2021 §8.1), by meeting in the middle: of all C(n + m, n) ways to
+// choose n scores from the pool, how many have a sum of at least the observed one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "stats/FixedScores.hpp"
+#include "stats/RunPairs.hpp"
 #include "stats/SubsetSums.hpp"
 
 namespace stereosweep::stats {
-
-/// Numbers of partitions: C(50, 25) = 1.3e14, C(64, 32) = 1.8e18, C(130, 65) = 9.5e37.
-__extension__ using PartitionCount = unsigned __int128;
 
 /// In decimal.
 std::string to_text(PartitionCount count);
@@ -25,35 +24,62 @@ PartitionCount num_subsets(std::size_t n, std::size_t k);
 /// Most scores of both sides together.
 constexpr std::size_t max_exact_pool = 80;
 
-/// The pool is cut in two lists of at most `max_list_items` scores, whose subset sums are kept sorted, and the rest,
-/// whose 2^rest choices are gone through. A piece of work is one choice with one number of scores from the first list;
-/// pieces are independent and numbered, and their counts add up to the same number whoever forms them.
-/// `>=` holds within the tolerance of FixedScores; sums are exact integers, so no count depends on the pieces' order.
+/// The pool is cut in two halves. Sums of subsets of at most `max_list_items` scores of a half are kept as sorted
+/// lists; its other scores, where there are some, move those lists: 2^rest runs, which are merged range by range and
+/// never as a whole. A piece of work is one number of scores from the first half and, with runs, one range of their
+/// sums; pieces are independent and numbered, and their counts add up to the same number whoever forms them. Sums are
+/// exact integers, so no count depends on the pieces' order.
 class ExactPermutation {
  public:
-  /// 24: 0.27 GB of sums, the largest list that is faster than a smaller one; `num_threads` build them (one or two).
+  /// 24: 0.27 GB of sums; `num_threads` build them (one or two).
   static constexpr std::size_t default_list_items = 24;
   /// Throws InputError for more than `max_exact_pool` scores.
   ExactPermutation(std::span<const double> x, std::span<const double> y, unsigned num_threads = 1,
                    std::size_t max_list_items = default_list_items);
 
+  const FixedScores& scores() const { return scores_; }
   PartitionCount num_partitions() const { return num_partitions_; }
-  std::uint64_t num_pieces() const { return num_choices_ * first_.size(); }
-  /// Steps of all walks, at most: what the test costs (about 1e9 a second and core).
+  std::uint64_t num_pieces() const { return (first_.size + 1) * num_slices_; }
+  /// Steps of one count, at most: what it costs (about 1e9 a second and core).
   double num_steps() const;
-  /// Partitions of one piece that reach the threshold.
-  std::uint64_t count(std::uint64_t piece) const;
-  /// Sum over the pieces of one of `num_ranks` shares, by `num_threads` threads. Local.
-  PartitionCount count_share(unsigned rank, unsigned num_ranks, unsigned num_threads) const;
+  /// Partitions with a sum of at least `threshold` (FixedScores), over the pieces of one of `num_ranks` shares, by
+  /// `num_threads` threads. Local.
+  PartitionCount count_share(std::int64_t threshold, unsigned rank, unsigned num_ranks, unsigned num_threads) const;
 
  private:
+  /// One choice of the scores that are in no list.
+  struct Choice {
+    std::int64_t sum = 0;
+    std::size_t size = 0;
+  };
+  struct Half {
+    std::size_t size = 0;  ///< scores
+    std::vector<SortedSums> lists;
+    std::vector<Choice> choices;
+    /// What `choice` leaves of `chosen` scores, from the lists; null where they have no such number.
+    const SortedSums* list(std::size_t chosen, const Choice& choice) const;
+    /// Sums of all its subsets of `chosen` scores.
+    Runs runs(std::size_t chosen) const;
+    std::uint64_t num_sums() const;
+  };
+  static Half make_half(std::span<const std::int64_t> items, std::size_t max_list_items);
+  PartitionCount count(std::uint64_t piece, std::int64_t threshold, RunPairs& pairs) const;
+
   FixedScores scores_;
   PartitionCount num_partitions_;
-  std::vector<std::int64_t> fixed_;  ///< scores whose choices are gone through
-  std::uint64_t num_choices_ = 1;
-  std::vector<SortedSums> first_;
-  std::vector<SortedSums> second_;
+  Half first_;
+  Half second_;
+  std::uint64_t num_slices_ = 1;  ///< ranges of sums that are pieces of their own
 };
+
+/// How many partitions reach the observed effect, each within the tolerance of FixedScores.
+struct ReachingPartitions {
+  PartitionCount one_sided = 0;  ///< mean_X - mean_Y >= the observed one
+  PartitionCount two_sided = 0;  ///< its magnitude is at least the observed one
+};
+/// `count(threshold)`: partitions with a sum of at least that; called once to three times, as often on every rank.
+ReachingPartitions count_reaching(const ExactPermutation& exact,
+                                  const std::function<PartitionCount(std::int64_t threshold)>& count);
 
 /// count / num_partitions.
 double exact_p(PartitionCount count, PartitionCount num_partitions);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/Check.hpp"
@@ -33,9 +34,11 @@ FixedScores fix_scores(std::span<const double> x, std::span<const double> y) {
   const double tolerance = std::ldexp(1e-12 * std::max(1.0, std::abs(observed)), exponent);
   const auto least = static_cast<double>(pool.size());
   const double most = std::ldexp(1.0, bits + 1);  // every sum reaches the threshold then
-  fixed.threshold = std::accumulate(fixed.values.begin(), fixed.values.begin() + static_cast<std::ptrdiff_t>(x.size()),
-                                    std::int64_t{0}) -
-                    static_cast<std::int64_t>(std::clamp(tolerance, least, most));
+  const auto slack = static_cast<std::int64_t>(std::clamp(tolerance, least, most));
+  const auto sum = std::accumulate(fixed.values.begin(), fixed.values.begin() + static_cast<std::ptrdiff_t>(x.size()),
+                                   std::int64_t{0});
+  fixed.threshold = sum - slack;
+  fixed.far = std::abs(sum) - slack;
   return fixed;
 }
 

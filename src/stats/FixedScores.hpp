@@ -17,6 +17,9 @@ struct FixedScores {
   /// Least sum that counts as reaching the observed one: sum of x minus a tolerance of 1e-12 max(1, |sum of the raw
   /// x|), at least one unit per score (what rounding can move a sum by).
   std::int64_t threshold = 0;
+  /// Least distance of a sum from the centre (0) that counts as reaching the observed one's: its magnitude minus the
+  /// same tolerance. Zero or less: every sum does.
+  std::int64_t far = 0;
   double unit = 1;  ///< 2^-exponent, in the scores' unit
 };
 

@@ -27,6 +27,10 @@ struct MonteCarloResult {
   /// all_draws: (exceedances + 1) / (draws + 1) (Phipson and Smyth 2010, SAGMB 9); exceedances: exceedances / draws
   /// (Besag and Clifford, Biometrika 1991).
   double p = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t two_sided_exceedances =
+      0;  ///< all_draws: draws whose distance from the centre reaches the observed one
+  /// all_draws: (two_sided_exceedances + 1) / (draws + 1); NaN after an early end, which the one-sided count decides.
+  double two_sided = std::numeric_limits<double>::quiet_NaN();
   ProbabilityInterval interval;  ///< exact interval of the p of all partitions, from the counts
 };
 

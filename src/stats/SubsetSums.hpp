@@ -9,6 +9,9 @@
 
 namespace stereosweep::stats {
 
+/// Numbers of partitions: C(50, 25) = 1.3e14, C(64, 32) = 1.8e18, C(130, 65) = 9.5e37.
+__extension__ using PartitionCount = unsigned __int128;
+
 /// One ascending list; sums lie within +-2^60.
 class SortedSums {
  public:

@@ -1,5 +1,6 @@
 """`stats` of contexts jobs: the numbers of numpy and scipy from the file's own associations, on any number of ranks."""
 
+import itertools
 import json
 
 import context_jobs
@@ -95,6 +96,11 @@ def test_static_vectors_as_scipy(static_run):
             exact = stats.permutation_test((x, y), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
                                            vectorized=True, n_resamples=np.inf, alternative="greater")  # fmt: skip
             assert p == exact.pvalue
+            pool = np.concatenate([x, y]) - association.mean()
+            sums = np.array([pool[list(chosen)].sum() for chosen in itertools.combinations(range(len(pool)), len(x))])
+            far = np.abs(sums) >= abs((x - association.mean()).sum()) - 1e-12
+            assert float(tables["permutation_p_two_sided"].sel(test=test)) == far.mean()
+            assert str(tables["permutation_two_sided_reaching"].sel(test=test).values) == str(far.sum())
             assert str(tables["permutation_partitions"].sel(test=test).values) == "6435"
         else:  # 5e14 partitions, counted; the normal distribution is close
             normal = stats.norm.sf(effect * np.sqrt(sizes[0] * sizes[1] / sum(sizes)))

@@ -235,10 +235,10 @@ TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
   options.settings.draws = 1000;
   const auto whole = compute_contexts(*file, options);
   std::vector<std::string> counted;
-  options.count = [&](const stats::ExactPermutation& exact) {
+  options.count = [&](const stats::ExactPermutation& exact, std::int64_t threshold) {
     stats::PartitionCount sum = 0;
     for (unsigned rank = 0; rank < 3; ++rank) {
-      sum += exact.count_share(rank, 3, 1);
+      sum += exact.count_share(threshold, rank, 3, 1);
     }
     counted.push_back(stats::to_text(sum));
     return sum;

@@ -84,7 +84,7 @@ TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
 TEST(FamilyPermutation, CopiesOfOneTestCostNothing) {
   const auto test = draw_test(1, 0, 6, 6, 0.25);
   const ExactPermutation exact(test.x, test.y);
-  const double truth = exact_p(exact.count_share(0, 1, 1), exact.num_partitions());
+  const double truth = exact_p(exact.count_share(exact.scores().threshold, 0, 1, 1), exact.num_partitions());
   const auto adjusted = max_t_p(std::vector<FamilyTest>{test, test, test}, {.seed = 3, .draws = 100'000});
   EXPECT_EQ(adjusted[0], adjusted[1]);
   EXPECT_EQ(adjusted[0], adjusted[2]);

@@ -75,12 +75,17 @@ TEST(MonteCarloPermutation, EstimatesTheExactP) {
       const auto x = scores(1, 12, shift);
       const auto y = scores(2, m);
       const ExactPermutation exact(x, y);
-      const double truth = exact_p(exact.count_share(0, 1, 1), exact.num_partitions());
+      const double truth = exact_p(exact.count_share(exact.scores().threshold, 0, 1, 1), exact.num_partitions());
       const auto result = monte_carlo_permutation(x, y, {.seed = 5, .draws = 100'000, .confidence = 0.99999});
       EXPECT_EQ(result.draws, 100'000U);
       EXPECT_LE(result.interval.low, truth);
       EXPECT_GE(result.interval.high, truth);
       EXPECT_EQ(result.p, static_cast<double>(result.exceedances + 1) / 100'001);
+      const auto both =
+          count_reaching(exact, [&](std::int64_t threshold) { return exact.count_share(threshold, 0, 1, 1); });
+      const double two_sided = exact_p(both.two_sided, exact.num_partitions());
+      EXPECT_NEAR(result.two_sided, two_sided, 5 * std::sqrt(two_sided * (1 - two_sided) / 100'000) + 2e-5);
+      EXPECT_EQ(result.two_sided, static_cast<double>(result.two_sided_exceedances + 1) / 100'001);
     }
   }
 }
