@@ -200,6 +200,10 @@ const char* name_of(StoredType type) { return row_of(type).name; }
 
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
   const auto bytes = content.bytes;
+  if (content.text().starts_with("version https://git-lfs")) {
+    refuse(name, "a Git LFS pointer stands in place of the file",
+           "the repository was cloned without its large files; 'git lfs pull' there fetches them");
+  }
   std::uint64_t header_bytes = 0;
   if (bytes.size() < sizeof(header_bytes)) {
     refuse(name, std::to_string(bytes.size()) + " bytes are no safetensors file", "it begins with a length of 8 bytes");

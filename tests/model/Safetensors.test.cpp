@@ -62,6 +62,7 @@ TEST(Safetensors, NamesEveryBrokenRule) {
   const std::string top = "18446744073709551615";
   const std::vector<Case> cases = {
       {"", "0 bytes are no safetensors file"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:0a\nsize 9\n", "a Git LFS pointer stands in place"},
       {"1234567", "7 bytes"},
       {file_of("{}", "").substr(0, 9), "cut short"},
       {std::string(8, '\xff') + "{}", "announced"},
