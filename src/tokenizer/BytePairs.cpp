@@ -5,6 +5,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "tokenizer/Decoder.hpp"
 #include "tokenizer/Model.hpp"
 #include "tokenizer/PairTable.hpp"
 #include "tokenizer/PieceNormalizer.hpp"
@@ -73,8 +74,32 @@ class BytePairs final : public Model {
   std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
   bool cuts_at_marks() const override { return cuts_at_marks_; }
 
+  // Between two characters that stand side by side in no joined token nothing ever joins. Unknown characters may fuse.
+  std::size_t end_of_part(std::string_view piece, std::size_t from) const override {
+    if (!knows_neighbours_) {
+      return piece.size();
+    }
+    auto end = from;
+    auto left = next_character(piece, end);
+    while (end < piece.size()) {
+      auto next = end;
+      const auto right = next_character(piece, next);
+      if (neighbours_.find(pair_of(left, right)) == nullptr && characters_.find(left) != nullptr &&
+          characters_.find(right) != nullptr) {
+        break;
+      }
+      left = right;
+      end = next;
+    }
+    return end;
+  }
+
  private:
   static std::uint64_t key(TokenId left, TokenId right) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
+  }
+
+  static std::uint64_t pair_of(char32_t left, char32_t right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
   }
 
@@ -85,17 +110,34 @@ class BytePairs final : public Model {
       merges.refuse(std::string("is a ") + list.type_name(), "a list is needed");
     }
     PairTable<Join>::Entries joins;
+    PairTable<bool>::Entries neighbours;
+    knows_neighbours_ = !ignore_merges_ && !decorates_ && unknown_;
     joins.reserve(list.size());
-    bool crosses = ignore_merges_ || !prefix_.empty() || !suffix_.empty() || !vocabulary().find(space_mark);
+    // Without unknown token, unknown characters are dropped, and the offsets behind them in the piece shift, as the
+    // wheel has it: such pieces stay whole.
+    bool crosses = ignore_merges_ || decorates_ || !unknown_ || !vocabulary().find(space_mark);
     for (const auto& entry : list) {
       const Field item(entry, merges.file(), merges.path() + "[" + std::to_string(rank) + "]");
       const auto [left, right] = read_pair(item);
       const auto joined = left + (right.starts_with(prefix_) ? right.substr(prefix_.size()) : right);
       crosses = crosses || (right.starts_with(space_mark) && !left.ends_with(space_mark));
+      knows_neighbours_ =
+          knows_neighbours_ && !is_byte_token(left) && !is_byte_token(right) && left != unknown_ && right != unknown_;
+      add_neighbours(joined, neighbours);
       joins.emplace_back(key(id_of(left, item), id_of(right, item)), Join{rank++, id_of(joined, item)});
     }
     joins_ = PairTable<Join>(joins);
+    neighbours_ = PairTable<bool>(neighbours);
     cuts_at_marks_ = !crosses;
+  }
+
+  static void add_neighbours(const std::string& token, PairTable<bool>::Entries& neighbours) {
+    std::size_t end = 0;
+    for (auto left = next_character(token, end); end < token.size();) {
+      const auto right = next_character(token, end);
+      neighbours.emplace_back(pair_of(left, right), true);
+      left = right;
+    }
   }
 
   // Tokens of one character, which start most texts' spelling.
@@ -254,7 +296,9 @@ class BytePairs final : public Model {
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
   bool cuts_at_marks_ = false;
-  PairTable<Join> joins_;          // by the ids of both
+  PairTable<Join> joins_;  // by the ids of both
+  bool knows_neighbours_ = false;
+  PairTable<bool> neighbours_;     // characters side by side in a joined token, by both
   bool decorates_;                 // symbols of characters have a prefix or suffix
   PairTable<TokenId> characters_;  // by code point; unless there is a prefix or suffix
 };

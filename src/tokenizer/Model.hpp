@@ -66,6 +66,9 @@ class Model {
   /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens:
   /// short parts can be remembered.
   virtual bool cuts_at_marks() const { return false; }
+  /// The end of the part of a long piece that begins at `from` and can be asked alone: the same tokens come out, and
+  /// short parts can be remembered.
+  virtual std::size_t end_of_part(std::string_view piece, std::size_t /*from*/) const { return piece.size(); }
   /// The id whose tokens stand for the text that they replace, white space at its ends included (offsets are trimmed by
   /// it); nothing where they stand for the unknown token's own text.
   virtual std::optional<TokenId> unknown_keeps_text() const { return std::nullopt; }

@@ -113,7 +113,7 @@ struct Tokenizer::Parts {
   void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
                       std::vector<Token>& tokens) const {
     if (!model->cuts_at_marks()) {
-      tokenize_part(text, range, cache, tokens);
+      tokenize_parts(text, range, cache, tokens);
       return;
     }
     auto begin = range.begin;
@@ -125,6 +125,16 @@ struct Tokenizer::Parts {
       at += space_mark.size();
     }
     tokenize_part(text, {begin, range.end}, cache, tokens);
+  }
+
+  void tokenize_parts(const AlignedText& text, AlignedText::Range range, WordCache& cache,
+                      std::vector<Token>& tokens) const {
+    const auto piece = text.text().substr(range.begin, range.end - range.begin);
+    for (std::size_t begin = 0; begin < piece.size();) {
+      const auto end = piece.size() > WordCache::max_piece ? model->end_of_part(piece, begin) : piece.size();
+      tokenize_part(text, {range.begin + begin, range.begin + end}, cache, tokens);
+      begin = end;
+    }
   }
 
   void tokenize_part(const AlignedText& text, AlignedText::Range range, WordCache& cache,

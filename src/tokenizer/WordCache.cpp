@@ -3,7 +3,6 @@
 namespace stereosweep::tokenizer {
 namespace {
 
-constexpr std::size_t max_piece = 64;  // bytes; longer ones do not come again
 constexpr std::size_t max_places = std::size_t{1} << 16;
 
 }  // namespace

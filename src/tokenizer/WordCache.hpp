@@ -13,6 +13,7 @@ namespace stereosweep::tokenizer {
 
 class WordCache {
  public:
+  static constexpr std::size_t max_piece = 64;  ///< bytes; longer ones do not come again, and are not kept
   /// Tokens of `piece`; valid until the next call.
   std::span<const PieceToken> tokenize(const Model& model, std::string_view piece);
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "base/Error.hpp"
@@ -127,6 +128,57 @@ TEST(Unigram, TrimsOffsetsByTheTextOfUnknownTokens) {
   const auto encoding = tokenizer.encode("a b a", SpecialTokens::leave_out);
   EXPECT_THAT(encoding.ids, ElementsAre(1, 0, 1));
   EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 1), span(2, 3), span(4, 5)));
+}
+
+// Joins the first of the best-ranked pairs until none is left; unknown neighbours are one token.
+std::vector<query::TokenId> joined_one_by_one(const base::Json& model, const std::string& text) {
+  std::vector<std::string> symbols;
+  for (const char letter : text) {
+    const bool known = model["vocab"].contains(std::string(1, letter));
+    if (known || symbols.empty() || symbols.back() != "?") {
+      symbols.push_back(known ? std::string(1, letter) : "?");
+    }
+  }
+  for (const auto& merge :
+       model["merges"]) {  // in the order of their ranks: what joins later never makes an earlier pair
+    for (std::size_t i = 0; i + 1 < symbols.size(); ++i) {
+      if (symbols[i] == merge[0] && symbols[i + 1] == merge[1]) {
+        symbols[i] += symbols[i + 1];
+        symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      }
+    }
+  }
+  std::vector<query::TokenId> ids;
+  for (const auto& symbol : symbols) {
+    ids.push_back(model["vocab"][symbol].get<query::TokenId>());
+  }
+  return ids;
+}
+
+TEST(BytePairs, GiveTheSameTokensInParts) {
+  const auto model = base::Json::parse(R"({"type": "BPE", "unk_token": "?", "fuse_unk": true,
+      "vocab": {"?": 0, "a": 1, "b": 2, "c": 3, "_": 4, "ab": 5, "b_": 6, "_a": 7, "_ab": 8, "ca": 9, "cab_": 10, "ca_": 11,
+                "cab": 12, "__": 13},
+      "merges": [["_", "_"], ["a", "b"], ["_", "ab"], ["b", "_"], ["_", "a"], ["c", "a"], ["c", "ab"], ["cab", "_"]]})");
+  const auto tokenizer = make(base::Json({{"model", model}}).dump());
+  std::mt19937 random(5);
+  for (int i = 0; i < 500; ++i) {
+    std::string text;
+    for (auto length = 60 + random() % 80; length > 0; --length) {
+      text += "aabbccx__y"[random() % 10];
+    }
+    EXPECT_EQ(tokenizer.encode(text, SpecialTokens::leave_out).ids, joined_one_by_one(model, text)) << text;
+  }
+}
+
+// As the wheel has it: nothing says where the characters without token stood.
+TEST(BytePairs, ShiftOffsetsBehindDroppedCharacters) {
+  const auto tokenizer = make(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}})");
+  const auto text = "xb" + std::string(70, 'a');
+  const auto encoding = tokenizer.encode(text, SpecialTokens::leave_out);
+  ASSERT_EQ(encoding.ids.size(), 71U);
+  EXPECT_EQ(encoding.offsets.front(), span(0, 1));
+  EXPECT_EQ(encoding.offsets.back(), span(70, 71));
 }
 
 TEST(FirstToken, IsWhatIsPutBeforeEveryText) {
