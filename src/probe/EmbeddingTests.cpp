@@ -106,6 +106,10 @@ void add_losses(std::string& text, const TestInUse& test) {
     text += "; only " + base::join(left, ", ") + ": the effect says little about the whole set";
     add_least_p(text, test);
   }
+  if (test.has_one_sample) {
+    text += (text.empty() ? "" : "; ") +
+            std::string("every word has one context: all samples are the same, and the combined error means nothing");
+  }
   if (compares_two_words(test)) {
     text += (text.empty() ? "" : "; ") + std::string("one word against one: every effect is 1.41 or -1.41");
   }
@@ -144,7 +148,7 @@ std::string TestInUse::consequence() const {
 }
 
 bool TestInUse::is_doubtful() const {
-  bool doubtful = !impossible.empty() || compares_two_words(*this);
+  bool doubtful = !impossible.empty() || compares_two_words(*this) || has_one_sample;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     doubtful = doubtful || lost_most(*this, set);
   }
@@ -181,6 +185,10 @@ std::vector<TestInUse> tests_in_use(const domain::Contexts& settings, std::uint6
       trimmer.match(SetRole::a, SetRole::b);
     }
     used.impossible = why_impossible(used);
+    used.has_one_sample = !settings.is_static() && settings.samples > 1 && used.impossible.empty() &&
+                          std::ranges::all_of(used.sets, [&](const auto& set) {
+                            return std::ranges::all_of(set, [&](auto place) { return words[place].usable == 1; });
+                          });
   }
   return tests;
 }

@@ -77,6 +77,23 @@ TEST(EmbeddingTests, SaysWhereOneWordIsLeftAgainstOne) {
             "effect is 1.41 or -1.41");
 }
 
+TEST(EmbeddingTests, SaysWhereAllSamplesAreTheSame) {
+  domain::Contexts settings;
+  settings.tests = {flowers()};
+  auto words = words_with(settings.tests, "");
+  for (auto& word : words) {
+    word.usable = 1;
+  }
+  const auto used = tests_in_use(settings, 1, words).front();
+  EXPECT_TRUE(used.is_doubtful());
+  EXPECT_THAT(used.consequence(), HasSubstr("all samples are the same"));
+  words.back().usable = 2;
+  EXPECT_EQ(tests_in_use(settings, 1, words).front().consequence(), "all words");
+  settings.vectors = domain::StaticVectors{};
+  words.back().usable = 1;
+  EXPECT_EQ(tests_in_use(settings, 1, words).front().consequence(), "all words");
+}
+
 TEST(EmbeddingTests, TrimsTheLargerSetBySeedAndNameAlone) {
   domain::Contexts settings;
   settings.unequal_sets = domain::UnequalSets::trim;
