@@ -7,18 +7,26 @@
 
 namespace stereosweep::parallel {
 
+/// Each pause is a small part of the time waited so far: looking again costs little, and what happens meanwhile is seen
+/// late by that part only.
 class Backoff {
  public:
-  void reset() { pause_ = first_pause; }
-  void sleep() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min(pause_ * 2, last_pause);
+  using Clock = std::chrono::steady_clock;
+
+  /// Something happened: waiting begins anew.
+  void reset() { start_ = Clock::now(); }
+  /// How long to sleep now.
+  std::chrono::microseconds pause() const {
+    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start_);
+    return std::clamp(waited / part, shortest, longest);
   }
+  void sleep() const { std::this_thread::sleep_for(pause()); }
 
  private:
-  static constexpr std::chrono::microseconds first_pause{20};
-  static constexpr std::chrono::microseconds last_pause{1000};
-  std::chrono::microseconds pause_ = first_pause;
+  static constexpr int part = 64;
+  static constexpr std::chrono::microseconds shortest{20};
+  static constexpr std::chrono::microseconds longest{10000};
+  Clock::time_point start_ = Clock::now();
 };
 
 }  // namespace stereosweep::parallel

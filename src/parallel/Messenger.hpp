@@ -30,17 +30,23 @@ class Messenger {
   int size() const { return group_.size(); }
   /// Returns at once; keeps the bytes until they are delivered. `destination` is another rank.
   void send(int destination, std::uint32_t kind, std::vector<std::byte> bytes = {});
-  /// The next message that has arrived, from anyone. Also moves what is being sent.
+  /// The next message that has arrived whole, from anyone. Never waits, whatever became of a sender. Also moves what
+  /// is being sent.
   std::optional<Message> poll();
+  /// Whether bytes are on their way in or out: they move only while poll() is called.
+  bool moving() const { return !outgoing_.empty() || !incoming_.empty(); }
   /// Whether all that was sent has been delivered or is on its way for good.
   bool all_sent();
 
  private:
   struct Outgoing;
+  struct Incoming;
   void progress();
+  void accept_first_pieces();
   Communicator group_;
   std::size_t chunk_bytes_;
   std::vector<std::unique_ptr<Outgoing>> outgoing_;
+  std::vector<std::unique_ptr<Incoming>> incoming_;  ///< oldest first
 };
 
 }  // namespace stereosweep::parallel

@@ -43,6 +43,8 @@ MpiSession::MpiSession() {
     if (!launched_as_rank()) {
       return;
     }
+    // Waiting sleeps here; Open MPI's yielding in every poll would give whole time slices away on top (README).
+    ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int provided = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     started_ = true;

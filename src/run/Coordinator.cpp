@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/Log.hpp"
+#include "parallel/Backoff.hpp"
 #include "run/Environment.hpp"
 
 namespace stereosweep::run {
@@ -28,13 +29,15 @@ class Coordinator {
         grant(rank);
       }
     }
-    auto pause = first_pause;
+    parallel::Backoff backoff;
     while (!finished()) {
       const bool busy = take_all();
       commit_if_due();
       look_after();
-      pause = busy ? first_pause : std::min(pause * 2, last_pause);
-      parts_.scorer.wait(pause);
+      if (busy || parts_.messenger.moving()) {
+        backoff.reset();
+      }
+      parts_.scorer.wait(backoff.pause());
     }
     commit();
     parts_.status.update([&](RunStatus& status) {
@@ -51,9 +54,6 @@ class Coordinator {
   }
 
  private:
-  static constexpr std::chrono::microseconds first_pause{50};
-  static constexpr std::chrono::microseconds last_pause{1000};
-
   struct Peer {
     Clock::time_point heard = Clock::now();
     bool gone = false;  ///< said goodbye

@@ -1,5 +1,6 @@
 #include "run/Worker.hpp"
 
+#include "parallel/Backoff.hpp"
 #include "run/Environment.hpp"
 #include "run/Timing.hpp"
 
@@ -14,7 +15,7 @@ class Worker {
       : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
 
   StopOrder serve() {
-    auto pause = first_pause;
+    parallel::Backoff backoff;
     while (!finished()) {
       bool busy = false;
       while (const auto message = messenger_.poll()) {
@@ -28,8 +29,10 @@ class Worker {
       report_signal();
       report_overdue();
       check_rank_zero();
-      pause = busy ? first_pause : std::min(pause * 2, last_pause);
-      scorer_.wait(pause);
+      if (busy || messenger_.moving()) {
+        backoff.reset();
+      }
+      scorer_.wait(backoff.pause());
     }
     while (const auto scored = scorer_.poll()) {
       send(*scored);
@@ -37,15 +40,12 @@ class Worker {
     messenger_.send(0, number(MessageKind::bye));
     const auto start = Clock::now();
     while (!messenger_.all_sent() && since(start) < goodbye_grace) {
-      scorer_.wait(first_pause);
+      scorer_.wait(parallel::Backoff().pause());
     }
     return order_;
   }
 
  private:
-  static constexpr std::chrono::microseconds first_pause{50};
-  static constexpr std::chrono::microseconds last_pause{1000};
-
   bool finished() const {
     return ordered_ && (order_.exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
   }

@@ -92,6 +92,31 @@ TEST_F(ParallelTest, MessagesOfAllSizesCrossInAllDirections) {
   EXPECT_FALSE(messenger.poll().has_value());
 }
 
+TEST_F(ParallelTest, PollNeverWaitsForASenderThatStopsHalfway) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::size_t size = std::size_t{32} << 20;
+  Messenger messenger(world, std::size_t{1} << 20);
+  world.barrier();
+  if (world.rank() == world.size() - 1 && world.rank() > 0) {
+    messenger.send(0, 5, pattern(size, 1));
+    ::usleep(500000);  // a rank that was stopped, or whose node does not answer
+    while (!messenger.all_sent()) {
+    }
+  }
+  if (world.rank() == 0 && world.size() > 1) {
+    std::optional<Message> message;
+    auto longest = Clock::duration::zero();
+    while (!message) {
+      const auto start = Clock::now();
+      message = messenger.poll();
+      longest = std::max(longest, Clock::now() - start);
+    }
+    EXPECT_EQ(message->bytes, pattern(size, 1));
+    EXPECT_LT(longest, std::chrono::milliseconds(250));
+  }
+  world.barrier();
+}
+
 TEST_F(ParallelTest, AFailureOnOneRankIsThrownOnAll) {
   const int culprit = world.size() - 1;
   try {
