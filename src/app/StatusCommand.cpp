@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiSession.hpp"
+#include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/StatusFile.hpp"
 
@@ -17,12 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the writer of the status has certainly ended without saying so.
-bool died(const run::ReadStatus& read) {
+/// Whether the writer of the status has certainly ended without saying so. Its number may meanwhile be another
+/// process's: then the lock tells.
+bool died(const run::ReadStatus& read, const fs::path& directory) {
   const auto& state = read.status.state;
-  const bool over = state == "done" || state == "stopped" || state == "failed";
-  return !over && read.host == parallel::host_name() && ::kill(static_cast<pid_t>(read.process), 0) != 0 &&
-         errno == ESRCH;
+  if (state == "done" || state == "stopped" || state == "failed" || read.host != parallel::host_name()) {
+    return false;
+  }
+  const bool gone = ::kill(static_cast<pid_t>(read.process), 0) != 0 && errno == ESRCH;
+  return gone || run::is_held(directory) == false;
 }
 
 std::string journal_line(const fs::path& directory) {
@@ -54,7 +58,7 @@ int status_command(const Arguments& arguments) {
   }
   const auto& status = read->status;
   std::cout << "run      " << status.name << '\n' << "state    " << status.state;
-  if (died(*read)) {
+  if (died(*read, arguments[0])) {
     std::cout << ", but process " << read->process << " is gone (killed): run the same command again";
   }
   std::cout << '\n';

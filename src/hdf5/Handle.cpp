@@ -2,6 +2,8 @@
 
 #include <hdf5.h>
 
+#include <cerrno>
+#include <cstring>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -20,6 +22,19 @@ herr_t collect(unsigned /*level*/, const H5E_error2_t* entry, void* data) {
   return 0;
 }
 
+/// "file write failed: time = ..., filename = ..., errno = 28, error message = 'No space left on device', buf = 0x..."
+/// without all that a user cannot act on.
+std::string system_reason(const std::string& line) {
+  constexpr std::string_view mark = "error message = '";
+  const auto start = line.find(mark);
+  const auto end = start == std::string::npos ? start : line.find('\'', start + mark.size());
+  if (end == std::string::npos) {
+    return line;
+  }
+  const auto reason = line.substr(start + mark.size(), end - start - mark.size());
+  return line.substr(0, line.find(':')) + ": " + reason;
+}
+
 std::string error_stack_text() {
   std::vector<std::string> lines;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &lines);
@@ -27,14 +42,17 @@ std::string error_stack_text() {
   if (lines.empty()) {
     return "no reason given";
   }
-  return lines.size() == 1 ? lines.front() : lines.front() + "; " + lines.back();
+  const auto first = system_reason(lines.front());
+  return lines.size() == 1 ? first : first + "; " + lines.back();
 }
 
 }  // namespace
 
 Id checked(Id value, std::string_view problem) {
   if (value < 0) {
-    throw base::Error(base::describe(problem, "HDF5: " + error_stack_text()));
+    const auto why = error_stack_text();
+    const bool full = why.find(std::strerror(ENOSPC)) != std::string::npos;
+    throw base::Error(base::describe(problem, "HDF5: " + why, full ? "make room and run the same command again" : ""));
   }
   return value;
 }

@@ -69,6 +69,9 @@ JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const J
     : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")) {
   std::error_code status;
   std::filesystem::create_directories(path_.parent_path(), status);
+  if (status) {
+    fail(path_, "create", status.value());
+  }
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) {
     fail(path_, "create", errno);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/Log.hpp"
+#include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
 #include "run/Environment.hpp"
 
@@ -248,7 +249,7 @@ class Coordinator {
       if (!peer(rank).gone && !lost_ && now - peer(rank).heard > patience_) {
         lost_ = true;
         stop({base::ExitCode::error,
-              base::describe(name_of(rank) + " has not answered for " + std::to_string(patience_.count()) + " s",
+              base::describe(name_of(rank) + " has not answered for " + base::format_double(patience_.count()) + " s",
                              "it hangs, was stopped, or its node is gone")});
       }
     }

@@ -90,6 +90,17 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   }
 }
 
+std::optional<bool> is_held(const std::filesystem::path& run_directory) {
+  const int file = ::open((run_directory / "journal/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) {
+    return std::nullopt;
+  }
+  const bool taken = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+  const int cause = errno;
+  ::close(file);
+  return taken || cause == EWOULDBLOCK ? std::optional(!taken) : std::nullopt;
+}
+
 Lease::~Lease() { ::close(lock_); }
 
 std::filesystem::path Lease::path(std::uint64_t epoch) const {

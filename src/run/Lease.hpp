@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace stereosweep::run {
 
@@ -25,5 +26,8 @@ class Lease {
   int lock_ = -1;
   std::uint64_t epoch_ = 0;
 };
+
+/// Whether some process holds the directory, as far as locks tell on this node; nothing if they do not.
+std::optional<bool> is_held(const std::filesystem::path& run_directory);
 
 }  // namespace stereosweep::run

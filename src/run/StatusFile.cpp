@@ -1,6 +1,9 @@
 #include "run/StatusFile.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -11,6 +14,19 @@
 
 namespace stereosweep::run {
 namespace {
+
+/// Where no new file can be made: over the bytes of the old one, which need no new room. Not atomic.
+bool overwrite(const std::filesystem::path& path, std::string text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
+    return false;
+  }
+  std::error_code ignored;
+  text.resize(std::max<std::size_t>(text.size(), std::filesystem::file_size(path, ignored)), ' ');
+  const bool written = ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return written;
+}
 
 constexpr const char* schema = "stereosweep-status/1";
 
@@ -67,7 +83,7 @@ void StatusFile::write_text(const std::string& text) {
   try {
     base::write_file_atomically(path_, text);
   } catch (const base::Error& error) {
-    if (!warned_) {
+    if (!overwrite(path_, text) && !warned_) {
       base::log(base::LogLevel::warning, error.what());
     }
     warned_ = true;

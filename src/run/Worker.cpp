@@ -1,5 +1,6 @@
 #include "run/Worker.hpp"
 
+#include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
 #include "run/Environment.hpp"
 #include "run/Timing.hpp"
@@ -112,7 +113,7 @@ class Worker {
     }
     last_look_ = now;
     if (now - heard_ > patience_) {
-      throw base::Error(base::describe("rank 0 has not been heard for " + std::to_string(patience_.count()) + " s",
+      throw base::Error(base::describe("rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
                                        "it hangs or its node is gone"));
     }
   }

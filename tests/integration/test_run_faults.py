@@ -189,6 +189,8 @@ def test_full_disk(tmp_path, reference):
     try:
         code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
         assert code == 1 and "No space left" in err, err
+        state = runs.status(output / "run")  # written although the disk is full
+        assert state["state"] == "failed" and "No space left" in state["cause"]
         subprocess.run(["mount", "-o", "remount,size=16m", output], check=True)
         resume(output / "run", reference)
     finally:
@@ -199,6 +201,7 @@ def test_disk_that_fills_up_during_the_export(tmp_path, reference):
     limited = f"trap '' XFSZ; ulimit -f 150; exec '{runs.PROGRAM}' run '{runs.SMOKE}' --output '{tmp_path}/run'"
     done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, cwd=runs.ROOT, timeout=60)
     assert done.returncode == 1 and "File too large" in done.stderr and "association.h5" in done.stderr, done.stderr
+    assert "buf = 0x" not in done.stderr
     state = runs.status(tmp_path / "run")
     assert state["state"] == "failed" and state["blocks"]["done"] == state["blocks"]["total"]
     assert not list((tmp_path / "run").glob("*.h5*"))
@@ -250,6 +253,9 @@ def test_status_from_another_shell(tmp_path):
     process.communicate()
     code, out, _ = runs.finish(runs.start_program("status", tmp_path / "run"))
     assert code == 0 and "is gone (killed)" in out
+    file = tmp_path / "run/status.json"  # another process has got that number
+    file.write_text(file.read_text().replace(f'"pid": {process.pid}', f'"pid": {os.getpid()}'))
+    assert "is gone (killed)" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
     code, _, err = runs.finish(runs.start_program("status", tmp_path))
     assert code == 2 and "no run in" in err
 
