@@ -1,5 +1,6 @@
 #include "run/Scorer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -44,9 +45,14 @@ void InWork::end() {
   block_.reset();
 }
 
-std::string InWork::overdue(std::chrono::seconds limit) const {
+std::string InWork::overdue(std::chrono::seconds limit) {
   const std::lock_guard lock(mutex_);
-  const auto time = std::chrono::steady_clock::now() - start_;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_look_ > std::chrono::seconds(1)) {
+    start_ += now - std::max(last_look_, start_);  // the whole process was stopped or starved, not this block
+  }
+  last_look_ = now;
+  const auto time = now - start_;
   if (!block_ || limit.count() == 0 || time <= limit) {
     return "";
   }

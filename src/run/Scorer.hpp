@@ -44,14 +44,16 @@ class InWork {
   void begin(std::uint64_t block);
   void has_prompt(const query::Query& first);
   void end();
-  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" if it is over the limit; else "".
-  std::string overdue(std::chrono::seconds limit) const;
+  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" if it is over the limit; else "". To be asked
+  /// often: time in which nobody asked does not count, for the process was stopped then.
+  std::string overdue(std::chrono::seconds limit);
 
  private:
   mutable std::mutex mutex_;
   std::optional<std::uint64_t> block_;
   std::string prompt_;
   std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
 };
 
 /// first, answer, next, ..., fold. Does not throw: a failure is part of the answer.

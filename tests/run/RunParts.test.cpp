@@ -14,6 +14,7 @@
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/Protocol.hpp"
+#include "run/Scorer.hpp"
 #include "run/Settings.hpp"
 #include "run/Signals.hpp"
 #include "run/StatusFile.hpp"
@@ -94,8 +95,10 @@ TEST_F(DirectoryTest, ForeignStatusIsBadInput) {
 
 TEST_F(DirectoryTest, LeaseRefusesASecondHolderAndGivesWayToANewerEpoch) {
   ::setenv("STEREOSWEEP_LOCK_TIMEOUT_S", "0.1", 1);
+  EXPECT_EQ(is_held(directory), std::nullopt);
   {
     const Lease first(directory);
+    EXPECT_EQ(is_held(directory), true);
     EXPECT_NO_THROW(first.check());
     try {
       const Lease second(directory);
@@ -107,11 +110,29 @@ TEST_F(DirectoryTest, LeaseRefusesASecondHolderAndGivesWayToANewerEpoch) {
     std::ofstream(directory / "journal/epoch.2");
     EXPECT_THROW(first.check(), base::Error);
   }
+  EXPECT_EQ(is_held(directory), false);
   const Lease next(directory);
   EXPECT_NO_THROW(next.check());
   EXPECT_TRUE(fs::exists(directory / "journal/epoch.3"));
   EXPECT_FALSE(fs::exists(directory / "journal/epoch.2"));
   ::unsetenv("STEREOSWEEP_LOCK_TIMEOUT_S");
+}
+
+TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
+  constexpr std::chrono::seconds limit{1};
+  InWork in_work;
+  in_work.begin(7);
+  EXPECT_EQ(in_work.overdue(limit), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // nobody asks
+  EXPECT_EQ(in_work.overdue(limit), "");
+  std::string cause;
+  for (int i = 0; i < 300 && cause.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    cause = in_work.overdue(limit);
+  }
+  EXPECT_THAT(cause, HasSubstr("block 7 has been in work for 1 s"));
+  in_work.end();
+  EXPECT_EQ(in_work.overdue(limit), "");
 }
 
 TEST(SettingsTest, DifferencesNameTheField) {
