@@ -94,20 +94,39 @@ void OneJob::prepare() {
   TensorRanks(parts_.world, parts_.job().execution.tensor_parallel);  // refused here, before anything is read
   read_model();
   agree_on_settings();
+  coordinated(parts_.world, [&] {
+    if (parts_.leads() && overwrite_) {
+      begin_anew();
+    }
+  });
+}
+
+/// Before --overwrite touches anything: what an older run holds is not to be lost by a slip.
+void OneJob::check_reuse() const {
+  const auto& reuse = parts_.request.reuse;
+  if (reuse.empty()) {
+    return;
+  }
+  require_reusable(reuse);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(reuse, parts_.directory.root(), ignored)) {
+    throw base::InputError(base::describe("--overwrite would delete what --reuse " + reuse.string() + " names", "",
+                                          "give another --output"));
+  }
 }
 
 void OneJob::open_directory() {
   auto& directory = parts_.directory;
   directory.create();
   const bool requeued = text_from_environment("SLURM_RESTART_COUNT") > "0";
-  const bool overwrite = parts_.request.existing == RunRequest::Existing::overwrite && !requeued;
-  if (!overwrite) {
+  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !requeued;
+  if (overwrite_) {
+    check_reuse();
+  } else {
     directory.require_same_job(parts_.job());
   }
   parts_.lease.emplace(directory.root());
-  if (overwrite) {
-    directory.remove_run_files();
-  } else {
+  if (!overwrite_) {
     directory.require_same_job(parts_.job());  // again: whoever held the lock may have started another job
     if (!directory.differences(parts_.job()).empty()) {
       directory
@@ -126,7 +145,7 @@ void OneJob::open_directory() {
   if (earlier) {
     parts_.old_status = base::read_file(directory.status());
   }
-  if (parts_.exported) {
+  if (parts_.exported || overwrite_) {
     parts_.true_end = parts_.old_status;
   }
   RunStatus status;
@@ -137,6 +156,18 @@ void OneJob::open_directory() {
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
     parts_.write_resolved_job();
   }
+}
+
+/// The old run goes only now that the new one can begin.
+void OneJob::begin_anew() {
+  const auto& directory = parts_.directory;
+  directory.remove_run_files();
+  parts_.exported = false;
+  parts_.old_status.clear();
+  parts_.true_end.clear();
+  base::set_log_file(directory.log().string());
+  parts_.status->update([](RunStatus&) {});
+  parts_.write_resolved_job();
 }
 
 /// From the small files alone: a model that cannot fit is refused before its weights are read.

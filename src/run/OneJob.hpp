@@ -19,7 +19,9 @@ class OneJob {
 
  private:
   void prepare();
+  void check_reuse() const;
   void open_directory();
+  void begin_anew();
   void check_memory();
   void read_model();
   void agree_on_settings();
@@ -27,6 +29,7 @@ class OneJob {
   void export_and_report(StageRun& stage, bool was_complete);
 
   JobParts parts_;
+  bool overwrite_ = false;  ///< rank zero: --overwrite, and this is no restart by Slurm
 };
 
 }  // namespace stereosweep::run

@@ -53,6 +53,13 @@ bool is_run_file(const std::filesystem::path& path) {
 
 base::Digest raw_job_hash(const domain::Job& job) { return base::sha256(config::canonical_raw_dump(job)); }
 
+void require_reusable(const std::filesystem::path& old_directory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(old_directory / "journal", ignored)) {
+    throw base::InputError(base::describe("nothing to reuse in " + old_directory.string(), "it holds no journal"));
+  }
+}
+
 void RunDirectory::create() const {
   std::error_code status;
   std::filesystem::create_directories(root_, status);

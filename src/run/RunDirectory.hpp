@@ -47,4 +47,7 @@ class RunDirectory {
 /// Hash of what in a job can change a raw number.
 base::Digest raw_job_hash(const domain::Job& job);
 
+/// Throws InputError if a directory that --reuse names holds no journal.
+void require_reusable(const std::filesystem::path& old_directory);
+
 }  // namespace stereosweep::run

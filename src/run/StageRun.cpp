@@ -106,10 +106,7 @@ void StageRun::start_attempt() {
 }
 
 void StageRun::take_over(const std::filesystem::path& old_directory) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(old_directory / "journal", ignored)) {
-    throw base::InputError(base::describe("nothing to reuse in " + old_directory.string(), "it holds no journal"));
-  }
+  require_reusable(old_directory);
   const auto old_store = results::JournalStore::open(old_directory, spec_.name);
   const auto& blocks = spec_.probe->blocks();
   const auto fingerprint = job_.settings.fingerprint();
@@ -140,6 +137,13 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
   base::log(base::LogLevel::info, "reused " + with_thousands(taken) + " of " + with_thousands(blocks.num_blocks()) +
                                       " blocks" + (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " +
                                       old_directory.string());
+  if (taken == 0 && !old_store.attempts().empty()) {
+    const auto fields = settings_differences(old_store.attempts().front().settings, spec_.settings.text);
+    if (!fields.empty()) {
+      base::log(base::LogLevel::warning,
+                base::describe("no block of " + old_directory.string() + " fits this job", base::join(fields, "; ")));
+    }
+  }
   job_.status->update([&](RunStatus& status) {
     status.blocks_reused = taken;
     status.blocks_done += taken;

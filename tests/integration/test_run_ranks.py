@@ -151,6 +151,9 @@ def test_other_tokenizer_is_refused_naming_the_file(tmp_path):
     path.write_text(json.dumps(config))
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"model.path={model}")
     assert code == 2 and "tokenizer/tokenizer_config.json" in err
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "other", f"model.path={model}", "--reuse", tmp_path / "run")
+    assert code == 0 and "reused 0 of" in err
+    assert "fits this job (tokenizer/tokenizer_config.json: " in err
 
 
 def test_overwrite_starts_anew_and_spares_foreign_files(reference, tmp_path):
@@ -161,6 +164,12 @@ def test_overwrite_starts_anew_and_spares_foreign_files(reference, tmp_path):
     assert runs.digest(tmp_path / "run") != runs.digest(reference)
     assert len(list((tmp_path / "run/journal").glob("*.log"))) == 1
     assert (tmp_path / "run/notes.txt").read_text() == "mine"
+    kept = runs.digest(tmp_path / "run"), runs.status(tmp_path / "run")
+    for arguments, problem in [(["model.path=none"], "none"), (["--reuse", tmp_path / "none"], "nothing to reuse"),
+                               (["--reuse", tmp_path / "run"], "would delete what --reuse")]:
+        code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "--overwrite", *arguments)
+        assert code == 2 and problem in err
+        assert (runs.digest(tmp_path / "run"), runs.status(tmp_path / "run")) == kept
 
 
 def test_overwrite_of_a_requeued_job_continues(reference, tmp_path):
