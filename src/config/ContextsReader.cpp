@@ -149,6 +149,7 @@ domain::BiasDetection read_detection(const Node& node, const std::string& key, b
 void check_detection(const Node& node, const std::string& key, const domain::BiasDetection& detection,
                      const std::vector<EmbeddingTest>& tests, base::Problems& problems) {
   std::vector<std::string> labels;
+  labels.reserve(tests.size());
   for (const auto& test : tests) {
     labels.push_back(test.label);
   }

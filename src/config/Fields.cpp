@@ -187,9 +187,10 @@ bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base
 }
 
 Fields::Fields(const Node& node, std::string key, base::Problems& problems)
-    : node_(node), key_(std::move(key)), problems_(problems) {
-  usable_ = expect_kind(node_, Node::Kind::map, key_, problems_);
-}
+    : node_(node),
+      key_(std::move(key)),
+      problems_(problems),
+      usable_(expect_kind(node_, Node::Kind::map, key_, problems_)) {}
 
 const Node* Fields::optional(const std::string& name) {
   asked_.insert(name);

@@ -58,7 +58,7 @@ void put(Node& root, const std::string& path, const Node& value, base::Problems&
 /// "key=value" -> the path and the value: a flow list, mapping or quoted text is read as YAML, all else as it stands.
 std::string apply_override(Node& root, const std::string& text, base::Problems& problems) {
   const auto equals = text.find('=');
-  const std::string path(base::trim(text.substr(0, equals)));
+  std::string path(base::trim(text.substr(0, equals)));
   const std::string value(equals == std::string::npos ? "" : base::trim(std::string_view(text).substr(equals + 1)));
   if (equals == std::string::npos || path.empty() || value.empty()) {
     problems.add({"command line", 0, text.substr(0, 80)}, "no override", "key=value is expected");

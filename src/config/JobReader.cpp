@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t max_cells_limit = std::int64_t{1} << 62;
 
 std::string read_name(const Node& node, base::Problems& problems) {
-  const auto name = read_line(node, "name", problems, 150).value_or("job");
+  auto name = read_line(node, "name", problems, 150).value_or("job");
   constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (name.find_first_not_of(allowed) != std::string::npos || name.front() == '.' || name.front() == '-') {
     problems.add(node.place("name"), "'" + name + "' is no name of a job",

@@ -9,7 +9,7 @@
 namespace stereosweep::stats {
 
 RandomSubsets::RandomSubsets(std::size_t num_items, std::size_t num_chosen, const base::DrawKey& key)
-    : num_items_(num_items), key_(key), draws_complement_(2 * num_chosen > num_items) {
+    : key_(key), draws_complement_(2 * num_chosen > num_items) {
   STEREOSWEEP_ASSERT(num_chosen <= num_items && num_items < (std::uint64_t{1} << 31U), "a subset of what there is");
   constexpr std::uint64_t largest_product = std::uint64_t{1} << 34U;
   std::uint64_t product = largest_product;

@@ -32,7 +32,6 @@ class RandomSubsets {
   template <class Visit>
   void shuffle(std::uint32_t draw, const Visit& visit) const;
 
-  std::size_t num_items_;
   base::DrawKey key_;
   bool draws_complement_;
   std::vector<std::uint32_t> bounds_;  ///< of the steps
