@@ -60,6 +60,22 @@ const Family* find_family(const ConfigFields& fields) {
                 base::join(names, ", ") + " are");
 }
 
+// Families that know no layer_types may still be given some: they must say what is done anyway.
+void check_layer_types(const ConfigFields& fields, const CausalSpecification& specification) {
+  const auto types = fields.texts("layer_types");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const std::string_view done = i >= specification.layers.size() || specification.layers[i].window == 0
+                                      ? "full_attention"
+                                      : "sliding_attention";
+    if (types.size() != specification.layers.size() || types[i] != done) {
+      fields.refuse("layer_types",
+                    base::json_quote(types[i]) + " for layer " + std::to_string(i) + " of " +
+                        std::to_string(specification.layers.size()) + " is not supported",
+                    "the layers of this family are alike, here " + std::string(done));
+    }
+  }
+}
+
 }  // namespace
 
 CausalSpecification read_causal_specification(const base::FileSet& files) {
@@ -70,6 +86,7 @@ CausalSpecification read_causal_specification(const base::FileSet& files) {
                   "a causal one is needed");
   }
   auto specification = family->read(fields);
+  check_layer_types(fields, specification);
   specification.family = family->model_type;
   return specification;
 }

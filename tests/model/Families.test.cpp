@@ -91,6 +91,8 @@ TEST(Families, MostDefaultsAreThoseOfTheFirstReleases) {
 TEST(Families, LayersWithWindows) {
   EXPECT_THAT(windows(read(R"({"model_type":"mistral","num_hidden_layers":2,"sliding_window":null})")),
               ElementsAre(0, 0));
+  EXPECT_THAT(windows(read(R"({"model_type":"mistral","num_hidden_layers":1,"layer_types":["sliding_attention"]})")),
+              ElementsAre(4096));
   EXPECT_THAT(windows(read(R"({"model_type":"qwen2","num_hidden_layers":3,"max_window_layers":1,"sliding_window":9})")),
               ElementsAre(0, 0, 0));
   EXPECT_THAT(windows(read(R"({"model_type":"qwen2","num_hidden_layers":3,"max_window_layers":1,"sliding_window":9,
@@ -124,6 +126,17 @@ TEST(Families, LongTextsOfLongropeAreBeyondTheModel) {
   EXPECT_EQ(phi3.max_tokens, 4096);
   EXPECT_FLOAT_EQ(phi3.rotaries.front().scaling, static_cast<float>(std::sqrt(1 + std::log(32) / std::log(4096))));
   EXPECT_FLOAT_EQ(phi3.rotaries.front().inverse_frequencies[1], 0.005F);
+}
+
+// transformers reads NeoX's part and angle under their own names, or inside the object.
+TEST(Families, NeoxHasItsOwnNames) {
+  const auto outer = read(R"({"model_type":"gpt_neox","partial_rotary_factor":1.0,"rope_theta":7})");
+  EXPECT_EQ(outer.rotaries.front().width, 24);
+  EXPECT_FLOAT_EQ(outer.rotaries.front().inverse_frequencies[1], std::pow(1e4F, -2.F / 24));
+  const auto inner =
+      read(R"({"model_type":"gpt_neox","rope_parameters":{"partial_rotary_factor":1.0,"rope_theta":7}})");
+  EXPECT_EQ(inner.rotaries.front().width, 96);
+  EXPECT_FLOAT_EQ(inner.rotaries.front().inverse_frequencies[1], std::pow(7.F, -2.F / 96));
 }
 
 TEST(Families, DecidesByModelType) {
@@ -164,6 +177,7 @@ TEST(Families, RefusesByName) {
       {R"("gpt2","scale_attn_weights":1)", "scale_attn_weights: 1"},
       {R"("gpt2","layer_norm_epsilon":0)", "layer_norm_epsilon: 0"},
       {R"("llama","quantization_config":{"bits":4})", "quantization_config"},
+      {R"("llama","is_causal":false)", "is_causal: false"},
       {R"("llama","num_key_value_heads":5)", "num_key_value_heads: 5 (it does not divide the 32 attention heads)"},
       {R"("llama","num_attention_heads":2147483646)", "num_attention_heads: 2147483646"},
       {R"("llama","head_dim":2147483646)", "head_dim: 2147483646"},
@@ -189,6 +203,9 @@ TEST(Families, RefusesByName) {
       {R"("qwen2","num_hidden_layers":1,"layer_types":["chunked_attention"])",
        "\"chunked_attention\" is not supported"},
       {R"("qwen2","num_hidden_layers":1,"layer_types":["sliding_attention"])", "sliding_attention without a window"},
+      {R"("mistral","num_hidden_layers":2,"layer_types":["sliding_attention","full_attention"])",
+       "layer_types: \"full_attention\" for layer 1 of 2 is not supported"},
+      {R"("llama","num_hidden_layers":1,"layer_types":["sliding_attention"])", "layer_types: \"sliding_attention\""},
       {R"("gemma2","sliding_window":null)", "sliding_window: null"},
       {R"("gemma2","use_bidirectional_attention":true)", "use_bidirectional_attention: true"},
       {R"("gemma3")", "text_config: is missing"},
@@ -198,6 +215,12 @@ TEST(Families, RefusesByName) {
       {R"("falcon","new_decoder_architecture":true,"parallel_attn":false)", "parallel_attn: false"},
       {R"("falcon","num_ln_in_parallel_attn":2)", "num_ln_in_parallel_attn: 2"},
       {R"("stablelm","qk_layernorm":true)", "qk_layernorm: true"},
+      {R"("gpt_neox","head_dim":8)", "head_dim: 8 is not supported"},
+      {R"("stablelm","head_dim":8)", "head_dim: 8 is not supported"},
+      {R"("stablelm","hidden_size":384)", "partial_rotary_factor: 3 numbers of a head turn"},
+      {R"("gpt_neox","hidden_size":768,"rope_scaling":{"type":"yarn","factor":2})",
+       "rope_scaling.rope_type: 3 numbers of a head turn"},
+      {R"("gemma3_text","rope_scaling":{"type":"linear","factor":8})", "rope_scaling.type: is not supported"},
   };
   for (const auto& [text, says] : cases) {
     const auto message = refusal(std::string("{\"model_type\":") + text + "}");

@@ -31,6 +31,9 @@ void refuse_variants(const ConfigFields& fields) {
   if (fields.is_on("use_bidirectional_attention")) {
     fields.refuse("use_bidirectional_attention", "true is not supported", "a causal model attends to the left only");
   }
+  if (!fields.is_on("is_causal", ConfigFields::Flag::on)) {
+    fields.refuse("is_causal", "false is not supported", "a causal model attends to the left only");
+  }
   if (const auto* pruned = fields.find("pruned_heads"); pruned != nullptr && !pruned->empty()) {
     fields.refuse("pruned_heads", pruned->dump() + " is not supported", "all heads of all layers are needed");
   }
@@ -61,6 +64,15 @@ void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecif
   }
   specification.head_width = specification.hidden / specification.num_heads;
   specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
+  refuse_other_head_width(fields, specification);
+}
+
+void refuse_other_head_width(const ConfigFields& fields, const CausalSpecification& specification) {
+  const auto width = specification.hidden / specification.num_heads;
+  if (const auto given = fields.size("head_dim", width); given != width) {
+    fields.refuse("head_dim", std::to_string(given) + " is not supported",
+                  "heads of this family are hidden_size / num_attention_heads = " + std::to_string(width) + " wide");
+  }
 }
 
 void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count,

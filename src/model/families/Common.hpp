@@ -32,8 +32,12 @@ void refuse_variants(const ConfigFields& fields);
 /// more than 4096 layers or heads.
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes);
 
-/// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width).
+/// head_width = hidden / num_heads, which must divide; attention_scale = 1 / sqrt(head_width). Refuses another
+/// head_dim.
 void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification);
+/// Refuses a head_dim that is not hidden / num_heads: these families have no other, and transformers takes it for the
+/// angles alone.
+void refuse_other_head_width(const ConfigFields& fields, const CausalSpecification& specification);
 /// 1 / sqrt(width) in double, rounded once.
 float inverse_root(double width);
 

@@ -52,6 +52,9 @@ void read_two_rotaries(const ConfigFields& fields, CausalSpecification& specific
   const auto whole = nested ? nested->section("full_attention") : std::nullopt;
   const auto window = nested ? nested->section("sliding_attention") : std::nullopt;
   const auto scaling = fields.section("rope_scaling");
+  if (scaling && scaling->find("rope_type") == nullptr && scaling->find("type") != nullptr) {
+    scaling->refuse("type", "is not supported", "in this family transformers turns plainly then: rope_type says it");
+  }
   const auto theta = fields.number("rope_theta", 1e6);
   specification.position = PositionKind::rotary;
   specification.rotaries = {

@@ -63,7 +63,8 @@ CausalSpecification read_starcoder2(const ConfigFields& fields) {
 CausalSpecification read_stablelm(const ConfigFields& fields) {
   auto specification =
       read_llama_like(fields, {.vocabulary = 50304, .hidden = 2560, .inner = 6912, .key_heads = 32, .positions = 4096});
-  read_rotary(fields, {.part = 0.25, .partial = PartialRotary::supported}, specification);
+  refuse_other_head_width(fields, specification);
+  read_rotary(fields, {.part = 0.25, .partial = PartialRotary::even}, specification);
   if (fields.is_on("qk_layernorm")) {
     fields.refuse("qk_layernorm", "true is not supported", "heads without norms of their own are");
   }

@@ -51,6 +51,7 @@ class RopeReader {
     } else if (type == "llama3") {
       scale_llama3(rotary);
     } else if (type == "yarn") {
+      refuse_odd_part();
       scale_yarn(rotary);
     } else if (type == "longrope" || type == "su") {
       scale_longrope(rotary);
@@ -66,6 +67,13 @@ class RopeReader {
       rope_.refuse(key, "is missing", "this rope_type needs it");
     }
     return rope_.number(key, 0);
+  }
+
+  // transformers rounds an odd part up here and down there, and fits the two together by chance.
+  void refuse_odd_part() const {
+    if (dimensions_ % 2 != 0) {
+      rope_.refuse("rope_type", std::to_string(dimensions_) + " numbers of a head turn", "yarn needs an even number");
+    }
   }
 
   std::int64_t original_positions() const {
@@ -154,11 +162,11 @@ class RopeReader {
   CausalSpecification& specification_;
 };
 
-double read_part(const ConfigFields& fields, const ConfigFields& rope, const RopeDefaults& defaults) {
-  const bool inner = rope.find("partial_rotary_factor") != nullptr;
-  const auto part = inner ? rope.number("partial_rotary_factor", 1) : fields.number(defaults.part_key, defaults.part);
+double read_part(const ConfigFields& fields, const std::optional<ConfigFields>& rope, const RopeDefaults& defaults) {
+  const bool inner = rope && rope->find("partial_rotary_factor") != nullptr;
+  const auto part = inner ? rope->number("partial_rotary_factor", 1) : fields.number(defaults.part_key, defaults.part);
   if (part > 1 || (part < 1 && defaults.partial == PartialRotary::refused)) {
-    (inner ? rope : fields)
+    (inner ? *rope : fields)
         .refuse(inner ? "partial_rotary_factor" : defaults.part_key, std::to_string(part),
                 defaults.partial == PartialRotary::refused ? "all of a head turns in this family"
                                                            : "a part of a head is needed, at most 1");
@@ -197,7 +205,11 @@ Rotary read_rotary_object(const ConfigFields& fields, const std::optional<Config
   }
   theta = rope ? rope->number("rope_theta", theta) : theta;
   const auto width = static_cast<double>(specification.head_width);
-  const auto dimensions = static_cast<std::int64_t>(width * read_part(fields, object, defaults));
+  const auto dimensions = static_cast<std::int64_t>(width * read_part(fields, rope, defaults));
+  if (dimensions % 2 != 0 && defaults.partial == PartialRotary::even) {
+    fields.refuse(defaults.part_key, std::to_string(dimensions) + " numbers of a head turn",
+                  "pairs turn in this family");
+  }
   auto rotary = turning(fields, defaults.part_key, dimensions, theta, specification);
   auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
   type = type == "yarn" ? defaults.yarn : type;

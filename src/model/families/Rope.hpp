@@ -12,7 +12,11 @@
 
 namespace stereosweep::model::families {
 
-enum class PartialRotary { refused, supported };
+enum class PartialRotary {
+  refused,    ///< all of a head turns
+  even,       ///< an odd number of a head's numbers is refused (StableLM: transformers cannot run it)
+  supported,  ///< an odd number is rounded up
+};
 
 struct RopeDefaults {
   double theta = 10000;
