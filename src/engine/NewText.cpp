@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Json.hpp"
@@ -19,6 +22,42 @@ query::TokenId end_token(const base::Json& value, const std::string& file) {
   return value.get<query::TokenId>();
 }
 
+// Nothing where the object does not say it.
+std::optional<std::vector<query::TokenId>> end_tokens_of(const base::Json& object, const std::string& file) {
+  const auto found = object.is_object() ? object.find("eos_token_id") : object.end();
+  if (found == object.end() || found->is_null()) {
+    return std::nullopt;
+  }
+  if (!found->is_array()) {
+    return std::vector{end_token(*found, file)};
+  }
+  std::vector<query::TokenId> ids;
+  for (const auto& value : *found) {
+    ids.push_back(end_token(value, file));
+  }
+  return ids;
+}
+
+// What transformers 5.23 takes where config.json leaves the key out; families that are not listed have none.
+constexpr std::pair<std::string_view, query::TokenId> usual_end_tokens[] = {
+    {"gpt2", 50256},   {"gpt_bigcode", 50256}, {"gpt_neox", 2}, {"gptj", 50256}, {"falcon", 11},
+    {"opt", 2},        {"llama", 2},           {"mistral", 2},  {"mixtral", 2},  {"phi3", 32000},
+    {"olmo2", 50279},  {"starcoder2", 50256},  {"stablelm", 0}, {"gemma", 1},    {"gemma2", 1},
+    {"gemma3_text", 1}};
+
+std::vector<query::TokenId> usual_end_token(const base::Json& config) {
+  if (!config.is_object() || config.contains("eos_token_id")) {
+    return {};
+  }
+  const auto type = config.find("model_type");
+  for (const auto& [family, id] : usual_end_tokens) {
+    if (type != config.end() && type->is_string() && type->get<std::string>() == family) {
+      return {id};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
@@ -29,18 +68,18 @@ std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
     }
     const auto file = files.directory() + "/" + name;
     const auto document = base::parse_json(content->text(), file);
-    const auto found = document.is_object() ? document.find("eos_token_id") : document.end();
-    if (found == document.end() || found->is_null()) {
-      continue;
+    if (auto ids = end_tokens_of(document, file)) {
+      return *std::move(ids);
     }
-    std::vector<query::TokenId> ids;
-    if (!found->is_array()) {
-      return {end_token(*found, file)};
+    // Of a model that also sees, the part that reads.
+    if (document.is_object() && document.contains("text_config")) {
+      if (auto ids = end_tokens_of(document["text_config"], file)) {
+        return *std::move(ids);
+      }
     }
-    for (const auto& value : *found) {
-      ids.push_back(end_token(value, file));
+    if (files.find("generation_config.json") == nullptr) {
+      return usual_end_token(document);
     }
-    return ids;
   }
   return {};
 }

@@ -10,8 +10,9 @@
 
 namespace stereosweep::engine {
 
-/// Ids after which a text ends: "eos_token_id" (an id or a list) of generation_config.json, else of config.json; none
-/// where neither has it. Throws InputError naming file and field for anything else in its place.
+/// Ids after which a text ends: "eos_token_id" (an id or a list) of generation_config.json, else of config.json or its
+/// text_config; without the first file and the key, what transformers takes for the family; none otherwise. Throws
+/// InputError naming file and field for anything else in its place.
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files);
 
 /// Grows by a token at a time. Everything is borrowed.

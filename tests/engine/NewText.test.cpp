@@ -98,6 +98,11 @@ TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {
   EXPECT_THAT(read(nullptr, R"({"eos_token_id": 8})"), ElementsAre(8));
   EXPECT_THAT(read(nullptr, R"({})"), IsEmpty());
   EXPECT_THAT(read(R"({"eos_token_id": []})", R"({"eos_token_id": 8})"), IsEmpty());
+  EXPECT_THAT(read(nullptr, R"({"text_config": {"eos_token_id": [3, 4]}})"), ElementsAre(3, 4));
+  EXPECT_THAT(read(nullptr, R"({"model_type": "llama"})"), ElementsAre(2));
+  EXPECT_THAT(read(nullptr, R"({"model_type": "llama", "eos_token_id": null})"), IsEmpty());
+  EXPECT_THAT(read(nullptr, R"({"model_type": "qwen2"})"), IsEmpty());
+  EXPECT_THAT(read("{}", R"({"model_type": "llama"})"), IsEmpty());
   for (const char* wrong : {R"({"eos_token_id": "x"})", R"({"eos_token_id": -1})", R"({"eos_token_id": [1, 2.5]})",
                             R"({"eos_token_id": 99999999999})", R"({"eos_token_id": 18446744073709551615})", "{"}) {
     EXPECT_THROW(read(wrong, nullptr), base::InputError) << wrong;
