@@ -106,6 +106,37 @@ std::optional<ChatPiece> find_piece(const std::string& name, const Node& user, c
 
 std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(normalised_chat_text(text))); }
 
+/// The checkpoint's bos_token, a text or an object with one; "" for null, nothing where the key is left out.
+std::optional<std::string> first_token(const std::filesystem::path& model) {
+  const auto path = model / "tokenizer_config.json";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return std::nullopt;
+  }
+  const auto document = base::parse_json(base::read_file(path, std::size_t{64} << 20), path.string());
+  if (!document.is_object() || !document.contains("bos_token")) {
+    return std::nullopt;
+  }
+  auto token = document.at("bos_token");
+  token = token.is_object() ? token.value("content", base::Json()) : token;
+  return token.is_string() ? token.get<std::string>() : "";
+}
+
+/// The checkpoint's text writes its own bos_token, ours the family's: control_tokens has it first.
+bool opens_alike(const ChatTemplate& chat, std::string_view text, const std::string& model_path, const Node& node,
+                 base::Problems& problems) {
+  const auto first = text.find("bos_token") == std::string_view::npos ? std::nullopt : first_token(model_path);
+  if (!first || chat.control_tokens.empty() || *first == chat.control_tokens.front()) {
+    return true;
+  }
+  problems.add(node.place("model.chat"),
+               "the bos_token of the model '" + model_path + "' is " + base::json_quote(*first),
+               "its chat template is that of '" + chat.label + "', which begins with " +
+                   base::json_quote(chat.control_tokens.front()),
+               "Write the template into the job with this token, or name another.");
+  return false;
+}
+
 /// What `auto` finds; otherwise a fault whose suggestion names the templates that have the text's marks.
 std::optional<ChatTemplate> recognise(const std::string& model_path, const Node& node, Pieces& pieces,
                                       base::Problems& problems) {
@@ -130,7 +161,7 @@ std::optional<ChatTemplate> recognise(const std::string& model_path, const Node&
       continue;
     }
     if (std::find(piece->known_texts.begin(), piece->known_texts.end(), hash) != piece->known_texts.end()) {
-      return piece->chat;
+      return opens_alike(piece->chat, *text, model_path, node, problems) ? std::optional(piece->chat) : std::nullopt;
     }
     const auto stands = [&](const std::string& mark) { return text->find(mark) != std::string::npos; };
     if (!piece->marks.empty() && std::all_of(piece->marks.begin(), piece->marks.end(), stands)) {

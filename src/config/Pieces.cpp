@@ -72,7 +72,9 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
         return nullptr;
       }
     }
-    searched += (searched.empty() ? "" : ", ") + path.string();
+    if (searched.find(path.string()) == std::string::npos) {  // two roots may be one folder
+      searched += (searched.empty() ? "" : ", ") + path.string();
+    }
   }
   problems.add(user.place(key), "no piece '" + name + "' of the kind " + kind, "looked for " + searched,
                suggest(name, names_in(roots_, kind), problems));

@@ -70,6 +70,22 @@ TEST_F(ChatChoice, never_guesses) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
 }
 
+TEST_F(ChatChoice, refuses_a_known_text_that_would_begin_with_another_token) {
+  const std::string text = "{{ bos_token + '[A] ' + message['content'] }}";
+  write("configs/chat/ours.yaml",
+        "schema: stereosweep/1\nchat:\n  opening: <s>\n  system: {}\n  user: {prefix: '[A] '}\n  assistant: {}\n"
+        "  control_tokens: [<s>]\n  known_texts: [" +
+            base::to_hex(base::sha256(normalised_chat_text(text))) + "]\n");
+  write("model/chat_template.jinja", text);
+  EXPECT_EQ(chosen(), "ours") << "nothing says otherwise";
+  write("model/tokenizer_config.json", R"({"bos_token": {"content": "<s>"}})");
+  EXPECT_EQ(chosen(), "ours");
+  write("model/tokenizer_config.json", R"({"bos_token": "<bos>"})");
+  EXPECT_THAT(refusal(), ::testing::AllOf(HasSubstr("\"<bos>\""), HasSubstr("begins with \"<s>\"")));
+  write("model/tokenizer_config.json", R"({"bos_token": null})");
+  EXPECT_THAT(refusal(), HasSubstr("is \"\""));
+}
+
 TEST(ChatText, is_normalised_outside_of_quotes_only) {
   EXPECT_EQ(normalised_chat_text("{{ 'a  b' }}\n{{ \"c 'd\" }}"), "{{'a  b'}}{{\"c 'd\"}}");
   EXPECT_EQ(normalised_chat_text("{{ 'a\nb' }}"), normalised_chat_text("{{ 'a\\nb' }}"));
