@@ -247,6 +247,14 @@ std::optional<domain::Mention> MarkedSentence::mention_at(Span span, base::Probl
       const auto length = span.begin - before->begin;
       span = {span.begin - length, span.end - length};
     }
+    const auto second = sentence_.part({span.begin + blank + 1, span.end});
+    const auto end = second.find(' ');
+    if (end != std::string_view::npos && is_article(second.substr(0, end))) {
+      note(SentenceNote::doubled_article);
+      const auto length = end + 1;
+      remove({span.begin + blank + 1, span.begin + blank + 1 + length});
+      span.end -= length;
+    }
     return domain::Mention{{span.begin, span.begin + blank}, {span.begin + blank + 1, span.end}};
   }
   if (!article_before || inside.empty()) {

@@ -79,6 +79,11 @@ TEST(MarkedSentence, EveryOddityHasItsNote) {
   EXPECT_EQ(doubled.part(doubled.mentions[1].noun), "baker");
   EXPECT_EQ(doubled.part(doubled.pronoun), "her");
   EXPECT_THAT(doubled.notes, ElementsAre(SentenceNote::doubled_article));
+  const auto inside = read("The editor asked [the the baker] and believed [her].");
+  EXPECT_EQ(inside.text, "The editor asked the baker and believed her.");
+  EXPECT_EQ(inside.part(inside.mentions[1].noun), "baker");
+  EXPECT_EQ(inside.part(inside.pronoun), "her");
+  EXPECT_THAT(inside.notes, ElementsAre(SentenceNote::doubled_article));
 }
 
 TEST(MarkedSentence, WhatIsNoSentenceIsRefusedWithItsPlace) {
