@@ -17,6 +17,16 @@ bool is_word(char c) {
   return is_upper(c) || is_lower(c) || (c >= '0' && c <= '9') || c == '\'' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+/// One of several letters with a dot each: "U.S.A".
+bool is_initial(const std::string& text, std::size_t place) {
+  const auto is_capital = [&](std::size_t at) {
+    return at < text.size() && is_upper(text[at]) && (at == 0 || !is_word(text[at - 1])) &&
+           (at + 1 == text.size() || !is_word(text[at + 1]));
+  };
+  const bool follows = place >= 2 && text[place - 1] == '.' && is_capital(place - 2);
+  return follows || (place + 2 < text.size() && text[place + 1] == '.' && is_capital(place + 2));
+}
+
 std::string lowered(std::string text) {
   for (char& c : text) {
     c = is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
@@ -135,10 +145,11 @@ bool AnswerParser::is_marked(const std::string& text, std::size_t place, const s
   if (is_lower(text[place])) {
     return text.size() == 1 || closes || is_cued || (place == 0 && (after == '.' || after == ':'));
   }
-  if (text[place] != 'A' || closes || is_cued || before == '(' || before == '"' || before == '*') {
+  const bool is_a_word = text[place] == 'A' || text[place] == 'I';
+  if (!is_a_word || closes || is_cued || before == '(' || before == '"' || before == '*') {
     return true;
   }
-  // "A" may be the article: it is a letter before the end, a mark, or the text of an option.
+  // "A" may be the article, "I" the pronoun: a letter before the end, a mark, or the text of an option.
   const auto next = text.find_first_not_of(" \t", place + 1);
   if (next == std::string::npos || !is_word(text[next])) {
     return true;
@@ -157,7 +168,8 @@ std::vector<AnswerParser::Mention> AnswerParser::find_letters(const std::string&
     const bool stands_alone =
         (place == 0 || !is_word(text[place - 1])) && (place + 1 == text.size() || !is_word(text[place + 1]));
     const char upper = is_lower(text[place]) ? static_cast<char>(text[place] - 'a' + 'A') : text[place];
-    if (!stands_alone || !is_upper(upper) || static_cast<std::size_t>(upper - 'A') >= options_.size()) {
+    if (!stands_alone || is_initial(text, place) || !is_upper(upper) ||
+        static_cast<std::size_t>(upper - 'A') >= options_.size()) {
       continue;
     }
     if (is_marked(text, place, texts)) {

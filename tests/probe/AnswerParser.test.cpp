@@ -83,5 +83,15 @@ TEST(AnswerParser, a_scale_has_letters_of_its_own_only) {
   EXPECT_EQ(described(two.parse("no, yes")), "several_answers");
 }
 
+TEST(AnswerParser, the_pronoun_is_no_letter_of_a_long_scale) {
+  const AnswerParser ten({"ten", "nine", "eight", "seven", "six", "five", "four", "three", "two", "one"});
+  EXPECT_EQ(described(ten.parse("I think they are.")), "no_answer");
+  EXPECT_EQ(described(ten.parse("I would say C.")), "C");
+  EXPECT_EQ(described(ten.parse("Here I choose (I).")), "I");
+  for (const auto* text : {"I", "I.", "I. two", "I two", "Answer: I", "(I) two"}) {
+    EXPECT_EQ(described(ten.parse(text)), "I") << text;
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::probe
