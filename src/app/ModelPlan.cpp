@@ -1,14 +1,15 @@
 #include "app/ModelPlan.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <string>
 
 #include "app/PlanText.hpp"
+#include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
 #include "model/CausalSize.hpp"
+#include "model/TensorSlice.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -40,7 +41,6 @@ std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
 void print_choice(std::ostream& out, const model::CausalSpecification& model, const domain::Job& job,
                   std::uint64_t bytes_per_number, std::uint64_t gpu_bytes) {
   const auto given = job.execution.tensor_parallel;
-  const auto choices = model::tensor_parallel_choices(model);
   const auto fitting = model::smallest_group(model, bytes_per_number, job.execution.batch_tokens, gpu_bytes);
   auto& line = plan_line(out, "choice");
   if (!fitting) {
@@ -49,10 +49,10 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
     line << "execution.tensor_parallel: " << fitting->tensor_parallel << " is the smallest that fits GPUs of "
          << gibibytes(gpu_bytes) << " (" << gibibytes(fitting->total()) << " each)\n";
   }
-  if (std::ranges::find(choices, given) == choices.end()) {
-    plan_line(out, "REFUSED") << "execution.tensor_parallel: " << given << " does not divide the model's "
-                              << model.num_heads << " query heads, " << model.num_key_heads << " key heads and "
-                              << model.inner << " inner numbers evenly\n";
+  try {
+    model::slice_of(model, {0, given});
+  } catch (const base::InputError& error) {
+    plan_line(out, "REFUSED") << error.what() << '\n';
     return;
   }
   const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, given);

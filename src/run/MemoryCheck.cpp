@@ -9,6 +9,7 @@
 
 #include "base/Error.hpp"
 #include "model/CausalSize.hpp"
+#include "model/TensorSlice.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -58,10 +59,7 @@ void require_memory(const domain::Job& job, const base::FileSet& small_files, co
   const auto model = model::read_causal_specification(small_files);
   const std::uint64_t bytes_per_number = job.model.dtype == domain::Dtype::bfloat16 ? 2 : 4;
   const auto ranks = static_cast<std::uint64_t>(memory.ranks);
-  const auto choices = model::tensor_parallel_choices(model);
-  if (std::ranges::find(choices, job.execution.tensor_parallel) == choices.end()) {
-    return;  // refused by name when the model is cut
-  }
+  model::slice_of(model, {0, job.execution.tensor_parallel});  // refuses what cannot be cut
   const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, job.execution.tensor_parallel);
   if (memory.gpu > 0 && own.total() > memory.gpu) {
     throw base::InputError(base::describe(

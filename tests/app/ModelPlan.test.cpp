@@ -54,7 +54,7 @@ TEST(ModelPlanTest, TellsMemoryAndTheSmallestGroup) {
 TEST(ModelPlanTest, NamesAGroupThatDoesNotFit) {
   auto job = half_precision();
   job.execution.tensor_parallel = 3;
-  EXPECT_THAT(plan_text(job, 80 * gib), HasSubstr("execution.tensor_parallel: 3 does not divide"));
+  EXPECT_THAT(plan_text(job, 80 * gib), HasSubstr("cannot be cut into 3 slices"));
   EXPECT_THAT(plan_text(half_precision(), gib), HasSubstr("no group fits GPUs of 1.00 GiB"));
 }
 

@@ -51,6 +51,13 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
 }
 
+TEST(MemoryCheckTest, RefusesWhatCannotBeCutBeforeWeightsAreRead) {
+  domain::Job job;
+  job.execution.tensor_parallel = 3;
+  EXPECT_THAT(refusal(job, {.ranks = 3, .host = 0, .gpu = 0, .stored = 0}),
+              AllOf(HasSubstr("cannot be cut into 3 slices"), HasSubstr("32 query heads")));
+}
+
 TEST(MemoryCheckTest, KnowsThisMachine) {
   EXPECT_GT(host_memory(), gib / 4);
   EXPECT_EQ(refusal({}, {.ranks = 1, .host = 0, .gpu = 0, .stored = 0}), "");
