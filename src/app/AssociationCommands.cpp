@@ -14,7 +14,7 @@
 namespace stereosweep::app {
 namespace {
 
-std::string summary(const domain::Job& job) {
+std::string association_summary(const domain::Job& job) {
   const auto& axes = job.association().axes;
   const auto list = prompt::list_subjects(job);
   std::uint64_t num_words = 0;  // a word of two poles counts twice, as in the result
@@ -36,7 +36,7 @@ std::string summary(const domain::Job& job) {
   return text;
 }
 
-void plan(const PlanRequest& request) {
+void plan_association(const PlanRequest& request) {
   const auto& job = request.job;
   std::optional<model::CheckpointConfig> config;
   if (job.execution.engine != domain::EngineKind::fake || request.files.find("config.json") != nullptr) {
@@ -58,7 +58,7 @@ void plan(const PlanRequest& request) {
   }
 }
 
-void show(const results::ResultFile& file, Detail detail, std::size_t top) {
+void show_association(const results::ResultFile& file, Detail detail, std::size_t top) {
   if (file.schema().num_priors == 0) {
     std::cout << "No scores: they are differences to a prior.\n";
     return;
@@ -92,7 +92,7 @@ results::StatisticsOptions options_of(const domain::Job& job) {
   return result;
 }
 
-void stats(const StatsRequest& request) {
+void association_statistics(const StatsRequest& request) {
   const auto result = results::write_statistics(request.file, options_of(request.job), request.target);
   std::cout << results::status_text(result) << '\n'
             << results::top_associations_text(result, request.top) << '\n'
@@ -104,6 +104,9 @@ void stats(const StatsRequest& request) {
 
 }  // namespace
 
-ProbeCommands association_commands() { return {domain::Association::probe_name, summary, plan, show, stats}; }
+ProbeCommands association_commands() {
+  return {domain::Association::probe_name, association_summary, plan_association, show_association,
+          association_statistics};
+}
 
 }  // namespace stereosweep::app

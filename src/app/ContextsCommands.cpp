@@ -42,7 +42,7 @@ std::string source_of(const domain::Contexts& settings) {
          " of each";
 }
 
-std::string summary(const domain::Job& job) {
+std::string contexts_summary(const domain::Job& job) {
   const auto& settings = job.contexts();
   std::set<std::string> words;
   std::uint64_t num_weat = 0;
@@ -61,8 +61,8 @@ std::string summary(const domain::Job& job) {
 }  // namespace
 
 ProbeCommands contexts_commands() {
-  return {domain::Contexts::probe_name, summary, plan_contexts, show_contexts, contexts_statistics,
-          assist_contexts_statistics};
+  return {domain::Contexts::probe_name, contexts_summary,          plan_contexts, show_contexts,
+          contexts_statistics,          assist_contexts_statistics};
 }
 
 }  // namespace stereosweep::app

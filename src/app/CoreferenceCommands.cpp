@@ -18,7 +18,7 @@ namespace {
 
 using base::with_thousands;
 
-std::string summary(const domain::Job& job) {
+std::string coreference_summary(const domain::Job& job) {
   const auto& settings = job.coreference();
   const std::uint64_t num_conditions = prompt::list_conditions(settings).size();
   const std::uint64_t num_contexts = num_conditions * settings.questions.size() * settings.sentences.size();
@@ -87,14 +87,14 @@ void print_prompts(std::ostream& out, const probe::CoreferenceProbe& probe, std:
   }
 }
 
-void plan(const PlanRequest& request) {
+void plan_coreference(const PlanRequest& request) {
   const auto& job = request.job;
   const auto specification = specification_of(request);
   const auto probe = probe::make_probe(job, request.tokenizer);
   const auto& coreference = dynamic_cast<const probe::CoreferenceProbe&>(*probe);
   auto& out = std::cout;
   out << job.name << ": coreference on " << job.model.path << '\n';
-  plan_line(out, "product") << summary(job) << '\n';
+  plan_line(out, "product") << coreference_summary(job) << '\n';
   print_sentences(out, job.coreference());
   print_causal_plan(out, audit_causal(*probe, request, specification), *probe, request, specification);
   print_notes(out, job.coreference(), request.limit.value_or(40));
@@ -104,7 +104,7 @@ void plan(const PlanRequest& request) {
   }
 }
 
-void show(const results::ResultFile& file, Detail detail, std::size_t /*top*/) {
+void show_coreference(const results::ResultFile& file, Detail detail, std::size_t /*top*/) {
   results::CoreferenceOptions options;
   options.settings.replicates = 0;  // no intervals are shown
   const auto result = results::compute_coreference(file, options);
@@ -114,7 +114,7 @@ void show(const results::ResultFile& file, Detail detail, std::size_t /*top*/) {
   }
 }
 
-void stats(const StatsRequest& request) {
+void coreference_statistics(const StatsRequest& request) {
   const results::CoreferenceOptions options{request.job.coreference().statistics, request.job.seed};
   const auto result = results::write_coreference(request.file, options, request.target);
   std::cout << results::coreference_status_text(result) << '\n'
@@ -124,6 +124,9 @@ void stats(const StatsRequest& request) {
 
 }  // namespace
 
-ProbeCommands coreference_commands() { return {domain::Coreference::probe_name, summary, plan, show, stats}; }
+ProbeCommands coreference_commands() {
+  return {domain::Coreference::probe_name, coreference_summary, plan_coreference, show_coreference,
+          coreference_statistics};
+}
 
 }  // namespace stereosweep::app

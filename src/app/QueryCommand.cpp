@@ -23,7 +23,7 @@ namespace {
 
 namespace options = boost::program_options;
 
-struct Request {
+struct QueryRequest {
   std::string model;
   engine::EngineSettings settings;
   bool profiled = false;
@@ -63,7 +63,7 @@ options::options_description described() {
 }
 
 // Nothing where only help was asked for.
-std::optional<Request> parse_arguments(const Arguments& arguments) {
+std::optional<QueryRequest> parse_query_arguments(const Arguments& arguments) {
   const auto line = read_command_line(arguments, "query", described(), Places::none);
   if (!line) {
     return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   if (!line->has("model")) {
     throw base::InputError(base::describe("--model is missing", "a query needs a checkpoint directory"));
   }
-  Request request;
+  QueryRequest request;
   request.model = line->get<std::string>("model");
   request.settings.dtype = dtype_of(line->get<std::string>("dtype"));
   request.settings.device = device_of(line->get<std::string>("device"));
@@ -136,7 +136,7 @@ query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPr
 }  // namespace
 
 int query_command(const Arguments& arguments) {
-  const auto request = parse_arguments(arguments);
+  const auto request = parse_query_arguments(arguments);
   if (!request) {
     return static_cast<int>(base::ExitCode::done);
   }

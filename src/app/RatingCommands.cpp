@@ -21,7 +21,7 @@ namespace {
 using base::with_thousands;
 using probe::OptionOrder;
 
-std::string summary(const domain::Job& job) {
+std::string rating_summary(const domain::Job& job) {
   const auto& rating = job.rating();
   const std::uint64_t contexts = rating.identities.size() * rating.traits.size() * rating.questions.size();
   return with_thousands(rating.identities.size()) + (rating.identities.size() == 1 ? " identity" : " identities") +
@@ -84,12 +84,12 @@ void print_prompts(const probe::RatingProbe& rating, std::uint64_t limit) {
   }
 }
 
-void plan(const PlanRequest& request) {
+void plan_rating(const PlanRequest& request) {
   const auto& job = request.job;
   const auto made = probe::make_probe(job, request.tokenizer);
   const auto& rating = dynamic_cast<const probe::RatingProbe&>(*made);
   std::cout << job.name << ": rating on " << job.model.path << '\n';
-  plan_line(std::cout, "product") << summary(job) << '\n';
+  plan_line(std::cout, "product") << rating_summary(job) << '\n';
   print_options(request, rating);
   print_chat(request);
   const auto specification = specification_of(request);
@@ -100,7 +100,7 @@ void plan(const PlanRequest& request) {
   }
 }
 
-void show(const results::ResultFile& file, Detail detail, std::size_t top) {
+void show_rating(const results::ResultFile& file, Detail detail, std::size_t top) {
   results::RatingOptions options;
   options.max_clusters = 1;  // scores only
   options.clusters.num_restarts = 1;
@@ -137,7 +137,7 @@ results::RatingOptions options_of(const domain::Job& job) {
   return options;
 }
 
-void stats(const StatsRequest& request) {
+void rating_statistics(const StatsRequest& request) {
   const auto options = options_of(request.job);
   const auto result = results::compute_ratings(request.file, options);
   results::write_rating_statistics(request.file, options, result, request.target);
@@ -153,6 +153,8 @@ void stats(const StatsRequest& request) {
 
 }  // namespace
 
-ProbeCommands rating_commands() { return {domain::Rating::probe_name, summary, plan, show, stats}; }
+ProbeCommands rating_commands() {
+  return {domain::Rating::probe_name, rating_summary, plan_rating, show_rating, rating_statistics};
+}
 
 }  // namespace stereosweep::app

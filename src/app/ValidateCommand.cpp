@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, std::string>> sources_of(const domain::Job& j
   return sources;
 }
 
-std::string summary(const domain::Job& job) {
+std::string job_summary(const domain::Job& job) {
   std::string text = job.name + ": " + commands_of(job.probe_name()).summary(job);
   for (const auto& [kind, path] : sources_of(job)) {
     std::error_code error;
@@ -55,7 +55,7 @@ int validate_command(const Arguments& arguments) {
     return static_cast<int>(base::ExitCode::done);
   }
   for (const auto& job : config::load_jobs(line->place, line->overrides)) {
-    std::cout << summary(job) << '\n';
+    std::cout << job_summary(job) << '\n';
   }
   return static_cast<int>(base::ExitCode::done);
 }

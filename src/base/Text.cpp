@@ -119,6 +119,14 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(white) - begin + 1);
 }
 
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t number = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
+    ++number;
+  }
+  return number;
+}
+
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos && !from.empty(); at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);

@@ -37,6 +37,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 std::string_view trim(std::string_view text);
 /// `text` with every `from` replaced by `to`.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
+/// How often `part`, which is not empty, stands in `text`, without overlaps.
+std::size_t count_of(std::string_view text, std::string_view part);
 /// Shortest decimal that reads back the same double; "NaN", "Infinity", "-Infinity" otherwise. Locale-free.
 std::string format_double(double value);
 /// The whole text as a finite double / integer; nothing if it is not one or overflows. Locale-free.

@@ -11,14 +11,6 @@ namespace {
 using domain::Augmentation;
 using domain::Privilege;
 
-std::size_t count(std::string_view text, std::string_view part) {
-  std::size_t number = 0;
-  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
-    ++number;
-  }
-  return number;
-}
-
 domain::Marker read_marker(const Node& node, const std::string& key, base::Problems& problems) {
   domain::Marker marker;
   if (node.kind == Node::Kind::scalar) {
@@ -54,9 +46,9 @@ domain::Question read_question(const Node& node, const std::string& key, base::P
     fields.finish();
   }
   question.label = question.label.empty() ? question.text : question.label;
-  const auto sentences = count(question.text, "{sentence}");
-  const auto pronouns = count(question.text, "{pronoun}");
-  const auto braces = count(question.text, "{") + count(question.text, "}");
+  const auto sentences = base::count_of(question.text, "{sentence}");
+  const auto pronouns = base::count_of(question.text, "{pronoun}");
+  const auto braces = base::count_of(question.text, "{") + base::count_of(question.text, "}");
   if (!question.text.empty() && (sentences != 1 || pronouns == 0 || braces != 2 * (sentences + pronouns))) {
     problems.add(node.place(key), "'" + question.text.substr(0, 80) + "' is no question",
                  "one {sentence}, at least one {pronoun} and no other braces are expected");

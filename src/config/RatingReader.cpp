@@ -10,25 +10,17 @@ namespace {
 
 using domain::Rating;
 
-std::size_t count(std::string_view text, std::string_view part) {
-  std::size_t number = 0;
-  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
-    ++number;
-  }
-  return number;
-}
-
 /// Each placeholder stands exactly once, and there is no other brace.
 void check_placeholders(const Node& node, const std::string& key, const std::string& text,
                         const std::vector<std::string>& placeholders, base::Problems& problems) {
   for (const auto& placeholder : placeholders) {
-    if (const auto times = count(text, placeholder); times != 1) {
+    if (const auto times = base::count_of(text, placeholder); times != 1) {
       problems.add(node.place(key),
                    std::to_string(times) + " times " + placeholder + " in '" + text.substr(0, 60) + "'",
                    "exactly one is expected");
     }
   }
-  if (count(text, "{") > placeholders.size() || count(text, "}") > placeholders.size()) {
+  if (base::count_of(text, "{") > placeholders.size() || base::count_of(text, "}") > placeholders.size()) {
     problems.add(node.place(key), "an unknown placeholder in '" + text.substr(0, 60) + "'",
                  "known: " + base::join(placeholders, ", "));
   }

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "config/Tables.hpp"
@@ -10,18 +11,10 @@
 namespace stereosweep::config {
 namespace {
 
-std::size_t count(std::string_view text, std::string_view part) {
-  std::size_t number = 0;
-  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) {
-    ++number;
-  }
-  return number;
-}
-
 /// A sentence has one {trait} and one of {group}, {a group}; no other braces and no mask.
 void check_sentence(const base::Place& place, const std::string& text, base::Problems& problems) {
-  const std::size_t num_traits = count(text, "{trait}");
-  const std::size_t num_groups = count(text, "{group}") + count(text, "{a group}");
+  const std::size_t num_traits = base::count_of(text, "{trait}");
+  const std::size_t num_groups = base::count_of(text, "{group}") + base::count_of(text, "{a group}");
   const std::string shown = "'" + text.substr(0, 80) + "'";
   if (num_traits != 1) {
     problems.add(place, std::to_string(num_traits) + " times {trait} in " + shown, "exactly one is expected");
@@ -30,10 +23,10 @@ void check_sentence(const base::Place& place, const std::string& text, base::Pro
     problems.add(place, std::to_string(num_groups) + " times {group} in " + shown,
                  "exactly one of {group} and {a group} is expected");
   }
-  if (count(text, "{") != num_traits + num_groups || count(text, "}") != num_traits + num_groups) {
+  if (base::count_of(text, "{") != num_traits + num_groups || base::count_of(text, "}") != num_traits + num_groups) {
     problems.add(place, "an unknown placeholder in " + shown, "known: {group}, {a group}, {trait}");
   }
-  if (count(text, "[MASK]") + count(text, "<mask>") > 0) {
+  if (base::count_of(text, "[MASK]") + base::count_of(text, "<mask>") > 0) {
     problems.add(place, "a mask in " + shown, "masks are put in place of {trait}", "did you mean '{trait}'?");
   }
 }
@@ -145,8 +138,9 @@ domain::Rephrasing read_rephrasing(const Node& node, const std::string& key, bas
     fields.finish();
   }
   const std::string& wrapper = rephrasing.wrapper;
-  if (!wrapper.empty() && (count(wrapper, "{prompt}") != 1 || count(wrapper, "{") != 1 || count(wrapper, "}") != 1 ||
-                           count(wrapper, "[MASK]") + count(wrapper, "<mask>") > 0)) {
+  if (!wrapper.empty() && (base::count_of(wrapper, "{prompt}") != 1 || base::count_of(wrapper, "{") != 1 ||
+                           base::count_of(wrapper, "}") != 1 ||
+                           base::count_of(wrapper, "[MASK]") + base::count_of(wrapper, "<mask>") > 0)) {
     problems.add(node.place(key), "the wrapper '" + wrapper.substr(0, 80) + "' has not exactly one {prompt}",
                  "other placeholders and masks are not allowed");
   }

@@ -109,7 +109,7 @@ class Preparer {
   const CausalLimits& limits_;
 };
 
-bool comes_before(const CausalSequence& left, const CausalSequence& right) {
+bool sequence_comes_before(const CausalSequence& left, const CausalSequence& right) {
   return left.layer != right.layer ? left.layer < right.layer : left.ids < right.ids;
 }
 
@@ -182,7 +182,7 @@ CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::T
       plan.answers.emplace_back(to_query_error(error));
     }
   }
-  std::sort(sequences.begin(), sequences.end(), comes_before);
+  std::sort(sequences.begin(), sequences.end(), sequence_comes_before);
   plan.sequences = leaves_of(std::move(sequences));
   move_reads_forward(plan.sequences);
   return plan;

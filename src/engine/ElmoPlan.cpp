@@ -69,7 +69,7 @@ Sentence prepare_any(const query::Query& query, const tokenizer::Tokenizer& toke
   return prepare(*asked, tokenizer, num_layers, max_words);
 }
 
-bool comes_before(const Sentence& left, const Sentence& right) {
+bool sentence_comes_before(const Sentence& left, const Sentence& right) {
   return left.words.size() != right.words.size() ? left.words.size() > right.words.size() : left.words < right.words;
 }
 
@@ -91,7 +91,7 @@ ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Token
       plan.answers.emplace_back(to_query_error(error));
     }
   }
-  std::stable_sort(all.begin(), all.end(), comes_before);
+  std::stable_sort(all.begin(), all.end(), sentence_comes_before);
   for (auto& sentence : all) {
     if (plan.sentences.empty() || plan.sentences.back().words != sentence.words) {
       plan.sentences.push_back(std::move(sentence));

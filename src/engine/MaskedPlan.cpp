@@ -14,7 +14,7 @@ namespace {
 using query::TokenId;
 
 // Token ids of one query and the rows that it reads.
-struct Task {
+struct MaskedTask {
   std::vector<TokenId> ids;
   int layer = 0;
   std::vector<Use> uses;
@@ -22,21 +22,21 @@ struct Task {
   query::Answer answer;  ///< with room for the numbers
 };
 
-class Preparer {
+class MaskedPreparer {
  public:
-  Preparer(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits)
+  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits)
       : tokenizer_(tokenizer),
         limits_(limits),
         input_{limits.num_layers, limits.vocabulary, limits.max_tokens},
         mask_(tokenizer.mask_id()) {}
 
   // Throws InputError where the query is at fault.
-  Task operator()(const query::Fill& fill) const {
+  MaskedTask operator()(const query::Fill& fill) const {
     if (!limits_.has_head || !mask_) {
       refuse_query("this model cannot fill masks",
                    limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
     }
-    Task task;
+    MaskedTask task;
     task.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, input_).ids;
     task.layer = limits_.num_layers;
     const auto masks = places_of_masks(task.ids);
@@ -63,8 +63,8 @@ class Preparer {
     return task;
   }
 
-  Task operator()(const query::Embed& asked) const {
-    Task task;
+  MaskedTask operator()(const query::Embed& asked) const {
+    MaskedTask task;
     task.answer = query::EmbedAnswer{};
     if (asked.source == query::VectorSource::input_embedding) {
       task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, input_));
@@ -79,8 +79,8 @@ class Preparer {
     return task;
   }
 
-  Task operator()(const query::Continue&) const { refuse_causal("continue"); }
-  Task operator()(const query::Generate&) const { refuse_causal("generate"); }
+  MaskedTask operator()(const query::Continue&) const { refuse_causal("continue"); }
+  MaskedTask operator()(const query::Generate&) const { refuse_causal("generate"); }
 
  private:
   [[noreturn]] static void refuse_causal(const std::string& kind) {
@@ -103,7 +103,7 @@ class Preparer {
   std::optional<TokenId> mask_;
 };
 
-bool comes_before(const Task& left, const Task& right) {
+bool task_comes_before(const MaskedTask& left, const MaskedTask& right) {
   if (left.layer != right.layer) {
     return left.layer < right.layer;
   }
@@ -117,13 +117,13 @@ bool comes_before(const Task& left, const Task& right) {
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
                        const MaskedLimits& limits) {
-  const Preparer prepare(tokenizer, limits);
+  const MaskedPreparer prepare(tokenizer, limits);
   MaskedPlan plan;
   plan.answers.reserve(queries.size());
-  std::vector<Task> tasks;
+  std::vector<MaskedTask> tasks;
   for (const auto& asked : queries) {
     try {
-      Task task = std::visit(prepare, asked);
+      MaskedTask task = std::visit(prepare, asked);
       for (auto& use : task.uses) {
         use.query = static_cast<std::uint32_t>(plan.answers.size());
       }
@@ -138,7 +138,7 @@ MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::T
       plan.answers.emplace_back(to_query_error(error));
     }
   }
-  std::stable_sort(tasks.begin(), tasks.end(), comes_before);
+  std::stable_sort(tasks.begin(), tasks.end(), task_comes_before);
   for (auto& task : tasks) {
     if (plan.sequences.empty() || plan.sequences.back().layer != task.layer || plan.sequences.back().ids != task.ids) {
       plan.sequences.push_back({std::move(task.ids), task.layer, {}});

@@ -12,12 +12,12 @@
 namespace stereosweep::model {
 namespace {
 
-struct Family {
+struct CausalFamily {
   std::string_view model_type;
   CausalSpecification (*read)(const ConfigFields&);
 };
 
-constexpr Family causal_families[] = {
+constexpr CausalFamily causal_families[] = {
     {"gpt2", families::read_gpt2},
     {"openai-gpt", families::read_openai_gpt},
     {"gpt_bigcode", families::read_gpt_bigcode},
@@ -42,10 +42,10 @@ constexpr Family causal_families[] = {
 constexpr std::string_view masked_families[] = {"bert", "roberta", "xlm-roberta", "camembert"};
 
 // The causal family; null for a masked one. Refuses all others.
-const Family* find_family(const ConfigFields& fields) {
+const CausalFamily* find_family(const ConfigFields& fields) {
   const auto type = fields.text("model_type", "");
   const auto* found = std::find_if(std::begin(causal_families), std::end(causal_families),
-                                   [&](const Family& family) { return family.model_type == type; });
+                                   [&](const CausalFamily& family) { return family.model_type == type; });
   if (found != std::end(causal_families)) {
     return found;
   }

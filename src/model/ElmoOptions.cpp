@@ -10,7 +10,7 @@
 namespace stereosweep::model {
 namespace {
 
-constexpr std::int64_t max_size = 1 << 16;  // of any side; published models stay below 2^13
+constexpr std::int64_t max_side = 1 << 16;  // of any side; published models stay below 2^13
 // Tables of the character encoder have 261 numbers for each of these.
 constexpr std::uint64_t max_filter_characters = 1 << 20;
 
@@ -22,7 +22,7 @@ ConfigFields section(const ConfigFields& fields, const char* key) {
   return *found;
 }
 
-std::int64_t needed_size(const ConfigFields& fields, const char* key, std::int64_t most = max_size) {
+std::int64_t needed_size(const ConfigFields& fields, const char* key, std::int64_t most = max_side) {
   if (fields.find(key) == nullptr) {
     fields.refuse(key, "missing", "the shapes of the weights follow from it");
   }
@@ -51,9 +51,9 @@ std::vector<CharacterFilters> read_filters(const ConfigFields& cnn, std::int64_t
     }
     const auto width = entry[0].get<std::uint64_t>();
     const auto count = entry[1].get<std::uint64_t>();
-    if (width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_size) {
+    if (width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_side) {
       cnn.refuse(key, entry.dump(),
-                 "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_size) +
+                 "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_side) +
                      " filters are possible");
     }
     filter_characters += width * count;

@@ -22,7 +22,7 @@
 namespace stereosweep::model::mkl {
 namespace {
 
-using Pack = at::Tensor(const at::Tensor&, std::int64_t);
+using Reorder = at::Tensor(const at::Tensor&, std::int64_t);
 using Multiply = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
                             std::int64_t);
 
@@ -81,7 +81,7 @@ bool works(const at::Tensor& weight) {
 }
 
 at::Tensor pack(const at::Tensor& weight) {
-  static const auto handle = find<Pack>("mkl::_mkl_reorder_linear_weight");
+  static const auto handle = find<Reorder>("mkl::_mkl_reorder_linear_weight");
   return handle.call(weight.contiguous(), usual_rows);
 }
 

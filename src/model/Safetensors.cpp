@@ -19,7 +19,7 @@ using base::json_quote;
 
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
 constexpr std::size_t max_rank = 8;
-constexpr std::size_t max_depth = 4;
+constexpr std::size_t max_header_depth = 4;
 
 struct TypeRow {
   StoredType type;
@@ -62,7 +62,7 @@ class HeaderReader {
   explicit HeaderReader(const std::string& file) : file_(file) {}
 
   std::vector<Entry> entries(std::string_view text) const {
-    const auto header = base::parse_json(text, file_ + " header", {max_depth, max_header_bytes});
+    const auto header = base::parse_json(text, file_ + " header", {max_header_depth, max_header_bytes});
     if (!header.is_object()) {
       refuse(file_, "the header is no JSON object", "it maps tensor names to their places");
     }

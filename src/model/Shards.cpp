@@ -18,7 +18,7 @@ using base::json_quote;
 
 constexpr auto single_file = "model.safetensors";
 constexpr auto index_file = "model.safetensors.index.json";
-constexpr std::size_t max_depth = 8;
+constexpr std::size_t max_index_depth = 8;
 
 bool is_plain_shard_name(const std::string& name) {
   const auto plain = [](unsigned char letter) {
@@ -30,7 +30,7 @@ bool is_plain_shard_name(const std::string& name) {
 
 // Tensor name -> shard, as the index says.
 std::map<std::string, std::string> read_index(const base::SharedBytes& content, const std::string& place) {
-  const auto index = base::parse_json(content.text(), place, {max_depth});
+  const auto index = base::parse_json(content.text(), place, {max_index_depth});
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
     throw InputError(place + ": " + describe("weight_map is missing", "it maps tensor names to shard files"));
   }

@@ -1,17 +1,18 @@
 #include "probe/EffectsProbe.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "base/Check.hpp"
 #include "base/Philox.hpp"
 #include "stats/EffectSize.hpp"
+#include "stats/Undefined.hpp"
 #include "stats/VectorSums.hpp"
 
 namespace stereosweep::probe {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
+
 constexpr double least_variance = stats::cosine_rounding * stats::cosine_rounding;
 
 /// The vector that stands for a word in one sample.
@@ -47,7 +48,7 @@ double mean_of(std::span<const double> values) {
 }
 
 /// Numbers of one sample of one test, written into a block's columns.
-struct Place {
+struct EffectPlace {
   std::span<double> association;
   std::span<double> deviation;  ///< empty where the block has no such column
   double& effect_size;
@@ -71,7 +72,7 @@ class Sampler {
   }
 
   template <class Draw>
-  void compute(const VectorStore& store, const Draw& draw, const Place& out) {
+  void compute(const VectorStore& store, const Draw& draw, const EffectPlace& out) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const auto context = draw(places_[i]);
       drawn_[i] = {store.row(places_[i], context), store.inverse_length(places_[i], context)};
@@ -95,7 +96,7 @@ class Sampler {
   }
 
   /// Mean unit vector of A minus that of B: a target's association is its cosine with all of them at once.
-  void compute_weat(const Place& out) {
+  void compute_weat(const EffectPlace& out) {
     std::fill(contrast_.begin(), contrast_.end(), 0.0);
     for (std::size_t i = 0; i < num_a_ + num_b_; ++i) {
       const auto& drawn = drawn_[num_targets_ + i];
@@ -123,7 +124,7 @@ class Sampler {
   }
 
   /// Every cosine is needed: the deviation is over them.
-  void compute_wefat(const Place& out) {
+  void compute_wefat(const EffectPlace& out) {
     const auto attributes = num_a_ + num_b_;
     units_.assign(attributes * dimension_, 0.0);
     for (std::size_t i = 0; i < attributes; ++i) {

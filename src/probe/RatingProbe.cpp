@@ -9,11 +9,12 @@
 #include "base/Text.hpp"
 #include "probe/RatingSchema.hpp"
 #include "prompt/ChatPrompt.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::probe {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 
 std::string letter(std::size_t place) { return {static_cast<char>('A' + place)}; }
 

@@ -9,7 +9,7 @@ namespace stereosweep::probe {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x31424152;  // "RAB1"
+constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
 [[noreturn]] void refuse(const std::string& why) { throw base::Error(base::describe("no valid raw block", why)); }
 
@@ -112,14 +112,14 @@ std::uint64_t RawSchema::values_per_context(const CubeSchema& cube) const {
 }
 
 void RawBlock::write(base::ByteWriter& out) const {
-  out.number(magic).number(static_cast<std::uint32_t>(columns.size()));
+  out.number(block_magic).number(static_cast<std::uint32_t>(columns.size()));
   for (const auto& column : columns) {
     write_column(out, column);
   }
 }
 
 RawBlock RawBlock::read(base::ByteReader& in, const RawSchema& schema, std::uint64_t num_contexts) {
-  if (in.number<std::uint32_t>() != magic) {
+  if (in.number<std::uint32_t>() != block_magic) {
     refuse("magic number");
   }
   if (in.number<std::uint32_t>() != schema.cubes.size()) {

@@ -16,7 +16,7 @@
 namespace stereosweep::probe {
 namespace {
 
-constexpr std::string_view magic = "SSWVECT1";
+constexpr std::string_view store_magic = "SSWVECT1";
 constexpr std::uint64_t alignment = 64;
 
 /// All that stands before the rows, padded.
@@ -27,7 +27,7 @@ std::vector<std::byte> head_of(std::span<const WordVectors> words, std::uint64_t
     head.text(word.word).number(word.usable).raw(std::as_bytes(std::span(word.digest)));
   }
   base::ByteWriter out;
-  out.raw(std::as_bytes(std::span(magic))).number(std::uint64_t{head.bytes().size()}).raw(head.bytes());
+  out.raw(std::as_bytes(std::span(store_magic))).number(std::uint64_t{head.bytes().size()}).raw(head.bytes());
   base::Sha256 hash;
   hash.update(out.bytes());
   const auto digest = hash.finish();

@@ -13,7 +13,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
 /// The first word, lower case: ASCII letters only.
-std::string first_word(std::string_view text) {
+std::string first_word_in_lower_case(std::string_view text) {
   std::string word;
   for (std::size_t i = 0; i < text.size() && is_letter(text[i]); ++i) {
     word += lower(text[i]);
@@ -95,7 +95,7 @@ bool drop_opener(std::string_view& text) {
 }  // namespace
 
 std::string indefinite_article(std::string_view words) {
-  const std::string word = first_word(words);
+  const std::string word = first_word_in_lower_case(words);
   if (word.empty()) {
     return opens_with_marked_vowel(words) ? "an" : "a";
   }
@@ -162,7 +162,7 @@ std::string lower_function_word(std::string_view text) {
       "everyone", "few",    "for", "from",    "here",  "how",  "if",   "in",     "it",      "many",  "most",
       "no",       "nobody", "of",  "often",   "on",    "one",  "our",  "people", "several", "some",  "someone",
       "such",     "that",   "the", "there",   "these", "they", "this", "those",  "we",      "what",  "why"};
-  const std::string word = first_word(text);
+  const std::string word = first_word_in_lower_case(text);
   const bool whole = text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ',';
   std::string out(text);
   if (whole && std::find(words.begin(), words.end(), word) != words.end()) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/Json.hpp"
 #include "base/Sha256.hpp"
@@ -10,6 +9,7 @@
 #include "results/Layout.hpp"
 #include "results/PendingFile.hpp"
 #include "results/StatisticsAttributes.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -19,7 +19,7 @@ using probe::ElementType;
 using Names = std::vector<std::string>;
 using Numbers = std::vector<double>;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 constexpr std::array<const char*, 4> method_names = {"none", "exact", "monte_carlo", "monte_carlo_early_end"};
 constexpr std::array<const char*, 2> detection_kinds = {"intersectional", "emergent"};
 

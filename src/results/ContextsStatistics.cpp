@@ -21,7 +21,7 @@ namespace {
 
 using domain::EmbeddingStatistics;
 using Kind = domain::EmbeddingTest::Kind;
-constexpr double nan = SampleSummary::nan;
+using stats::nan;
 
 /// An automatic test is exact up to this many words, the largest published test (32 and 32): about a minute of one
 /// core, a second up to 52. It does not depend on the number of ranks.

@@ -15,7 +15,7 @@ CubeSchema number_cube(std::string name, std::string units, std::string long_nam
 }
 
 template <class Strings>
-probe::AxisSchema axis(const char* name, const char* long_name, const Strings& labels) {
+probe::AxisSchema labelled_axis(const char* name, const char* long_name, const Strings& labels) {
   return {name, long_name, Names(labels.begin(), labels.end()), {}};
 }
 
@@ -76,10 +76,10 @@ void CoreferenceFile::add_axes() {
     layout_->add_axis(outer);
   }
   layout_->add_axis(schema.inner_axis("occupation"));
-  layout_->add_axis(axis("type", "type of the sentences", sentence_types));
-  layout_->add_axis(axis("stereotype", "sentences that count", stereotype_sets));
-  layout_->add_axis(axis("gender", "pronouns that count", gender_sets));
-  layout_->add_axis(axis("metric", "number of a sentence", stats::coreference_metric_names));
+  layout_->add_axis(labelled_axis("type", "type of the sentences", sentence_types));
+  layout_->add_axis(labelled_axis("stereotype", "sentences that count", stereotype_sets));
+  layout_->add_axis(labelled_axis("gender", "pronouns that count", gender_sets));
+  layout_->add_axis(labelled_axis("metric", "number of a sentence", stats::coreference_metric_names));
 }
 
 void CoreferenceFile::add(std::size_t condition, const ConditionNumbers& numbers) {
@@ -120,8 +120,9 @@ void CoreferenceFile::write_estimates(const std::string& name, const std::string
 }
 
 void CoreferenceFile::write_privilege(const CoreferenceResult& result) {
-  layout_->add_axis(axis("attribute", "attribute with a privileged and a disadvantaged side", result.attributes));
-  layout_->add_axis(axis("placement", "where the markers stand; aug3: aug3a against aug3b", placements));
+  layout_->add_axis(
+      labelled_axis("attribute", "attribute with a privileged and a disadvantaged side", result.attributes));
+  layout_->add_axis(labelled_axis("placement", "where the markers stand; aug3: aug3a against aug3b", placements));
   const Names axes = {"attribute", "placement", "type", "stereotype", "gender", "metric"};
   write_estimates("privileged_minus_disadvantaged",
                   "mean over sentences of the mean over privileged minus the mean over disadvantaged markers", axes,

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include "base/Error.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 
-[[noreturn]] void refuse(const ResultFile& file, const std::string& why) {
+[[noreturn]] void refuse_result(const ResultFile& file, const std::string& why) {
   throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
 }
 
@@ -22,7 +22,7 @@ const std::vector<std::string>& coordinate(const ResultFile& file, std::size_t a
   const auto found =
       std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& item) { return item.name == name; });
   if (found == coordinates.end()) {
-    refuse(file, "its axis '" + file.schema().outer_axes[axis].name + "' has no coordinate '" + name + "'");
+    refuse_result(file, "its axis '" + file.schema().outer_axes[axis].name + "' has no coordinate '" + name + "'");
   }
   return found->values;
 }
@@ -30,7 +30,7 @@ const std::vector<std::string>& coordinate(const ResultFile& file, std::size_t a
 std::size_t index_of(const ResultFile& file, const std::string& value, const std::string& first,
                      const std::string& second) {
   if (value != first && value != second) {
-    refuse(file, "'" + value + "' is neither '" + first + "' nor '" + second + "'");
+    refuse_result(file, "'" + value + "' is neither '" + first + "' nor '" + second + "'");
   }
   return value == first ? 0 : 1;
 }
@@ -39,11 +39,11 @@ std::size_t index_of(const ResultFile& file, const std::string& value, const std
 
 CoreferenceReader::CoreferenceReader(const ResultFile& file) : file_(file) {
   if (file.text("schema") != "stereosweep/coreference") {
-    refuse(file, "it is no result of the probe 'coreference'");
+    refuse_result(file, "it is no result of the probe 'coreference'");
   }
   const auto& axes = file.schema().outer_axes;
   if (axes.size() != 3 || axes[0].name != "condition" || axes[1].name != "question" || axes[2].name != "sentence") {
-    refuse(file, "its axes are not condition, question, sentence");
+    refuse_result(file, "its axes are not condition, question, sentence");
   }
   const auto& augmentations = coordinate(file, 0, "augmentation");
   const auto& attributes = coordinate(file, 0, "attribute");
@@ -76,7 +76,7 @@ std::size_t CoreferenceReader::column(const std::string& name) const {
   const auto& cubes = file_.schema().cubes;
   const auto found = std::find_if(cubes.begin(), cubes.end(), [&](const auto& cube) { return cube.name == name; });
   if (found == cubes.end()) {
-    refuse(file_, "it has no cube '" + name + "'");
+    refuse_result(file_, "it has no cube '" + name + "'");
   }
   return static_cast<std::size_t>(found - cubes.begin());
 }

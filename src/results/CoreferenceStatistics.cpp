@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "results/CoreferenceFile.hpp"
 #include "results/CoreferenceReader.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 constexpr std::size_t num_metrics = stats::num_coreference_metrics;
 /// Columns of one [stereotype, gender]: how many sentences, then the sum of each metric.
 constexpr std::size_t part_width = 1 + num_metrics;

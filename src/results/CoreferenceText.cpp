@@ -9,13 +9,12 @@
 namespace stereosweep::results {
 namespace {
 
-constexpr std::size_t num_metrics = stats::num_coreference_metrics;
 constexpr std::size_t all = 2;  ///< of the sets of stereotypes and genders
 constexpr auto share = static_cast<std::size_t>(stats::CoreferenceMetric::share);
 
 const Estimate& mean_of(const SentenceSummary& summary, std::size_t stereotype, std::size_t gender,
                         stats::CoreferenceMetric metric) {
-  return summary.means[(3 * stereotype + gender) * num_metrics + static_cast<std::size_t>(metric)];
+  return summary.means[(3 * stereotype + gender) * stats::num_coreference_metrics + static_cast<std::size_t>(metric)];
 }
 
 /// A disparity with its name, for sorting.
@@ -89,8 +88,8 @@ std::string coreference_disparities_text(const CoreferenceResult& result, std::s
   std::vector<Row> privilege;
   for (std::size_t type = 0; type < sentence_types.size(); ++type) {
     for (std::size_t gender = 0; gender < gender_sets.size(); ++gender) {
-      const auto index = gender * num_metrics + share;
-      const auto mean = (3 * all + gender) * num_metrics + share;
+      const auto index = gender * stats::num_coreference_metrics + share;
+      const auto mean = (3 * all + gender) * stats::num_coreference_metrics + share;
       for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
         const Row row{{result.conditions[condition], sentence_types[type], gender_sets[gender]}, {}};
         pro_anti.push_back({row.names, result.summaries[2 * condition + type].pro_minus_anti[index]});

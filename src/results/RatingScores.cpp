@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -11,13 +10,14 @@
 #include "stats/Aggregate.hpp"
 #include "stats/Ratings.hpp"
 #include "stats/Spread.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
 namespace {
 
 using probe::RatingColumn;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 constexpr std::size_t num_orders = 2;
 constexpr std::size_t num_forms = 2;
 constexpr std::size_t sampled = 2;  ///< index of the measure, where there is one

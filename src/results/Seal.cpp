@@ -20,9 +20,9 @@
 namespace stereosweep::results {
 namespace {
 
-constexpr std::string_view head = "stereosweep-seal/1 sha256=";
-constexpr std::string_view tail = " end-of-result\n";
-constexpr std::size_t window = std::size_t{1} << 20;
+constexpr std::string_view seal_head = "stereosweep-seal/1 sha256=";
+constexpr std::string_view seal_tail = " end-of-result\n";
+constexpr std::size_t seal_window = std::size_t{1} << 20;
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file, const std::string& why) {
   throw base::InputError(base::describe("cannot read '" + file.string() + "'", why));
@@ -42,7 +42,7 @@ std::ifstream open(const std::filesystem::path& file) {
 
 std::string seal_of(std::ifstream& in, std::uint64_t size, const std::filesystem::path& file) {
   base::Sha256 hash;
-  std::vector<char> part(window);
+  std::vector<char> part(seal_window);
   for (auto left = size; left > 0;) {
     const auto length = std::min<std::uint64_t>(left, part.size());
     if (!in.read(part.data(), static_cast<std::streamsize>(length))) {
@@ -53,7 +53,7 @@ std::string seal_of(std::ifstream& in, std::uint64_t size, const std::filesystem
   }
   std::array<char, 32> number{};
   std::snprintf(number.data(), number.size(), "%016llu", static_cast<unsigned long long>(size));
-  return std::string(head) + base::to_hex(hash.finish()) + " bytes=" + number.data() + std::string(tail);
+  return std::string(seal_head) + base::to_hex(hash.finish()) + " bytes=" + number.data() + std::string(seal_tail);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ Seal check_seal(const std::filesystem::path& file) {
   if (!in.read(found.data(), seal_bytes)) {
     fail_to_read(file, "reading stops before its end");
   }
-  if (!found.starts_with(head) && !found.ends_with(tail)) {
+  if (!found.starts_with(seal_head) && !found.ends_with(seal_tail)) {
     return Seal::none;
   }
   in.seekg(0);

@@ -1,10 +1,9 @@
 #include "results/StatisticsFile.hpp"
 
-#include <limits>
-
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "results/StatisticsAttributes.hpp"
+#include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
 
@@ -13,7 +12,7 @@ namespace {
 using probe::CubeSchema;
 using probe::ElementType;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using stats::nan;
 const std::vector<std::string> coverage_names = {"all", "some", "none"};
 const std::vector<std::string> reason_names = {"ok", "no_values", "too_few", "constant", "not_finite", "not_rated"};
 constexpr std::uint8_t not_rated = 5;

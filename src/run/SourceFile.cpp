@@ -7,12 +7,12 @@
 
 namespace stereosweep::run {
 namespace {
-constexpr std::string_view magic = "stereosweep-source/1";
+constexpr std::string_view source_magic = "stereosweep-source/1";
 }  // namespace
 
 std::vector<std::byte> encode(const SourceFile& source) {
   base::ByteWriter out;
-  out.text(magic).number(std::uint64_t{source.files.size()});
+  out.text(source_magic).number(std::uint64_t{source.files.size()});
   for (const auto& file : source.files) {
     out.text(file.label).number(file.size).number(file.modified);
   }
@@ -21,7 +21,7 @@ std::vector<std::byte> encode(const SourceFile& source) {
 
 SourceFile decode_source(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
-  if (in.text() != magic) {
+  if (in.text() != source_magic) {
     throw base::Error(base::describe("a list of contexts cannot be read", "another version of this program wrote it"));
   }
   SourceFile source;

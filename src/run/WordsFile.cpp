@@ -7,14 +7,14 @@
 
 namespace stereosweep::run {
 namespace {
-constexpr std::string_view magic = "stereosweep-words/1";
+constexpr std::string_view words_magic = "stereosweep-words/1";
 }  // namespace
 
 bool WordsFile::operator==(const WordsFile& other) const { return encode(*this) == encode(other); }
 
 std::vector<std::byte> encode(const WordsFile& content) {
   base::ByteWriter out;
-  out.text(magic).text(content.settings).number(content.dimension);
+  out.text(words_magic).text(content.settings).number(content.dimension);
   out.number(content.cost.queries).number(content.cost.distinct_sequences).number(content.cost.distinct_tokens);
   out.number(content.cost.head_rows).number(std::uint64_t{content.words.size()});
   for (const auto& word : content.words) {
@@ -26,7 +26,7 @@ std::vector<std::byte> encode(const WordsFile& content) {
 
 WordsFile decode_words(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
-  if (in.text() != magic) {
+  if (in.text() != words_magic) {
     throw base::Error(base::describe("a list of words cannot be read", "another version of this program wrote it"));
   }
   WordsFile content;

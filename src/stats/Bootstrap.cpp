@@ -51,7 +51,6 @@ std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::
 }
 
 Interval percentile_interval(std::vector<double> replicates, double confidence) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto wanted = replicates.size();
   std::erase_if(replicates, [](double value) { return !std::isfinite(value); });
   if (replicates.size() < 2 || replicates.size() * 10 < wanted * 9) {

@@ -7,6 +7,8 @@
 
 namespace stereosweep::stats {
 
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
 enum class Reason : std::uint8_t {
   ok = 0,
   no_values = 1,   ///< nothing to compute from
@@ -19,7 +21,7 @@ std::string_view name_of(Reason reason);
 
 /// A number, or NaN with the reason.
 struct Value {
-  double value = std::numeric_limits<double>::quiet_NaN();
+  double value = nan;
   Reason reason = Reason::no_values;
   bool defined() const { return reason == Reason::ok; }
 };

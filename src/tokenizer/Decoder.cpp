@@ -19,17 +19,17 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 constexpr std::size_t max_grown = std::size_t{1} << 24;  // bytes; forty replacements in turn can double a text each
 
 /// One step given as a function.
-class Step final : public Decoder {
+class DecoderStep final : public Decoder {
  public:
-  explicit Step(std::function<void(std::vector<std::string>&)> change) : change_(std::move(change)) {}
+  explicit DecoderStep(std::function<void(std::vector<std::string>&)> change) : change_(std::move(change)) {}
   void apply(std::vector<std::string>& tokens) const override { change_(tokens); }
 
  private:
   std::function<void(std::vector<std::string>&)> change_;
 };
 
-std::unique_ptr<Decoder> make_step(std::function<void(std::vector<std::string>&)> change) {
-  return std::make_unique<Step>(std::move(change));
+std::unique_ptr<Decoder> make_decoder_step(std::function<void(std::vector<std::string>&)> change) {
+  return std::make_unique<DecoderStep>(std::move(change));
 }
 
 // The spaces that BERT's decoder takes out again.
@@ -54,7 +54,7 @@ std::string clean_up(std::string text) {
 std::unique_ptr<Decoder> read_word_piece(const Field& field) {
   const auto prefix = field.text_or("prefix", "##");
   const bool cleans = field.flag_or("cleanup", true);
-  return make_step([prefix, cleans](std::vector<std::string>& tokens) {
+  return make_decoder_step([prefix, cleans](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i].starts_with(prefix)) {
         tokens[i].erase(0, prefix.size());
@@ -88,7 +88,7 @@ void decode_bytes(std::vector<std::string>& tokens) {
 
 std::unique_ptr<Decoder> read_byte_pairs(const Field& field) {
   const auto suffix = field.text_or("suffix", "</w>");
-  return make_step([suffix](std::vector<std::string>& tokens) {
+  return make_decoder_step([suffix](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] = base::replace_all(std::move(tokens[i]), suffix, i + 1 == tokens.size() ? "" : " ");
     }
@@ -99,7 +99,7 @@ std::unique_ptr<Decoder> read_metaspace(const Field& field) {
   std::string mark;
   base::append_utf8(mark, field.at("replacement").character());
   const bool added = field.text_or("prepend_scheme", "always") != "never" && field.flag_or("add_prefix_space", true);
-  return make_step([mark, added](std::vector<std::string>& tokens) {
+  return make_decoder_step([mark, added](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] = base::replace_all(std::move(tokens[i]), mark, i == 0 && added ? "" : " ");
     }
@@ -156,7 +156,7 @@ std::unique_ptr<Decoder> read_strip(const Field& field) {
   base::append_utf8(content, field.at("content").character());
   const auto start = field.at("start").number();
   const auto stop = field.at("stop").number();
-  return make_step([content, start, stop](std::vector<std::string>& tokens) {
+  return make_decoder_step([content, start, stop](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
       for (std::size_t i = 0; i < start && token.starts_with(content); ++i) {
         token.erase(0, content.size());
@@ -174,7 +174,7 @@ std::unique_ptr<Decoder> read_replace(const Field& field) {
   if (field.at("pattern").find("Regex") && content.find('$') != std::string::npos) {
     field.at("content").refuse("\"$\" in the replacement of an expression", "groups are not supported");
   }
-  return make_step([pattern, content](std::vector<std::string>& tokens) {
+  return make_decoder_step([pattern, content](std::vector<std::string>& tokens) {
     std::vector<Match> parts;
     for (auto& token : tokens) {
       parts.clear();
@@ -198,7 +198,7 @@ std::unique_ptr<Decoder> read_sequence(const Field& field) {
   for (const auto& item : field.at("decoders").items()) {
     steps.push_back(read_decoder(item));
   }
-  return make_step([steps](std::vector<std::string>& tokens) {
+  return make_decoder_step([steps](std::vector<std::string>& tokens) {
     for (const auto& step : steps) {
       step->apply(tokens);
     }
@@ -259,7 +259,7 @@ std::unique_ptr<Decoder> read_decoder(const Field& field) {
     return read_word_piece(field);
   }
   if (type == "ByteLevel") {
-    return make_step(decode_bytes);
+    return make_decoder_step(decode_bytes);
   }
   if (type == "BPEDecoder") {
     return read_byte_pairs(field);
@@ -268,10 +268,10 @@ std::unique_ptr<Decoder> read_decoder(const Field& field) {
     return read_metaspace(field);
   }
   if (type == "ByteFallback") {
-    return make_step(join_byte_tokens);
+    return make_decoder_step(join_byte_tokens);
   }
   if (type == "Fuse") {
-    return make_step([](std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; });
+    return make_decoder_step([](std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; });
   }
   if (type == "Strip") {
     return read_strip(field);

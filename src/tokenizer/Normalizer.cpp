@@ -88,9 +88,9 @@ class Bert final : public Normalizer {
 };
 
 /// One step without settings.
-class Step final : public Normalizer {
+class NormalizerStep final : public Normalizer {
  public:
-  explicit Step(std::function<void(AlignedText&)> change) : change_(std::move(change)) {}
+  explicit NormalizerStep(std::function<void(AlignedText&)> change) : change_(std::move(change)) {}
   void apply(AlignedText& text) const override { change_(text); }
 
  private:
@@ -152,9 +152,9 @@ class Replace final : public Normalizer {
   std::string content_;
 };
 
-class Sequence final : public Normalizer {
+class NormalizerSequence final : public Normalizer {
  public:
-  explicit Sequence(const Field& field) {
+  explicit NormalizerSequence(const Field& field) {
     for (const auto& item : field.at("normalizers").items()) {
       steps_.push_back(read_normalizer(item));
     }
@@ -169,12 +169,12 @@ class Sequence final : public Normalizer {
   std::vector<std::unique_ptr<Normalizer>> steps_;
 };
 
-std::unique_ptr<Normalizer> make_step(std::function<void(AlignedText&)> change) {
-  return std::make_unique<Step>(std::move(change));
+std::unique_ptr<Normalizer> make_normalizer_step(std::function<void(AlignedText&)> change) {
+  return std::make_unique<NormalizerStep>(std::move(change));
 }
 
 std::unique_ptr<Normalizer> make_form(Form form, Composition composition) {
-  return make_step([form, composition](AlignedText& text) { make_normal(text, form, composition); });
+  return make_normalizer_step([form, composition](AlignedText& text) { make_normal(text, form, composition); });
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::unique_ptr<Normalizer> read_normalizer(const Field& field) {
     return std::make_unique<Bert>(field);
   }
   if (type == "Lowercase") {
-    return make_step(make_lowercase);
+    return make_normalizer_step(make_lowercase);
   }
   if (type == "NFD" || type == "NFKD") {
     return make_form(type == "NFD" ? Form::canonical : Form::compatible, Composition::none);
@@ -194,26 +194,26 @@ std::unique_ptr<Normalizer> read_normalizer(const Field& field) {
     return make_form(type == "NFC" ? Form::canonical : Form::compatible, Composition::composed);
   }
   if (type == "StripAccents") {
-    return make_step([](AlignedText& text) { drop(text, classes::combining_mark); });
+    return make_normalizer_step([](AlignedText& text) { drop(text, classes::combining_mark); });
   }
   if (type == "Strip") {
     return std::make_unique<Strip>(field);
   }
   if (type == "Prepend") {
-    return make_step([prefix = field.at("prepend").text()](AlignedText& text) { text.prepend(prefix); });
+    return make_normalizer_step([prefix = field.at("prepend").text()](AlignedText& text) { text.prepend(prefix); });
   }
   if (type == "Replace") {
     return std::make_unique<Replace>(field);
   }
   if (type == "ByteLevel") {
-    return make_step([](AlignedText& text) {
+    return make_normalizer_step([](AlignedText& text) {
       AlignedText out = text.part(0, 0);
       append_byte_level(out, text, 0, text.size());
       text = std::move(out);
     });
   }
   if (type == "Sequence") {
-    return std::make_unique<Sequence>(field);
+    return std::make_unique<NormalizerSequence>(field);
   }
   if (type == "Precompiled") {
     return make_precompiled(field);

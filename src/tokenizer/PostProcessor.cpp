@@ -94,7 +94,7 @@ class Wrap final : public PostProcessor {
   std::vector<TokenId> before_, behind_;
 };
 
-class Sequence final : public PostProcessor {
+class PostProcessorSequence final : public PostProcessor {
  public:
   void add(std::unique_ptr<PostProcessor> step) { steps_.push_back(std::move(step)); }
   void apply(std::string_view input, SpecialTokens special, std::vector<Token>& tokens) const override {
@@ -172,7 +172,7 @@ std::unique_ptr<PostProcessor> read_post_processor(const Field& field) {
     return read_wrap(field);
   }
   if (type == "RobertaProcessing") {
-    auto steps = std::make_unique<Sequence>();
+    auto steps = std::make_unique<PostProcessorSequence>();
     steps->add(std::make_unique<TrimOffsets>(field));
     steps->add(read_wrap(field));
     return steps;
@@ -181,7 +181,7 @@ std::unique_ptr<PostProcessor> read_post_processor(const Field& field) {
     return read_template(field);
   }
   if (type == "Sequence") {
-    auto steps = std::make_unique<Sequence>();
+    auto steps = std::make_unique<PostProcessorSequence>();
     for (const auto& item : field.at("processors").items()) {
       steps->add(read_post_processor(item));
     }

@@ -98,10 +98,10 @@ class Split final : public PreTokenizer {
   Sense sense_;
 };
 
-class Sequence final : public PreTokenizer {
+class PreTokenizerSequence final : public PreTokenizer {
  public:
-  Sequence() = default;
-  explicit Sequence(const Field& field) {
+  PreTokenizerSequence() = default;
+  explicit PreTokenizerSequence(const Field& field) {
     for (const auto& item : field.at("pretokenizers").items()) {
       add(read_pre_tokenizer(item));
     }
@@ -226,7 +226,7 @@ std::unique_ptr<PreTokenizer> read_split(const Field& field) {
 }
 
 std::unique_ptr<PreTokenizer> make_bert() {
-  auto steps = std::make_unique<Sequence>();
+  auto steps = std::make_unique<PreTokenizerSequence>();
   steps->add(make_split(make_class_pattern(classes::white_space), Behavior::removed));
   steps->add(make_split(make_class_pattern(classes::punctuation), Behavior::isolated));
   return steps;
@@ -264,7 +264,7 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Field& field) {
     return std::make_unique<Metaspace>(field);
   }
   if (type == "Sequence") {
-    return std::make_unique<Sequence>(field);
+    return std::make_unique<PreTokenizerSequence>(field);
   }
   field.refuse_type(
       "BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Split, Metaspace, Sequence");

@@ -48,6 +48,9 @@ TEST(Text, SplitJoinTrimReplace) {
   EXPECT_EQ(trim(" \t x y\n"), "x y");
   EXPECT_EQ(trim(" "), "");
   EXPECT_EQ(replace_all("aaa", "a", "aa"), "aaaaaa");
+  EXPECT_EQ(count_of("{a} {a group} {a}", "{a}"), 2U);
+  EXPECT_EQ(count_of("aaa", "aa"), 1U);
+  EXPECT_EQ(count_of("", "a"), 0U);
   EXPECT_EQ(with_thousands(1234567), "1,234,567");
   EXPECT_EQ(with_thousands(123), "123");
   EXPECT_EQ(counted(0, "rank"), "0 ranks");

@@ -20,11 +20,11 @@
 namespace stereosweep::model::families {
 namespace {
 
-const Sizes sizes = {{{"vocab_size"}, 65024},
-                     {{"n_embed", "hidden_size"}, 4544},
-                     {{"num_hidden_layers", "n_layer"}, 32},
-                     {{"num_attention_heads", "n_head"}, 71},
-                     {{"max_position_embeddings"}, 2048}};
+const Sizes falcon_sizes = {{{"vocab_size"}, 65024},
+                            {{"n_embed", "hidden_size"}, 4544},
+                            {{"num_hidden_layers", "n_layer"}, 32},
+                            {{"num_attention_heads", "n_head"}, 71},
+                            {{"max_position_embeddings"}, 2048}};
 
 CausalNames falcon_names() {
   CausalNames names;
@@ -90,8 +90,8 @@ void set_falcon_key_heads(const ConfigFields& fields, CausalSpecification& speci
 }  // namespace
 
 CausalSpecification read_falcon(const ConfigFields& fields) {
-  auto specification = read_sizes(fields, sizes);
-  set_head_width(fields, sizes, specification);
+  auto specification = read_sizes(fields, falcon_sizes);
+  set_head_width(fields, falcon_sizes, specification);
   specification.inner = fields.size("ffn_hidden_size", 4 * specification.hidden);
   specification.norm = NormKind::layer;
   specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);

@@ -10,11 +10,11 @@
 namespace stereosweep::model::families {
 namespace {
 
-const Sizes sizes = {{{"vocab_size"}, 50400},
-                     {{"n_embd", "hidden_size"}, 4096},
-                     {{"n_layer", "num_hidden_layers"}, 28},
-                     {{"n_head", "num_attention_heads"}, 16},
-                     {{"n_positions", "max_position_embeddings"}, 2048}};
+const Sizes gptj_sizes = {{{"vocab_size"}, 50400},
+                          {{"n_embd", "hidden_size"}, 4096},
+                          {{"n_layer", "num_hidden_layers"}, 28},
+                          {{"n_head", "num_attention_heads"}, 16},
+                          {{"n_positions", "max_position_embeddings"}, 2048}};
 
 CausalNames gptj_names() {
   CausalNames names;
@@ -37,8 +37,8 @@ CausalNames gptj_names() {
 }  // namespace
 
 CausalSpecification read_gptj(const ConfigFields& fields) {
-  auto specification = read_sizes(fields, sizes);
-  set_head_width(fields, sizes, specification);
+  auto specification = read_sizes(fields, gptj_sizes);
+  set_head_width(fields, gptj_sizes, specification);
   specification.inner = fields.size("n_inner", 4 * specification.hidden);
   specification.norm = NormKind::layer;
   specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);

@@ -8,11 +8,11 @@
 namespace stereosweep::model::families {
 namespace {
 
-const Sizes sizes = {{{"vocab_size"}, 50432},
-                     {{"hidden_size"}, 6144},
-                     {{"num_hidden_layers"}, 44},
-                     {{"num_attention_heads"}, 64},
-                     {{"max_position_embeddings"}, 2048}};
+const Sizes gpt_neox_sizes = {{{"vocab_size"}, 50432},
+                              {{"hidden_size"}, 6144},
+                              {{"num_hidden_layers"}, 44},
+                              {{"num_attention_heads"}, 64},
+                              {{"max_position_embeddings"}, 2048}};
 
 CausalNames neox_names() {
   CausalNames names;
@@ -33,8 +33,8 @@ CausalNames neox_names() {
 }  // namespace
 
 CausalSpecification read_gpt_neox(const ConfigFields& fields) {
-  auto specification = read_sizes(fields, sizes);
-  set_head_width(fields, sizes, specification);
+  auto specification = read_sizes(fields, gpt_neox_sizes);
+  set_head_width(fields, gpt_neox_sizes, specification);
   specification.inner = fields.size("intermediate_size", 24576);
   specification.norm = NormKind::layer;
   specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);

@@ -8,11 +8,11 @@
 namespace stereosweep::model::families {
 namespace {
 
-const Sizes sizes = {{{"vocab_size"}, 50272},
-                     {{"hidden_size"}, 768},
-                     {{"num_hidden_layers"}, 12},
-                     {{"num_attention_heads"}, 12},
-                     {{"max_position_embeddings"}, 2048}};
+const Sizes opt_sizes = {{{"vocab_size"}, 50272},
+                         {{"hidden_size"}, 768},
+                         {{"num_hidden_layers"}, 12},
+                         {{"num_attention_heads"}, 12},
+                         {{"max_position_embeddings"}, 2048}};
 
 CausalNames opt_names() {
   CausalNames names;
@@ -30,8 +30,8 @@ CausalNames opt_names() {
 }  // namespace
 
 CausalSpecification read_opt(const ConfigFields& fields) {
-  auto specification = read_sizes(fields, sizes);
-  set_head_width(fields, sizes, specification);
+  auto specification = read_sizes(fields, opt_sizes);
+  set_head_width(fields, opt_sizes, specification);
   if (const auto width = fields.size("word_embed_proj_dim", specification.hidden); width != specification.hidden) {
     fields.refuse("word_embed_proj_dim", std::to_string(width) + " is not supported",
                   "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
