@@ -8,7 +8,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 flavour=${1:-auto}
 purpose=${2:-build}
-packages=(build-essential cmake ninja-build ccache pkg-config python3 python3-venv openmpi-bin libopenmpi-dev libhdf5-dev
+python_packages=(python3 python3-venv)
+packages=(build-essential cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libssl-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev
   wordnet-base)
 test_packages=(netcdf-bin shellcheck clang-format)
@@ -33,22 +34,42 @@ case $purpose in
   *) fail "unknown purpose '$purpose' (build or tests)" ;;
 esac
 
-install_packages() {
+# Those of the given Debian packages that are not installed, one per line.
+missing_of() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || printf '%s\n' "$package"
+  done
+}
+
+apt_install() {
+  (($#)) || return 0
+  say "installing $# Debian packages: $*"
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@" >&2
+}
+
+# Python first; the rest (one to three minutes) is installed beside the wheels, which come from elsewhere.
+install_all() {
   command -v dpkg-query >/dev/null || {
     say "not a Debian system: nothing is installed, the build will name what is missing (${packages[*]})"
+    install_python
     return
   }
-  local missing=() package
-  for package in "${packages[@]}"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
-  done
-  ((${#missing[@]})) || return 0
-  [ "$(id -u)" -eq 0 ] || fail "these Debian packages are missing, and installing them needs root:
-  apt-get install --no-install-recommends ${missing[*]}"
-  say "installing ${#missing[@]} Debian packages (one to three minutes): ${missing[*]}"
-  apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
-  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends \
-    "${missing[@]}" >&2
+  local for_python rest
+  mapfile -t for_python < <(missing_of "${python_packages[@]}")
+  mapfile -t rest < <(missing_of "${packages[@]}")
+  if ((${#for_python[@]} + ${#rest[@]})); then
+    [ "$(id -u)" -eq 0 ] || fail "these Debian packages are missing, and installing them needs root:
+  apt-get install --no-install-recommends ${for_python[*]} ${rest[*]}"
+    apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
+  fi
+  apt_install "${for_python[@]}"
+  apt_install "${rest[@]}" &
+  packages_job=$!
+  trap 'wait "$packages_job" || true' EXIT # never leave a package manager behind
+  install_python
+  trap - EXIT
+  wait "$packages_job" || fail "apt-get could not install the packages (see above)"
 }
 
 # One environment per set of requirements, outside the clone: a second clone pays nothing.
@@ -88,7 +109,6 @@ write_presets() {
   [ -e "$file" ] || printf '{"version": 4, "include": ["env/presets/presets.json"]}\n' >"$file"
 }
 
-install_packages
-install_python
+install_all
 write_presets
 printf '%s\n' "$venv/bin/python"
