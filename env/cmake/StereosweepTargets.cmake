@@ -1,5 +1,7 @@
-# stereosweep_add_room(NAME <room> [SOURCES ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
-#   src/ is the include root; warnings are errors for our own code only.
+# stereosweep_add_room(NAME <room> [SOURCES ...] [ALONE ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
+#   src/ is the include root; warnings are errors for our own code only. SOURCES are compiled in batches.
+#   ALONE: kernels for wider registers (nothing may be inlined into a clone that fuses products and sums), classes whose
+#   parts use an unnamed namespace (-Wsubobject-linkage), files with options of their own, generated files.
 # stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [NP n ...] [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
 #   one executable; with NP it is registered once per rank count under mpiexec; with OPERATORS it runs a second time with
 #   the kernels that CUDA would take, on the CPU.
@@ -8,11 +10,39 @@ target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
   -Wno-restrict)  # g++ 12 sees overlaps in std::string::insert that are not there (GCC bug 105329)
 
+# Most of a compile is the reading of headers (libtorch's alone take seconds), so neighbours of a room share one.
+# A batch includes them by their path below src/: the same text in every clone, so that a compiler cache finds it.
+function(stereosweep_make_batches result)
+  set(sources ${ARGN})
+  list(LENGTH sources count)
+  if(STEREOSWEEP_BATCH EQUAL 1 OR count EQUAL 0)
+    set(${result} ${sources} PARENT_SCOPE)
+    return()
+  endif()
+  file(RELATIVE_PATH room "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  math(EXPR batches "(${count} + ${STEREOSWEEP_BATCH} - 1) / ${STEREOSWEEP_BATCH}")
+  set(begin 0)
+  set(made "")
+  foreach(batch RANGE 1 ${batches})
+    math(EXPR end "${count} * ${batch} / ${batches}")
+    math(EXPR length "${end} - ${begin}")
+    list(SUBLIST sources ${begin} ${length} members)
+    list(TRANSFORM members REPLACE "(.+)" "#include \"${room}/\\1\"\n")
+    string(CONCAT text ${members})
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/batches/${batch}.cpp")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)   # untouched where nothing changed
+    list(APPEND made "${file}")
+    set(begin ${end})
+  endforeach()
+  set(${result} ${made} PARENT_SCOPE)
+endfunction()
+
 function(stereosweep_add_room)
-  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
   set(target stereosweep_${ROOM_NAME})
-  if(ROOM_SOURCES)
-    add_library(${target} STATIC ${ROOM_SOURCES})
+  stereosweep_make_batches(batches ${ROOM_SOURCES})
+  if(batches OR ROOM_ALONE)
+    add_library(${target} STATIC ${batches} ${ROOM_ALONE})
     target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${target} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE} stereosweep_warnings)
   else()

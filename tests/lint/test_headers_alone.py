@@ -16,18 +16,19 @@ BUILD = pathlib.Path(os.environ.get("STEREOSWEEP_BUILD_DIR", ROOT / "build" / "r
 
 
 def flags_by_room():
-    """Compiler and flags of one source per room, from the build's compile commands."""
+    """Compiler and flags of one source (or batch of sources) per room, from the build's compile commands."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     found = {}
     for entry in commands:
         path = pathlib.Path(entry["file"])
-        if path.is_relative_to(ROOT / "src"):
+        folder = next((folder for folder in (ROOT / "src", BUILD / "src") if path.is_relative_to(folder)), None)
+        if folder:
             words = shlex.split(entry["command"])
             if words[0].endswith("ccache"):
                 words = words[1:]
             keep = [word for index, word in enumerate(words)
                     if word not in ("-c", "-o") and words[index - 1] not in ("-o", "-c") and not word.startswith("-O")]
-            found.setdefault(path.relative_to(ROOT / "src").parts[0], keep)
+            found.setdefault(path.relative_to(folder).parts[0], keep)
     return found
 
 
