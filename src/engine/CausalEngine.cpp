@@ -165,4 +165,11 @@ std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> qu
   return std::move(plan.answers);
 }
 
+std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {
+  if (asked == query::Prediction::masked) {
+    return "it is a causal model";
+  }
+  return limits_.has_head ? std::nullopt : std::optional<std::string>("its checkpoint has no language-model head");
+}
+
 }  // namespace stereosweep::engine

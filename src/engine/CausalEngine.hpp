@@ -27,6 +27,7 @@ class CausalEngine : public query::Engine {
                CausalSettings settings);
   std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
   query::EngineCounts counts() const override { return counts_; }
+  std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
   CausalPlan planned(std::span<const query::Query> queries) const;

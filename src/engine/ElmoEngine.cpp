@@ -102,4 +102,8 @@ std::vector<query::Answer> ElmoEngine::answer(std::span<const query::Query> quer
   return std::move(plan.answers);
 }
 
+std::optional<std::string> ElmoEngine::lacks(query::Prediction /*asked*/) const {
+  return "of ELMo only vectors are read";
+}
+
 }  // namespace stereosweep::engine

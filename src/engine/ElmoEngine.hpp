@@ -21,6 +21,7 @@ class ElmoEngine : public query::Engine {
   ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer::Tokenizer& tokenizer, std::int64_t batch_tokens);
   std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
   query::EngineCounts counts() const override { return counts_; }
+  std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
   std::unique_ptr<model::ElmoModel> model_;

@@ -32,9 +32,8 @@ class MaskedPreparer {
 
   // Throws InputError where the query is at fault.
   MaskedTask operator()(const query::Fill& fill) const {
-    if (!limits_.has_head || !mask_) {
-      refuse_query("this model cannot fill masks",
-                   limits_.has_head ? "its tokenizer has no mask token" : "it has no masked-language-model head");
+    if (const auto why = lacks_masks(tokenizer_, limits_)) {
+      refuse_query("this model cannot fill masks", *why);
     }
     MaskedTask task;
     task.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, input_).ids;
@@ -114,6 +113,13 @@ bool task_comes_before(const MaskedTask& left, const MaskedTask& right) {
 }
 
 }  // namespace
+
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits) {
+  if (!limits.has_head) {
+    return "it has no masked-language-model head";
+  }
+  return tokenizer.mask_id() ? std::nullopt : std::optional<std::string>("its tokenizer has no mask token");
+}
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
                        const MaskedLimits& limits) {

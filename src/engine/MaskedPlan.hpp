@@ -6,7 +6,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/QueryInput.hpp"
@@ -45,6 +47,9 @@ struct MaskedPlan {
   std::vector<Sequence> sequences;     ///< by layer, length, ids
   std::vector<InputRows> input_rows;   ///< in the order of the queries
 };
+
+/// Why the model predicts nothing behind masks; nothing where it does.
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits);
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
                        const MaskedLimits& limits);

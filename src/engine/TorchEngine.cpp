@@ -288,4 +288,8 @@ std::vector<query::Answer> TorchEngine::answer(std::span<const query::Query> que
   return std::move(plan.answers);
 }
 
+std::optional<std::string> TorchEngine::lacks(query::Prediction asked) const {
+  return asked == query::Prediction::masked ? lacks_masks(tokenizer_, limits_) : "it is a masked model";
+}
+
 }  // namespace stereosweep::engine

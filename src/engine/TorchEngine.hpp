@@ -25,6 +25,7 @@ class TorchEngine : public query::Engine {
               std::int64_t batch_tokens);
   std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
   query::EngineCounts counts() const override { return counts_; }
+  std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
   MaskedPlan planned(std::span<const query::Query> queries) const;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "query/Query.hpp"
@@ -33,6 +35,9 @@ struct EngineCounts {
   }
 };
 
+/// What a model predicts: tokens behind masks (Fill), or the next token (Continue, Generate).
+enum class Prediction { masked, next };
+
 /// Answers are a function of the span's content and the engine's settings alone: not of earlier calls, not of ranks.
 /// One thread calls at a time.
 class Engine {
@@ -41,6 +46,9 @@ class Engine {
   /// One answer per query, in order. Throws base::Error only where the engine itself fails.
   virtual std::vector<Answer> answer(std::span<const Query> queries) = 0;
   virtual EngineCounts counts() const = 0;
+  /// Why no query that needs this prediction can be answered, whatever its text; nothing where it can. A run asks once,
+  /// so that a checkpoint without a head is refused before the first block.
+  virtual std::optional<std::string> lacks(Prediction /*asked*/) const { return std::nullopt; }
 };
 
 }  // namespace stereosweep::query

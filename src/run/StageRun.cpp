@@ -35,6 +35,20 @@ std::uint64_t contexts_in(const results::JournalStore& store) {
   return sum;
 }
 
+/// Refuses a model whose every answer would be an error.
+void require_prediction(const domain::Job& job, const query::Engine& engine) {
+  if (std::holds_alternative<domain::Contexts>(job.probe)) {
+    return;
+  }
+  const bool masked = std::holds_alternative<domain::Association>(job.probe);
+  if (const auto why = engine.lacks(masked ? query::Prediction::masked : query::Prediction::next)) {
+    throw base::InputError(
+        base::describe("model.path: " + std::string(job.probe_name()) + " cannot ask '" + job.model.path + "'", *why,
+                       masked ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
+                              : "Use a causal model with its head (...ForCausalLM)."));
+  }
+}
+
 }  // namespace
 
 void StageRun::open() {
@@ -169,7 +183,9 @@ base::ExitCode StageRun::score() {
   settings.tensor_group = ranks.tensors();
   const auto make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
     parallel::use_gpu(parts->gpu);
-    return engine::make_engine(settings, parts->files, *parts->tokenizer);
+    auto engine = engine::make_engine(settings, parts->files, *parts->tokenizer);
+    require_prediction(parts->job, *engine);
+    return engine;
   };
   const auto make_none = []() -> std::unique_ptr<query::Engine> { return std::make_unique<NoEngine>(); };
   ScorerParts scorer_parts{spec_.probe,

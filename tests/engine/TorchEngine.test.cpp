@@ -326,6 +326,17 @@ TEST_F(TorchEngineTest, InputVectorsAreRowsOfTheStoredMatrix) {
   EXPECT_THAT(std::get<query::QueryError>(answers[4]).message, HasSubstr("no token overlaps"));
 }
 
+TEST_F(TorchEngineTest, SaysWhatTheCheckpointCannotPredict) {
+  EXPECT_EQ(engine()->lacks(query::Prediction::masked), std::nullopt);
+  EXPECT_THAT(engine()->lacks(query::Prediction::next).value_or(""), HasSubstr("masked model"));
+  auto checkpoint = model::testing::tiny_checkpoint("bert");
+  std::erase_if(checkpoint.tensors, [](const auto& tensor) { return tensor.first.starts_with("cls."); });
+  auto headless = checkpoint.files();
+  headless.add("vocab.txt", *files.find("vocab.txt"));
+  const auto vectors_only = make_engine({.device = domain::Device::cpu}, headless, tokenizer);
+  EXPECT_THAT(vectors_only->lacks(query::Prediction::masked).value_or(""), HasSubstr("no masked-language-model head"));
+}
+
 TEST_F(TorchEngineTest, SettingsAreChecked) {
   EngineSettings settings;
   settings.threads = 0;

@@ -49,6 +49,19 @@ def test_a_marker_that_is_added_later_costs_its_own_blocks_only(fake, tmp_path):
     assert runs.digest(tmp_path / "all") == runs.digest(fake)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_checkpoint_without_a_head_is_refused(tmp_path, ranks):
+    reference = tiny_causal.make("llama2", tmp_path / "whole", positions=256)
+    folder = tmp_path / "headless"
+    reference.model.model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).write_text((reference.folder / name).read_text())
+    code, _, err = runs.run(JOB, tmp_path / "run", f"model.path={folder}", "execution.device=cpu", ranks=ranks)
+    assert code == 2
+    assert "no language-model head" in err
+    assert not (tmp_path / "run/coreference.h5").exists()
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "llama2"])
 def test_numbers_are_those_of_transformers(tmp_path, kind):
     reference = tiny_causal.make(kind, tmp_path / "model", positions=256)
