@@ -22,6 +22,7 @@ JobParts::JobParts(const RunRequest& asked, domain::Job job, std::string text, s
 }
 
 void JobParts::write_end(const std::string& state, const std::string& cause) {
+  is_done = state == "done";
   if (status && !true_end.empty()) {
     status->put_back(true_end);
   } else if (status) {
@@ -39,6 +40,9 @@ void JobParts::write_resolved_job() const {
 
 void JobParts::stop_at_once_on_signal() {
   signals.set_action([this](int signal) {
+    if (is_done) {
+      return;  // the result stands: nothing is left to stop
+    }
     write_end("stopped", "signal " + signal_name(signal) + " on rank " + std::to_string(world.rank()));
     ::_exit(static_cast<int>(base::ExitCode::resume));
   });

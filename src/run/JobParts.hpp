@@ -1,6 +1,7 @@
 // What all stages of one job share on a rank: its directory, model and settings, and how its end is written down.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,7 @@ struct JobParts {
   std::string true_end;    ///< = old_status while a failure of this start would say nothing about the run
   std::optional<Lease> lease;
   std::unique_ptr<StatusFile> status;
+  std::atomic<bool> is_done = false;  ///< also read by the thread of signals
 };
 
 /// Whether a result is what an earlier attempt wrote, or what the user made of it; a warning where it is damaged.
