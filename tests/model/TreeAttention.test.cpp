@@ -196,14 +196,20 @@ Numbers random_numbers(const AttentionRule& rule, std::int64_t rows, at::ScalarT
   return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
 }
 
+// Of a large tree every eleventh: plain attention is slow.
+std::vector<std::int64_t> checked_rows(std::int64_t count) {
+  std::vector<std::int64_t> checked;
+  for (std::int64_t row = 0; row<count; row += count> 200 ? 11 : 1) {
+    checked.push_back(row);
+  }
+  return checked;
+}
+
 TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
   at::manual_seed(1);
   for (const auto& tree : trees()) {
     const auto rows = all_rows(tree);
-    std::vector<std::int64_t> checked;
-    for (std::int64_t row = 0; row<std::ssize(rows); row += std::ssize(rows)> 200 ? 11 : 1) {
-      checked.push_back(row);
-    }
+    const auto checked = checked_rows(std::ssize(rows));
     const auto index = at::tensor(checked);
     for (const auto& one : cases()) {
       const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
@@ -237,10 +243,7 @@ TEST(TreeAttentionOnGpu, AgreesWithPlainAttentionOnTheCpu) {
   at::manual_seed(1);
   for (const auto& tree : trees()) {
     const auto rows = all_rows(tree);
-    std::vector<std::int64_t> checked;
-    for (std::int64_t row = 0; row<std::ssize(rows); row += std::ssize(rows)> 200 ? 11 : 1) {
-      checked.push_back(row);
-    }
+    const auto checked = checked_rows(std::ssize(rows));
     const auto index = at::tensor(checked);
     for (const auto& one : cases()) {
       const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
