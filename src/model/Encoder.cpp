@@ -12,6 +12,7 @@
 
 #include "base/Check.hpp"
 #include "base/Profile.hpp"
+#include "model/DistinctTokens.hpp"
 #include "model/Kernels.hpp"
 
 namespace stereosweep::model {
@@ -45,6 +46,12 @@ std::vector<Number> filled_up(std::vector<Number> values, Number filler, const a
     values.resize((values.size() + rows_step - 1) / rows_step * rows_step, filler);
   }
   return values;
+}
+
+// Whether the first layer's products run once per distinct token: where a second layer follows (the last one keeps
+// queries apart) and at least a quarter of the tokens are repeats; less is not worth the copies.
+bool shares_first_layer(const DistinctTokens& distinct, int layer, const at::Device& device) {
+  return layer > 1 && kernels_on(device) == Kernels::own_kernels && distinct.ids.size() * 4 <= distinct.rows.size() * 3;
 }
 
 void check(const Packed& batch, const EncoderShape& shape, std::int64_t words, int layer,
@@ -110,25 +117,36 @@ at::Tensor Encoder::attend_timed(const at::Tensor& query, const at::Tensor& key,
   return attend(query, key, value, segments, config_.num_heads);
 }
 
+at::Tensor Encoder::run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens,
+                                    const Segments& segments) const {
+  const auto& layer = weights_.layers.front();
+  const auto width = config_.hidden;
+  const auto all = layer.query_key_value->apply(distinct).index_select(0, tokens);
+  return finish_layer(layer,
+                      {all.slice(1, 0, width), all.slice(1, width, 2 * width), all.slice(1, 2 * width, 3 * width)},
+                      distinct.index_select(0, tokens), segments);
+}
+
 at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                               const at::Tensor* rows) const {
   const auto width = config_.hidden;
   const auto kept = rows == nullptr ? states : states.index_select(0, *rows);
-  at::Tensor query;
-  at::Tensor key;
-  at::Tensor value;
   if (layer.query_key_value) {
     const auto all = layer.query_key_value->apply(states);
-    query = rows == nullptr ? all.slice(1, 0, width) : all.slice(1, 0, width).index_select(0, *rows);
-    key = all.slice(1, width, 2 * width);
-    value = all.slice(1, 2 * width, 3 * width);
-  } else {
-    query = layer.query->apply(kept);
-    const auto both = layer.key_value->apply(states);
-    key = both.slice(1, 0, width);
-    value = both.slice(1, width, 2 * width);
+    const auto query = all.slice(1, 0, width);
+    return finish_layer(layer,
+                        {rows == nullptr ? query : query.index_select(0, *rows), all.slice(1, width, 2 * width),
+                         all.slice(1, 2 * width, 3 * width)},
+                        kept, segments);
   }
-  const auto mixed = attend_timed(query, key, value, segments);
+  const auto both = layer.key_value->apply(states);
+  return finish_layer(layer, {layer.query->apply(kept), both.slice(1, 0, width), both.slice(1, width, 2 * width)}, kept,
+                      segments);
+}
+
+at::Tensor Encoder::finish_layer(const LayerWeights& layer, const Projected& projected, const at::Tensor& kept,
+                                 const Segments& segments) const {
+  const auto mixed = attend_timed(projected.query, projected.key, projected.value, segments);
   const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
   const auto inner = layer.inner.apply_activated(attended, config_.activation);
   return normalize(layer.outer.apply_and_add(inner, attended), layer.output_norm);
@@ -141,19 +159,27 @@ at::Tensor Encoder::hidden(const Packed& batch, int layer, std::span<const std::
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto borders = begins(batch.lengths);
   const auto few_borders = rows_before(borders, rows);
+  const auto ids = filled_up(batch.ids, batch.ids.front(), device);
+  const auto positions = filled_up(positions_of(batch), std::int32_t{0}, device);
+  auto distinct = find_distinct(ids, positions);
+  const bool shared = shares_first_layer(distinct, layer, device);
   Staging staging;
-  const auto ids = staging.add(filled_up(batch.ids, batch.ids.front(), device));
-  const auto positions = staging.add(filled_up(positions_of(batch), std::int32_t{0}, device));
+  const auto input_ids = staging.add(shared ? filled_up(distinct.ids, distinct.ids.front(), device) : ids);
+  const auto input_positions = staging.add(shared ? filled_up(distinct.positions, std::int32_t{0}, device) : positions);
+  const auto input_rows = staging.add(shared ? distinct.rows : std::vector<std::int32_t>{});
   const auto wanted = staging.add(filled_up(std::vector<std::int32_t>(rows.begin(), rows.end()), 0, device));
   const auto all_begin = staging.add(borders);
   const auto few_begin = staging.add(few_borders);
   staging.send(device);
-  auto states = embed(staging.at(ids), staging.at(positions));
+  auto states = embed(staging.at(input_ids), staging.at(input_positions));
   if (layer == 0) {
     return states.index_select(0, staging.at(wanted)).slice(0, 0, count);
   }
   const Segments everywhere{borders, borders, staging.at(all_begin), staging.at(all_begin)};
-  for (int i = 0; i + 1 < layer; ++i) {
+  if (shared) {
+    states = run_first_layer(states, staging.at(input_rows), everywhere);
+  }
+  for (int i = shared ? 1 : 0; i + 1 < layer; ++i) {
     states = run_layer(weights_.layers[i], states, everywhere, nullptr);
   }
   const Segments few{borders, few_borders, staging.at(all_begin), staging.at(few_begin)};

@@ -9,6 +9,13 @@
 
 namespace stereosweep::model {
 
+/// What attention takes.
+struct Projected {
+  at::Tensor query;
+  at::Tensor key;
+  at::Tensor value;
+};
+
 class Encoder : public MaskedModel {
  public:
   Encoder(CheckpointConfig config, EncoderWeights weights);
@@ -25,8 +32,14 @@ class Encoder : public MaskedModel {
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const;
   at::Tensor attend_timed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                           const Segments& segments) const;
+  /// The first of several layers: `distinct` [distinct tokens, hidden], `tokens` which of them each token is.
+  at::Tensor run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens, const Segments& segments) const;
   at::Tensor run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                        const at::Tensor* rows) const;
+  /// From queries [rows, hidden], keys and values [tokens, hidden] to the layer's output; `kept` is its input at
+  /// `rows`.
+  at::Tensor finish_layer(const LayerWeights& layer, const Projected& projected, const at::Tensor& kept,
+                          const Segments& segments) const;
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const;
   const HeadWeights& head() const;
 

@@ -110,6 +110,29 @@ TEST_P(BothFamilies, RowsAndBatchesGiveTheSameNumbers) {
   }
 }
 
+// Repeated tokens go through the first layer's products once; alone, a sequence without repeats shares nothing.
+TEST_P(BothFamilies, RepeatedTokensGiveTheSameNumbers) {
+  const auto model = load(tiny_checkpoint(GetParam()));
+  const std::vector<query::TokenId> frame = {2, 19, 36, 7, 30, 11, 25, 3};
+  Packed repeats;
+  for (query::TokenId word = 4; word < 20; ++word) {
+    repeats.ids.insert(repeats.ids.end(), frame.begin(), frame.end());
+    repeats.ids[repeats.ids.size() - 4] = word;
+    repeats.lengths.push_back(8);
+  }
+  std::vector<std::int64_t> rows(repeats.ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<std::int64_t> eight(rows.begin(), rows.begin() + 8);
+  for (int layer = 1; layer <= model->shape().num_layers; ++layer) {
+    const auto all = model->hidden(repeats, layer, rows);
+    for (std::int64_t i = 0; i < 16; ++i) {
+      const auto first = repeats.ids.begin() + i * 8;
+      const auto alone = model->hidden({{first, first + 8}, {8}}, layer, eight);
+      EXPECT_LT(difference(all.slice(0, i * 8, i * 8 + 8), alone), 1e-5) << "layer " << layer << ", sequence " << i;
+    }
+  }
+}
+
 TEST_P(BothFamilies, BitsRepeatWhateverWasComputedBefore) {
   for (const auto dtype : {Dtype::float32, Dtype::bfloat16}) {
     const auto model = load(tiny_checkpoint(GetParam()), dtype);
