@@ -192,16 +192,31 @@ def speed_table(reports, peak, work_of, more=()):
     return lines, speed
 
 
-def ratio_table(models, speed, goals):
-    """Markdown lines of `goals`: [(ours, others, goal)], others: label of a peer, or "best peer DTYPE"."""
-    lines = ["| ratio of items/s | goal | " + " | ".join(models) + " |", "| --- | ---: |" + " ---: |" * len(models)]
+def batched_work(reports):
+    """`work_of` of the tables below: the work that batched transformers counted."""
+    return lambda model: reports[model, f"hf_batched {F32}"][0]
+
+
+def roof_speed(models, peak, work_of):
+    """{(model, dtype): items/s of a program that does the distinct work of `work_of(model)` at the measured peak}."""
+    return {(model, dtype): work_of(model)["items"] * peak[dtype] * 1e9 / work_of(model)["distinct"]["flops"]
+            for model in models for dtype in (F32, BF16)}
+
+
+def ratio_table(models, speed, goals, roof):
+    """Markdown lines of `goals`: [(ours, others, goal)], others: label of a peer, or "best peer DTYPE". In brackets the
+    ratio that `roof` would have: a goal above it asks for more than the measured peak."""
+    lines = ["| ratio of items/s (at the peak) | goal | " + " | ".join(models) + " |",
+             "| --- | ---: |" + " ---: |" * len(models)]
     for first, second, goal in goals:
         cells = []
         for model in models:
             rivals = [rate for (name, label), rate in speed.items() if name == model and
                       (label == second or (second.startswith("best peer") and not label.startswith("ours")
                                            and label.endswith(second.split()[-1])))]
-            cells.append(f"{speed[model, first] / max(rivals):.2f}" if rivals else "not run")
+            at_peak = roof[model, BF16 if BF16 in first else F32]
+            cells.append(f"{speed[model, first] / max(rivals):.2f} ({at_peak / max(rivals):.2f})" if rivals else
+                         "not run")
         lines.append(f"| {first} / {second} | {goal:g} | " + " | ".join(cells) + " |")
     return lines
 

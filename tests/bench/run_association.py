@@ -10,8 +10,8 @@ import json
 import sys
 from pathlib import Path
 
-from peers import (BF16, F32, head_line, items_of, largest_difference, measure_rounds, ours, parser_of, peer,
-                   prepare, ratio_table, run, speed_table, take_parts)
+from peers import (BF16, F32, batched_work, head_line, items_of, largest_difference, measure_rounds, ours,
+                   parser_of, peer, prepare, ratio_table, roof_speed, run, speed_table, take_parts)
 
 # (label, script of the peer, dtype)
 PEERS = [("hf_batched float32", "hf_batched.py", F32), ("onnxruntime float32", "ort_peer.py", F32),
@@ -105,9 +105,11 @@ def check_values(args):
 
 def table(args, reports, peak, set_report):
     """The results as Markdown."""
-    lines, speed = speed_table(reports, peak, lambda model: reports[model, "hf_batched float32"][0])
+    work_of = batched_work(reports)
+    lines, speed = speed_table(reports, peak, work_of)
     goals = GOALS + [NAIVE_GOAL] * (not args.short)
-    return "\n".join([head_line(args, peak), "", *lines, "", *ratio_table(args.models, speed, goals),
+    return "\n".join([head_line(args, peak), "", *lines, "",
+                      *ratio_table(args.models, speed, goals, roof_speed(args.models, peak, work_of)),
                       *set_lines(set_report)])
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from peers import (BF16, F32, head_line, items_of, largest_difference, measure_rounds, ours, parser_of, peer, prepare,
-                   ratio_table, speed_table, take_parts)
+                   ratio_table, roof_speed, speed_table, take_parts)
 
 # (label, script of the peer, dtype, extra arguments, whether it shares work between units)
 PEERS = [("hf_batched float32", "hf_batched.py", F32, [], True),
@@ -86,7 +86,8 @@ def table(args, reports, peak):
                     and runs[0]["items"] == reports[model, f"ours {F32}"][0]["items"])
 
     lines, speed = speed_table(reports, peak, work_of)
-    return "\n".join([head_line(args, peak), "", *lines, "", *ratio_table(args.models, speed, GOALS)])
+    return "\n".join([head_line(args, peak), "", *lines, "",
+                      *ratio_table(args.models, speed, GOALS, roof_speed(args.models, peak, work_of))])
 
 
 if __name__ == "__main__":

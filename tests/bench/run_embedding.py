@@ -11,8 +11,8 @@ bfloat16 further than twice as far as the worst of transformers' own bfloat16.
 import math
 import sys
 
-from peers import (BF16, F32, attempt, head_line, items_of, measure_rounds, ours, paired_values, parser_of,
-                   peer_command, prepare, ratio_table, read_report, speed_table, take_parts)
+from peers import (BF16, F32, attempt, batched_work, head_line, items_of, measure_rounds, ours, paired_values,
+                   parser_of, peer_command, prepare, ratio_table, read_report, roof_speed, speed_table, take_parts)
 
 # (label, script of the peer, dtype)
 PEERS = [("hf_batched float32", "hf_batched.py", F32), ("onnxruntime float32", "ort_peer.py", F32),
@@ -87,8 +87,10 @@ def table(args, reports, peak, differences):
     more = [("difference", lambda model, label, runs: f"{differences[model, label]:.2g}"),
             ("memory, MiB", lambda model, label, runs:
              f"{max(one.get('memory_mib') or one['rss_mib'] for one in runs):.0f}")]
-    lines, speed = speed_table(reports, peak, lambda model: reports[model, "hf_batched float32"][0], more)
-    return "\n".join([head_line(args, peak), "", *lines, "", *ratio_table(args.models, speed, GOALS)])
+    work_of = batched_work(reports)
+    lines, speed = speed_table(reports, peak, work_of, more)
+    return "\n".join([head_line(args, peak), "", *lines, "",
+                      *ratio_table(args.models, speed, GOALS, roof_speed(args.models, peak, work_of))])
 
 
 if __name__ == "__main__":
