@@ -1,7 +1,11 @@
 // stereosweep: picks the sub-command and turns what it throws into a message and an exit status.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "app/Commands.hpp"
 #include "base/Error.hpp"
@@ -57,14 +61,28 @@ int checked(int code) {
   return code;
 }
 
+/// A standard stream that was closed would be the number of the next file that is opened: messages would go into a
+/// journal. Opened the wrong way round, so that using it stays an error.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) {
+      ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams();
   try {
     return checked(run_command(argc, argv));
   } catch (const stereosweep::base::Error& error) {
     std::cerr << "stereosweep: " << error.what() << '\n';
     return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    std::cerr << "stereosweep: there is not enough memory\n";
+    return static_cast<int>(ExitCode::error);
   } catch (const std::exception& error) {
     std::cerr << "stereosweep: " << error.what() << '\n';
     return static_cast<int>(ExitCode::error);

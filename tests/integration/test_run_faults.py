@@ -180,6 +180,15 @@ def test_journal_that_cannot_be_written_ends_the_run(tmp_path, reference, fault)
     resume(tmp_path / "run", reference)
 
 
+@pytest.mark.parametrize("stream", ["0", "1", "2"])
+def test_messages_of_a_closed_stream_reach_no_file_of_the_run(tmp_path, reference, stream):
+    command = f"exec '{runs.PROGRAM}' run '{runs.SMOKE}' --output '{tmp_path}/run' {stream}>&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=runs.ROOT, timeout=60)
+    assert done.returncode == (1 if stream == "1" else 0)  # the digest could not be printed
+    assert (tmp_path / "run/journal/lock").read_bytes() == b""
+    assert runs.digest(tmp_path / "run") == reference
+
+
 def test_full_disk(tmp_path, reference):
     output = tmp_path / "small"
     output.mkdir()
