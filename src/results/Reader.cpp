@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/CallGuard.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
@@ -32,10 +33,46 @@ std::uint64_t product(const hdf5::Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
+std::uint64_t bytes_of(probe::ElementType type) {
+  switch (type) {
+    case probe::ElementType::float64:
+      return 8;
+    case probe::ElementType::int32:
+    case probe::ElementType::float32:
+      return 4;
+    case probe::ElementType::uint8:
+      return 1;
+    case probe::ElementType::text:
+      break;
+  }
+  return 128;  // a prompt with its std::string
+}
+
+/// Of the processor, for a call that reads little; and a second more for each 4 MiB.
+constexpr std::chrono::seconds least_time{5};
+/// More than deflate's 1,032: what a file of n bytes can hold.
+constexpr std::uint64_t max_expansion = 2000;
+constexpr std::uint64_t small_file = std::uint64_t{1} << 16;
+constexpr const char* remedy = "write it anew with 'stereosweep export'";
+
+base::CallGuard guard(const std::filesystem::path& path, std::uint64_t bytes) {
+  return {"cannot read '" + path.string() + "'", remedy, least_time + std::chrono::seconds(bytes >> 22)};
+}
+
+std::vector<std::string> read_texts(const std::filesystem::path& path, const hdf5::DataSet& dataset) {
   std::vector<std::string> values(product(dataset.shape()));
+  const auto guarded = guard(path, values.size() * bytes_of(probe::ElementType::text));
   dataset.read(dataset.all(), std::span<std::string>(values));
   return values;
+}
+
+/// False where a shape is larger than all bytes of the file could fill: memory must not be asked for it.
+bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
+  auto left = (file_bytes + small_file) * max_expansion / hdf5::element_size(dataset.type());
+  for (const auto length : dataset.shape()) {
+    left /= std::max<std::uint64_t>(length, 1);
+  }
+  return left > 0;
 }
 
 probe::ElementType from_hdf5(hdf5::ElementType type) {
@@ -89,21 +126,6 @@ void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uin
   }
 }
 
-std::uint64_t bytes_of(probe::ElementType type) {
-  switch (type) {
-    case probe::ElementType::float64:
-      return 8;
-    case probe::ElementType::int32:
-    case probe::ElementType::float32:
-      return 4;
-    case probe::ElementType::uint8:
-      return 1;
-    case probe::ElementType::text:
-      break;
-  }
-  return 128;  // a prompt with its std::string
-}
-
 constexpr std::uint64_t trial_bytes = std::uint64_t{8} << 20;
 
 void require_readable(const std::filesystem::path& path) {
@@ -112,19 +134,19 @@ void require_readable(const std::filesystem::path& path) {
   }
   const auto failure = base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_all(path, step); });
   if (!failure.empty()) {
-    throw base::InputError(
-        base::describe("cannot read '" + path.string() + "'", failure, "write it anew with 'stereosweep export'"));
+    throw base::InputError(base::describe("cannot read '" + path.string() + "'", failure, remedy));
   }
   base::log(base::LogLevel::warning,
             base::describe("'" + path.string() + "' has no seal",
                            "it was changed by another program or written by an old version: changed numbers cannot "
                            "be told from its own",
-                           "write it anew with 'stereosweep export'"));
+                           remedy));
 }
 
-/// The user named the file: what HDF5 says about it is an error of the input.
+/// The user named the file: what HDF5 says about it is an error of the input, and so is a crash in it.
 template <class Read>
-auto as_input(Read&& read) {
+auto as_input(const std::filesystem::path& path, std::uint64_t bytes, Read&& read) {
+  const auto guarded = guard(path, bytes);
   try {
     return read();
   } catch (const base::Error& error) {
@@ -137,8 +159,10 @@ auto as_input(Read&& read) {
 ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile((require_readable(path), path), Unchecked()) {}
 
 ResultFile::ResultFile(const std::filesystem::path& path, Unchecked)
-    : path_(path), file_(as_input([&] { return hdf5::File::open(path); })) {
-  as_input([&] { read_schema(); });
+    : path_(path),
+      file_bytes_(std::filesystem::file_size(path)),
+      file_(as_input(path, 0, [&] { return hdf5::File::open(path); })) {
+  as_input(path, 0, [&] { read_schema(); });
 }
 
 void ResultFile::read_all(const std::filesystem::path& path, const std::function<void()>& step) {
@@ -164,30 +188,46 @@ void ResultFile::read_all(const std::filesystem::path& path, const std::function
   }
 }
 
+ResultFile::~ResultFile() {
+  const auto guarded = guard(path_, 0);  // HDF5 may find damage only when it lets go
+  cubes_.clear();
+  const auto closing = std::move(file_);
+}
+
+hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::string& name) const {
+  auto dataset = group.open_dataset(name);
+  if (!fits_file(dataset, file_bytes_)) {
+    refuse("'" + name + "' is said to hold more than a file of " + base::with_thousands(file_bytes_) + " bytes can");
+  }
+  return dataset;
+}
+
 void ResultFile::refuse(const std::string& why) const {
-  throw base::InputError(
-      base::describe("cannot read '" + path_.string() + "'", why, "write it anew with 'stereosweep export'"));
+  throw base::InputError(base::describe("cannot read '" + path_.string() + "'", why, remedy));
 }
 
 std::optional<std::string> ResultFile::text(const std::string& attribute) const {
-  return file_.root().text_attribute(attribute);
+  return as_input(path_, 0, [&] { return file_.root().text_attribute(attribute); });
 }
 
 std::optional<std::int64_t> ResultFile::number(const std::string& attribute) const {
-  return file_.root().number_attribute(attribute);
+  return as_input(path_, 0, [&] { return file_.root().number_attribute(attribute); });
 }
 
 bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
 
 std::optional<std::string> ResultFile::document(const std::string& name) const {
-  if (!file_.root().contains("provenance")) {
-    return std::nullopt;
-  }
-  const auto group = file_.root().open_group("provenance");
-  if (!group.contains(name)) {
-    return std::nullopt;
-  }
-  return read_texts(group.open_dataset(name)).front();
+  return as_input(path_, 0, [&]() -> std::optional<std::string> {
+    if (!file_.root().contains("provenance")) {
+      return std::nullopt;
+    }
+    const auto group = file_.root().open_group("provenance");
+    if (!group.contains(name)) {
+      return std::nullopt;
+    }
+    const auto texts = read_texts(path_, open_dataset(group, name));
+    return texts.empty() ? std::nullopt : std::optional(texts.front());
+  });
 }
 
 void ResultFile::read_schema() {
@@ -231,16 +271,16 @@ void ResultFile::read_outer_axes(const std::string& names) {
 
 probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
   const auto& root = file_.root();
-  const auto labels = root.open_dataset(name);
-  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
+  const auto labels = open_dataset(root, name);
+  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(path_, labels), {}};
   const auto prefix = name + "_";
   for (const auto& member : root.names()) {
     if (!member.starts_with(prefix)) {
       continue;
     }
-    const auto dataset = root.open_dataset(member);
+    const auto dataset = open_dataset(root, member);
     if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
-      auto values = read_texts(dataset);
+      auto values = read_texts(path_, dataset);
       if (values.size() != axis.labels.size()) {
         refuse("the coordinate '" + member + "' does not fit its axis");
       }
@@ -260,7 +300,7 @@ void ResultFile::require_inner_axis(const std::string& name) {
 
 void ResultFile::read_cube(const std::string& name) {
   const auto& root = file_.root();
-  auto group = root.open_dataset(name);
+  auto group = open_dataset(root, name);
   const auto shape = group.shape();
   const auto num_outer = schema_.outer_axes.size();
   if (shape.size() < num_outer) {
@@ -285,7 +325,7 @@ void ResultFile::read_cube(const std::string& name) {
   };
   std::vector<hdf5::DataSet> prior;
   if (schema_.num_priors > 0) {
-    prior.push_back(root.open_dataset(prior_prefix + name));
+    prior.push_back(open_dataset(root, prior_prefix + name));
   }
   const auto subjects = schema_.outer_axes.front().labels.size();
   if (!fits(group, subjects - schema_.num_priors) || (!prior.empty() && !fits(prior.front(), schema_.num_priors))) {
@@ -296,7 +336,7 @@ void ResultFile::read_cube(const std::string& name) {
 }
 
 probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
-  return as_input([&] { return read_cubes(first, count); });
+  return as_input(path_, count * bytes_per_context(), [&] { return read_cubes(first, count); });
 }
 
 probe::RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {
@@ -319,12 +359,16 @@ probe::RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count)
   return block;
 }
 
-std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
+std::uint64_t ResultFile::bytes_per_context() const {
   std::uint64_t per_context = 1;
   for (const auto& cube : schema_.cubes) {
     per_context += schema_.values_per_context(cube) * bytes_of(cube.type);
   }
-  return std::max<std::uint64_t>(1, bytes / per_context);
+  return per_context;
+}
+
+std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
+  return std::max<std::uint64_t>(1, bytes / bytes_per_context());
 }
 
 }  // namespace stereosweep::results

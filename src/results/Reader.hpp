@@ -16,10 +16,14 @@ namespace stereosweep::results {
 /// Opens a result read-only. The constructor throws InputError naming the file where it is damaged (Seal.hpp), is no
 /// stereosweep result, has another major schema version, or its axes and cubes do not fit each other; the others
 /// base::Error. A file without a seal is read once in a child process before HDF5 sees it here: HDF5 1.10 hangs or
-/// crashes on some damaged files.
+/// crashes on some damaged files. Where it does so on a sealed one (sealed after the damage), the process ends with
+/// status 2 and the file's name (base/CallGuard.hpp).
 class ResultFile {
  public:
   explicit ResultFile(const std::filesystem::path& path);
+  ~ResultFile();
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
   /// Opens and reads everything, nothing checked before; for a process that may hang. `step` is called after each part.
   static void read_all(const std::filesystem::path& path, const std::function<void()>& step);
   const std::filesystem::path& path() const { return path_; }
@@ -43,6 +47,8 @@ class ResultFile {
  private:
   struct Unchecked {};
   ResultFile(const std::filesystem::path& path, Unchecked);
+  std::uint64_t bytes_per_context() const;
+  hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
   probe::RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
   void read_schema();
   void read_outer_axes(const std::string& names);
@@ -56,6 +62,7 @@ class ResultFile {
     hdf5::DataSet group;
   };
   std::filesystem::path path_;
+  std::uint64_t file_bytes_;
   hdf5::File file_;
   probe::RawSchema schema_;
   std::vector<Cube> cubes_;

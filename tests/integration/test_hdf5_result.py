@@ -3,6 +3,7 @@
 The engine is the fake one, so that no model is needed.
 """
 
+import hashlib
 import os
 import random
 import shutil
@@ -212,6 +213,39 @@ def test_damage_without_a_seal_is_read_by_a_child_first(run, tmp_path):
         done = subprocess.run([PROGRAM, "show", path, "--digest"], capture_output=True, text=True, timeout=20)
         assert done.returncode in (0, 2) and str(path) in done.stderr, seed
         assert done.returncode == 2 or "has no seal" in done.stderr
+
+
+def sealed(content):
+    """As `results/Seal` does: what was damaged before the seal was set."""
+    return content + b"stereosweep-seal/1 sha256=%s bytes=%016d end-of-result\n" % (
+        hashlib.sha256(content).hexdigest().encode(),
+        len(content),
+    )
+
+
+@pytest.mark.parametrize("fault", ["hangs", "crashes"])
+def test_damage_under_a_right_seal_ends_with_the_files_name(run, tmp_path, fault):
+    content = bytearray((run / "association.h5").read_bytes()[:-128])
+    text = content.rindex(b"\0", 0, content.index(b"the word for Black women.")) + 1
+    # in front of a text in HDF5's heap: its number, and its size in 8 bytes
+    if fault == "hangs":
+        content[text - 16 : text] = bytes(16)
+    else:
+        content[text - 8 : text] = (1 << 40).to_bytes(8, "little")
+    path = tmp_path / "association.h5"
+    path.write_bytes(sealed(bytes(content)))
+    done = subprocess.run([PROGRAM, "show", path, "--digest"], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"stereosweep: cannot read '{path}' (it {fault}")
+
+
+def test_a_shape_that_no_file_could_fill_is_refused(tmp_path):
+    path = tmp_path / "association.h5"
+    with h5py.File(path, "w") as raw:
+        raw.attrs.update(schema="stereosweep/association", schema_version="1.0", raw_cubes="logprob", outer_axes="group")
+        raw.create_dataset("group", (1 << 36,), h5py.string_dtype(), chunks=(1024,))
+    path.write_bytes(sealed(path.read_bytes()))
+    assert "'group' is said to hold more than" in stereosweep("show", path, code=2)
 
 
 def test_a_file_that_others_changed_opens_with_a_warning(run, tmp_path):
