@@ -1,5 +1,7 @@
 #include "parallel/NodeFiles.hpp"
 
+#include <algorithm>
+
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
 #include "base/ReadOnce.hpp"
@@ -45,24 +47,39 @@ Sizes unpack_listing(std::span<const std::byte> bytes, base::FileSet& files) {
   return weights;
 }
 
-void map_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
-  for (const auto& [name, size] : weights) {
-    auto content = base::map_file(directory / name);
-    if (content.bytes.size() != size) {
-      throw base::InputError(base::describe((directory / name).string() + " has another size on this node",
-                                            "all nodes must see the same checkpoint"));
-    }
-    files.add(name, std::move(content));
-  }
-}
-
-void read_into(const std::filesystem::path& path, std::uint64_t size, std::byte* out) {
-  const auto content = base::map_file(path);
+base::SharedBytes map_sized(const std::filesystem::path& path, std::uint64_t size) {
+  auto content = base::map_file(path);
   if (content.bytes.size() != size) {
     throw base::InputError(
         base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
   }
-  base::copy_once(content.bytes, content.backing, out);
+  return content;
+}
+
+void map_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
+  for (const auto& [name, size] : weights) {
+    files.add(name, map_sized(directory / name, size));
+  }
+}
+
+/// Copies this rank's share of the files, laid end to end, into the segment: the ranks of a node read side by side.
+void fill_share(const Communicator& node, const std::filesystem::path& directory, const Sizes& weights,
+                std::uint64_t total, std::byte* segment) {
+  const auto border = [&](int rank) {
+    return rank == node.size() ? total : total / alignment * rank / node.size() * alignment;
+  };
+  const auto begin = border(node.rank());
+  const auto end = border(node.rank() + 1);
+  std::uint64_t start = 0;  // of the file
+  for (const auto& [file, size] : weights) {
+    const auto first = std::max(begin, start);
+    const auto last = std::min(end, start + size);
+    if (first < last) {
+      const auto content = map_sized(directory / file, size);
+      base::copy_once(content.bytes.subspan(first - start, last - first), content.backing, segment + first);
+    }
+    start += aligned(size);
+  }
 }
 
 /// Collective over the node. Returns false, having done nothing, if the node has no room for a shared copy.
@@ -78,24 +95,23 @@ bool share_files(const Communicator& world, const Communicator& node, const std:
   const bool shared = !name.empty();
   coordinated(world, [&] {
     if (shared && node.rank() > 0) {
-      segment.attach(name, SharedSegment::Access::read);
+      segment.attach(name, SharedSegment::Access::write);
     }
   });
   segment.unlink();  // from here on the memory lives exactly as long as the node's ranks
-  std::shared_ptr<const void> owner;
+  coordinated(world, [&] {
+    if (shared) {
+      fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());
+    }
+  });
   coordinated(world, [&] {
     if (!shared) {
       return;
     }
-    const auto memory =
-        segment.map(total, node.rank() == 0 ? SharedSegment::Access::write : SharedSegment::Access::read);
-    owner = memory;
-    auto* next = memory.get();
+    const auto memory = segment.map(total, SharedSegment::Access::read);
+    const auto* next = memory.get();
     for (const auto& [file, size] : weights) {
-      if (node.rank() == 0) {
-        read_into(directory / file, size, next);
-      }
-      files.add(file, {owner, {next, size}, base::SharedBytes::Backing::mapping});
+      files.add(file, {memory, {next, size}, base::SharedBytes::Backing::mapping});
       next += aligned(size);
     }
   });

@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/Json.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "engine/EngineFactory.hpp"
@@ -19,8 +20,6 @@ namespace stereosweep::run {
 namespace {
 
 using parallel::coordinated;
-
-bool is_fake(const domain::Job& job) { return job.execution.engine == domain::EngineKind::fake; }
 
 const domain::Contexts* contexts_of(const domain::Job& job) { return std::get_if<domain::Contexts>(&job.probe); }
 
@@ -213,6 +212,13 @@ void OneJob::agree_on_settings() {
   const auto device = base::join(devices, " + ");
   const auto node = parts_.world.node();
   auto& settings = parts_.settings;
+  const auto own_hashes = coordinated(parts_.world, [&] {
+    return base::Json(hash_files(scoring.job, scoring.files, {node.rank(), node.size()})).dump();
+  });
+  FileHashes hashes;
+  for (const auto& text : node.gather_everywhere(own_hashes)) {
+    hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
+  }
   coordinated(parts_.world, [&] {
     if (devices.size() > 1 && text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1") {
       throw base::InputError(base::describe("the ranks run on different devices: " + device,
@@ -220,7 +226,7 @@ void OneJob::agree_on_settings() {
                                             "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so"));
     }
     if (node.rank() == 0) {
-      settings = make_settings(scoring.job, scoring.files, device);
+      settings = make_settings(scoring.job, hashes, device);
     }
   });
   const auto agreed = parts_.world.broadcast(settings.text, 0);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
@@ -40,9 +42,26 @@ std::string hash_of(const base::SharedBytes& content) {
   return base::to_hex(hash.finish());
 }
 
+// (field, content), by name.
+std::vector<std::pair<std::string, const base::SharedBytes*>> files_that_matter(const domain::Job& job,
+                                                                                const base::FileSet& files) {
+  const bool elmo = base::is_elmo(files);
+  std::vector<std::pair<std::string, const base::SharedBytes*>> found;
+  for (const auto& [name, content] : files.files()) {
+    if (is_tokenizer_file(name)) {
+      found.emplace_back("tokenizer/" + name, &content);
+    } else if (!is_fake(job) && (elmo ? is_elmo_file(name) : is_model_file(name))) {
+      found.emplace_back("model/" + name, &content);
+    }
+  }
+  return found;
+}
+
 base::Json parse(const std::string& text) { return base::parse_json(text, "settings of a journal"); }
 
 }  // namespace
+
+bool is_fake(const domain::Job& job) { return job.execution.engine == domain::EngineKind::fake; }
 
 engine::EngineSettings engine_settings(const domain::Job& job) {
   return {.kind = job.execution.engine,
@@ -60,16 +79,32 @@ RunSettings with_field(const RunSettings& settings, const std::string& key, cons
   return {json.dump()};
 }
 
-RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
-  const bool fake = job.execution.engine == domain::EngineKind::fake;
-  const bool elmo = base::is_elmo(files);
-  base::Json json;
-  for (const auto& [name, content] : files.files()) {
-    if (is_tokenizer_file(name)) {
-      json["tokenizer/" + name] = hash_of(content);
-    } else if (!fake && (elmo ? is_elmo_file(name) : is_model_file(name))) {
-      json["model/" + name] = hash_of(content);
+FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share) {
+  auto wanted = files_that_matter(job, files);
+  std::ranges::stable_sort(wanted, [](const auto& left, const auto& right) {
+    return left.second->bytes.size() > right.second->bytes.size();
+  });
+  std::vector<std::uint64_t> loads(static_cast<std::size_t>(share.parts));
+  FileHashes hashes;
+  for (const auto& [field, content] : wanted) {  // the largest first, each to whom has least
+    const auto least = std::ranges::min_element(loads);
+    *least += content->bytes.size();
+    if (least - loads.begin() == share.part) {
+      hashes[field] = hash_of(*content);
     }
+  }
+  return hashes;
+}
+
+RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
+  return make_settings(job, hash_files(job, files, {}), device);
+}
+
+RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, const std::string& device) {
+  const bool fake = is_fake(job);
+  base::Json json;
+  for (const auto& [field, hash] : hashes) {
+    json[field] = hash;
   }
   json["execution.engine"] = fake ? "fake" : "torch";
   json["execution.threads_per_rank"] = std::to_string(job.execution.threads_per_rank);

@@ -2,6 +2,7 @@
 // device, numerics version. Enters the key of every block and the head of every journal.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,30 @@ struct RunSettings {
   base::Digest fingerprint() const { return base::sha256(text); }
 };
 
+/// Whether the fake engine answers.
+bool is_fake(const domain::Job& job);
+
 /// How the job's engine is made, without its group of ranks.
 engine::EngineSettings engine_settings(const domain::Job& job);
 
 /// The settings with one more field: what a stage's input adds to the heads of its journals.
 RunSettings with_field(const RunSettings& settings, const std::string& key, const std::string& value);
 
-/// SHA-256 of every file that matters to the engine: the fake one sees only the tokenizer. Reads all weights.
+/// SHA-256 of files by their field's name: "model/config.json".
+using FileHashes = std::map<std::string, std::string>;
+
+/// Which of several ranks that share the hashing calls.
+struct Share {
+  int part = 0;
+  int parts = 1;
+};
+
+/// Of this share of the files that matter to the engine: the fake one sees only the tokenizer. The shares have about
+/// equal sizes, and together every file once. Reads all weights.
+FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share);
+
+RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, const std::string& device);
+/// The same with all files hashed here.
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);
 
 /// "model.safetensors: 12ab.. -> 34cd.." for every field that differs.

@@ -187,6 +187,26 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   }
 }
 
+// The ranks' shares begin and end anywhere: inside a file, between two, where a file is smaller than a share.
+TEST_F(NodeFilesTest, SmallAndEmptyFilesLieBetweenLargeOnes) {
+  const std::map<std::string, std::size_t> sizes = {
+      {"c.safetensors", 0}, {"d.safetensors", 1}, {"e.safetensors", 63}, {"f.safetensors", 4097}};
+  if (world.rank() == 0) {
+    for (const auto& [file, size] : sizes) {
+      const auto bytes = pattern(size, file[0]);
+      std::ofstream(directory / file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    }
+  }
+  world.barrier();
+  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
+  for (const auto& [file, size] : sizes) {
+    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, pattern(size, file[0]))) << file;
+  }
+  for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, pattern(1234567, file[0]))) << file;
+  }
+}
+
 TEST_F(NodeFilesTest, SmallFilesComeWithoutWeights) {
   const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::small_files);
   EXPECT_EQ(files.files().size(), 1U);

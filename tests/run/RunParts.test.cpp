@@ -156,6 +156,30 @@ TEST(SettingsTest, DifferencesNameTheField) {
   EXPECT_EQ(files_hash(first, "tokenizer"), files_hash(second, "tokenizer"));
 }
 
+TEST(SettingsTest, SharesOfTheHashesMakeTheWhole) {
+  base::FileSet files("model");
+  for (int i = 0; i < 9; ++i) {
+    files.add("part-" + std::to_string(i) + ".safetensors", base::to_shared(std::string(100 + 7 * i, 'a')));
+  }
+  files.add("tokenizer.json", base::to_shared("{}"));
+  files.add("README.txt", base::to_shared("no matter"));
+  const domain::Job job;
+  const auto whole = hash_files(job, files, {});
+  EXPECT_EQ(whole.size(), 10U);
+  for (const int parts : {1, 2, 3, 4, 16}) {
+    FileHashes merged;
+    for (int part = 0; part < parts; ++part) {
+      auto share = hash_files(job, files, {part, parts});
+      EXPECT_LE(share.size(), static_cast<std::size_t>(10 / parts + 2)) << "share " << part << " of " << parts;
+      const auto before = merged.size() + share.size();
+      merged.merge(share);
+      EXPECT_EQ(merged.size(), before) << "a file was hashed twice";
+    }
+    EXPECT_EQ(merged, whole);
+    EXPECT_EQ(make_settings(job, merged, "device A").text, make_settings(job, files, "device A").text);
+  }
+}
+
 TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
   base::FileSet files("model");
   files.add("tokenizer.json", base::to_shared("{}"));
