@@ -157,7 +157,7 @@ void print_memory(std::ostream& out, const PlanRequest& request,
     plan_line(out, "memory") << "no model: the fake engine\n";
     return;
   }
-  const auto bytes_per_number = request.job.model.dtype == domain::Dtype::bfloat16 ? 2 : 4;
+  const auto bytes_per_number = domain::size_of(request.job.model.dtype);
   const auto memory = model::memory_of(*specification, bytes_per_number, request.job.execution.batch_tokens, 1);
   plan_line(out, "memory") << "about " << megabytes(static_cast<double>(memory.total())) << " per rank: weights "
                            << megabytes(static_cast<double>(memory.weights)) << ", a batch "

@@ -44,7 +44,8 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
   const auto fitting = model::smallest_group(model, bytes_per_number, job.execution.batch_tokens, gpu_bytes);
   auto& line = plan_line(out, "choice");
   if (!fitting) {
-    line << "no group fits GPUs of " << gibibytes(gpu_bytes) << ": take a smaller execution.batch_tokens or bfloat16\n";
+    line << "no group fits GPUs of " << gibibytes(gpu_bytes)
+         << ": take a smaller execution.batch_tokens or a dtype of 16 bits\n";
   } else {
     line << "execution.tensor_parallel: " << fitting->tensor_parallel << " is the smallest that fits GPUs of "
          << gibibytes(gpu_bytes) << " (" << gibibytes(fitting->total()) << " each)\n";
@@ -67,8 +68,7 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
 void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes) {
   const auto model = model::read_causal_specification(files);
   const auto size = model::size_of(model);
-  const bool is_half = job.model.dtype == domain::Dtype::bfloat16;
-  const std::uint64_t bytes_per_number = is_half ? 2 : 4;
+  const auto bytes_per_number = domain::size_of(job.model.dtype);
   plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
                           << model.layers.size() << " layers, " << model.hidden << " wide, " << model.num_heads
                           << " query and " << model.num_key_heads << " key heads";
@@ -77,7 +77,7 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   }
   out << "), at most " << base::with_thousands(static_cast<std::uint64_t>(model.max_tokens)) << " tokens\n";
   plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "
-                            << (is_half ? "bfloat16" : "float32");
+                            << domain::name_of(job.model.dtype);
   if (const auto stored = stored_bytes(files)) {
     out << "; the index says that " << gibibytes(*stored) << " are stored";
   }

@@ -98,13 +98,13 @@ class Report {
     }
     const auto& config = *facts_.config;
     const auto& execution = facts_.job.execution;
-    const bool is_half = facts_.job.model.dtype == domain::Dtype::bfloat16;
+    const auto bytes = static_cast<double>(domain::size_of(facts_.job.model.dtype));
     const ModelCost cost = model_cost(config);
-    const double weights = static_cast<double>(cost.parameters) * (is_half ? 2 : 4);
+    const double weights = static_cast<double>(cost.parameters) * bytes;
     const double mean = std::max(1.0, static_cast<double>(audit_.tokens) / std::max(1.0, double(audit_.queries)));
     const auto batch_tokens = static_cast<double>(execution.batch_tokens);
     // States, queries, keys, values, their outputs and the feed-forward layer; then one row of logits per sequence.
-    const double body = batch_tokens * static_cast<double>(8 * config.hidden + 2 * config.inner) * (is_half ? 2 : 4);
+    const double body = batch_tokens * static_cast<double>(8 * config.hidden + 2 * config.inner) * bytes;
     const double head = batch_tokens / mean * static_cast<double>(config.vocabulary) * 4;
     line("memory") << "about " << megabytes(weights + body + head) << " per rank: weights " << megabytes(weights)
                    << " (" << with_thousands(cost.parameters) << " numbers), a batch " << megabytes(body + head)

@@ -30,13 +30,13 @@ struct QueryRequest {
 };
 
 domain::Dtype dtype_of(const std::string& name) {
-  if (name == "float32") {
-    return domain::Dtype::float32;
+  const auto& names = domain::dtype_names;
+  const auto place = std::find(names.begin(), names.end(), name);
+  if (place == names.end()) {
+    throw base::InputError(base::describe("unknown --dtype '" + name + "'", "there are float32, bfloat16 and float16",
+                                          base::did_you_mean(name, names)));
   }
-  if (name == "bfloat16") {
-    return domain::Dtype::bfloat16;
-  }
-  throw base::InputError(base::describe("unknown --dtype '" + name + "'", "there are float32 and bfloat16"));
+  return static_cast<domain::Dtype>(place - names.begin());
 }
 
 domain::Device device_of(const std::string& name) {
@@ -55,7 +55,7 @@ domain::Device device_of(const std::string& name) {
 options::options_description described() {
   options::options_description all("stereosweep query: JSON queries on standard input, answers on standard output");
   all.add_options()("model", options::value<std::string>(), "Hugging Face checkpoint directory");
-  all.add_options()("dtype", options::value<std::string>()->default_value("float32"), "float32 or bfloat16");
+  all.add_options()("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
   all.add_options()("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
   all.add_options()("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
   all.add_options()("profile", "prints where the time went, at the end, on standard error");

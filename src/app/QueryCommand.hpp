@@ -1,4 +1,4 @@
-// `stereosweep query --model DIR [--dtype float32|bfloat16] [--threads N]`: ask the engine directly.
+// `stereosweep query --model DIR [--dtype float32|bfloat16|float16] [--threads N]`: ask the engine directly.
 #pragma once
 
 #include "app/Commands.hpp"

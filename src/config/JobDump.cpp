@@ -36,7 +36,7 @@ Node dump_model(const domain::Job& job, Extent extent) {
   if (extent == Extent::everything) {
     model.add("path", Node::text(job.model.path));
   }
-  model.add("dtype", Node::plain(job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32"));
+  model.add("dtype", Node::plain(domain::name_of(job.model.dtype)));
   for (const auto& format : probe_formats()) {
     if (format.name == job.probe_name() && format.chat != ChatUse::refused) {
       model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));

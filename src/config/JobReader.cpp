@@ -33,9 +33,8 @@ domain::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& p
     model.path = pieces.resolve_path(read_line(*path, "model.path", problems, 4000).value_or(""));
   }
   if (const Node* dtype = fields.optional("dtype")) {
-    const std::vector<std::string> names = {"float32", "bfloat16"};
-    model.dtype =
-        read_choice(*dtype, "model.dtype", problems, names) == 1 ? domain::Dtype::bfloat16 : domain::Dtype::float32;
+    const auto choice = read_choice(*dtype, "model.dtype", problems, domain::dtype_names);
+    model.dtype = static_cast<domain::Dtype>(choice.value_or(0));
   }
   fields.optional("chat");  // read when the probe is known
   fields.finish();

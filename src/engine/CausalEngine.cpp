@@ -44,7 +44,7 @@ class Call {
     }
     add_input_vectors(
         plan_.input_rows, plan_.answers.size(), [this](auto ids) { return model_.input_embeddings(ids); }, pools_);
-    pools_.finish(plan_.answers);
+    pools_.finish(plan_.answers, model_.shape().dtype);
   }
 
  private:
@@ -122,7 +122,7 @@ class Call {
       return;  // another token of this query already failed
     }
     if (!std::isfinite(value)) {
-      plan_.answers[use.query] = not_finite_error();
+      plan_.answers[use.query] = not_finite_error(model_.shape().dtype);
       return;
     }
     answer->logprob[use.continuation][use.place] = value;

@@ -25,10 +25,10 @@ decltype(auto) within_device_memory(const std::string& doing, Work&& work) {
   try {
     return std::forward<Work>(work)();
   } catch (const c10::OutOfMemoryError& error) {
-    throw base::Error(base::describe("the GPU's memory is full, " + doing,
-                                     allocator_figures(error.what_without_backtrace()),
-                                     "take a smaller execution.batch_tokens, model.dtype: bfloat16, fewer ranks per "
-                                     "GPU or a larger execution.tensor_parallel; the finished blocks stay"));
+    throw base::Error(
+        base::describe("the GPU's memory is full, " + doing, allocator_figures(error.what_without_backtrace()),
+                       "take a smaller execution.batch_tokens, model.dtype: bfloat16 or float16, fewer ranks per "
+                       "GPU or a larger execution.tensor_parallel; the finished blocks stay"));
   }
 }
 

@@ -54,7 +54,15 @@ std::string gpu_name() {
 }
 
 model::Dtype to_model(domain::Dtype dtype) {
-  return dtype == domain::Dtype::bfloat16 ? model::Dtype::bfloat16 : model::Dtype::float32;
+  switch (dtype) {
+    case domain::Dtype::bfloat16:
+      return model::Dtype::bfloat16;
+    case domain::Dtype::float16:
+      return model::Dtype::float16;
+    case domain::Dtype::float32:
+      break;
+  }
+  return model::Dtype::float32;
 }
 
 model::Device to_model(domain::Device device) {

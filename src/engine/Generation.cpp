@@ -168,7 +168,7 @@ class Wave {
     const auto tokens = most_probable(logits);
     for (std::size_t row = 0; row < readers.size(); ++row) {
       for (auto* one : readers[row].second) {
-        tokens[row] ? add(*one, *tokens[row]) : finish(*one, not_finite_error());
+        tokens[row] ? add(*one, *tokens[row]) : finish(*one, not_finite_error(parts_.model.shape().dtype));
       }
     }
   }
@@ -179,7 +179,7 @@ class Wave {
       const bool usable = all_finite(logits);
       for (auto* one : readers[row].second) {
         usable ? add(*one, next_token(logits, *one->request->asked, one->text.size()))
-               : finish(*one, not_finite_error());
+               : finish(*one, not_finite_error(parts_.model.shape().dtype));
       }
     }
   }

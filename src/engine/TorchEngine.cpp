@@ -84,7 +84,7 @@ class Call {
     }
     add_input_vectors(
         plan_.input_rows, queries_.size(), [this](auto ids) { return model_.input_embeddings(ids); }, pools_);
-    pools_.finish(plan_.answers);
+    pools_.finish(plan_.answers, model_.shape().dtype);
   }
 
  private:
@@ -201,7 +201,7 @@ class Call {
       if (slots[i]) {
         answer->slots[static_cast<std::size_t>(uses[i]->slot)] = std::move(*slots[i]);
       } else {
-        plan_.answers[uses[i]->query] = not_finite_error();
+        plan_.answers[uses[i]->query] = not_finite_error(model_.shape().dtype);
       }
     }
   }
@@ -224,7 +224,7 @@ class Call {
       return;  // another slot of this query already failed
     }
     if (!readout.usable()) {
-      plan_.answers[use.query] = not_finite_error();
+      plan_.answers[use.query] = not_finite_error(model_.shape().dtype);
       return;
     }
     const auto& fill = std::get<query::Fill>(queries_[use.query]);

@@ -1,14 +1,19 @@
 #include "engine/VectorPools.hpp"
 
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/Error.hpp"
 
 namespace stereosweep::engine {
 
-query::QueryError not_finite_error() {
-  return {base::describe("the model's numbers are not finite", "a value overflowed in its layers"),
+query::QueryError not_finite_error(model::Dtype dtype) {
+  const std::string problem = "the model's numbers are not finite";
+  return {dtype == model::Dtype::float16
+              ? base::describe(problem, "float16 ends at 65504, and a value in its layers went beyond",
+                               "take the dtype bfloat16 or float32")
+              : base::describe(problem, "a value overflowed in its layers"),
           query::QueryFault::other};
 }
 
@@ -24,7 +29,7 @@ void VectorPools::add(std::size_t query, std::size_t num_queries, std::span<cons
   }
 }
 
-void VectorPools::finish(std::span<query::Answer> answers) const {
+void VectorPools::finish(std::span<query::Answer> answers, model::Dtype dtype) const {
   for (std::size_t query = 0; query < pools_.size(); ++query) {
     const auto& pool = pools_[query];
     if (pool.count == 0) {
@@ -40,7 +45,7 @@ void VectorPools::finish(std::span<query::Answer> answers) const {
     if (finite) {
       answers[query] = std::move(answer);
     } else {
-      answers[query] = not_finite_error();
+      answers[query] = not_finite_error(dtype);
     }
   }
 }

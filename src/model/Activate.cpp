@@ -8,6 +8,7 @@
 #include "base/Check.hpp"
 #include "model/Kernels.hpp"
 #include "model/Linear.hpp"
+#include "model/NumberType.hpp"
 #include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -21,7 +22,7 @@ constexpr std::int64_t numbers_per_thread = 16384;  // below, a second thread co
 STEREOSWEEP_ALWAYS_INLINE void multiply_by_sigmoid(Floats& x, const Floats& y) {
   const Floats most = Floats{} + 80.0F;
   Floats power = -y;
-  power = power < most ? power : most;
+  power = power > most ? most : power;
   lanes::exponential(power);
   power += 1.0F;
   lanes::reciprocal(power);
@@ -117,12 +118,8 @@ void run_kernel(const at::Tensor& input, const at::Tensor& out, Activation activ
 
 void run_on_cpu(const at::Tensor& input, const at::Tensor& out, Activation activation, Instructions instructions) {
   STEREOSWEEP_ASSERT(input.stride(1) == 1, "rows must be contiguous");
-  if (input.scalar_type() == at::kFloat) {
-    run_kernel<float>(input, out, activation, instructions);
-  } else {
-    STEREOSWEEP_ASSERT(input.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    run_kernel<Bfloat16Bits>(input, out, activation, instructions);
-  }
+  with_number(input.scalar_type(),
+              [&]<class Number>(Number) { run_kernel<Number>(input, out, activation, instructions); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "model/AttentionKernel.hpp"
 #include "model/FlashAttention.hpp"
 #include "model/Kernels.hpp"
+#include "model/NumberType.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -102,12 +103,8 @@ at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const a
                          const Segments& segments, std::int64_t num_heads) {
   const auto out = at::empty({query.size(0), query.size(1)}, query.options());
   out.slice(0, segments.query_begin.back()).zero_();  // rows that belong to no sequence
-  if (query.scalar_type() == at::kFloat) {
-    attend_in<float>(query, key, value, segments, num_heads, out);
-  } else {
-    STEREOSWEEP_ASSERT(query.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    attend_in<Bfloat16Bits>(query, key, value, segments, num_heads, out);
-  }
+  with_number(query.scalar_type(),
+              [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
   return out;
 }
 

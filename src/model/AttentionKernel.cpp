@@ -4,51 +4,33 @@
 #include <cstring>
 #include <limits>
 
+#include "model/VectorLanes.hpp"
+
 namespace stereosweep::model {
 namespace {
 
-constexpr std::int64_t lanes = 16;
+using lanes::Floats;
+using lanes::fold;
+using lanes::Fold;
+using lanes::Ints;
+using lanes::load;
+using lanes::round_up;
+using lanes::store;
+
 constexpr int block_rows = 4;  // queries that share one pass over keys and values
 
-// The compiler cuts these into what the instruction set has. They are passed by reference only: by value their
-// calling convention would depend on the instruction set.
-using Floats = float __attribute__((vector_size(lanes * 4)));
-using Ints = std::int32_t __attribute__((vector_size(lanes * 4)));
-using Words = std::uint32_t __attribute__((vector_size(lanes * 4)));
-using Halves = std::uint16_t __attribute__((vector_size(lanes * 2)));
-
-#define STEREOSWEEP_INLINE [[gnu::always_inline]] inline
-
-std::int64_t round_up(std::int64_t count) { return (count + lanes - 1) / lanes * lanes; }
-
-STEREOSWEEP_INLINE void load(Floats& to, const float* from) { std::memcpy(&to, from, sizeof(Floats)); }
-STEREOSWEEP_INLINE void load(Floats& to, const Bfloat16Bits* from) {
-  Halves halves;
-  std::memcpy(&halves, from, sizeof(Halves));
-  const Words words = __builtin_convertvector(halves, Words) << 16;
-  std::memcpy(&to, &words, sizeof(Floats));
-}
-STEREOSWEEP_INLINE void store(float* to, const Floats& from) { std::memcpy(to, &from, sizeof(Floats)); }
-STEREOSWEEP_INLINE void store(Bfloat16Bits* to, const Floats& from) {  // to the nearest, ties to even
-  Words words;
-  std::memcpy(&words, &from, sizeof(Words));
-  words = (words + 0x7fffU + ((words >> 16) & 1U)) >> 16;
-  const Halves halves = __builtin_convertvector(words, Halves);
-  std::memcpy(to, &halves, sizeof(Halves));
-}
-
-// One row of `width` numbers as floats; the rest up to a whole number of lanes is zero.
+// One row of `width` numbers as floats; the rest up to a whole number of lanes::width is zero.
 template <class Number>
-STEREOSWEEP_INLINE void load_row(float* to, const Number* from, std::int64_t width, float scale) {
+STEREOSWEEP_ALWAYS_INLINE void load_row(float* to, const Number* from, std::int64_t width, float scale) {
   std::int64_t i = 0;
-  for (; i + lanes <= width; i += lanes) {
+  for (; i + lanes::width <= width; i += lanes::width) {
     Floats numbers;
     load(numbers, from + i);
     numbers *= scale;
     store(to + i, numbers);
   }
   if (i < width) {
-    Number tail[lanes] = {};
+    Number tail[lanes::width] = {};
     std::memcpy(tail, from + i, static_cast<std::size_t>(width - i) * sizeof(Number));
     Floats numbers;
     load(numbers, tail);
@@ -58,25 +40,26 @@ STEREOSWEEP_INLINE void load_row(float* to, const Number* from, std::int64_t wid
 }
 
 template <class Number>
-STEREOSWEEP_INLINE void store_row(Number* to, const float* from, std::int64_t width) {
+STEREOSWEEP_ALWAYS_INLINE void store_row(Number* to, const float* from, std::int64_t width) {
   std::int64_t i = 0;
   Floats numbers;
-  for (; i + lanes <= width; i += lanes) {
+  for (; i + lanes::width <= width; i += lanes::width) {
     load(numbers, from + i);
     store(to + i, numbers);
   }
   if (i < width) {
-    Number tail[lanes];
+    Number tail[lanes::width];
     load(numbers, from + i);
     store(tail, numbers);
     std::memcpy(to + i, tail, static_cast<std::size_t>(width - i) * sizeof(Number));
   }
 }
 
-// e^x for x <= 0, to 2e-7 relative: 2^n times the series of e^r, |r| <= ln(2)/2. Below -87 the answer stays at 2e-38.
-STEREOSWEEP_INLINE void exponential(Floats& x) {
+// e^x for x <= 0, to 2e-7 relative: 2^n times the series of e^r, |r| <= ln(2)/2. Below -87 the answer stays at 2e-38;
+// NaN stays NaN.
+STEREOSWEEP_ALWAYS_INLINE void exponential(Floats& x) {
   const Floats least = Floats{} - 87.0F;
-  x = x > least ? x : least;
+  x = x < least ? least : x;
   const Ints whole = __builtin_convertvector(x * 1.44269504F - 0.5F, Ints);  // cut towards zero
   const Floats power = __builtin_convertvector(whole, Floats);
   const Floats rest = (x - power * 0.693359375F) + power * 2.12194440e-4F;  // ln 2 in two parts
@@ -119,7 +102,7 @@ Places divide(float* scratch, std::int64_t num_keys, std::int64_t width) {
 }
 
 template <class Number>
-STEREOSWEEP_INLINE void load_keys_and_values(const HeadTask<Number>& task, const Places& places) {
+STEREOSWEEP_ALWAYS_INLINE void load_keys_and_values(const HeadTask<Number>& task, const Places& places) {
   const auto width = places.padded_width;
   for (std::int64_t j = 0; j < task.num_keys; ++j) {
     load_row(places.queries, task.key + j * task.key_stride, task.width, 1.0F);
@@ -134,8 +117,8 @@ STEREOSWEEP_INLINE void load_keys_and_values(const HeadTask<Number>& task, const
 }
 
 // scores = queries keys, sixteen keys at a time; even and odd numbers of a row in sums of their own.
-STEREOSWEEP_INLINE void multiply_keys(const Places& places) {
-  for (std::int64_t j = 0; j < places.padded_keys; j += lanes) {
+STEREOSWEEP_ALWAYS_INLINE void multiply_keys(const Places& places) {
+  for (std::int64_t j = 0; j < places.padded_keys; j += lanes::width) {
     Floats even[block_rows] = {};
     Floats odd[block_rows] = {};
     for (std::int64_t d = 0; d < places.padded_width; d += 2) {
@@ -154,39 +137,21 @@ STEREOSWEEP_INLINE void multiply_keys(const Places& places) {
   }
 }
 
-// Folds the lanes: every lane of the answer holds the largest or the sum of all, in an order that never changes.
-enum class Fold { largest, sum };
-template <Fold kind>
-STEREOSWEEP_INLINE void fold(Floats& x) {
-  const Ints steps[] = {{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7},
-                        {4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11},
-                        {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13},
-                        {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}};
-  for (const auto& step : steps) {
-    const Floats other = __builtin_shuffle(x, step);
-    if constexpr (kind == Fold::largest) {
-      x = other > x ? other : x;
-    } else {
-      x += other;
-    }
-  }
-}
-
 // scores -> e^(score - largest); factor = 1 / sum in every lane.
-STEREOSWEEP_INLINE void soften(float* scores, std::int64_t num_keys, std::int64_t padded_keys, Floats& factor) {
+STEREOSWEEP_ALWAYS_INLINE void soften(float* scores, std::int64_t num_keys, std::int64_t padded_keys, Floats& factor) {
   for (auto j = num_keys; j < padded_keys; ++j) {
     scores[j] = -std::numeric_limits<float>::infinity();
   }
   Floats largest;
   load(largest, scores);
   Floats numbers;
-  for (std::int64_t j = lanes; j < padded_keys; j += lanes) {
+  for (std::int64_t j = lanes::width; j < padded_keys; j += lanes::width) {
     load(numbers, scores + j);
     largest = numbers > largest ? numbers : largest;
   }
   fold<Fold::largest>(largest);
   Floats sum = {};
-  for (std::int64_t j = 0; j < padded_keys; j += lanes) {
+  for (std::int64_t j = 0; j < padded_keys; j += lanes::width) {
     load(numbers, scores + j);
     numbers -= largest;
     exponential(numbers);
@@ -197,14 +162,14 @@ STEREOSWEEP_INLINE void soften(float* scores, std::int64_t num_keys, std::int64_
   factor = 1.0F / sum;
 }
 
-template <int Columns>  // in lanes
-STEREOSWEEP_INLINE void mix_columns(const Places& places, std::int64_t num_keys, const Floats* factors,
-                                    std::int64_t d) {
+template <int Columns>  // in lanes::width
+STEREOSWEEP_ALWAYS_INLINE void mix_columns(const Places& places, std::int64_t num_keys, const Floats* factors,
+                                           std::int64_t d) {
   Floats sums[block_rows][Columns] = {};
   for (std::int64_t j = 0; j < num_keys; ++j) {
     Floats values[Columns];
     for (int c = 0; c < Columns; ++c) {
-      load(values[c], places.values + j * places.padded_width + d + c * lanes);
+      load(values[c], places.values + j * places.padded_width + d + c * lanes::width);
     }
     for (int r = 0; r < block_rows; ++r) {
       for (int c = 0; c < Columns; ++c) {
@@ -214,13 +179,13 @@ STEREOSWEEP_INLINE void mix_columns(const Places& places, std::int64_t num_keys,
   }
   for (int r = 0; r < block_rows; ++r) {
     for (int c = 0; c < Columns; ++c) {
-      store(places.results + r * places.padded_width + d + c * lanes, sums[r][c] * factors[r]);
+      store(places.results + r * places.padded_width + d + c * lanes::width, sums[r][c] * factors[r]);
     }
   }
 }
 
 template <class Number>
-STEREOSWEEP_INLINE void attend_here(const HeadTask<Number>& task, float* scratch) {
+STEREOSWEEP_ALWAYS_INLINE void attend_here(const HeadTask<Number>& task, float* scratch) {
   const auto places = divide(scratch, task.num_keys, task.width);
   load_keys_and_values(task, places);
   for (std::int64_t begin = 0; begin < task.num_queries; begin += block_rows) {
@@ -235,7 +200,7 @@ STEREOSWEEP_INLINE void attend_here(const HeadTask<Number>& task, float* scratch
       soften(places.scores + r * places.padded_keys, task.num_keys, places.padded_keys, factors[r]);
     }
     std::int64_t d = 0;
-    for (; d + 2 * lanes <= places.padded_width; d += 2 * lanes) {
+    for (; d + 2 * lanes::width <= places.padded_width; d += 2 * lanes::width) {
       mix_columns<2>(places, task.num_keys, factors, d);
     }
     if (d < places.padded_width) {
@@ -304,6 +269,9 @@ void attend_one(const HeadTask<float>& task, float* scratch, Instructions instru
   attend_with(task, scratch, instructions);
 }
 void attend_one(const HeadTask<Bfloat16Bits>& task, float* scratch, Instructions instructions) {
+  attend_with(task, scratch, instructions);
+}
+void attend_one(const HeadTask<Float16Bits>& task, float* scratch, Instructions instructions) {
   attend_with(task, scratch, instructions);
 }
 

@@ -1,7 +1,7 @@
 // Attention on the processor for many short sequences, straight on packed rows.
 // Torch's own kernel wants [batch, heads, length, width] copies and is made for long sequences: with ten tokens it
 // took a fifth of a bfloat16 forward. Here one (sequence, head) pair stays in the first-level cache from its first
-// read to its last write. Arithmetic is float32 throughout; bfloat16 is how numbers are stored.
+// read to its last write. Arithmetic is float32 throughout; bfloat16 and float16 are how numbers are stored.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct HeadTask {
   float scale;  ///< of the scores
 };
 
-/// A bfloat16's bits.
+/// A bfloat16's or a float16's bits.
 enum class Bfloat16Bits : std::uint16_t {};
+enum class Float16Bits : std::uint16_t {};
 
 /// Vector instructions to use; `best` asks the processor once.
 enum class Instructions { best, avx512, avx2, baseline };
@@ -36,6 +37,7 @@ bool has(Instructions instructions);
 /// aligned.
 void attend_one(const HeadTask<float>& task, float* scratch, Instructions instructions = Instructions::best);
 void attend_one(const HeadTask<Bfloat16Bits>& task, float* scratch, Instructions instructions = Instructions::best);
+void attend_one(const HeadTask<Float16Bits>& task, float* scratch, Instructions instructions = Instructions::best);
 std::int64_t scratch_numbers(std::int64_t num_keys, std::int64_t width);
 
 }  // namespace stereosweep::model

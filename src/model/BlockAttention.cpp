@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
+#include "model/NumberType.hpp"
 #include "model/TreeAttentionKernel.hpp"
 #include "model/VectorLanes.hpp"
 
@@ -110,11 +111,7 @@ void BlockAttention::keep(int layer, std::int64_t first, std::int64_t count, con
   STEREOSWEEP_ASSERT(key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
   STEREOSWEEP_ASSERT(first + count <= rows(), "rows must have their slots");
   const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
-  if (key.scalar_type() == at::kFloat) {
-    keep_in<float>(kept, first, count, key, value);
-  } else {
-    keep_in<Bfloat16Bits>(kept, first, count, key, value);
-  }
+  with_number(key.scalar_type(), [&]<class Number>(Number) { keep_in<Number>(kept, first, count, key, value); });
 }
 
 template <class Number>
@@ -158,12 +155,7 @@ at::Tensor BlockAttention::attend(int layer, const Queries& queries, const at::T
   STEREOSWEEP_ASSERT(query.stride(1) == 1 && query.size(0) >= tiles.num_queries, "a row for every query");
   const auto out = at::empty({query.size(0), query.size(1)}, query.options());
   out.slice(0, tiles.num_queries).zero_();
-  if (query.scalar_type() == at::kFloat) {
-    attend_in<float>(kept, tiles, query, scale, out);
-  } else {
-    STEREOSWEEP_ASSERT(query.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    attend_in<Bfloat16Bits>(kept, tiles, query, scale, out);
-  }
+  with_number(query.scalar_type(), [&]<class Number>(Number) { attend_in<Number>(kept, tiles, query, scale, out); });
   return out;
 }
 

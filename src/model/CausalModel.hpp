@@ -27,6 +27,7 @@ struct CausalShape {
   std::int64_t max_tokens = 0;  ///< longest path
   bool has_head = false;
   Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
+  Dtype dtype = Dtype::float32;
 };
 
 /// Immutable after loading; safe to use from several threads.

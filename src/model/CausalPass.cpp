@@ -26,6 +26,12 @@ std::vector<std::int64_t> range(std::int64_t begin, std::int64_t end) {
   return numbers;
 }
 
+parallel::DeviceNumber number_of(at::ScalarType type) {
+  return type == at::kFloat      ? parallel::DeviceNumber::float32
+         : type == at::kBFloat16 ? parallel::DeviceNumber::bfloat16
+                                 : parallel::DeviceNumber::float16;
+}
+
 at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device) {
   Staging staging;
   const auto list = staging.add(values);
@@ -177,10 +183,8 @@ at::Tensor CausalPass::summed(at::Tensor part) const {
   }
   if (!part.is_cpu()) {
     part = part.contiguous();
-    settings_.group->sum_on_device(
-        part.mutable_data_ptr(), part.numel(),
-        part.scalar_type() == at::kFloat ? parallel::DeviceNumber::float32 : parallel::DeviceNumber::bfloat16,
-        nullptr);  // torch's default stream: no other is used here
+    settings_.group->sum_on_device(part.mutable_data_ptr(), part.numel(), number_of(part.scalar_type()),
+                                   nullptr);  // torch's default stream: no other is used here
     return part;
   }
   const auto numbers = part.to(at::kFloat).contiguous();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 4096;  // of the weight, widened to float32
 
-// Slow and right: for processors and widths that have no bfloat16 products with float32 answers.
+// For float16, and for processors and widths that have no bfloat16 products with float32 answers.
 at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias) {
   const auto wide = input.to(at::kFloat);
   auto out = at::empty({input.size(0), weight.size(0)}, wide.options());
@@ -32,8 +32,8 @@ at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, c
 Decoder::Decoder(const at::Tensor& weight, at::Tensor bias, Products products) : bias_(std::move(bias)) {
   if (weight.scalar_type() == at::kFloat) {
     linear_ = Linear(weight, bias_, products);
-  } else if (products == Products::fastest && kernels_on(weight.device()) == Kernels::own_kernels &&
-             tiles::take(weight.size(1))) {
+  } else if (weight.scalar_type() == at::kBFloat16 && products == Products::fastest &&
+             kernels_on(weight.device()) == Kernels::own_kernels && tiles::take(weight.size(1))) {
     weight_ = tiles::pack(weight);
     form_ = Form::tiles;
   } else {

@@ -119,6 +119,10 @@ std::unique_ptr<ElmoModel> ElmoModel::load(const base::FileSet& files, Dtype dty
     throw base::InputError(base::describe("an ELMo model on the device cuda", "its LSTMs run on processors only",
                                           "use the device cpu or auto"));
   }
+  if (dtype == Dtype::float16) {
+    throw base::InputError(base::describe("an ELMo model in float16", "its LSTMs compute in float32 or bfloat16",
+                                          "use the dtype float32"));
+  }
   const auto options = read_elmo_options(files);
   const auto type = at::TensorOptions(at::kCPU).dtype(dtype == Dtype::float32 ? at::kFloat : at::kBFloat16);
   return std::make_unique<BidirectionalModel>(options, read_elmo_tensors(files, options), type);

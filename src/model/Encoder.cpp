@@ -12,6 +12,7 @@
 
 #include "base/Check.hpp"
 #include "base/Profile.hpp"
+#include "model/Devices.hpp"
 #include "model/DistinctTokens.hpp"
 #include "model/Kernels.hpp"
 
@@ -81,7 +82,8 @@ Encoder::Encoder(CheckpointConfig config, EncoderWeights weights) : config_(conf
             weights_.head ? weights_.head->vocabulary : config.vocabulary,
             config.max_tokens(),
             weights_.head.has_value(),
-            kernels_on(weights_.words.device())};
+            kernels_on(weights_.words.device()),
+            dtype_of(weights_.words.scalar_type())};
 }
 
 at::Tensor Encoder::normalize(const at::Tensor& states, const Norm& norm) const {

@@ -10,6 +10,7 @@
 #include "model/Kernels.hpp"
 #include "model/MklPacked.hpp"
 #include "model/OneDnn.hpp"
+#include "model/WidenedProducts.hpp"
 
 namespace stereosweep::model {
 
@@ -24,6 +25,8 @@ Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
   } else if (onednn::works(weight_.scalar_type())) {
     weight_ = onednn::pack(weight_);
     form_ = Form::onednn;
+  } else if (weight_.scalar_type() == at::kHalf) {
+    form_ = Form::widened;
   }
 }
 
@@ -33,6 +36,8 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
       return mkl::linear(input, weight_, bias_, out_);
     case Form::onednn:
       return onednn::linear(input, weight_, bias_);
+    case Form::widened:
+      return widened::linear(input, weight_, bias_);
     case Form::plain:
       break;
   }
@@ -40,12 +45,29 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
 }
 
 at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {
-  return form_ == Form::onednn ? onednn::linear_activated(input, weight_, bias_, activation)
-                               : activate(apply(input), activation);
+  switch (form_) {
+    case Form::onednn:
+      return onednn::linear_activated(input, weight_, bias_, activation);
+    case Form::widened:
+      return widened::linear(input, weight_, bias_, [activation](const at::Tensor& sums, std::int64_t, std::int64_t) {
+        return activate(sums, activation);
+      });
+    default:
+      return activate(apply(input), activation);
+  }
 }
 
 at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& residual) const {
-  return form_ == Form::onednn ? onednn::linear_and_add(input, weight_, bias_, residual) : apply(input).add_(residual);
+  switch (form_) {
+    case Form::onednn:
+      return onednn::linear_and_add(input, weight_, bias_, residual);
+    case Form::widened:
+      return widened::linear(input, weight_, bias_, [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {
+        return sums.add(residual.slice(1, begin, end));
+      });
+    default:
+      return apply(input).add_(residual);
+  }
 }
 
 at::Tensor activate(const at::Tensor& input, Activation activation) {

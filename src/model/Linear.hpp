@@ -25,7 +25,7 @@ class Linear {
   at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
 
  private:
-  enum class Form { plain, onednn, mkl };
+  enum class Form { plain, onednn, mkl, widened };
   at::Tensor weight_;
   at::Tensor bias_;
   std::int64_t out_ = 0;

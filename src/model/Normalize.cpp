@@ -11,6 +11,7 @@
 
 #include "base/Check.hpp"
 #include "model/Kernels.hpp"
+#include "model/NumberType.hpp"
 #include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -144,12 +145,8 @@ void run_on_cpu(const at::Tensor& input, std::int64_t parts, const Norm& norm, c
   STEREOSWEEP_ASSERT(
       input.stride(1) == 1 && norm.weight.is_contiguous() && norm.weight.numel() * parts == input.size(1),
       "rows must be contiguous and as wide as their norm");
-  if (input.scalar_type() == at::kFloat) {
-    run_kernel<float>(input, parts, norm, rule, residual, out, instructions);
-  } else {
-    STEREOSWEEP_ASSERT(input.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    run_kernel<Bfloat16Bits>(input, parts, norm, rule, residual, out, instructions);
-  }
+  with_number(input.scalar_type(),
+              [&]<class Number>(Number) { run_kernel<Number>(input, parts, norm, rule, residual, out, instructions); });
 }
 
 }  // namespace
@@ -164,7 +161,7 @@ at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, c
     return std::get<0>(at::_fused_rms_norm(numbers, {input.size(-1)}, weight, rule.epsilon));
   };
   switch (rule.kind) {
-    case NormKind::rms_gemma:  // 1 plus the weight has more digits than bfloat16
+    case NormKind::rms_gemma:  // 1 plus the weight has more digits than 16 bits hold
       return scaled(input.to(at::kFloat), norm.weight.to(at::kFloat).add(1)).to(type);
     case NormKind::rms_late:
       return scaled(input, norm.weight);

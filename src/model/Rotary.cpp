@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/Check.hpp"
+#include "model/NumberType.hpp"
 #include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -132,12 +133,8 @@ Turns turns_of(const Rotary& rotary, std::int64_t positions) {
 void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const Turns& turns,
                    std::span<const std::int32_t> positions, Instructions instructions) {
   STEREOSWEEP_ASSERT(rows.stride(1) == 1 && std::ssize(positions) <= rows.size(0), "a row for every position");
-  if (rows.scalar_type() == at::kFloat) {
-    run_kernel<float>(rows, heads, rotary, turns, positions, instructions);
-  } else {
-    STEREOSWEEP_ASSERT(rows.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    run_kernel<Bfloat16Bits>(rows, heads, rotary, turns, positions, instructions);
-  }
+  with_number(rows.scalar_type(),
+              [&]<class Number>(Number) { run_kernel<Number>(rows, heads, rotary, turns, positions, instructions); });
 }
 
 void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const Turns& picked) {

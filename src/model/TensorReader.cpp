@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/Error.hpp"
 #include "base/ReadOnce.hpp"
@@ -60,15 +61,34 @@ std::int64_t first_not_finite(const void* data, std::int64_t count, Bits exponen
   return -1;
 }
 
-void check_finite(const at::Tensor& tensor, const StoredTensor& stored, const std::string& name) {
-  const auto at = tensor.scalar_type() == at::kFloat
-                      ? first_not_finite<std::uint32_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f800000U)
-                      : first_not_finite<std::uint16_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f80U);
-  if (at >= 0) {
-    throw InputError(stored.file + ": " +
-                     describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + std::to_string(at),
-                              "every score would be NaN", "Is the file damaged?"));
+std::int64_t first_not_finite(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return first_not_finite<std::uint32_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f800000U);
+    case at::kBFloat16:
+      return first_not_finite<std::uint16_t>(tensor.const_data_ptr(), tensor.numel(), 0x7f80U);
+    default:
+      return first_not_finite<std::uint16_t>(tensor.const_data_ptr(), tensor.numel(), 0x7c00U);
   }
+}
+
+// `tensor`: what is stored as `raw` in another type.
+void check_finite(const at::Tensor& tensor, const at::Tensor& raw, const StoredTensor& stored,
+                  const std::string& name) {
+  const auto at = first_not_finite(tensor);
+  if (at < 0) {
+    return;
+  }
+  const double number = raw.flatten()[at].item<double>();
+  if (tensor.scalar_type() == at::kHalf && std::isfinite(number)) {
+    throw InputError(
+        stored.file + ": " +
+        describe("tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + std::to_string(at),
+                 "float16 ends at 65504", "Take the dtype bfloat16 or float32."));
+  }
+  throw InputError(stored.file + ": " +
+                   describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + std::to_string(at),
+                            "every score would be NaN", "Is the file damaged?"));
 }
 
 // The stored numbers in `type`, all of them finite.
@@ -76,7 +96,7 @@ at::Tensor converted(const StoredTensor& stored, const std::string& name, at::Sc
   auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
   base::copy_once(stored.bytes, stored.backing, static_cast<std::byte*>(raw.mutable_data_ptr()));  // may be unaligned
   auto tensor = raw.to(type);
-  check_finite(tensor, stored, name);
+  check_finite(tensor, raw, stored, name);
   return tensor;
 }
 

@@ -30,6 +30,7 @@ void configure_threads(int threads) {
   context.setSDPUseCuDNN(false);  // it would look for a plan for every new shape
   context.setAllowTF32CuBLAS(false);
   context.setAllowBF16ReductionCuBLAS(false, false);
+  context.setAllowFP16ReductionCuBLAS(false, false);
 }
 
 }  // namespace stereosweep::model

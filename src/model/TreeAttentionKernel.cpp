@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "model/VectorLanes.hpp"
 
@@ -140,6 +141,11 @@ STEREOSWEEP_ALWAYS_INLINE void mix_columns(const TileTask<Number>& task, const P
         lanes::load(row[c], values + j * width + c * lanes::width);
       }
       for (int r = 0; r < Rows; ++r) {
+        if constexpr (std::is_same_v<Number, Float16Bits>) {  // 0 times another branch's infinite value would be NaN
+          if (((places.masks[r][b] >> j) & 1U) == 0) {
+            continue;
+          }
+        }
         for (int c = 0; c < Columns; ++c) {
           sums[r][c] += weights[r * places.padded_keys + j] * row[c];
         }
@@ -307,11 +313,17 @@ void attend_tile(const TileTask<float>& task, float* scratch, Instructions instr
 void attend_tile(const TileTask<Bfloat16Bits>& task, float* scratch, Instructions instructions) {
   lanes::run<AttendTile>(instructions, task, scratch);
 }
+void attend_tile(const TileTask<Float16Bits>& task, float* scratch, Instructions instructions) {
+  lanes::run<AttendTile>(instructions, task, scratch);
+}
 
 void keep_rows(const KeepTask<float>& task, std::int64_t begin, std::int64_t end) {
   lanes::run<KeepRows>(Instructions::best, task, begin, end);
 }
 void keep_rows(const KeepTask<Bfloat16Bits>& task, std::int64_t begin, std::int64_t end) {
+  lanes::run<KeepRows>(Instructions::best, task, begin, end);
+}
+void keep_rows(const KeepTask<Float16Bits>& task, std::int64_t begin, std::int64_t end) {
   lanes::run<KeepRows>(Instructions::best, task, begin, end);
 }
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "model/AttentionKernel.hpp"  // Bfloat16Bits, Instructions
+#include "model/AttentionKernel.hpp"  // Bfloat16Bits, Float16Bits, Instructions
 #include "model/TreeTiles.hpp"
 
 namespace stereosweep::model {
@@ -48,6 +48,7 @@ struct TileTask {
 /// `scratch` holds at least tile_scratch_numbers(most blocks, padded width) floats, 64-byte aligned.
 void attend_tile(const TileTask<float>& task, float* scratch, Instructions instructions = Instructions::best);
 void attend_tile(const TileTask<Bfloat16Bits>& task, float* scratch, Instructions instructions = Instructions::best);
+void attend_tile(const TileTask<Float16Bits>& task, float* scratch, Instructions instructions = Instructions::best);
 std::int64_t tile_scratch_numbers(std::int64_t num_blocks, std::int64_t padded_width);
 
 /// Queries of a tile that fill the kernel's registers where `group` query heads share a key head.
@@ -69,5 +70,6 @@ struct KeepTask {
 };
 void keep_rows(const KeepTask<float>& task, std::int64_t begin, std::int64_t end);
 void keep_rows(const KeepTask<Bfloat16Bits>& task, std::int64_t begin, std::int64_t end);
+void keep_rows(const KeepTask<Float16Bits>& task, std::int64_t begin, std::int64_t end);
 
 }  // namespace stereosweep::model

@@ -1,11 +1,11 @@
 // Sixteen floats at a time, for kernels that are compiled for several instruction sets and picked when the program
-// runs. Arithmetic is float32; bfloat16 is how numbers are stored.
+// runs. Arithmetic is float32; bfloat16 and float16 are how numbers are stored.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
-#include "model/AttentionKernel.hpp"  // Bfloat16Bits, Instructions
+#include "model/AttentionKernel.hpp"  // Bfloat16Bits, Float16Bits, Instructions
 
 #define STEREOSWEEP_ALWAYS_INLINE [[gnu::always_inline]] inline
 
@@ -31,6 +31,25 @@ STEREOSWEEP_ALWAYS_INLINE void load(Floats& to, const Bfloat16Bits* from) {
   std::memcpy(&to, &words, sizeof(Floats));
 }
 
+STEREOSWEEP_ALWAYS_INLINE void load(Floats& to, const Float16Bits* from) {
+  constexpr float least_normal = 0x1p-14F;
+  constexpr std::int32_t moved = 127 - 15;  // between the two exponents
+  Halves halves;
+  std::memcpy(&halves, from, sizeof(Halves));
+  const Ints all = __builtin_convertvector(halves, Ints);
+  const Ints size = (all & 0x7fff) << 13;
+  Floats small;  // subnormal: the digits behind 2^-14, less 2^-14
+  const Ints behind = size + ((moved + 1) << 23);
+  std::memcpy(&small, &behind, sizeof(Floats));
+  small -= least_normal;
+  Ints bits;
+  std::memcpy(&bits, &small, sizeof(Ints));
+  bits = size < (1 << 23) ? bits : size + (moved << 23);
+  bits = size >= (31 << 23) ? size + (2 * moved << 23) : bits;  // infinity and NaN
+  bits |= (all & 0x8000) << 16;
+  std::memcpy(&to, &bits, sizeof(Floats));
+}
+
 /// To the nearest bfloat16, ties to even: its bits in the upper halves.
 STEREOSWEEP_ALWAYS_INLINE void round_words(Words& words, const Floats& from) {
   std::memcpy(&words, &from, sizeof(Words));
@@ -42,6 +61,27 @@ STEREOSWEEP_ALWAYS_INLINE void store(Bfloat16Bits* to, const Floats& from) {
   Words words;
   round_words(words, from);
   const Halves halves = __builtin_convertvector(words >> 16, Halves);
+  std::memcpy(to, &halves, sizeof(Halves));
+}
+
+/// To the nearest, ties to even; what rounds to 65536 or more becomes infinite.
+STEREOSWEEP_ALWAYS_INLINE void store(Float16Bits* to, const Floats& from) {
+  constexpr std::int32_t moved = 127 - 15;
+  Ints all;
+  std::memcpy(&all, &from, sizeof(Ints));
+  const Ints size = all & 0x7fffffff;
+  Floats small;  // adding 1/2 rounds to whole multiples of 2^-24
+  std::memcpy(&small, &size, sizeof(Floats));
+  small += 0.5F;
+  Ints subnormal;
+  std::memcpy(&subnormal, &small, sizeof(Ints));
+  subnormal -= 0x3f000000;
+  Ints bits = ((size + 0xfff + ((size >> 13) & 1)) >> 13) - (moved << 10);
+  bits = size < ((moved + 1) << 23) ? subnormal : bits;
+  bits = bits > 0x7c00 ? Ints{} + 0x7c00 : bits;
+  bits = size > 0x7f800000 ? Ints{} + 0x7e00 : bits;  // NaN
+  bits |= (all >> 16) & 0x8000;
+  const Halves halves = __builtin_convertvector(bits, Halves);
   std::memcpy(to, &halves, sizeof(Halves));
 }
 
@@ -77,6 +117,12 @@ STEREOSWEEP_ALWAYS_INLINE void round_as(Floats& numbers, const Bfloat16Bits*) {
   std::memcpy(&numbers, &words, sizeof(Floats));
 }
 
+STEREOSWEEP_ALWAYS_INLINE void round_as(Floats& numbers, const Float16Bits*) {
+  Float16Bits stored[width];
+  store(stored, numbers);
+  load(numbers, stored);
+}
+
 enum class Fold { largest, sum };
 /// Every lane of the answer holds the largest or the sum of all, in an order that never changes.
 template <Fold kind>
@@ -95,13 +141,14 @@ STEREOSWEEP_ALWAYS_INLINE void fold(Floats& x) {
   }
 }
 
-/// e^x to 2e-7 relative: 2^n times the series of e^r, |r| <= ln(2)/2. Outside -87 .. 88 the answer is that at the end.
+/// e^x to 2e-7 relative: 2^n times the series of e^r, |r| <= ln(2)/2. Outside -87 .. 88 the answer is that at the end;
+/// NaN stays NaN.
 STEREOSWEEP_ALWAYS_INLINE void exponential(Floats& x) {
   constexpr float round_bias = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
   const Floats least = Floats{} - 87.0F;
   const Floats most = Floats{} + 88.0F;
-  x = x > least ? x : least;
-  x = x < most ? x : most;
+  x = x < least ? least : x;
+  x = x > most ? most : x;
   const Floats power = (x * 1.44269504F + round_bias) - round_bias;
   const Floats rest = (x - power * 0.693359375F) + power * 2.12194440e-4F;  // ln 2 in two parts
   Floats series = rest * 1.9875691500e-4F + 1.3981999507e-3F;
@@ -129,11 +176,11 @@ STEREOSWEEP_ALWAYS_INLINE void reciprocal(Floats& x) {
   x = guess * (2.0F - x * guess);
 }
 
-/// x -> c tanh(x / c), by tanh(y) = 1 - 2 / (1 + e^2y).
+/// x -> c tanh(x / c), by tanh(y) = 1 - 2 / (1 + e^2y). NaN stays NaN.
 STEREOSWEEP_ALWAYS_INLINE void cap(Floats& x, float c) {
   Floats y = x * (2.0F / c);
   const Floats most = Floats{} + 80.0F;
-  y = y < most ? y : most;
+  y = y > most ? most : y;
   exponential(y);
   y = y + 1.0F;
   reciprocal(y);

@@ -53,6 +53,18 @@ const Library& library() {
   return loaded;
 }
 
+ncclDataType_t type_of(DeviceNumber kind) {
+  switch (kind) {
+    case DeviceNumber::bfloat16:
+      return ncclBfloat16;
+    case DeviceNumber::float16:
+      return ncclFloat16;
+    case DeviceNumber::float32:
+      break;
+  }
+  return ncclFloat32;
+}
+
 void check(ncclResult_t status, const char* call) {
   if (status != ncclSuccess) {
     throw base::Error(base::describe(std::string(call) + " failed", library().error_text(status)));
@@ -86,9 +98,8 @@ NcclSum::~NcclSum() {
 }
 
 void NcclSum::add_up(void* numbers, std::int64_t count, DeviceNumber kind, void* stream) {
-  const auto type = kind == DeviceNumber::float32 ? ncclFloat32 : ncclBfloat16;
-  check(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), type, ncclSum, communicator_->value,
-                             static_cast<cudaStream_t>(stream)),
+  check(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), type_of(kind), ncclSum,
+                             communicator_->value, static_cast<cudaStream_t>(stream)),
         "ncclAllReduce");
 }
 

@@ -14,7 +14,7 @@
 namespace stereosweep::parallel {
 
 /// What NCCL can add up.
-enum class DeviceNumber { float32, bfloat16 };
+enum class DeviceNumber { float32, bfloat16, float16 };
 
 class TensorGroup {
  public:

@@ -20,7 +20,7 @@ constexpr const char* numerical_contract =
     "A: with the same binary, libraries, device model and threads per rank, every raw number is the same bit for bit "
     "for any number of ranks and any interruption (compare: stereosweep show FILE --digest). "
     "B: with another batch budget or thread count, log-probabilities of a float32 model agree within 1e-4 nat; of a "
-    "bfloat16 model no bound is promised. "
+    "bfloat16 or float16 model no bound is promised. "
     "C: on other hardware or with other library versions the same tolerance holds, and no bit does.";
 
 std::string names_of(const std::vector<probe::CubeSchema>& cubes) {

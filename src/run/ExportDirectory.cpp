@@ -136,7 +136,6 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
   const auto raw_hash = raw_job_hash(job);
   base::Sha256 job_hash;
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
-  const bool half = job.model.dtype == domain::Dtype::bfloat16;
   return {{"created", history.first("started")},
           {"dependencies", history.distinct("dependencies")},
           {"machine", device_of(settings)},
@@ -145,7 +144,7 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
           {"num_ranks", history.all("num_ranks")},
           {"slurm_job_id", history.distinct("slurm_job_id")},
           {"seed", std::to_string(job.seed)},
-          {"dtype", half ? "bfloat16" : "float32"},
+          {"dtype", domain::name_of(job.model.dtype)},
           {"job_sha256", base::to_hex(job_hash.finish())},
           {"model", job.model.path},
           {"model_sha256", files_hash(settings, "model")},

@@ -27,7 +27,7 @@ std::string suggestion_of(const model::CausalSpecification& model, const domain:
     return "execution.tensor_parallel: " + std::to_string(group->tensor_parallel) + " needs " +
            gibibytes(group->total()) + " per rank";
   }
-  return "take fewer ranks per node, a smaller execution.batch_tokens or model.dtype: bfloat16";
+  return "take fewer ranks per node, a smaller execution.batch_tokens or a model.dtype of 16 bits";
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void require_memory(const domain::Job& job, const base::FileSet& small_files, co
     return;
   }
   const auto model = model::read_causal_specification(small_files);
-  const std::uint64_t bytes_per_number = job.model.dtype == domain::Dtype::bfloat16 ? 2 : 4;
+  const auto bytes_per_number = domain::size_of(job.model.dtype);
   const auto ranks = static_cast<std::uint64_t>(memory.ranks);
   model::slice_of(model, {0, job.execution.tensor_parallel});  // refuses what cannot be cut
   const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, job.execution.tensor_parallel);

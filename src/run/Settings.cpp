@@ -112,7 +112,7 @@ RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, cons
     json["execution.tensor_parallel"] = std::to_string(job.execution.tensor_parallel);
   }
   json["execution.batch_tokens"] = std::to_string(job.execution.batch_tokens);
-  json["model.dtype"] = job.model.dtype == domain::Dtype::bfloat16 ? "bfloat16" : "float32";
+  json["model.dtype"] = domain::name_of(job.model.dtype);
   if (fake) {
     json["seed"] = std::to_string(job.seed);  // the fake engine's numbers come from it
   }

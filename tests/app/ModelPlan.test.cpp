@@ -44,6 +44,9 @@ TEST(ModelPlanTest, TellsMemoryAndTheSmallestGroup) {
   const auto text = plan_text(half_precision(), 80 * gib);
   EXPECT_THAT(text, HasSubstr("llama: 70,552,387,584 numbers (80 layers, 8192 wide, 64 query and 8 key heads)"));
   EXPECT_THAT(text, HasSubstr("131.4 GiB in bfloat16; the index says that 131.4 GiB are stored"));
+  auto other = half_precision();
+  other.model.dtype = domain::Dtype::float16;
+  EXPECT_THAT(plan_text(other, 80 * gib), HasSubstr("131.4 GiB in float16;"));
   EXPECT_THAT(text, HasSubstr("tensor_parallel 1: "));
   EXPECT_THAT(text, HasSubstr("tensor_parallel 8: "));
   EXPECT_THAT(text, HasSubstr("execution.tensor_parallel: 2 is the smallest that fits GPUs of 80.0 GiB"));

@@ -18,7 +18,7 @@ using ::testing::Not;
 TEST(JobLoader, reads_every_key) {
   const JobFolder folder;
   const auto jobs = folder.load(
-      "schema: stereosweep/1\nname: full\nseed: 18446744073709551615\nmodel: {path: /m, dtype: bfloat16}\n"
+      "schema: stereosweep/1\nname: full\nseed: 18446744073709551615\nmodel: {path: /m, dtype: float16}\n"
       "probe: association\n"
       "axes:\n"
       "  groups:\n"
@@ -40,7 +40,7 @@ TEST(JobLoader, reads_every_key) {
   domain::Job expected;
   expected.name = "full";
   expected.seed = 18446744073709551615u;
-  expected.model = {"/m", domain::Dtype::bfloat16};
+  expected.model = {"/m", domain::Dtype::float16};
   expected.association().axes.groups = {
       {"X", "d", "heir", "heirs", "an", "rich", "with money", "with monies", "one", "ones"},
       {"women", "", "", "women", "", "", "", "", "", ""}};

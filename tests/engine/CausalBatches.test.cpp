@@ -90,7 +90,9 @@ class CausalBatches : public ::testing::TestWithParam<std::tuple<bool, at::Scala
     return queries;
   }
 
-  double bound() const { return std::get<1>(GetParam()) == at::kFloat ? 1e-5 : 0.3; }
+  double bound() const {
+    return std::get<1>(GetParam()) == at::kFloat ? 1e-5 : std::get<1>(GetParam()) == at::kHalf ? 0.0375 : 0.3;
+  }
 
   model::testing::PlainModel plain;
   tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
@@ -159,7 +161,8 @@ TEST_P(CausalTexts, GreedyTextsAloneEqualThoseOfABlock) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bodies, CausalBatches,
-                         ::testing::Combine(::testing::Bool(), ::testing::Values(at::kFloat, at::kBFloat16)));
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(at::kFloat, at::kBFloat16, at::kHalf)));
 
 INSTANTIATE_TEST_SUITE_P(Bodies, CausalTexts, ::testing::Combine(::testing::Bool(), ::testing::Values(at::kFloat)));
 

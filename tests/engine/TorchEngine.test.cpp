@@ -132,7 +132,7 @@ TEST_F(TorchEngineTest, NumbersEqualTheModelsOwnLogits) {
 }
 
 TEST_F(TorchEngineTest, BitsDependOnTheSetOfQueriesAlone) {
-  for (const auto dtype : {domain::Dtype::float32, domain::Dtype::bfloat16}) {
+  for (const auto dtype : {domain::Dtype::float32, domain::Dtype::bfloat16, domain::Dtype::float16}) {
     const auto queries = random_queries(150, 1);
     auto shuffled = queries;
     shuffled.insert(shuffled.end(), queries.begin(), queries.end());

@@ -2,7 +2,7 @@
 import random
 
 import pytest
-from test_query_transformers import query
+from test_query_transformers import query, scaled
 from tiny_causal import make
 
 WORDS = ["the", "nurse", "doctor", "said", "that", "un", "happy", "ness", "caf\u00e9", "na\u00efve", "\u65e5\u672c", "\U0001f600",
@@ -112,6 +112,26 @@ def test_embed_equals_transformers(reference):
         truth = reference.vector(line["text"], line["span"], line["layer"])
         size = max(abs(value) for value in truth)
         assert max(abs(a - b) for a, b in zip(answer["vector"], truth)) <= 1e-5 * size, line
+
+
+@pytest.mark.parametrize("kernels", ["own_kernels", "operators"])
+def test_float16_is_near_or_an_error_that_says_so(reference, kernels, tmp_path, monkeypatch):
+    monkeypatch.setenv("STEREOSWEEP_KERNELS", kernels)
+    lines = prompts(reference, 20, seed=8)
+    near, status = query(reference.folder, lines, "--dtype", "float16")
+    assert status == 0
+    differences = [abs(mine - truth) for line, answer in zip(lines, near)
+                   for continuation, tokens in zip(line["continuations"], answer["tokens"])
+                   for mine, truth in zip(tokens, reference.tokens(line["prompt"], continuation))]
+    assert 1e-4 < max(differences) < 0.2, max(differences)
+    projection = "0.attn.c_attn.weight" if "gpt2" in reference.folder.name else "0.self_attn.k_proj.weight"
+    folder = scaled(reference.folder, tmp_path / "model", projection, 90000)
+    lines = [lines[0], {"kind": "generate", "prompt": "the nurse", "max_new_tokens": 2, "temperature": 0},
+             {"kind": "embed", "text": "the nurse", "span": [4, 9]}]
+    answers, status = query(folder, lines, "--dtype", "float16")
+    assert status == 1
+    assert all("float16 ends at 65504" in answer.get("error", "") for answer in answers), answers
+    assert query(folder, lines)[1] == 0
 
 
 def test_greedy_text_is_that_of_transformers(reference):

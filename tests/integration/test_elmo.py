@@ -123,6 +123,12 @@ def test_bfloat16_stays_near(reference):
     assert 1e-4 < largest_difference(answers, truths) < 0.08      # 8 bits a number, some twenty products one after the other
 
 
+def test_float16_is_refused_by_name(reference):
+    _, status, said = run("query", reference.folder, [], "--dtype", "float16")
+    assert status == 2
+    assert "an ELMo model in float16" in said and "float32 or bfloat16" in said
+
+
 def test_threads_change_the_last_bits_at_most(reference):
     lines = [embed(words, 0) for words in sentences(6, 6)]
     one, _, _ = run("query", reference.folder, lines)

@@ -174,13 +174,14 @@ def test_base_shapes(family, tmp_path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_bfloat16_is_as_near_as_theirs(family, tmp_path):
-    """Our bfloat16 may be no further from float32 than transformers' own bfloat16, with a third to spare."""
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_16_bits_are_as_near_as_theirs(family, dtype, tmp_path):
+    """Our 16 bits may be no further from float32 than transformers' own, with a third to spare."""
     model = tiny_model(family)
     save(model, tmp_path)
     sequences = ids_of(301, LENGTHS)
     _, expected = theirs(model, sequences)
-    _, mine = ours(tmp_path, sequences, 3, 48, 301, "bfloat16")
-    _, other = theirs(model.to(torch.bfloat16), sequences)
+    _, mine = ours(tmp_path, sequences, 3, 48, 301, dtype)
+    _, other = theirs(model.to(getattr(torch, dtype)), sequences)
     assert numpy.abs(mine - expected).mean() < 1.33 * numpy.abs(other - expected).mean()
     assert numpy.abs(mine - expected).mean() > 0

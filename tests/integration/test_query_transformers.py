@@ -2,15 +2,19 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 from tiny_models import make_bert, make_roberta, random_text
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("STEREOSWEEP_PROGRAM", ROOT / "build/release/bin/stereosweep"))
-BFLOAT16_BOUND = 0.4   # nat; log-probabilities deviate by 4: 0.19 seen in 400 fills, 0.28 in models of other shapes
+# nat; log-probabilities deviate by 4. bfloat16: 0.19 seen in 400 fills, 0.28 in models of other shapes; float16 has
+# three digits more
+BOUNDS = {"bfloat16": 0.4, "float16": 0.05}
 
 
 def query(folder, lines, *options):
@@ -65,11 +69,45 @@ def test_fill_equals_transformers(reference):
     assert max(spread) - min(spread) > 8       # or the test would say little
 
 
-def test_fill_in_bfloat16_stays_near(reference):
+@pytest.mark.parametrize("dtype", BOUNDS)
+@pytest.mark.parametrize("kernels", ["own_kernels", "operators"])
+def test_fill_in_16_bits_stays_near(reference, dtype, kernels, monkeypatch):
+    monkeypatch.setenv("STEREOSWEEP_KERNELS", kernels)
     lines = fills(reference, 40)
-    answers, status = query(reference.folder, lines, "--dtype", "bfloat16")
+    answers, status = query(reference.folder, lines, "--dtype", dtype)
     assert status == 0
-    assert 1e-4 < largest_difference(answers, lines, reference) < BFLOAT16_BOUND
+    assert 1e-4 < largest_difference(answers, lines, reference) < BOUNDS[dtype]
+
+
+def scaled(folder, target, tensor, factor):
+    """A copy of a model folder in which the tensors whose names end so are multiplied."""
+    shutil.copytree(folder, target)
+    weights = load_file(target / "model.safetensors")
+    chosen = [name for name in weights if name.endswith(tensor)]
+    assert chosen
+    save_file(weights | {name: weights[name] * factor for name in chosen}, target / "model.safetensors")
+    return target
+
+
+@pytest.mark.parametrize("tensor", ["layer.1.intermediate.dense.weight", "layer.0.attention.self.query.weight",
+                                    "layer.1.attention.self.value.weight"])
+@pytest.mark.parametrize("kernels", ["own_kernels", "operators"])
+def test_what_leaves_float16_is_an_error_that_says_so(reference, tensor, kernels, tmp_path, monkeypatch):
+    """Never a NaN, and never a number that came out of an infinite one."""
+    monkeypatch.setenv("STEREOSWEEP_KERNELS", kernels)
+    folder = scaled(reference.folder, tmp_path / "model", tensor, 60000 if "self" in tensor else 30000)
+    lines = [*fills(reference, 3), {"kind": "embed", "text": "the nurse", "span": [0, 3]}]
+    answers, status = query(folder, lines, "--dtype", "float16")
+    assert status == 1
+    assert all("float16 ends at 65504" in answer.get("error", "") for answer in answers), answers
+    assert query(folder, lines)[1] == query(folder, lines, "--dtype", "bfloat16")[1] == 0
+
+
+def test_a_weight_that_float16_cannot_hold_is_named(reference, tmp_path):
+    folder = scaled(reference.folder, tmp_path / "model", "layer.1.output.dense.weight", 1e6)
+    done = subprocess.run([PROGRAM, "query", "--model", folder, "--dtype", "float16"], input=b"", capture_output=True)
+    assert done.returncode == 2
+    assert all(part in done.stderr for part in (b"layer.1.output.dense.weight", b"float16 ends at 65504", b"bfloat16"))
 
 
 def test_embed_equals_transformers(reference):
@@ -106,7 +144,7 @@ def test_the_longest_text_is_answered_and_one_more_is_an_error(reference):
     assert largest_difference([answers[0], answers[2]], [lines[0], lines[2]], reference) < 1e-4
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_an_answer_depends_on_its_own_line_alone(reference, dtype):
     lines = fills(reference, 25)
     first, _ = query(reference.folder, lines, "--dtype", dtype)

@@ -2,11 +2,13 @@
 #include "model/Attention.hpp"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "model/AttentionKernel.hpp"
@@ -49,11 +51,15 @@ double largest_difference(const at::Tensor& left, const at::Tensor& right) {
   return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
 }
 
+double bound(at::ScalarType type, double in_bfloat16) {
+  return type == at::kFloat ? 3e-5 : type == at::kHalf ? in_bfloat16 / 8 : in_bfloat16;
+}
+
 TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
   for (const auto& one : cases()) {
     const auto segments = segments_of(one);
     const auto hidden = one.width * one.num_heads;
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       const auto query = at::randn({segments.query_begin.back(), hidden}, at::kFloat).mul_(2).to(type);
       const auto both = at::randn({segments.key_begin.back(), 2 * hidden}, at::kFloat).mul_(2).to(type);
       const auto key = both.slice(1, 0, hidden);
@@ -61,9 +67,9 @@ TEST(Attention, AgreesWithThePlainOneOnStackedRows) {
       const auto fast = attend(query, key, value, segments, one.num_heads);
       const auto plain = attend_plainly(query, key, value, segments, one.num_heads);
       ASSERT_GT(plain.abs().max().item<float>(), 0.1F);
-      EXPECT_LT(largest_difference(fast, plain), type == at::kFloat ? 3e-5 : 4e-2) << "width " << one.width;
+      EXPECT_LT(largest_difference(fast, plain), bound(type, 4e-2)) << "width " << one.width;
       const auto in_runs = attend_in_runs(query, key, value, segments, one.num_heads);
-      EXPECT_LT(largest_difference(in_runs, plain), type == at::kFloat ? 3e-5 : 1e-1) << "width " << one.width;
+      EXPECT_LT(largest_difference(in_runs, plain), bound(type, 1e-1)) << "width " << one.width;
       EXPECT_TRUE(attend(query, key, value, segments, one.num_heads).equal(fast)) << "the bits must repeat";
     }
   }
@@ -92,7 +98,7 @@ TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
   for (const auto& one : all) {
     const auto segments = segments_of(one);
     const auto hidden = one.width * one.num_heads;
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       const auto query = at::randn({segments.query_begin.back(), hidden}, at::kFloat).to(type);
       const auto both = at::randn({segments.key_begin.back(), 2 * hidden}, at::kFloat).to(type);
       const auto rows = both.to(at::kCUDA);
@@ -100,11 +106,11 @@ TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
         return attend(query.to(at::kCUDA), rows.slice(1, 0, hidden), rows.slice(1, hidden), on_gpu(segments),
                       one.num_heads);
       };
-      EXPECT_EQ(flash_takes(query.to(at::kCUDA), one.num_heads), type == at::kBFloat16 && one.width % 8 == 0);
+      EXPECT_EQ(flash_takes(query.to(at::kCUDA), one.num_heads), type != at::kFloat && one.width % 8 == 0);
       const auto fast = run();
       const auto plain =
           attend_plainly(query, both.slice(1, 0, hidden), both.slice(1, hidden), segments, one.num_heads);
-      EXPECT_LT(largest_difference(fast.to(at::kCPU), plain), type == at::kFloat ? 3e-5 : 4e-2)
+      EXPECT_LT(largest_difference(fast.to(at::kCPU), plain), bound(type, 4e-2))
           << "width " << one.width << ", " << at::toString(type);
       EXPECT_TRUE(run().equal(fast)) << "the bits must repeat";
     }
@@ -117,6 +123,22 @@ TEST(Attention, ExtremeScoresStayFinite) {
   const auto fast = attend(query, query, query, segments, 1);
   EXPECT_TRUE(fast.isfinite().all().item<bool>());
   EXPECT_LT(largest_difference(fast, attend_plainly(query, query, query, segments, 1)), 1e-3);
+}
+
+// An infinite query, key or value is never softened into a number; other sequences do not notice.
+TEST(Attention, WhatLeftFloat16IsNotFinite) {
+  const Segments segments{{0, 20, 40}, {0, 20, 40}, {}, {}};
+  for (int damaged = 0; damaged < 3; ++damaged) {
+    std::vector<at::Tensor> rows;
+    for (int i = 0; i < 3; ++i) {
+      rows.push_back(at::randn({40, 64}, at::kFloat).to(at::kHalf));
+    }
+    const auto before = attend(rows[0], rows[1], rows[2], segments, 1);
+    rows[damaged][7].fill_(std::numeric_limits<float>::infinity());
+    const auto out = attend(rows[0], rows[1], rows[2], segments, 1);
+    EXPECT_FALSE((damaged == 0 ? out.slice(0, 7, 8) : out.slice(0, 0, 20)).isfinite().all(1).any().item<bool>());
+    EXPECT_TRUE(out.slice(0, 20).equal(before.slice(0, 20)));
+  }
 }
 
 std::vector<float> run(const HeadTask<float>& task, std::vector<float> out, Instructions instructions) {

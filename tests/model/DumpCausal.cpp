@@ -1,5 +1,6 @@
 // For tests/integration/test_causal_transformers.py: runs causal checkpoints on token ids and writes all their numbers.
-//   dump_causal < lines "DIRECTORY float32|bfloat16 OUTPUT IDS", IDS a file with lines of token ids, a sequence a line
+//   dump_causal < lines "DIRECTORY float32|bfloat16|float16 OUTPUT IDS", IDS a file with lines of token ids, a sequence
+//   a line
 // OUTPUT: float32, hidden states 0 to last [layers + 1, tokens, hidden], then log-probabilities [tokens, vocabulary]
 // where there is a head. All sequences are one tree, each a root of its own. One JSON line for each checkpoint:
 // {"logits": width, 0 without a head} or {"error": ".."}.
@@ -44,7 +45,9 @@ void write(std::ofstream& out, const at::Tensor& tensor) {
 std::int64_t run(const std::string& directory, const std::string& dtype, const std::string& output,
                  const std::string& ids) {
   const auto model = model::CausalModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
-                                              dtype == "bfloat16" ? model::Dtype::bfloat16 : model::Dtype::float32,
+                                              dtype == "float16"    ? model::Dtype::float16
+                                              : dtype == "bfloat16" ? model::Dtype::bfloat16
+                                                                    : model::Dtype::float32,
                                               model::Device::automatic);
   std::ifstream lines(ids);
   const auto tree = read_forest(lines);

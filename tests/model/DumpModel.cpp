@@ -1,5 +1,5 @@
 // For tests/integration/test_model_transformers.py: runs a checkpoint on token ids and writes all its numbers.
-//   dump_model DIRECTORY float32|bfloat16 OUTPUT < lines of token ids, one sequence a line
+//   dump_model DIRECTORY float32|bfloat16|float16 OUTPUT < lines of token ids, one sequence a line
 // OUTPUT: float32, hidden states 0 to last [layers + 1, tokens, hidden], then log-probabilities [tokens, vocabulary].
 // All sequences are one batch.
 #include <ATen/ops/log_softmax.h>
@@ -42,7 +42,9 @@ int run(const std::string& directory, const std::string& dtype, const std::strin
   model::configure_threads(1);
   const c10::InferenceMode guard;
   const auto model = model::MaskedModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
-                                              dtype == "bfloat16" ? model::Dtype::bfloat16 : model::Dtype::float32,
+                                              dtype == "float16"    ? model::Dtype::float16
+                                              : dtype == "bfloat16" ? model::Dtype::bfloat16
+                                                                    : model::Dtype::float32,
                                               model::Device::automatic);
   const auto batch = read_batch(std::cin);
   std::vector<std::int64_t> rows(batch.ids.size());
@@ -62,7 +64,7 @@ int run(const std::string& directory, const std::string& dtype, const std::strin
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::cerr << "usage: dump_model DIRECTORY float32|bfloat16 OUTPUT < ids\n";
+    std::cerr << "usage: dump_model DIRECTORY float32|bfloat16|float16 OUTPUT < ids\n";
     return 2;
   }
   try {

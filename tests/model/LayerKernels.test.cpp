@@ -14,20 +14,31 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <vector>
 
 #include "model/Activate.hpp"
 #include "model/Normalize.hpp"
 #include "model/Rotary.hpp"
+#include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
 namespace {
 
 double difference(const at::Tensor& left, const at::Tensor& right) {
   return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
+}
+
+constexpr at::ScalarType all_types[] = {at::kFloat, at::kBFloat16, at::kHalf};
+
+// float16 keeps three digits more than bfloat16.
+double allowed(at::ScalarType type, double in_float32, double in_bfloat16) {
+  return type == at::kFloat ? in_float32 : type == at::kHalf ? in_bfloat16 / 8 : in_bfloat16;
 }
 
 std::vector<Instructions> instruction_sets() {
@@ -58,7 +69,7 @@ TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
   for (const std::int64_t width : {1, 7, 16, 40, 768}) {
     for (const auto kind : kinds) {
       const NormRule rule{kind, 1e-5};
-      for (const auto type : {at::kFloat, at::kBFloat16}) {
+      for (const auto type : all_types) {
         const auto input = at::randn({9, width}, at::kFloat).mul_(3).add_(1).to(type);
         const Norm norm{at::randn({width}, at::kFloat).to(type),
                         kind == NormKind::layer ? at::randn({width}, at::kFloat).to(type) : at::Tensor()};
@@ -66,7 +77,7 @@ TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
         const double size = expected.abs().max().item<double>();
         for (const auto instructions : instruction_sets()) {
           EXPECT_LT(difference(normalize_on_cpu(input, norm, rule, instructions), expected),
-                    (type == at::kFloat ? 2e-6 : 1e-2) * size + 1e-6);
+                    allowed(type, 2e-6, 1e-2) * size + 1e-6);
         }
         const auto own = normalize(input, norm, rule);
         const auto operators = normalize_with_operators(input, norm, rule);
@@ -77,14 +88,14 @@ TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
         }
         const auto residual = at::randn({9, width}, at::kFloat).to(type);
         EXPECT_LT(difference(normalize_and_add(input, norm, rule, residual), own.add(residual)),
-                  type == at::kFloat ? 1e-6 : 4e-2);
+                  allowed(type, 1e-6, 4e-2));
       }
     }
   }
 }
 
 TEST(LayerKernels, PartsAreNormedByThemselves) {
-  for (const auto type : {at::kFloat, at::kBFloat16}) {
+  for (const auto type : all_types) {
     const NormRule rule{NormKind::rms, 1e-6};
     const Norm norm{at::randn({20}, at::kFloat).to(type), {}};
     const auto wide = at::randn({5, 90}, at::kFloat).to(type);
@@ -120,21 +131,20 @@ constexpr Activation activations[] = {Activation::gelu, Activation::gelu_tanh, A
 TEST(LayerKernels, ActivationsAgreeWithFloat64) {
   for (const auto activation : activations) {
     for (const auto instructions : instruction_sets()) {
-      for (const auto type : {at::kFloat, at::kBFloat16}) {
+      for (const auto type : all_types) {
         const auto input =
             at::cat({at::linspace(-12, 12, 3003, at::kFloat), at::tensor({-1e4F, -90.F, 90.F, 1e4F, 0.F})})
                 .view({4, 752})
                 .to(type);
         const auto expected = plain_activation(input, activation);
         const auto error = activate_rows(input.clone(), activation, instructions).to(at::kDouble).sub(expected).abs();
-        const double relative = type == at::kFloat ? 4e-7 : 4e-3;
-        const auto allowed = expected.abs().mul(relative).add(1e-6);
-        EXPECT_TRUE(error.le(allowed).all().item<bool>()) << static_cast<int>(activation);
+        const auto most = expected.abs().mul(allowed(type, 4e-7, 4e-3)).add(1e-6);
+        EXPECT_TRUE(error.le(most).all().item<bool>()) << static_cast<int>(activation);
         const auto gate_and_up = at::randn({6, 2 * 37}, at::kFloat).to(type);
         const auto gated = activate_gated(gate_and_up, activation, instructions);
         const auto product =
             plain_activation(gate_and_up.slice(1, 0, 37), activation).mul(gate_and_up.slice(1, 37).to(at::kDouble));
-        EXPECT_LT(difference(gated, product), type == at::kFloat ? 3e-6 : 3e-2);
+        EXPECT_LT(difference(gated, product), allowed(type, 3e-6, 3e-2));
       }
     }
   }
@@ -142,12 +152,59 @@ TEST(LayerKernels, ActivationsAgreeWithFloat64) {
 
 TEST(LayerKernels, ActivationsPassNaNOn) {
   for (const auto activation : activations) {
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const auto type : all_types) {
       const auto input = at::randn({1, 40}, at::kFloat).to(type);
       input[0][17] = std::numeric_limits<float>::quiet_NaN();
       const auto out = activate_rows(input, activation);
       EXPECT_TRUE(out[0][17].isnan().item<bool>());
       EXPECT_EQ(out.isnan().sum().item<std::int64_t>(), 1);
+    }
+  }
+}
+
+// Sixteen numbers at a time through the kernels' own rounding.
+struct RoundTrip {
+  template <class>
+  STEREOSWEEP_ALWAYS_INLINE static void run(const float* const& from, Float16Bits* const& stored, float* const& back) {
+    lanes::Floats numbers;
+    lanes::load(numbers, from);
+    lanes::store(stored, numbers);
+    lanes::load(numbers, stored);
+    lanes::store(back, numbers);
+  }
+};
+
+TEST(LayerKernels, Float16RoundsAsTorchDoes) {
+  std::vector<std::int32_t> bits;
+  for (std::int64_t half = 0; half < 65536; ++half) {  // every float16, what lies half-way behind it, and neighbours
+    const float number = c10::Half(static_cast<std::uint16_t>(half), c10::Half::from_bits());
+    const auto at = std::bit_cast<std::int32_t>(number);
+    bits.insert(bits.end(), {at, at + 1, at - 1, at + 0x0fff, at + 0x1000, at + 0x1001});
+  }
+  for (std::uint32_t seed = 1, i = 0; i < 100000; ++i) {
+    bits.push_back(static_cast<std::int32_t>(seed = seed * 1664525U + 1013904223U));
+  }
+  bits.resize((bits.size() + 15) / 16 * 16);
+  const std::vector<float> numbers = [&] {
+    std::vector<float> all;
+    std::transform(bits.begin(), bits.end(), std::back_inserter(all),
+                   [](auto one) { return std::bit_cast<float>(one); });
+    return all;
+  }();
+  for (const auto instructions : instruction_sets()) {
+    for (std::size_t i = 0; i < numbers.size(); i += 16) {
+      Float16Bits stored[16];
+      float back[16];
+      lanes::run<RoundTrip>(instructions, &numbers[i], &stored[0], &back[0]);
+      for (std::size_t lane = 0; lane < 16; ++lane) {
+        const c10::Half expected(numbers[i + lane]);
+        if (std::isnan(numbers[i + lane])) {
+          ASSERT_TRUE(std::isnan(back[lane]));
+          continue;
+        }
+        ASSERT_EQ(static_cast<std::uint16_t>(stored[lane]), expected.x) << numbers[i + lane];
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(back[lane]), std::bit_cast<std::uint32_t>(static_cast<float>(expected)));
+      }
     }
   }
 }
@@ -164,7 +221,7 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
       }
       const auto turns = turns_of(rotary, 92);
       const Turns picked{turns.cosines.index_select(0, index), turns.sines.index_select(0, index)};
-      for (const auto type : {at::kFloat, at::kBFloat16}) {
+      for (const auto type : all_types) {
         const auto rows = at::randn({8, 3 * 100}, at::kFloat).to(type);
         const auto expected = rows.clone();
         rotate_with_operators(expected, 3, rotary, picked);
@@ -173,7 +230,7 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         for (const auto instructions : instruction_sets()) {
           const auto own = rows.clone();
           rotate_on_cpu(own, 3, rotary, turns, positions, instructions);
-          EXPECT_LT(difference(own, expected), type == at::kFloat ? 2e-6 : 4e-2);
+          EXPECT_LT(difference(own, expected), allowed(type, 2e-6, 4e-2));
         }
       }
     }

@@ -134,7 +134,7 @@ TEST_P(BothFamilies, RepeatedTokensGiveTheSameNumbers) {
 }
 
 TEST_P(BothFamilies, BitsRepeatWhateverWasComputedBefore) {
-  for (const auto dtype : {Dtype::float32, Dtype::bfloat16}) {
+  for (const auto dtype : {Dtype::float32, Dtype::bfloat16, Dtype::float16}) {
     const auto model = load(tiny_checkpoint(GetParam()), dtype);
     const auto first = log_probabilities(*model);
     std::vector<at::Tensor> kept;
@@ -145,6 +145,16 @@ TEST_P(BothFamilies, BitsRepeatWhateverWasComputedBefore) {
     }
     EXPECT_TRUE(log_probabilities(*load(tiny_checkpoint(GetParam()), dtype)).equal(first));
   }
+}
+
+TEST_P(BothFamilies, Float16StaysNearer) {
+  const auto expected = log_probabilities(*load(tiny_checkpoint(GetParam())));
+  const auto rough = log_probabilities(*load(tiny_checkpoint(GetParam()), Dtype::bfloat16));
+  const auto finer = log_probabilities(*load(tiny_checkpoint(GetParam()), Dtype::float16));
+  EXPECT_EQ(finer.scalar_type(), at::kFloat);
+  const auto error = [&](const at::Tensor& found) { return found.sub(expected).abs().mean().item<double>(); };
+  EXPECT_LT(error(finer), error(rough) / 4) << "three bits more: an eighth is to be expected";
+  EXPECT_GT(error(finer), 0) << "float16 was not used";
 }
 
 TEST_P(BothFamilies, Bfloat16StaysNear) {

@@ -1,6 +1,9 @@
 // Prepacked products, tiles and their fallbacks against plain float64 products.
+#include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/isinf.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
@@ -39,11 +42,12 @@ Operands operands(at::ScalarType type, std::int64_t rows, std::int64_t in, std::
 }
 
 TEST(Products, PackedAndPlainAgreeWithFloat64) {
-  for (const auto type : {at::kFloat, at::kBFloat16}) {
-    if (!onednn::works(type)) {
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    if (type != at::kHalf && !onednn::works(type)) {
       std::printf("prepacked products are not used here: only the plain form is tested\n");
     }
-    const double tolerance = type == at::kFloat ? 2e-5 : 0.15;  // answers reach 15; bfloat16 keeps 8 bits
+    // answers reach 15; bfloat16 keeps 8 bits, float16 11
+    const double tolerance = type == at::kFloat ? 2e-5 : type == at::kHalf ? 0.02 : 0.15;
     for (const std::int64_t rows : {1, 13, 64, 200}) {
       const auto [input, weight, bias, residual, expected] = operands(type, rows, 96, 160);
       for (const auto products : {Products::fastest, Products::plain}) {
@@ -66,8 +70,30 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
   }
 }
 
+// More numbers than are widened at once, so that the columns come in several pieces.
+TEST(Products, WideFloat16WeightsComeInPieces) {
+  const auto [input, weight, bias, residual, expected] = operands(at::kHalf, 3, 2304, 1000);
+  const Linear linear(weight, bias);
+  const auto size = expected.abs().max().item<double>();
+  EXPECT_LT(difference(linear.apply(input), expected), 6e-4 * size);
+  EXPECT_LT(difference(linear.apply_and_add(input, residual), expected.add(residual.to(at::kDouble))), 6e-4 * size);
+  EXPECT_LT(difference(linear.apply_activated(input, Activation::gelu), at::gelu(expected)), 6e-4 * size);
+}
+
+// 300 of 300 x 300 products leave float16's range; beside them nothing changes.
+TEST(Products, WhatLeavesFloat16BecomesInfinite) {
+  const auto weight = at::full({48, 64}, 300, at::kHalf);
+  const auto input = at::ones({2, 64}, at::kHalf);
+  input[1].fill_(300);
+  for (const auto products : {Products::fastest, Products::plain}) {
+    const auto out = Linear(weight, {}, products).apply(input);
+    EXPECT_TRUE(out[0].eq(19200).all().item<bool>());
+    EXPECT_TRUE(out[1].isinf().all().item<bool>());
+  }
+}
+
 TEST(Products, TheDecoderAnswersInFloat32) {
-  for (const auto type : {at::kFloat, at::kBFloat16}) {
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const std::int64_t hidden : {64, 50}) {  // 50: no tiles
       for (const std::int64_t rows : {1, 3, 129, 300}) {
         const auto [input, weight, bias, residual, expected] = operands(type, rows, hidden, 5003);

@@ -156,6 +156,7 @@ class TensorParallelTest : public ::testing::Test {
 TEST_F(TensorParallelTest, LlamaEqualsTheWholeModel) {
   expect_same(llama(), Dtype::float32, 1e-5);
   expect_same(llama(), Dtype::bfloat16, 0.1);
+  expect_same(llama(), Dtype::float16, 0.0125);
 }
 
 TEST_F(TensorParallelTest, ExpertsEqualTheWholeModel) { expect_same(mixtral(), Dtype::float32, 1e-5); }
