@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -113,6 +114,11 @@ void JournalWriter::commit() {
   broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
   write_fully(staged_);
   sync();
+  struct stat info {};
+  if (::fstat(file_, &info) == 0 && info.st_nlink == 0) {
+    throw base::Error(base::describe("the journal " + path_.string() + " was deleted while the run went on",
+                                     "its blocks are lost", "run the same command again"));
+  }
   broken_ = false;
   staged_.clear();
 }

@@ -108,6 +108,12 @@ std::filesystem::path Lease::path(std::uint64_t epoch) const {
 }
 
 void Lease::check() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory_, ignored)) {
+    throw base::Error(base::describe("the run directory " + directory_.parent_path().string() + " is gone",
+                                     "it was moved or deleted while the run went on",
+                                     "finished blocks are where its journal is: run again with that --output"));
+  }
   if (::access(path(epoch_).c_str(), F_OK) != 0 || ::access(path(epoch_ + 1).c_str(), F_OK) == 0) {
     throw base::Error(base::describe("a newer attempt has taken over " + directory_.parent_path().string(),
                                      "this one must not write any more", "nothing to do: the newer one goes on"));

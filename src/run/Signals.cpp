@@ -9,15 +9,12 @@
 namespace stereosweep::run {
 namespace {
 
-constexpr std::array<int, 4> watched = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
+constexpr std::array<int, 5> watched = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP};
 
-sigset_t watched_set() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : watched) {
-    ::sigaddset(&set, number);
-  }
-  return set;
+/// nohup's wish, made before this program was started.
+bool is_ignored(int number) {
+  struct sigaction now {};
+  return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -25,11 +22,15 @@ sigset_t watched_set() {
 SignalWatcher::SignalWatcher() {
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};  // a shell's background job has INT ignored: then it would never be seen
+  ::sigemptyset(&set_);
   for (const int number : watched) {
-    ::sigaction(number, &nothing, nullptr);
+    if (number != SIGHUP || !is_ignored(number)) {
+      ::sigaction(number, &nothing, nullptr);
+      ::sigaddset(&set_, number);
+    }
   }
-  const auto set = watched_set();
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // who read the messages has gone: the log still has them
+  ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -40,10 +41,9 @@ SignalWatcher::~SignalWatcher() {
 }
 
 void SignalWatcher::watch() {
-  const auto set = watched_set();
   while (true) {
     int number = 0;
-    if (::sigwait(&set, &number) != 0) {
+    if (::sigwait(&set_, &number) != 0) {
       continue;
     }
     if (ending_) {

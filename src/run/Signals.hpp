@@ -1,6 +1,9 @@
-// Signals as a value: one thread waits for TERM, INT, USR1, USR2, everybody else has them blocked. Nothing is
-// interrupted, no library thread (NCCL, UCX) can swallow one, and a second signal while saving changes nothing.
+// Signals as a value: one thread waits for TERM, INT, USR1, USR2 and HUP (a terminal that was closed; left alone under
+// nohup), everybody else has them blocked. Nothing is interrupted, no library thread (NCCL, UCX) can swallow one, and a
+// second signal while saving changes nothing.
 #pragma once
+
+#include <signal.h>
 
 #include <atomic>
 #include <functional>
@@ -12,7 +15,8 @@ namespace stereosweep::run {
 
 class SignalWatcher {
  public:
-  /// Must exist before any other thread is started (they inherit the mask). CONT and the rest keep their defaults.
+  /// Must exist before any other thread is started (they inherit the mask). PIPE is ignored, CONT and the rest
+  /// keep their defaults.
   SignalWatcher();
   SignalWatcher(const SignalWatcher&) = delete;
   SignalWatcher& operator=(const SignalWatcher&) = delete;
@@ -25,6 +29,7 @@ class SignalWatcher {
 
  private:
   void watch();
+  sigset_t set_{};
   std::atomic<int> received_{0};
   std::atomic<bool> ending_{false};
   std::mutex mutex_;

@@ -267,6 +267,13 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
 const results::JournalStore& StageRun::reread() {
   journal_.reset();
   store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
+  if (const auto lost = left_->size() - store_->records().size(); complete_ && lost > 0) {
+    throw base::Error(base::describe(
+        with_thousands(lost) + " of " + with_thousands(left_->size()) + " blocks are in the journal no more",
+        "its files in " + results::journal_directory(job_.directory.root(), spec_.name).string() +
+            " were deleted or damaged during the run",
+        "run the same command again"));
+  }
   return *store_;
 }
 

@@ -41,7 +41,7 @@ def test_killed_at_a_random_moment(tmp_path, reference, seed):
     assert runs.digest(tmp_path / "run") == reference
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP])
 def test_signal_stops_cleanly(tmp_path, reference, number):
     process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
     runs.wait_for(scoring(tmp_path / "run"))
@@ -242,6 +242,17 @@ def test_damaged_journal_is_reported_and_scored_again(tmp_path, reference):
     (tmp_path / "run/association.h5").unlink()
     err = resume(tmp_path / "run", reference, ranks=2)
     assert "are damaged" in err and "2 of 26 blocks to score (24 resumed" in err
+
+
+def test_journal_that_is_cut_during_the_run_is_no_success(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject="block_start:*:delay=50")
+    runs.wait_for(scoring(tmp_path / "run"))
+    (journal,) = (tmp_path / "run/journal").glob("*.log")
+    os.truncate(journal, 0)
+    code, _, err = runs.finish(process)
+    assert code == 1 and "blocks are in the journal no more" in err, err
+    assert runs.status(tmp_path / "run")["state"] == "failed"
+    resume(tmp_path / "run", reference)
 
 
 def test_two_different_numbers_for_one_block_are_an_error(tmp_path):

@@ -145,6 +145,13 @@ TEST_F(JournalTest, OneCommitTakesManyRecords) {
   EXPECT_EQ(check(JournalStore::open(directory)), 1000U);
 }
 
+TEST_F(JournalTest, ADeletedFileTakesNoMoreBlocks) {
+  JournalWriter writer(directory, header("attempt"));
+  fs::remove(path("attempt"));
+  writer.stage(id_of(0), payload_of(0));
+  EXPECT_THROW(writer.commit(), base::Error);
+}
+
 TEST_F(JournalTest, NeverOverwritesAnAttempt) {
   write("a", 0, 1);
   EXPECT_THROW(JournalWriter(directory, header("a")), base::Error);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -118,6 +119,17 @@ TEST_F(DirectoryTest, LeaseRefusesASecondHolderAndGivesWayToANewerEpoch) {
   ::unsetenv("STEREOSWEEP_LOCK_TIMEOUT_S");
 }
 
+TEST_F(DirectoryTest, ADirectoryThatIsGoneIsNoNewerAttempt) {
+  const Lease lease(directory);
+  fs::rename(directory / "journal", directory / "elsewhere");
+  try {
+    lease.check();
+    FAIL() << "nothing noticed";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is gone (it was moved or deleted"));
+  }
+}
+
 TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
   constexpr std::chrono::seconds limit{1};
   InWork in_work;
@@ -228,6 +240,36 @@ TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
   }
   EXPECT_EQ(watcher.received(), SIGUSR1);
   EXPECT_EQ(signal_name(SIGUSR1), "USR1");
+}
+
+TEST(SignalTest, AHangUpIsSeenUnlessItWasIgnored) {
+  const auto before = ::signal(SIGHUP, SIG_IGN);  // as nohup does
+  {
+    SignalWatcher watcher;
+    ::kill(::getpid(), SIGHUP);
+    ::kill(::getpid(), SIGTERM);
+    while (watcher.received() == 0) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(watcher.received(), SIGTERM);
+  }
+  ::signal(SIGHUP, SIG_DFL);
+  SignalWatcher watcher;
+  ::kill(::getpid(), SIGHUP);
+  while (watcher.received() == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(watcher.received(), SIGHUP);
+  ::signal(SIGHUP, before);
+}
+
+TEST(SignalTest, NobodyWhoReadsIsNoEnd) {
+  const SignalWatcher watcher;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ::close(ends[0]);
+  EXPECT_EQ(::write(ends[1], "x", 1), -1);  // and not SIGPIPE
+  ::close(ends[1]);
 }
 
 TEST(EnvironmentTest, SecondsAreChecked) {
