@@ -152,11 +152,7 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
                                       " blocks" + (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " +
                                       old_directory.string());
   if (taken == 0 && !old_store.attempts().empty()) {
-    const auto fields = settings_differences(old_store.attempts().front().settings, spec_.settings.text);
-    if (!fields.empty()) {
-      base::log(base::LogLevel::warning,
-                base::describe("no block of " + old_directory.string() + " fits this job", base::join(fields, "; ")));
-    }
+    warn_of_no_reuse(old_directory, old_store);
   }
   job_.status->update([&](RunStatus& status) {
     status.blocks_reused = taken;
@@ -164,6 +160,26 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
     status.cells_done += contexts * cells_per_context(spec_.probe->schema());
     status.cost += cost;
   });
+}
+
+void StageRun::warn_of_no_reuse(const std::filesystem::path& old_directory,
+                                const results::JournalStore& old_store) const {
+  constexpr std::size_t most_named = 6;
+  auto fields = settings_differences(old_store.attempts().front().settings, spec_.settings.text);
+  std::string advice;
+  if (fields.empty()) {
+    fields = RunDirectory(old_directory).differences(job_.job());
+    advice = "Blocks (" + std::to_string(job_.job().execution.contexts_per_block) +
+             " contexts in a row, with all that is asked of them) stay the same where values of the axis '" +
+             spec_.probe->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
+  }
+  if (fields.size() > most_named) {
+    const auto more = fields.size() - most_named;
+    fields.resize(most_named);
+    fields.push_back("and " + std::to_string(more) + " more");
+  }
+  base::log(base::LogLevel::warning, base::describe("no block of " + old_directory.string() + " fits this job",
+                                                    base::join(fields, "; "), advice));
 }
 
 base::ExitCode StageRun::score() {

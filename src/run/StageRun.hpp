@@ -40,6 +40,7 @@ class StageRun {
   void show_in_status();
   void start_attempt();
   void take_over(const std::filesystem::path& old_directory);
+  void warn_of_no_reuse(const std::filesystem::path& old_directory, const results::JournalStore& old_store) const;
   void agree_whether_complete();
   base::ExitCode follow(const ScorerParts& scorer_parts, const TensorRanks& ranks);
   base::ExitCode lead(const ScorerParts& scorer_parts, const TensorRanks& ranks);

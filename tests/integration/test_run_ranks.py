@@ -91,6 +91,19 @@ def test_work_is_the_same_whoever_did_it(reference, tmp_path):
         assert {name: raw.attrs["num_" + name] for name in whole} == whole
 
 
+def test_reuse_takes_what_is_shared_and_says_why_nothing_is(reference, tmp_path):
+    old_groups = "women, men, Black people, people with disabilities"
+    groups = "axes.groups={file: abc_groups, only: [teenagers, %s]}" % old_groups
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "more", groups, "--reuse", reference)
+    assert code == 0 and runs.status(tmp_path / "more")["blocks"]["reused"] == 26, err
+    assert runs.run(runs.SMOKE, tmp_path / "anew", groups)[0] == 0
+    assert runs.digest(tmp_path / "more") == runs.digest(tmp_path / "anew")
+    for change, field in (("execution.batch_tokens=512", "execution.batch_tokens: 1024 -> 512"),
+                          ("measures=[ilps]", "measures"), ("execution.contexts_per_block=3", "execution.contexts_per_block: 4 -> 3")):
+        code, _, err = runs.run(runs.SMOKE, tmp_path / change, change, "--reuse", reference)
+        assert code == 0 and "reused 0 of" in err and f"fits this job ({field}" in err, err
+
+
 def test_complete_run_is_left_alone(reference):
     before = (reference / "association.h5").stat().st_mtime_ns
     attempts = len(list(reference.glob("journal/*.log")))
