@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiHandle.hpp"
+#include "parallel/StartWatch.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -46,7 +47,10 @@ MpiSession::MpiSession() {
     // Waiting sleeps here; Open MPI's yielding in every poll would give whole time slices away on top (README).
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int provided = 0;
-    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    {
+      const StartWatch watch(start_limit());
+      check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    }
     started_ = true;
     if (provided < MPI_THREAD_FUNNELED) {
       throw base::Error(base::describe("MPI gives no MPI_THREAD_FUNNELED", "a second thread of each rank scores"));

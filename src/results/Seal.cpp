@@ -97,9 +97,10 @@ Seal check_seal(const std::filesystem::path& file) {
   }
   in.seekg(0);
   if (seal_of(in, size - seal_bytes, file) != found) {
-    throw base::InputError(base::describe("'" + file.string() + "' is damaged",
-                                          "its bytes are not those that were written",
-                                          "write it anew with 'stereosweep export'"));
+    throw base::InputError(
+        base::describe("'" + file.string() + "' is damaged",
+                       "its bytes are not those that were written, or another program has it open to change it",
+                       "write it anew with 'stereosweep export'"));
   }
   return Seal::intact;
 }

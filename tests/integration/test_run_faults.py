@@ -129,6 +129,14 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
+def test_rank_that_is_stopped_while_mpi_starts_ends_all(tmp_path):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, environment={"STEREOSWEEP_START_TIMEOUT_S": "2"})
+    runs.wait_for(lambda: len(runs.rank_processes(process)) == 2)
+    os.kill(runs.rank_processes(process)[1], signal.SIGSTOP)
+    code, _, err = runs.finish(process, seconds=30)
+    assert code == 1 and "MPI has not started within 2 s" in err, err
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_hanging_block_is_named(tmp_path, reference, rank):
     code, _, err = runs.run(
