@@ -52,9 +52,18 @@ domain::Job job_of(const results::ResultFile& file, const std::vector<std::strin
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 
-/// "association.h5" -> "association.stats.h5", in the same directory.
-std::filesystem::path target_of(const std::filesystem::path& file) {
-  return file.parent_path() / (file.stem().string() + ".stats.h5");
+/// As --output says, else "association.h5" -> "association.stats.h5", in the same directory.
+std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file) {
+  if (!line.has("output")) {
+    return file.parent_path() / (file.stem().string() + ".stats.h5");
+  }
+  const std::filesystem::path target = line.get<std::string>("output");
+  std::error_code ignored;
+  if (std::filesystem::equivalent(target, file, ignored)) {
+    throw base::InputError(base::describe("--output " + target.string() + " is the result that is read",
+                                          "its raw numbers would be lost", "give another name"));
+  }
+  return target;
 }
 
 /// What both kinds of ranks need.
@@ -82,7 +91,8 @@ void compute(const CommandLine& line, const parallel::Communicator& world) {
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& commands = commands_of(source.job.probe_name());
-  const StatsRequest request{*source.file, source.job, target_of(source.path), line.get<std::size_t>("top"), world};
+  const StatsRequest request{*source.file, source.job, target_of(line, source.path), line.get<std::size_t>("top"),
+                             world};
   if (world.rank() > 0) {
     if (commands.assist != nullptr) {
       commands.assist(request);
@@ -104,7 +114,8 @@ int stats_command(const Arguments& arguments) {
       "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
       "contexts result");
   visible.add_options()("top", options::value<std::size_t>()->default_value(5),
-                        "how many strongest associations per measure");
+                        "how many strongest associations per measure")(
+      "output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
   const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
   if (!line) {
     return static_cast<int>(base::ExitCode::done);

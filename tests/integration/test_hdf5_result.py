@@ -173,6 +173,12 @@ def test_statistics_say_what_they_are_of(run):
         assert (numpy.isnan(dataset["pair_score"].values) == (dataset["pair_coverage"].values == 2)).all()
 
 
+def test_statistics_of_a_result_in_a_foreign_directory(run, tmp_path):
+    assert str(tmp_path / "mine.h5") in stereosweep("stats", run, "--output", tmp_path / "mine.h5")
+    assert (tmp_path / "mine.h5").read_bytes() == (run / "association.stats.h5").read_bytes()
+    assert "is the result that is read" in stereosweep("stats", run, "--output", run / "association.h5", code=2)
+
+
 def test_stats_refuses_what_would_change_the_run(run):
     message = stereosweep("stats", run, "seed=3", code=2)
     assert "statistics." in message
