@@ -40,9 +40,10 @@ def finish(process, seconds=60):
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
+        left = ", ".join(map(state_of, descendants(process.pid)))
         kill_tree(process)
         out, err = process.communicate()
-        raise AssertionError(f"did not end within {seconds} s:\n{out}\n{err}") from None
+        raise AssertionError(f"did not end within {seconds} s ({left}):\n{out}\n{err}") from None
     return process.returncode, out, err
 
 
@@ -99,6 +100,15 @@ def kill_tree(process, number=signal.SIGKILL):
 def rank_processes(process):
     """Process ids of the ranks below an mpirun, in the order of their start."""
     return sorted(p for p in descendants(process.pid)[1:] if name_of(p) == "stereosweep")
+
+
+def state_of(process_id):
+    """Name, number and state of a process, for messages."""
+    try:
+        text = pathlib.Path(f"/proc/{process_id}/stat").read_text()
+        return f"{process_id} {name_of(process_id)} {text.rsplit(')', 1)[1].split()[0]}"
+    except OSError:
+        return f"{process_id} gone"
 
 
 def name_of(process_id):

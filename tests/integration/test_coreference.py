@@ -151,12 +151,12 @@ def check(stats, name, place, value, replicates):
 
 @pytest.fixture(scope="module")
 def numbers(fake):
-    return Numbers(xarray.open_dataset(fake / "coreference.h5"))
+    return Numbers(xarray.load_dataset(fake / "coreference.h5"))
 
 
 @pytest.mark.parametrize("kind", ["ambiguous", "unambiguous"])
 def test_means_and_disparities_are_numpys(fake, numbers, kind):
-    stats = xarray.open_dataset(fake / "coreference.stats.h5")
+    stats = xarray.load_dataset(fake / "coreference.stats.h5")
     times = numbers.weights(kind, 200)
 
     def mean(values, chosen):
@@ -182,7 +182,7 @@ def test_means_and_disparities_are_numpys(fake, numbers, kind):
 
 
 def test_privilege_is_numpys(fake, numbers):
-    stats = xarray.open_dataset(fake / "coreference.stats.h5")
+    stats = xarray.load_dataset(fake / "coreference.stats.h5")
     data = numbers.data
     for attribute, placement in itertools.product(["disability", "race", "age"], ["aug1", "aug3", "aug4"]):
         inside = (data.condition_attribute.values == attribute) & numpy.array(

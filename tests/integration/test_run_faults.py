@@ -296,4 +296,4 @@ def test_no_process_and_no_shared_memory_is_left(tmp_path):
     runs.kill_tree(process)
     process.communicate()
     runs.wait_for(lambda: not any(pathlib.Path(f"/proc/{rank}/comm").exists() for rank in ranks))
-    assert not list(pathlib.Path("/dev/shm").glob("stereosweep-*"))
+    assert not [path for rank in ranks for path in pathlib.Path("/dev/shm").glob(f"stereosweep-{rank}-*")]
