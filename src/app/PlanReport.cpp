@@ -6,6 +6,7 @@
 
 #include "app/PlanText.hpp"
 #include "base/Text.hpp"
+#include "prompt/Subjects.hpp"
 
 namespace stereosweep::app {
 
@@ -26,9 +27,11 @@ class Report {
     print_memory();
     print_output();
     print_list(out_, "words of several subwords", audit_.splits, "pieces", facts_.limit);
-    print_list(out_, "words that join their neighbours (not scored)", audit_.joins, "in", facts_.limit);
+    print_list(out_, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
+               audit_.joins, "in", facts_.limit);
     print_list(out_, "words with unknown tokens or none (not scored)", audit_.unknown, "pieces", facts_.limit);
     print_problems();
+    print_repeated_groups();
     print_omissions();
   }
 
@@ -129,6 +132,12 @@ class Report {
         return;
       }
       out_ << "  " << problem << ": " << sum(count) << '\n';
+    }
+  }
+
+  void print_repeated_groups() {
+    for (const auto& sentence : prompt::groups_with_equal_words(facts_.job.association().axes.groups)) {
+      out_ << "note       " << sentence << '\n';
     }
   }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/File.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/Fields.hpp"
 #include "config/JobReader.hpp"
@@ -91,6 +92,18 @@ std::string apply_override(Node& root, const std::string& text, base::Problems& 
   return path;
 }
 
+/// Equal values would be equal runs.
+void check_values(const Node& values, const std::string& key, base::Problems& problems) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < values.children.size(); ++i) {
+    const Node& value = values.children[i];
+    if (value.kind == Node::Kind::scalar && !seen.insert(value.value).second) {
+      problems.add(value.place(key + "[" + std::to_string(i) + "]"), "'" + value.value.substr(0, 60) + "' stands twice",
+                   "each value makes one run");
+    }
+  }
+}
+
 std::vector<SweepAxis> read_sweep(const Node& sweep, const std::set<std::string>& fixed, base::Problems& problems) {
   std::vector<SweepAxis> axes;
   if (!expect_kind(sweep, Node::Kind::map, "sweep", problems)) {
@@ -105,6 +118,7 @@ std::vector<SweepAxis> read_sweep(const Node& sweep, const std::set<std::string>
       problems.add(sweep.children[i].place(key), "'" + path + "' cannot be swept", "it is one for the whole file");
     } else if (expect_kind(sweep.children[i], Node::Kind::list, key, problems, Emptiness::refused) &&
                !fixed.contains(path)) {
+      check_values(sweep.children[i], key, problems);
       axes.push_back({path, &sweep.children[i]});
       if (__builtin_mul_overflow(num_jobs, sweep.children[i].children.size(), &num_jobs) || num_jobs > max_jobs) {
         problems.add(sweep.place("sweep"), "the sweep has more than " + std::to_string(max_jobs) + " jobs",
@@ -114,6 +128,20 @@ std::vector<SweepAxis> read_sweep(const Node& sweep, const std::set<std::string>
     }
   }
   return axes;
+}
+
+/// Of keys that were set twice the last counts; a wrapper script may rely on it, so this is said and not refused.
+void note_repeated_keys(const std::vector<std::string>& paths) {
+  for (auto later = paths.begin(); later != paths.end(); ++later) {
+    const auto is_replaced = [&](const std::string& earlier) {
+      return earlier == *later || (earlier.size() > later->size() && earlier.starts_with(*later + "."));
+    };
+    const auto earlier = std::find_if(paths.begin(), later, is_replaced);
+    if (!later->empty() && earlier != later) {
+      base::log(base::LogLevel::warning,
+                "the command line sets '" + *earlier + "' and then '" + *later + "': the last one counts");
+    }
+  }
 }
 
 /// A value as part of a folder name: the last part of a path, other characters as '_'.
@@ -153,10 +181,12 @@ std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std:
   if (root.kind == Node::Kind::broken || !expect_kind(root, Node::Kind::map, "", problems)) {
     problems.raise_if_any(headline);
   }
-  std::set<std::string> fixed;
+  std::vector<std::string> paths;
   for (const auto& text : overrides) {
-    fixed.insert(apply_override(root, text, problems));
+    paths.push_back(apply_override(root, text, problems));
   }
+  note_repeated_keys(paths);
+  const std::set<std::string> fixed(paths.begin(), paths.end());
   Node sweep = Node::map();
   if (Node* given = find_mutable(root, "sweep")) {
     sweep = *given;

@@ -195,4 +195,17 @@ SubjectList list_subjects(const domain::Job& job) {
 
 std::vector<Subject> subjects(const domain::Job& job) { return list_subjects(job).subjects; }
 
+std::vector<std::string> groups_with_equal_words(const std::vector<Group>& groups) {
+  std::unordered_map<std::string, const Group*> first_with;
+  std::vector<std::string> sentences;
+  for (const auto& group : groups) {
+    const auto [known, is_new] = first_with.try_emplace(group.singular + '\n' + group.plural, &group);
+    if (!is_new) {
+      sentences.push_back("the group '" + group.label + "' has the same words as '" + known->second->label + "' (" +
+                          or_else(group.plural, group.singular) + "): its scores repeat");
+    }
+  }
+  return sentences;
+}
+
 }  // namespace stereosweep::prompt

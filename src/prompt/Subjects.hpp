@@ -30,6 +30,10 @@ SubjectList list_subjects(const domain::Job& job);
 /// Only the subjects of `list_subjects`.
 std::vector<domain::Subject> subjects(const domain::Job& job);
 
+/// A sentence for every group whose forms an earlier group has, too: their scores are equal, and count twice in
+/// averages.
+std::vector<std::string> groups_with_equal_words(const std::vector<domain::Group>& groups);
+
 /// Labels of the priors.
 inline constexpr const char* prior_word_label = "prior_word";
 inline constexpr const char* prior_mask_label = "prior_mask";

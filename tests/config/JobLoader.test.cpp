@@ -120,6 +120,26 @@ TEST(JobLoader, sweep_is_the_product_in_order_and_names_differ) {
   EXPECT_EQ(folder.load(text, {"sweep={}"}).front().name, "small");
 }
 
+TEST(JobLoader, equal_values_of_a_sweep_are_refused) {
+  const JobFolder folder;
+  EXPECT_THAT(folder.complaint(small_job + "sweep: {seed: [1, 2, 1]}\n"),
+              HasSubstr("job.yaml:15:sweep.seed[2]: '1' stands twice"));
+}
+
+TEST(JobLoader, a_key_set_twice_on_the_command_line_is_said) {
+  const JobFolder folder;
+  const auto said = [&](const std::vector<std::string>& overrides) {
+    ::testing::internal::CaptureStderr();
+    const auto job = folder.load(small_job, overrides).front();
+    return std::to_string(job.seed) + " " + job.model.path + " " + ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said({"seed=1", "seed=2"}),
+              AllOf(HasSubstr("2 "), HasSubstr("sets 'seed' and then 'seed': the last one counts")));
+  EXPECT_THAT(said({"model.path=/x", "model={path: /y}"}),
+              AllOf(HasSubstr(" /y "), HasSubstr("sets 'model.path' and then 'model'")));
+  EXPECT_THAT(said({"model={path: /x}", "model.dtype=bfloat16", "seed=1"}), ::testing::EndsWith(" /x "));
+}
+
 TEST(JobLoader, a_bad_value_of_the_sweep_is_reported_once_at_its_line) {
   const JobFolder folder;
   const std::string report =

@@ -64,6 +64,17 @@ TEST(Subjects, priors_come_first_then_groups) {
   EXPECT_EQ(list.subjects[0].kind, domain::SubjectKind::prior_mask);
 }
 
+TEST(Subjects, groups_with_equal_words_are_named) {
+  auto job = small_job();
+  auto& groups = job.association().axes.groups;
+  EXPECT_TRUE(groups_with_equal_words(groups).empty());
+  groups.push_back(group("doctor", "doctors", "health", "medical"));
+  groups.back().label = "physicians";
+  const auto sentences = groups_with_equal_words(groups);
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_EQ(sentences[0], "the group 'physicians' has the same words as 'doctors' (doctors): its scores repeat");
+}
+
 TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
   auto job = small_job();
   job.association().axes.intersections.domains = {{"gender", "work"}, {"work", "ability"}};
