@@ -66,7 +66,7 @@ def mean_pair_scores(raw, measure, prior, aggregate="median"):
 
 def order_by_domain(dataset, groups=None):
     """Indices of `groups` (default: all), sorted by domain in order of appearance; stable within a domain."""
-    domains = dataset["group_domain"].values
+    domains = dataset["group_domain"].values if "group_domain" in dataset.coords else [""] * dataset.sizes["group"]
     groups = np.arange(dataset.sizes["group"]) if groups is None else np.asarray(groups)
     first = {domain: place for place, domain in reversed(list(enumerate(domains)))}
     return np.array(sorted(groups, key=lambda group: (first[domains[group]], group)), dtype=int)

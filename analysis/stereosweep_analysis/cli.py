@@ -15,7 +15,7 @@ from .ratings import read_ratings
 def _parser():
     parser = argparse.ArgumentParser(prog="stereosweep_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    draw = commands.add_parser("figures", help="heat map, and scatter against ratings; forest of embedding tests")
+    draw = commands.add_parser("figures", help="heat map, and scatter against ratings; forest of WEAT tests")
     draw.add_argument("directory", help="run directory or PROBE.stats.h5")
     draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
@@ -45,12 +45,16 @@ def draw_figures(arguments):
     statistics = open_statistics(arguments.directory)
     directory = Path(arguments.directory)
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
-    if str(statistics.attrs.get("schema", "")).endswith("/contexts"):
+    made = {}
+    is_contexts = str(statistics.attrs.get("schema", "")).endswith("/contexts")
+    if is_contexts and "mean_pair_score" not in statistics:
         _save({"forest": forest(statistics)}, out)
         return
+    if is_contexts and (statistics["test_kind"].values == "weat").any():
+        made["forest"] = forest(statistics)
     measure = _choose("measure", arguments.measure, statistics)
     prior = _choose("prior", arguments.prior, statistics)
-    made = {"heat-map": figures.heat_map(statistics, measure, prior)}
+    made["heat-map"] = figures.heat_map(statistics, measure, prior)
     ratings = statistics.get("human_mean")
     if arguments.ratings:
         ratings = read_ratings(arguments.ratings, statistics)

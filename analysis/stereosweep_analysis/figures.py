@@ -25,6 +25,8 @@ MEASURE_NAMES = {
     "set_code_plain": "SeT, published code without bias",
     "set_paper_augmented": "SeT, paper with bias",
     "set_paper_plain": "SeT, paper",
+    "ceat_mean": "CEAT of single words, mean of samples",
+    "ceat_combined": "CEAT of single words, combined",
 }
 
 
@@ -46,7 +48,14 @@ def select(statistics, measure, prior):
 def subtitle(statistics, measure, prior):
     model = str(statistics.attrs.get("model", statistics.attrs.get("title", "")))
     model = model.rstrip("/").rsplit("/", 1)[-1]
-    return f"{model} · {MEASURE_NAMES.get(measure, measure)} · prior “{prior}”"
+    text = f"{model} · {MEASURE_NAMES.get(measure, measure)}"
+    return text if prior == "none" else f"{text} · prior “{prior}”"
+
+
+def unit(statistics):
+    """Of the scores: nat, or 1 for effect sizes."""
+    units = str(statistics["mean_pair_score"].attrs.get("units", "nat"))
+    return "effect size" if units == "1" else units
 
 
 def _rows_of(statistics, scores):
@@ -96,14 +105,16 @@ def heat_map(statistics, measure=None, prior=None):
         spine.set_visible(False)
     for _, first, _ in _blocks(statistics["pair_dimension"].values)[1:]:
         axes.axvline(first - 0.5, color="white", linewidth=3)
-    for domain, first, end in _blocks(statistics["group_domain"].values[rows]):
+    domains = statistics["group_domain"].values if "group_domain" in statistics.coords else np.full(len(scores), "")
+    for domain, first, end in _blocks(domains[rows]):
         if first > 0:
             axes.axhline(first - 0.5, color="white", linewidth=2.5)
         axes.text(
             values.shape[1] - 0.35, (first + end - 1) / 2, domain, va="center", fontsize=8, style="italic", color="0.3"
         )
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.02, extend="both")
-    bar.set_label("trait-pair score (nat): red leans to the pole above, blue to the one below", fontsize=9)
+    label = f"trait-pair score ({unit(statistics)}): red leans to the pole above, blue to the one below"
+    bar.set_label(label, fontsize=9)
     bar.outline.set_visible(False)
     title = f"How the model associates groups with traits\n{subtitle(statistics, measure, prior)}"
     if np.isnan(values).any():
@@ -153,10 +164,11 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
     dimensions = statistics["pair_dimension"].values
     colors = plt.get_cmap("Dark2").colors
     markers = "osD^vP*X"
+    unnamed = "all" if (dimensions == "").all() else "no dimension"
     for number, dimension in enumerate(dict.fromkeys(dimensions)):
         cells = good & (dimensions == dimension)[np.newaxis, :]
         axes.scatter(
-            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=dimension or "all",
+            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=dimension or unnamed,
             color=colors[number % len(colors)], marker=markers[number % len(markers)],
         )  # fmt: skip
     axes.axhline(0, color="0.6", linewidth=0.8)
@@ -171,7 +183,7 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
     names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
     _name_extremes(axes, x, y, names[good], 12, middle)
     axes.set_xlabel(x_label)
-    axes.set_ylabel("model: trait-pair score (nat), right pole minus left pole")
+    axes.set_ylabel(f"model: trait-pair score ({unit(statistics)}), right pole minus left pole")
     axes.margins(x=0.12)
     axes.legend(frameon=False, fontsize=9, loc="best")
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""Tables of mean ratings: tab-separated, one row per group and trait pair."""
+"""Tables of mean ratings, one row per group and trait pair; tabs, semicolons or commas between columns."""
 
 import csv
 from pathlib import Path
@@ -18,8 +18,11 @@ def read_ratings(path, statistics):
     Columns: group (or group_in_groups_tsv_plural), pair, mean (or mean_recomputed, mean_published).
     Names are compared without regard to capitals. Raises ResultError.
     """
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        head = file.readline()
+        file.seek(0)
+        separator = next((candidate for candidate in "\t;," if candidate in head), "\t")
+        rows = list(csv.DictReader(file, delimiter=separator))
     columns = rows[0].keys() if rows else ()
     group_column = next((name for name in GROUP_COLUMNS if name in columns), None)
     mean_column = next((name for name in MEAN_COLUMNS if name in columns), None)
@@ -29,12 +32,15 @@ def read_ratings(path, statistics):
     pairs = {str(name).casefold(): place for place, name in enumerate(statistics["pair"].values)}
     means = np.full((len(groups), len(pairs)), np.nan)
     for number, row in enumerate(rows, start=2):
-        group, pair = groups.get(row[group_column].casefold()), pairs.get(row["pair"].casefold())
+        group = groups.get(str(row[group_column]).casefold())
+        pair = pairs.get(str(row["pair"]).casefold())
         if group is None or pair is None:
             continue
+        if np.isfinite(means[group, pair]):
+            raise ResultError(f"'{path}' line {number}: '{row[group_column]}' is rated twice on '{row['pair']}'")
         try:
             means[group, pair] = float(row[mean_column])
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ResultError(f"'{path}' line {number}: '{row[mean_column]}' is no number") from error
     if np.isnan(means).all():
         raise ResultError(f"'{path}' rates no group and trait pair of this result")

@@ -67,11 +67,22 @@ def test_ratings_table_lies_on_the_axes(run, ratings):
     np.testing.assert_array_equal(table.values, statistics["human_mean"].values)
 
 
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_ratings_as_spreadsheets_write_them(run, ratings, tmp_path, separator):
+    statistics = open_statistics(run).load()
+    lines = [separator.join(f'"{cell}"' for cell in line.split("\t")) for line in ratings.read_text().splitlines()]
+    (tmp_path / "people.csv").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8-sig")
+    table = read_ratings(tmp_path / "people.csv", statistics)
+    np.testing.assert_array_equal(table.values, statistics["human_mean"].values)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("a\tb\n1\t2\n", "lacks a column"),
         ("group\tpair\tmean\nwomen\tcold - warm\tmuch\n", "line 2"),
+        ("group\tpair\tmean\nwomen\tcold - warm\t1\nwomen\tcold - warm\t2\n", "rated twice"),
+        ("group\tpair\tmean\nwomen\tcold - warm\n", "is no number"),
         ("group\tpair\tmean\nrobots\tcold - warm\t3\n", "rates no group"),
         ("", "lacks a column"),
     ],

@@ -4,6 +4,7 @@ import pytest
 import xarray as xr
 
 from stereosweep_analysis import ResultError, cli, open_result, open_vectors
+from stereosweep_analysis.figures import heat_map
 from stereosweep_analysis.forest import forest, p_text, weat_columns
 
 KINDS = ["weat", "wefat", "weat", "weat"]
@@ -99,3 +100,20 @@ def test_command_writes_the_picture(statistics, tmp_path, capsys):
     pixels = plt.imread(tmp_path / "forest.png")
     assert pixels.shape[0] > 300 and pixels.shape[1] > 1000 and pixels.std() > 0.05
     assert "forest.png" in capsys.readouterr().out
+
+
+def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
+    axes = {"measure": ["ceat_mean"], "prior": ["none"], "group": ["women", "men", "robots"], "pair": ["warm", "rich"]}
+    scores = xr.DataArray([[[[0.5, -1.2], [0.1, float("nan")], [1.5, 0.2]]]], dims=list(axes), attrs={"units": "1"})
+    coordinates = {f"pair_{name}": ("pair", ["", ""]) for name in ("dimension", "left", "right")}
+    coordinates |= {"test": ["warm"], "test_kind": ("test", ["wefat"])}
+    dataset = xr.Dataset({"mean_pair_score": scores}, {**axes, **coordinates})
+    attributes = {"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "model": "m"}
+    dataset.assign_attrs(attributes).to_netcdf(tmp_path / "contexts.stats.h5", engine="h5netcdf")
+    assert cli.main(["figures", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "heat-map.png" in out and "forest" not in out
+    figure = heat_map(dataset)
+    assert "CEAT of single words" in figure.axes[0].get_title(loc="left")
+    assert any("effect size" in axis.get_xlabel() for axis in figure.axes)
+    plt.close(figure)

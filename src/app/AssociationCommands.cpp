@@ -3,10 +3,9 @@
 #include <iostream>
 #include <limits>
 
+#include "app/HumanRatings.hpp"
 #include "app/PlanReport.hpp"
-#include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "config/Ratings.hpp"
 #include "prompt/Subjects.hpp"
 #include "results/Statistics.hpp"
 #include "results/StatisticsText.hpp"
@@ -32,6 +31,9 @@ std::string association_summary(const domain::Job& job) {
                      base::counted(num_contexts * num_words, "cell");
   if (!list.omissions.empty()) {
     text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
+  }
+  for (const auto& sentence : prompt::groups_with_equal_words(axes.groups)) {
+    text += "\n  note: " + sentence;
   }
   return text;
 }
@@ -75,20 +77,10 @@ results::StatisticsOptions options_of(const domain::Job& job) {
   results::StatisticsOptions result;
   result.word_aggregate = statistics.word_aggregate;
   result.templates = statistics.templates;
-  if (statistics.human_ratings.empty()) {
-    return result;
+  if (!statistics.human_ratings.empty()) {
+    result.ratings = ratings_of(job);
+    result.ratings_source = source_of_ratings(statistics.human_ratings);
   }
-  const auto ratings = config::read_ratings(job);
-  for (const auto& note : ratings.notes) {
-    std::cout << "ratings: " << note << '\n';
-  }
-  result.ratings.emplace();
-  for (const auto& row : ratings.rows) {
-    result.ratings->push_back({row.group, row.pair, row.mean});
-  }
-  const auto content = base::read_file(statistics.human_ratings);
-  result.ratings_source = std::filesystem::path(statistics.human_ratings).filename().string() + " (SHA-256 " +
-                          base::to_hex(base::sha256(content)) + ")";
   return result;
 }
 

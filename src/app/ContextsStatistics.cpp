@@ -5,10 +5,12 @@
 #include <string>
 #include <thread>
 
+#include "app/HumanRatings.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "results/ContextsStatistics.hpp"
 #include "results/ContextsText.hpp"
+#include "results/StatisticsText.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -63,11 +65,18 @@ void show_contexts(const results::ResultFile& file, Detail detail, std::size_t t
 }
 
 void contexts_statistics(const StatsRequest& request) {
-  const auto result = results::write_contexts(request.file, options_of(request), request.target);
+  auto options = options_of(request);
+  const auto& ratings = options.settings.human_ratings;
+  if (!ratings.empty()) {
+    options.ratings = ratings_of(request.job);
+    options.ratings_source = source_of_ratings(ratings);
+  }
+  const auto result = results::write_contexts(request.file, options, request.target);
   std::cout << results::contexts_status_text(result) << '\n'
             << results::contexts_effects_text(result) << '\n'
             << results::contexts_tests_text(result) << '\n'
-            << results::contexts_words_text(result, request.top) << results::contexts_detections_text(result);
+            << results::contexts_words_text(result, request.top) << results::contexts_detections_text(result)
+            << (result.agreement ? results::agreement_text(*result.agreement) : "");
 }
 
 void assist_contexts_statistics(const StatsRequest& request) {

@@ -109,14 +109,7 @@ Node dump_statistics(const domain::Association& settings) {
   Node map = Node::map();
   const bool median = statistics.word_aggregate == domain::Statistics::Aggregate::median;
   map.add("word_aggregate", Node::plain(median ? "median" : "mean"));
-  if (!statistics.rating_aliases.empty()) {
-    Node ratings = Node::map();
-    add_text(ratings, "path", statistics.human_ratings);
-    ratings.add("aliases", text_map(statistics.rating_aliases));
-    map.add("human_ratings", std::move(ratings));
-  } else {
-    add_text(map, "human_ratings", statistics.human_ratings);
-  }
+  add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
   if (!statistics.templates.empty()) {
     map.add("templates", texts(statistics.templates));
   }

@@ -50,28 +50,6 @@ void read_priors(const Node& node, base::Problems& problems, domain::Priors& pri
   fields.finish();
 }
 
-void read_ratings(const Node& node, Pieces& pieces, base::Problems& problems, domain::Statistics& statistics) {
-  const std::string key = "statistics.human_ratings";
-  if (node.kind != Node::Kind::map) {
-    statistics.human_ratings = pieces.resolve_path(read_line(node, key, problems, 4000).value_or(""));
-    return;
-  }
-  Fields fields(node, key, problems);
-  if (const Node* path = fields.required("path")) {
-    statistics.human_ratings = pieces.resolve_path(read_line(*path, key + ".path", problems, 4000).value_or(""));
-  }
-  if (const Node* aliases = fields.optional("aliases")) {
-    for (std::size_t i = 0;
-         expect_kind(*aliases, Node::Kind::map, key + ".aliases", problems) && i < aliases->keys.size(); ++i) {
-      const std::string entry_key = key + ".aliases." + aliases->keys[i].substr(0, 60);
-      if (const auto label = read_line(aliases->children[i], entry_key, problems)) {
-        statistics.rating_aliases.emplace_back(aliases->keys[i], *label);
-      }
-    }
-  }
-  fields.finish();
-}
-
 domain::Statistics read_statistics(const Node& node, Pieces& pieces, const domain::Axes& axes,
                                    base::Problems& problems) {
   domain::Statistics statistics;
@@ -82,7 +60,7 @@ domain::Statistics read_statistics(const Node& node, Pieces& pieces, const domai
         read_choice(*aggregate, "statistics.word_aggregate", problems, names).value_or(0));
   }
   if (const Node* ratings = fields.optional("human_ratings")) {
-    read_ratings(*ratings, pieces, problems, statistics);
+    read_rating_source(*ratings, pieces, problems, statistics.human_ratings, statistics.rating_aliases);
   }
   if (const Node* templates = fields.optional("templates")) {
     statistics.templates =

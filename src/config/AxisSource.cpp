@@ -78,4 +78,27 @@ void check_surface(const Node& node, const std::string& key, const std::string& 
   }
 }
 
+void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
+                        std::vector<std::pair<std::string, std::string>>& aliases) {
+  const std::string key = "statistics.human_ratings";
+  if (node.kind != Node::Kind::map) {
+    path = pieces.resolve_path(read_line(node, key, problems, 4000).value_or(""));
+    return;
+  }
+  Fields fields(node, key, problems);
+  if (const Node* file = fields.required("path")) {
+    path = pieces.resolve_path(read_line(*file, key + ".path", problems, 4000).value_or(""));
+  }
+  if (const Node* names = fields.optional("aliases")) {
+    for (std::size_t i = 0; expect_kind(*names, Node::Kind::map, key + ".aliases", problems) && i < names->keys.size();
+         ++i) {
+      const std::string entry_key = key + ".aliases." + names->keys[i].substr(0, 60);
+      if (const auto label = read_line(names->children[i], entry_key, problems)) {
+        aliases.emplace_back(names->keys[i], *label);
+      }
+    }
+  }
+  fields.finish();
+}
+
 }  // namespace stereosweep::config

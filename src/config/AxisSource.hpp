@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/Text.hpp"
@@ -12,7 +13,7 @@
 
 namespace stereosweep::config {
 
-/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a tab-separated file), which the
+/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a table), which the
 /// axis's reader turns into entries with `use_table`.
 struct AxisSource {
   const Node* list = nullptr;
@@ -80,6 +81,10 @@ class LabelCheck {
   base::Problems& problems_;
   std::unordered_set<std::string> seen_;
 };
+
+/// `statistics.human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
+void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
+                        std::vector<std::pair<std::string, std::string>>& aliases);
 
 /// Reports what would be taken for a mask or a placeholder inside a surface text.
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);

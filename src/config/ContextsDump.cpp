@@ -98,6 +98,7 @@ Node dump_statistics(const Contexts& settings) {
   map.add("draws", integer(statistics.draws));
   map.add("exceedances", integer(statistics.exceedances));
   map.add("confidence", number(statistics.confidence));
+  add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
   if (!statistics.detections.empty()) {
     Node& detections = map.add("detections", Node::list());
     for (const auto& detection : statistics.detections) {

@@ -228,6 +228,9 @@ domain::EmbeddingStatistics read_statistics(const Node& node, const std::vector<
     }
     statistics.confidence = value.value_or(statistics.confidence);
   }
+  if (const Node* ratings = fields.optional("human_ratings")) {
+    read_rating_source(*ratings, job.pieces, job.problems, statistics.human_ratings, statistics.rating_aliases);
+  }
   if (const Node* detections = fields.optional("detections")) {
     statistics.detections = read_detections(*detections, tests, job);
   }

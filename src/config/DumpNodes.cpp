@@ -34,6 +34,17 @@ Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs) {
   return map;
 }
 
+void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases) {
+  if (aliases.empty()) {
+    add_text(map, "human_ratings", path);
+    return;
+  }
+  Node ratings = Node::map();
+  add_text(ratings, "path", path);
+  ratings.add("aliases", text_map(aliases));
+  map.add("human_ratings", std::move(ratings));
+}
+
 Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
 
 Node number(double value) { return Node::plain(base::format_double(value)); }

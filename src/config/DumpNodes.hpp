@@ -16,6 +16,8 @@ Node texts(const std::vector<std::string>& values);
 /// A list of lists of two.
 Node text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs);
 Node text_map(const std::vector<std::pair<std::string, std::string>>& pairs);
+/// `statistics.human_ratings`; nothing for an empty path without aliases.
+void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases);
 Node integer(std::int64_t value);
 Node number(double value);
 

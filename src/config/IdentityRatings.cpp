@@ -58,7 +58,7 @@ IdentityRatings read_identity_ratings(const domain::Job& job) {
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
-    const base::Place place{path, static_cast<int>(i) + 2, "mean"};
+    const base::Place place{path, table.lines[i], "mean"};
     const auto value = base::parse_double(row[*mean]);
     if (!value) {
       problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");

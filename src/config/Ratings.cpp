@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 
 #include "base/Text.hpp"
 #include "config/Tables.hpp"
@@ -49,11 +51,28 @@ struct PairMatch {
   std::string note;
 };
 
+struct RatingSource {
+  const std::string& path;
+  const std::vector<std::pair<std::string, std::string>>& aliases;
+};
+
+RatingSource source_of(const domain::Job& job) {
+  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
+    return {contexts->statistics.human_ratings, contexts->statistics.rating_aliases};
+  }
+  const auto& statistics = job.association().statistics;
+  return {statistics.human_ratings, statistics.rating_aliases};
+}
+
 class NameMatcher {
  public:
-  explicit NameMatcher(const domain::Job& job) {
-    for (const auto& [name, label] : job.association().statistics.rating_aliases) {
+  NameMatcher(const domain::Job& job, const RatingSource& source) {
+    for (const auto& [name, label] : source.aliases) {
       aliases_[normalised(name)] = label;
+    }
+    if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
+      add_tests(contexts->tests);
+      return;
     }
     for (const auto& group : job.association().axes.groups) {
       for (const auto* name : {&group.label, &group.plural, &group.singular}) {
@@ -91,6 +110,20 @@ class NameMatcher {
   }
 
  private:
+  /// A wefat test is a trait pair (A right, B left), its words are groups.
+  void add_tests(const std::vector<domain::EmbeddingTest>& tests) {
+    for (const auto& test : tests) {
+      if (test.kind != domain::EmbeddingTest::Kind::wefat) {
+        continue;
+      }
+      labels_[normalised(test.label)] = test.label;
+      pairs_.emplace_back(Poles{normalised(test.b.label), normalised(test.a.label)}, test.label);
+      for (const auto& word : test.x.words) {
+        groups_.emplace(normalised(word), word);
+      }
+    }
+  }
+
   std::optional<PairMatch> match(const Poles& poles, const std::string& name) const {
     std::vector<PairMatch> near;
     for (const auto& [ours, label] : pairs_) {
@@ -118,6 +151,18 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     names.push_back(name);
   }
+}
+
+/// A scale other than 0 .. 100 shows: no mean, or every one, lies above the middle.
+std::string doubt_of_scale(const std::vector<double>& means) {
+  constexpr double middle = 50;
+  const auto [least, most] = std::minmax_element(means.begin(), means.end());
+  if (means.empty() || (*least<middle&& * most> middle)) {
+    return "";
+  }
+  return "no mean is " + std::string(*least < middle ? "above" : "below") +
+         " 50, the middle of the scale from 0 (left pole) to 100 (right pole), so that precision at 3 says nothing; "
+         "another scale has to be brought to that one";
 }
 
 std::optional<std::size_t> mean_column(const Table& table, base::Problems& problems) {
@@ -152,7 +197,8 @@ std::vector<std::size_t> group_columns(const Table& table, base::Problems& probl
 Ratings read_ratings(const domain::Job& job) {
   base::Problems problems;
   Ratings ratings;
-  const std::string& path = job.association().statistics.human_ratings;
+  const auto source = source_of(job);
+  const std::string& path = source.path;
   const std::string headline = "the human ratings " + path + " cannot be used:";
   const Table table = read_table(path, problems);
   problems.raise_if_any(headline);
@@ -160,11 +206,12 @@ Ratings read_ratings(const domain::Job& job) {
   const auto pair_column = table.column("pair", problems);
   const auto mean = mean_column(table, problems);
   problems.raise_if_any(headline);
-  const NameMatcher matcher(job);
+  const NameMatcher matcher(job, source);
+  std::vector<double> known_means;
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
-    const base::Place place{path, static_cast<int>(i) + 2, table.columns[*mean]};
+    const base::Place place{path, table.lines[i], table.columns[*mean]};
     const auto value = base::parse_double(row[*mean]);
     if (!value || *value < 0 || *value > 100) {
       problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number from 0 to 100 is expected");
@@ -183,6 +230,9 @@ Ratings read_ratings(const domain::Job& job) {
     } else if (!pair->note.empty()) {
       add_once(ratings.notes, pair->note);
     }
+    if (group && pair) {
+      known_means.push_back(*value);
+    }
     const bool turned = pair && pair->direction == PairMatch::Direction::turned;
     ratings.rows.push_back(
         {group.value_or(row[groups.front()]), pair ? pair->label : row[*pair_column], turned ? 100 - *value : *value});
@@ -192,6 +242,9 @@ Ratings read_ratings(const domain::Job& job) {
     }
   }
   problems.raise_if_any(headline);
+  if (const auto doubt = doubt_of_scale(known_means); !doubt.empty()) {
+    ratings.notes.push_back(doubt);
+  }
   return ratings;
 }
 

@@ -16,10 +16,51 @@ bool is_printable(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
+/// The separator of a table: a tab if the head has one, else a semicolon or a comma.
+char separator_of(std::string_view head) {
+  for (const char candidate : {'\t', ';'}) {
+    if (head.find(candidate) != std::string_view::npos) {
+      return candidate;
+    }
+  }
+  return head.find(',') != std::string_view::npos ? ',' : '\t';
+}
+
+/// The quoted cell at the beginning of `line`, and where it ends; nothing if no quote closes it before a separator.
+std::optional<std::pair<std::string, std::size_t>> quoted_cell(std::string_view line, char separator) {
+  std::string cell;
+  for (std::size_t at = 1; at < line.size(); ++at) {
+    if (line[at] != '"') {
+      cell += line[at];
+    } else if (at + 1 < line.size() && line[at + 1] == '"') {
+      cell += line[at++];
+    } else {
+      const bool closes = at + 1 == line.size() || line[at + 1] == separator;
+      return closes ? std::optional(std::pair(cell, at + 1)) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Cells of a line; one in double quotes may hold the separator, and two quotes for one.
+std::vector<std::string> split_cells(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  while (true) {
+    const auto quoted = line.starts_with('"') ? quoted_cell(line, separator) : std::nullopt;
+    const auto end = quoted ? quoted->second : std::min(line.find(separator), line.size());
+    cells.push_back(quoted ? quoted->first : std::string(line.substr(0, end)));
+    if (end == line.size()) {
+      return cells;
+    }
+    line.remove_prefix(end + 1);
+  }
+}
+
 /// Writes rows as entries of a list, each with its place in the table. Empty cells are left out.
 class EntryMaker {
  public:
-  explicit EntryMaker(const std::string& path) : file_(std::make_shared<const std::string>(path)) {}
+  explicit EntryMaker(const Table& table)
+      : file_(std::make_shared<const std::string>(table.file)), lines_(table.lines) {}
   Node entry(std::size_t row, const std::vector<std::pair<std::string, std::string>>& cells) const {
     Node map = placed(Node::map(), row);
     for (const auto& [key, value] : cells) {
@@ -35,10 +76,11 @@ class EntryMaker {
  private:
   Node placed(Node node, std::size_t row) const {
     node.file = file_;
-    node.line = static_cast<int>(row) + 2;
+    node.line = lines_[row];
     return node;
   }
   std::shared_ptr<const std::string> file_;
+  const std::vector<int>& lines_;
 };
 
 }  // namespace
@@ -72,6 +114,7 @@ Table read_table(const std::string& path, base::Problems& problems) {
   std::vector<std::string> lines =
       base::split(std::string_view(text).substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0), '\n');
   int number = 0;
+  char separator = '\t';
   for (auto& line : lines) {
     ++number;
     if (line.ends_with('\r')) {
@@ -80,7 +123,8 @@ Table read_table(const std::string& path, base::Problems& problems) {
     if (line.empty()) {
       continue;
     }
-    auto cells = base::split(line, '\t');
+    separator = table.columns.empty() ? separator_of(line) : separator;
+    auto cells = split_cells(line, separator);
     if (table.columns.empty()) {
       table.columns = std::move(cells);
     } else if (cells.size() != table.columns.size() ||
@@ -93,6 +137,7 @@ Table read_table(const std::string& path, base::Problems& problems) {
       return table;
     } else {
       table.rows.push_back(std::move(cells));
+      table.lines.push_back(number);
     }
   }
   if (table.rows.empty()) {
@@ -110,7 +155,7 @@ GroupTable read_group_table(const std::string& path, base::Problems& problems) {
   if (!singular || !plural) {
     return result;
   }
-  const EntryMaker maker(path);
+  const EntryMaker maker(table);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
     if (row[*plural] == "people" && i + 1 == table.rows.size()) {
@@ -132,7 +177,7 @@ Node read_template_table(const std::string& path, base::Problems& problems) {
   if (!kind || !form || !text) {
     return entries;
   }
-  const EntryMaker maker(path);
+  const EntryMaker maker(table);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
     // "plural_capitalised" is a plural at the start of a sentence, where every text of ours has its capital anyway.
@@ -156,11 +201,11 @@ Node read_trait_table(const std::string& path, base::Problems& problems) {
   if (!dimension || !label || !side || !trait || !adjectives) {
     return entries;
   }
-  const EntryMaker maker(path);
+  const EntryMaker maker(table);
   std::unordered_map<std::string, std::size_t> index_of;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
-    const base::Place place{path, static_cast<int>(i) + 2, "pole"};
+    const base::Place place{path, table.lines[i], "pole"};
     if (row[*side] != "left" && row[*side] != "right") {
       problems.add(place, "unknown pole '" + row[*side] + "'", "left or right");
       continue;

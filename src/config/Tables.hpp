@@ -1,4 +1,5 @@
-// Tab-separated tables of the published ABC data set (Cao et al., NAACL 2022) as axes. First line: column names.
+// Tables of text: human ratings, and the lists of the published ABC data set (Cao et al., NAACL 2022) as axes. First
+// line: column names, separated by tabs, else by semicolons or commas; a cell may stand in double quotes.
 #pragma once
 
 #include <optional>
@@ -9,11 +10,13 @@
 
 namespace stereosweep::config {
 
-/// A table read with limits: at most 8 MiB, 100,000 rows; every row has as many cells as the head.
+/// A table read with limits: at most 8 MiB, 100,000 rows; every row has as many cells as the head. Empty lines and a
+/// byte order mark are passed over.
 struct Table {
   std::string file;
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  ///< [row, column]; row i stands in line i + 2
+  std::vector<std::vector<std::string>> rows;  ///< [row, column]
+  std::vector<int> lines;                      ///< of the file, from 1, where a row stands
   /// Index of a column; nothing (reported) where it is missing.
   std::optional<std::size_t> column(const std::string& name, base::Problems& problems) const;
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -93,6 +94,8 @@ struct EmbeddingStatistics {
   std::int64_t exceedances = 0;    ///< a Monte Carlo test ends at so many; 0: all draws are made
   double confidence = 0.95;
   std::vector<BiasDetection> detections;
+  std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
+  std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test
   bool operator==(const EmbeddingStatistics&) const = default;
 };
 

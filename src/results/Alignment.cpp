@@ -79,11 +79,11 @@ std::optional<Alignment::Choice> choose(std::size_t num_templates, const std::fu
   if (num_templates > max_templates_to_choose) {
     return std::nullopt;
   }
-  std::optional<Alignment::Choice> best;
+  std::vector<Alignment::Choice> offers;
   const auto offer = [&](std::vector<std::size_t> templates, const ScoreOf& score) {
     const auto pooled = agree_pooled(ratings, num_pairs, score);
-    if (pooled.defined() && (!best || pooled.value > best->pooled.value)) {
-      best = {std::move(templates), pooled};
+    if (pooled.defined()) {
+      offers.push_back({std::move(templates), pooled});
     }
   };
   for (std::size_t first = 0; first < num_templates; ++first) {
@@ -95,6 +95,16 @@ std::optional<Alignment::Choice> choose(std::size_t num_templates, const std::fu
       const auto b = score_of(second);
       offer({first, second},
             [&](std::size_t group, std::size_t pair) { return (a(group, pair) + b(group, pair)) / 2; });
+    }
+  }
+  std::size_t most_cells = 0;
+  for (const auto& candidate : offers) {
+    most_cells = std::max(most_cells, candidate.pooled.n);
+  }
+  std::optional<Alignment::Choice> best;
+  for (auto& candidate : offers) {
+    if (2 * candidate.pooled.n >= most_cells && (!best || candidate.pooled.value > best->pooled.value)) {
+      best = std::move(candidate);
     }
   }
   return best;
@@ -156,9 +166,11 @@ Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_
   result.pooled = agree_pooled(ratings, num_pairs, overall);
   result.mean_tau = mean_over(result.by_group, tau_of);
   result.mean_precision = mean_over(result.by_group, precision_of);
+  result.mean_chance = mean_over(result.by_group, [](const auto& item) { return item.precision.chance; });
   result.mean_precision_top = mean_over(result.by_group, [](const auto& item) { return item.precision.top; });
   result.mean_precision_bottom = mean_over(result.by_group, [](const auto& item) { return item.precision.bottom; });
-  STEREOSWEEP_ASSERT(scores.detailed_groups == ratings.rated_groups, "rated groups are not kept per template");
+  STEREOSWEEP_ASSERT(scores.axes.templates.empty() || scores.detailed_groups == ratings.rated_groups,
+                     "rated groups are not kept per template");
   std::vector<std::size_t> places(scores.axes.groups.size());
   for (std::size_t place = 0; place < ratings.rated_groups.size(); ++place) {
     places[ratings.rated_groups[place]] = place;
@@ -175,6 +187,16 @@ Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_
   }
   result.choice = choose(scores.axes.templates.size(), of_template, ratings, num_pairs);
   return result;
+}
+
+std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings) {
+  std::vector<Alignment> alignments;
+  for (std::size_t measure = 0; measure < scores.axes.measures.size(); ++measure) {
+    for (std::size_t prior = 0; prior < scores.axes.priors.size(); ++prior) {
+      alignments.push_back(align(scores, ratings, measure, prior));
+    }
+  }
+  return alignments;
 }
 
 }  // namespace stereosweep::results

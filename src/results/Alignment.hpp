@@ -45,10 +45,12 @@ struct Alignment {
   stats::Value mean_precision_top;  ///< means over groups
   stats::Value mean_precision_bottom;
   stats::Value mean_precision;
+  stats::Value mean_chance;                            ///< of mean_precision for scores in random order
   std::vector<stats::Correlation> pooled_by_template;  ///< [template]
   std::vector<stats::Value> precision_by_template;     ///< [template]: mean over groups
   /// The one template or the mean of two whose pooled tau-b is highest (cao2022 §5: at most two; chosen and judged on
-  /// the same ratings, so it flatters). Nothing with more than `max_templates_to_choose` templates.
+  /// the same ratings, so it flatters), of those with at least half as many cells as the fullest: few cells reach a
+  /// high tau-b by chance. Nothing with more than `max_templates_to_choose` templates.
   struct Choice {
     std::vector<std::size_t> templates;
     stats::Correlation pooled;
@@ -56,8 +58,19 @@ struct Alignment {
   std::optional<Choice> choice;
 };
 
+/// Trait-pair scores and how they agree with ratings, if there are any.
+struct PairAgreement {
+  PairScores scores;
+  std::optional<RatingTable> ratings;
+  std::vector<Alignment> alignments;  ///< [measure, prior]; none without ratings
+};
+
 constexpr std::size_t max_templates_to_choose = 100;
 
+/// Needs `scores.detailed_groups` to be the rated groups where there are templates.
 Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_t measure, std::size_t prior);
+
+/// Every measure with every prior.
+std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings);
 
 }  // namespace stereosweep::results

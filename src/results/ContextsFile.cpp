@@ -6,6 +6,7 @@
 #include "base/Json.hpp"
 #include "base/Sha256.hpp"
 #include "hdf5/File.hpp"
+#include "results/ContextsAgreement.hpp"
 #include "results/Layout.hpp"
 #include "results/PendingFile.hpp"
 #include "results/StatisticsAttributes.hpp"
@@ -68,14 +69,16 @@ Numbers of_tests(const ContextsResult& result, Read read) {
   return values;
 }
 
-void write_attributes(hdf5::Group& root, const ResultFile& source, const ContextsResult& result, std::uint64_t seed) {
+void write_attributes(hdf5::Group& root, const ResultFile& source, const ContextsResult& result,
+                      const ContextsOptions& options) {
   write_statistics_attributes(root, source, "contexts");
   root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
   root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
   root.write_attribute("confidence", result.settings.confidence);
   root.write_attribute("draws", result.settings.draws);
   root.write_attribute("exceedances", result.settings.exceedances);
-  root.write_attribute("permutation_seed", std::to_string(seed));
+  root.write_attribute("permutation_seed", std::to_string(options.seed));
+  root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
 }
 
 void write_combined(Tables& tables, const ContextsResult& result) {
@@ -258,12 +261,12 @@ void write_detections(Tables& tables, const ContextsResult& result) {
 
 }  // namespace
 
-void write_contexts_file(const ResultFile& source, const ContextsResult& result, std::uint64_t seed,
+void write_contexts_file(const ResultFile& source, const ContextsResult& result, const ContextsOptions& options,
                          const std::filesystem::path& target) {
   PendingFile pending(target);
   auto file = hdf5::File::create(pending.path());
   {
-    write_attributes(file.root(), source, result, seed);
+    write_attributes(file.root(), source, result, options);
     Tables tables(file.root());
     tables.layout().add_axis(source.schema().outer_axes.front());
     tables.layout().add_axis(axis("variance", "in-sample variance V", variance_names));
@@ -281,6 +284,9 @@ void write_contexts_file(const ResultFile& source, const ContextsResult& result,
     write_permutations(tables, result);
     write_words(tables, result);
     write_detections(tables, result);
+    if (result.agreement) {
+      write_contexts_agreement(tables.layout(), *result.agreement, result.tests);
+    }
   }
   file.root().write_attribute("complete", std::int64_t{1});
   file.finish();

@@ -10,7 +10,7 @@
 namespace stereosweep::results {
 
 /// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
-void write_contexts_file(const ResultFile& source, const ContextsResult& result, std::uint64_t seed,
+void write_contexts_file(const ResultFile& source, const ContextsResult& result, const ContextsOptions& options,
                          const std::filesystem::path& target);
 
 }  // namespace stereosweep::results

@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "probe/EmbeddingTests.hpp"
+#include "results/ContextsAgreement.hpp"
 #include "results/ContextsFile.hpp"
 #include "stats/Aggregate.hpp"
 #include "stats/EffectSize.hpp"
@@ -378,6 +379,7 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }
+    result.agreement = compute_agreement(result.tests, result.summaries, options.ratings);
   }
   return result;
 }
@@ -385,7 +387,7 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
 ContextsResult write_contexts(const ResultFile& file, const ContextsOptions& options,
                               const std::filesystem::path& target) {
   auto result = compute_contexts(file, options);
-  write_contexts_file(file, result, options.seed, target);
+  write_contexts_file(file, result, options, target);
   return result;
 }
 

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "domain/Contexts.hpp"
+#include "results/Alignment.hpp"
 #include "results/ContextsReader.hpp"
 #include "results/Reader.hpp"
 #include "stats/Detection.hpp"
@@ -27,6 +29,8 @@ struct ContextsOptions {
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;
+  std::optional<std::vector<Rating>> ratings;  ///< human means of target words (groups) on wefat tests (trait pairs)
+  std::string ratings_source;                  ///< where they come from, for the file
   /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
   /// this process counts them all.
   std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
@@ -93,6 +97,7 @@ struct ContextsResult {
   domain::EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
   std::vector<DetectionSummary> detections;
+  std::optional<PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
 
 /// Throws InputError if `file` is no result of the probe 'contexts', or if a detection names a test that it has not.

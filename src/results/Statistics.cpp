@@ -76,11 +76,7 @@ StatisticsResult stream(const ResultFile& file, const StatisticsOptions& options
   });
   result.scores = sum.take();
   if (result.ratings) {
-    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
-        result.alignments.push_back(align(result.scores, *result.ratings, measure, prior));
-      }
-    }
+    result.alignments = align_all(result.scores, *result.ratings);
   }
   return result;
 }

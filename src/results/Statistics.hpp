@@ -18,13 +18,10 @@ struct StatisticsOptions {
   std::string ratings_source;                  ///< where they come from, for the file
 };
 
-struct StatisticsResult {
-  PairScores scores;
+struct StatisticsResult : PairAgreement {
   std::vector<std::string> cell_status_names;
   std::vector<TraitPairs::Pair> pairs;
   std::vector<std::string> pole_names;
-  std::optional<RatingTable> ratings;
-  std::vector<Alignment> alignments;  ///< [measure, prior]; none without ratings
 };
 
 /// Streams through `file`, writes `target` (as export_run does) and returns what tables show. Variables:

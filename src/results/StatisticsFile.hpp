@@ -33,16 +33,6 @@ class StatisticsFile {
   };
   void write_attributes(const ResultFile& source, const StatisticsOptions& options);
   void add_axes(const ResultFile& source, const TraitPairs& traits);
-  void write_averages(const StatisticsResult& result);
-  void write_agreement(const StatisticsResult& result);
-  void write_agreement_by_group(const StatisticsResult& result);
-  void write_agreement_by_template(const StatisticsResult& result);
-  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
-                   const std::vector<double>& values);
-  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
-                   const std::vector<std::int32_t>& values);
-  void write_table(const probe::CubeSchema& cube, const std::vector<std::string>& axes,
-                   const std::vector<std::uint8_t>& values);
 
   PendingFile pending_;
   hdf5::File file_;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t label_length = 44;
 
-std::size_t table_of(const StatisticsResult& result, std::size_t measure, std::size_t prior) {
+std::size_t table_of(const PairAgreement& result, std::size_t measure, std::size_t prior) {
   return measure * result.scores.axes.priors.size() + prior;
 }
 
-std::string table_name(const StatisticsResult& result, std::size_t measure, std::size_t prior) {
+std::string table_name(const PairAgreement& result, std::size_t measure, std::size_t prior) {
   return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
 }
 
@@ -33,30 +33,31 @@ std::string number_or_reason(const stats::Value& value) {
   return value.defined() ? fixed(value.value) : std::string(stats::name_of(value.reason));
 }
 
-std::vector<std::string> measures_head(const StatisticsResult& result, const std::string& first) {
+std::vector<std::string> measures_head(const PairAgreement& result, const std::string& first) {
   std::vector<std::string> head = {first};
   head.insert(head.end(), result.scores.axes.measures.begin(), result.scores.axes.measures.end());
   return head;
 }
 
-std::string overall_text(const StatisticsResult& result) {
-  TextTable table({"measure - prior", "tau-b pooled", "p", "cells", "tau-b mean", "P@3", "top 3", "bottom 3"});
+std::string overall_text(const PairAgreement& result) {
+  TextTable table(
+      {"measure - prior", "tau-b pooled", "p", "cells", "tau-b mean", "P@3", "chance", "top 3", "bottom 3"});
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
       const auto& alignment = result.alignments[table_of(result, measure, prior)];
       table.add({table_name(result, measure, prior), starred(alignment.pooled), p_value(alignment.pooled.p),
                  base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
-                 number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_precision_top),
-                 number_or_reason(alignment.mean_precision_bottom)});
+                 number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_chance),
+                 number_or_reason(alignment.mean_precision_top), number_or_reason(alignment.mean_precision_bottom)});
     }
   }
   return "Agreement with human ratings (tau-b pooled over " +
          base::counted(result.ratings->rated_groups.size(), "group") + " x " +
          base::counted(result.ratings->rated_pairs.size(), "trait pair") +
-         "; P@3 averaged over groups; chance is 0.5)\n" + table.text();
+         "; P@3 averaged over groups; chance: P@3 of scores in random order)\n" + table.text();
 }
 
-std::string by_group_text(const StatisticsResult& result, std::size_t prior) {
+std::string by_group_text(const PairAgreement& result, std::size_t prior) {
   TextTable table(measures_head(result, "group"));
   for (std::size_t index = 0; index < result.ratings->rated_groups.size(); ++index) {
     std::vector<std::string> row = {
@@ -69,7 +70,7 @@ std::string by_group_text(const StatisticsResult& result, std::size_t prior) {
   return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05)\n" + table.text();
 }
 
-std::string by_template_text(const StatisticsResult& result, std::size_t prior) {
+std::string by_template_text(const PairAgreement& result, std::size_t prior) {
   TextTable table(measures_head(result, "template"));
   for (std::size_t sentence = 0; sentence < result.scores.axes.templates.size(); ++sentence) {
     std::vector<std::string> row = {shortened(result.scores.axes.templates[sentence], label_length)};
@@ -89,7 +90,8 @@ std::string by_template_text(const StatisticsResult& result, std::size_t prior) 
         labels.push_back(result.scores.axes.templates[sentence]);
       }
       text += "best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
-              " (tau-b " + fixed(choice->pooled.value) + "; chosen on the same ratings)\n";
+              " (tau-b " + fixed(choice->pooled.value) + ", " + base::counted(choice->pooled.n, "cell") +
+              "; chosen on the same ratings)\n";
     }
   }
   return text;
@@ -168,12 +170,12 @@ std::string top_associations_text(const StatisticsResult& result, std::size_t co
   return text + table.text();
 }
 
-std::string agreement_text(const StatisticsResult& result) {
+std::string agreement_text(const PairAgreement& result) {
   if (!result.ratings) {
     return "";
   }
   std::string text = unmatched_text(*result.ratings) + "\n" + overall_text(result) + "\n" + by_group_text(result, 0) +
-                     "\n" + by_template_text(result, 0);
+                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, 0));
   if (result.scores.axes.priors.size() > 1) {
     text += "\nThe tables of the other prior are in the file: tau, template_tau, precision_at_3.\n";
   }

@@ -15,6 +15,6 @@ std::string top_associations_text(const StatisticsResult& result, std::size_t co
 
 /// Agreement with human ratings: overall; per group and per template with the first prior; names that did not match.
 /// "" without ratings.
-std::string agreement_text(const StatisticsResult& result);
+std::string agreement_text(const PairAgreement& result);
 
 }  // namespace stereosweep::results

@@ -28,7 +28,7 @@ Precision precision_at(std::size_t k, std::span<const double> scores, std::span<
   const auto n = scores.size();
   if (n < k || !all_finite(scores) || !all_finite(human_means)) {
     const Value undefined{.reason = n == 0 ? Reason::no_values : n < k ? Reason::too_few : Reason::not_finite};
-    return {undefined, undefined, undefined};
+    return {undefined, undefined, undefined, undefined};
   }
   Precision result;
   result.top = share(
@@ -38,6 +38,9 @@ Precision precision_at(std::size_t k, std::span<const double> scores, std::span<
       k, n, [&](auto a, auto b) { return scores[a] < scores[b]; },
       [&](auto index) { return human_means[index] < middle_rating; });
   result.mean = {(result.top.value + result.bottom.value) / 2, Reason::ok};
+  const auto decided =
+      std::count_if(human_means.begin(), human_means.end(), [](double mean) { return mean != middle_rating; });
+  result.chance = {static_cast<double>(decided) / (2 * static_cast<double>(n)), Reason::ok};
   return result;
 }
 

@@ -12,6 +12,7 @@ struct Precision {
   Value top;     ///< share of the k highest scores whose human mean is above the middle
   Value bottom;  ///< share of the k lowest scores whose human mean is below the middle
   Value mean;    ///< of the two
+  Value chance;  ///< of `mean` where the scores are in random order: half the share of means that are not at the middle
 };
 
 /// Rating at which people see neither pole, on the scale 0 (left pole) .. 100 (right pole).

@@ -73,7 +73,8 @@ TEST(ContextsJob, keys_become_values) {
 TEST(ContextsJob, dump_loads_back_to_an_equal_job) {
   const std::string detections =
       "statistics={variance: cohen, estimator: reml, permutation: exact, draws: 99, exceedances: 20, confidence: 0.9, "
-      "detections: [{label: d, against: [alone], single_axis: [alone], intersectional: [rose, iris], emergent: "
+      "human_ratings: {path: /means.tsv, aliases: {ladies: women}}, detections: [{label: d, against: [alone], "
+      "single_axis: [alone], intersectional: [rose, iris], emergent: "
       "[iris]}]}";
   for (const auto& job : {load(), load({detections, "unequal_sets=trim", "vectors={window: 9, keep: none}"}),
                           load({"statistics={detections: [{label: d, against: [alone]}]}", "model.dtype=bfloat16"})}) {

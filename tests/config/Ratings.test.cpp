@@ -35,14 +35,14 @@ TEST(Ratings, names_are_those_of_the_job) {
   auto job = job_with(folder.write("r.tsv",
                                    "group\tpair\tn\tmean\n"
                                    "BLACK  people\tlow status - high status\t3\t40\n"
-                                   "Black person\tegoistic - altruistic\t3\t41.5\n"
+                                   "Black person\tegoistic - altruistic\t3\t61.5\n"
                                    "trans-people\twarm - cold\t3\t30\n"
                                    "everyone\tcold - warm\t3\t1\n"
                                    "transgender people\tcold - hot\t3\t2\n"));
   job.association().statistics.rating_aliases = {{"Transgender People", "trans people"}};
   const Ratings ratings = read_ratings(job);
   EXPECT_THAT(lines_of(ratings),
-              ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|41.5",
+              ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|61.5",
                           "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("everyone"));
   EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("cold - hot"));
@@ -54,6 +54,50 @@ TEST(Ratings, a_pole_can_have_an_alias) {
   auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
   job.association().statistics.rating_aliases = {{"hot", "warm"}};
   EXPECT_THAT(lines_of(read_ratings(job)), ElementsAre("Black people|cold - warm|2"));
+}
+
+TEST(Ratings, separators_and_quotes_as_spreadsheets_write_them) {
+  const JobFolder folder;
+  const std::vector<std::string> wanted = {"Black people|cold - warm|40", "trans people|cold - warm|71"};
+  for (const std::string table :
+       {"group,pair,mean\n\"Black people\",cold - warm,40\n\ntrans people,\"cold - warm\",\"71\"\n",
+        "\xEF\xBB\xBFgroup;pair;mean\r\nBlack people;cold - warm;40\r\n\"trans people\";cold - warm;71\r\n",
+        "\"group\"\t\"pair\"\t\"mean\"\nBlack people\tcold - warm\t40\ntrans people\tcold - warm\t71"}) {
+    EXPECT_EQ(lines_of(read_ratings(job_with(folder.write("r.csv", table)))), wanted) << table;
+  }
+  auto job = job_with(folder.write("r.csv", "group,pair,mean\n\"the \"\"Black\"\" people, all\",cold - warm,40\n"));
+  EXPECT_THAT(read_ratings(job).unmatched_groups, ElementsAre("the \"Black\" people, all"));
+}
+
+TEST(Ratings, another_scale_is_noticed) {
+  const JobFolder folder;
+  const auto notes = [&](const std::string& first, const std::string& second) {
+    return read_ratings(job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
+                                                           "\ntrans people\tcold - warm\t" + second + "\n")))
+        .notes;
+  };
+  EXPECT_THAT(notes("1.5", "4.5"), ElementsAre(HasSubstr("no mean is above 50")));
+  EXPECT_THAT(notes("51", "99"), ElementsAre(HasSubstr("no mean is below 50")));
+  EXPECT_THAT(notes("49", "51"), IsEmpty());
+}
+
+TEST(Ratings, of_a_contexts_job_are_of_words_and_tests) {
+  const JobFolder folder;
+  domain::Job job;
+  domain::Contexts contexts;
+  using Kind = domain::EmbeddingTest::Kind;
+  contexts.tests = {
+      {"warmth", "", Kind::wefat, {"groups", {"women", "men"}}, {}, {"warm", {"kind"}}, {"cold", {"icy"}}},
+      {"C1", "", Kind::weat, {"X", {"rose"}}, {"Y", {"ant"}}, {"A", {"joy"}}, {"B", {"war"}}}};
+  contexts.statistics.human_ratings =
+      folder.write("r.tsv", "group\tpair\tmean\nWomen\tcold - warm\t60\nladies\twarm - cold\t30\nrose\tC1\t1\n")
+          .string();
+  contexts.statistics.rating_aliases = {{"ladies", "men"}};
+  job.probe = contexts;
+  const auto ratings = read_ratings(job);
+  EXPECT_THAT(lines_of(ratings), ElementsAre("women|warmth|60", "men|warmth|70", "rose|C1|1"));
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("rose"));
+  EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("C1"));
 }
 
 TEST(Ratings, bad_rows_are_named) {
@@ -68,7 +112,7 @@ TEST(Ratings, bad_rows_are_named) {
   };
   EXPECT_THAT(complaint("group\tpair\tmean\na\tb\tx\na\tb\t101\na\tb\tnan\n"),
               ::testing::AllOf(HasSubstr(":2:mean: 'x'"), HasSubstr(":3:mean: '101'"), HasSubstr(":4:mean: 'nan'")));
-  EXPECT_THAT(complaint("group\tpair\tmean\na\tb\t1\na\tb\t2\n"), HasSubstr("rated twice"));
+  EXPECT_THAT(complaint("group\tpair\tmean\n\na\tb\t1\n\na\tb\t2\n"), HasSubstr(":5:mean: 'a' is rated twice"));
   EXPECT_THAT(complaint("people\tpair\tmean\na\tb\t1\n"), HasSubstr("the column 'group' is missing"));
   EXPECT_THAT(complaint("group\tpairs\tmeen\na\tb\t1\n"), HasSubstr("the column 'pair' is missing"));
 }

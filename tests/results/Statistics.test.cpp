@@ -204,6 +204,7 @@ TEST_F(StatisticsTest, AgreementIsThatOfTheRatedCells) {
   for (const auto& pooled : alignment.pooled_by_template) {
     EXPECT_LE(pooled.value, alignment.choice->pooled.value);
   }
+  EXPECT_GE(2 * alignment.choice->pooled.n, alignment.pooled.n);
   EXPECT_THAT(agreement_text(result), HasSubstr("1 rated group not in the result: robots"));
 }
 

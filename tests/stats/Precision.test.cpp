@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace stereosweep::stats {
@@ -22,6 +23,20 @@ TEST(PrecisionAt, TheMiddleCountsForNeither) {
   const std::vector<double> human = {50, 50, 50};
   EXPECT_EQ(precision_at(3, scores, human).top.value, 0);
   EXPECT_EQ(precision_at(3, scores, human).bottom.value, 0);
+}
+
+TEST(PrecisionAt, ChanceIsTheMeanOfAllOrders) {
+  std::vector<double> scores = {1, 2, 3, 4, 5};
+  const std::vector<double> human = {80, 50, 70, 10, 50};
+  double sum = 0;
+  int orders = 0;
+  do {
+    sum += precision_at(3, scores, human).mean.value;
+    ++orders;
+  } while (std::next_permutation(scores.begin(), scores.end()));
+  std::sort(scores.begin(), scores.end());
+  EXPECT_EQ(orders, 120);
+  EXPECT_NEAR(precision_at(3, scores, human).chance.value, sum / orders, 1e-14);
 }
 
 TEST(PrecisionAt, EqualScoresKeepTheOrderOfPairs) {
