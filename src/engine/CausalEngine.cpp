@@ -7,7 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "base/Error.hpp"
+#include "base/Log.hpp"
 #include "base/Profile.hpp"
+#include "base/Text.hpp"
 #include "engine/DeviceMemory.hpp"
 #include "engine/Generation.hpp"
 #include "engine/InputVectors.hpp"
@@ -151,6 +154,17 @@ CausalPlan CausalEngine::planned(std::span<const query::Query> queries) const {
   return plan_causal(queries, tokenizer_, limits_);
 }
 
+void CausalEngine::warn_of_ignored_keys() {
+  if (!settings_.ignored_keys.empty()) {
+    base::log(base::LogLevel::warning,
+              base::describe(
+                  "generation_config.json sets " + base::join(settings_.ignored_keys, ", ") + ", which are not obeyed",
+                  "a text follows its query's fields and the end tokens alone; transformers' generate would "
+                  "choose other tokens"));
+    settings_.ignored_keys.clear();
+  }
+}
+
 std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
   const base::profile::Span span("batching");
@@ -159,6 +173,9 @@ std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> qu
   const auto budget = std::to_string(settings_.batch_tokens);
   within_device_memory("computing batches of " + budget + " tokens",
                        [&] { Call(*model_, plan, counts_).run(settings_.batch_tokens); });
+  if (!plan.openings.empty()) {
+    warn_of_ignored_keys();
+  }
   const GenerationParts parts{*model_, tokenizer_, settings_.end_tokens, batches_per_wave * settings_.batch_tokens};
   within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
                        [&] { generate(parts, queries, plan.openings, plan.answers, counts_); });

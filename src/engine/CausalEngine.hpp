@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/CausalPlan.hpp"
@@ -16,6 +17,7 @@ namespace stereosweep::engine {
 struct CausalSettings {
   std::int64_t batch_tokens = 1024;        ///< distinct tokens of one tree
   std::vector<query::TokenId> end_tokens;  ///< a generated text ends with any of them
+  std::vector<std::string> ignored_keys;   ///< of generation_config.json; a warning names them at the first text
 };
 
 /// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
@@ -31,6 +33,7 @@ class CausalEngine : public query::Engine {
 
  private:
   CausalPlan planned(std::span<const query::Query> queries) const;
+  void warn_of_ignored_keys();
 
   std::unique_ptr<model::CausalModel> model_;
   const tokenizer::Tokenizer& tokenizer_;

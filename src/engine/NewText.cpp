@@ -58,7 +58,65 @@ std::vector<query::TokenId> usual_end_token(const base::Json& config) {
   return {};
 }
 
+// Processors and stopping rules of transformers 5.23, each with the number that means that it does nothing.
+constexpr std::pair<std::string_view, std::optional<double>> choosing_keys[] = {
+    {"bad_words_ids", std::nullopt},
+    {"begin_suppress_tokens", std::nullopt},
+    {"constraints", std::nullopt},
+    {"diversity_penalty", 0},
+    {"dola_layers", std::nullopt},
+    {"encoder_no_repeat_ngram_size", 0},
+    {"encoder_repetition_penalty", 1},
+    {"epsilon_cutoff", 0},
+    {"eta_cutoff", 0},
+    {"exponential_decay_length_penalty", std::nullopt},
+    {"force_words_ids", std::nullopt},
+    {"forced_bos_token_id", std::nullopt},
+    {"forced_eos_token_id", std::nullopt},
+    {"guidance_scale", 1},
+    {"min_length", 0},
+    {"min_new_tokens", 0},
+    {"min_p", 0},
+    {"no_repeat_ngram_size", 0},
+    {"num_beams", 1},
+    {"penalty_alpha", 0},
+    {"repetition_penalty", 1},
+    {"sequence_bias", std::nullopt},
+    {"stop_strings", std::nullopt},
+    {"suppress_tokens", std::nullopt},
+    {"token_healing", std::nullopt},
+    {"top_h", std::nullopt},
+    {"typical_p", 1},
+    {"watermarking_config", std::nullopt}};
+
+bool does_nothing(const base::Json& value, std::optional<double> neutral) {
+  if (value.is_number()) {
+    return neutral && value.get<double>() == *neutral;
+  }
+  if (value.is_boolean()) {
+    return !value.get<bool>();
+  }
+  return value.is_string() ? value.get<std::string>().empty() : value.empty();  // null is empty
+}
+
 }  // namespace
+
+std::vector<std::string> ignored_generation_keys(const base::FileSet& files) {
+  const std::string name = "generation_config.json";
+  const auto* content = files.find(name);
+  if (content == nullptr) {
+    return {};
+  }
+  const auto document = base::parse_json(content->text(), files.directory() + "/" + name);
+  std::vector<std::string> keys;
+  for (const auto& [key, neutral] : choosing_keys) {
+    const auto found = document.is_object() ? document.find(key) : document.end();
+    if (found != document.end() && !does_nothing(*found, neutral)) {
+      keys.emplace_back(key);
+    }
+  }
+  return keys;
+}
 
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
   for (const std::string name : {"generation_config.json", "config.json"}) {

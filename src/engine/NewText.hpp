@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/File.hpp"
@@ -14,6 +15,11 @@ namespace stereosweep::engine {
 /// text_config; without the first file and the key, what transformers takes for the family; none otherwise. Throws
 /// InputError naming file and field for anything else in its place.
 std::vector<query::TokenId> read_end_tokens(const base::FileSet& files);
+
+/// Keys of generation_config.json that are set to something which would make transformers' `generate` choose other
+/// tokens and that nobody obeys here, by name: a text follows its query's fields and the end tokens. What a query says
+/// itself (temperature, top_k, top_p, lengths) is not among them. Throws InputError where the file is no JSON.
+std::vector<std::string> ignored_generation_keys(const base::FileSet& files);
 
 /// Grows by a token at a time. Everything is borrowed.
 class NewText {

@@ -109,5 +109,23 @@ TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {
   }
 }
 
+TEST_F(NewTextTest, NamesSettingsThatWouldChooseOtherTokens) {
+  const auto ignored = [](const char* generation) {
+    base::FileSet files("/model");
+    files.add("generation_config.json", base::to_shared(generation));
+    return ignored_generation_keys(files);
+  };
+  EXPECT_THAT(ignored_generation_keys(base::FileSet("/model")), IsEmpty());
+  EXPECT_THAT(ignored(R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20, "max_length": 20,
+    "eos_token_id": [1, 2], "repetition_penalty": 1.0, "num_beams": 1, "bad_words_ids": null, "suppress_tokens": [],
+    "stop_strings": "", "min_length": 0, "token_healing": false})"),
+              IsEmpty());
+  EXPECT_THAT(
+      ignored(R"({"suppress_tokens": [3], "repetition_penalty": 1.3, "forced_bos_token_id": 0,
+    "stop_strings": "x", "token_healing": true})"),
+      ElementsAre("forced_bos_token_id", "repetition_penalty", "stop_strings", "suppress_tokens", "token_healing"));
+  EXPECT_THAT(ignored("[]"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace stereosweep::engine

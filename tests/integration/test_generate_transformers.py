@@ -1,11 +1,13 @@
 """Greedy texts of 64 tokens of every family: the ids are those of transformers' generate."""
+import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
 from causal_models import VARIANTS, save, tiny
-from test_query_transformers import query
+from test_query_transformers import PROGRAM, query
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tokenizer"))
 from wheel_training import byte_level  # noqa: E402
@@ -43,3 +45,26 @@ def test_greedy_ids(variant, tokenizer, tmp_path):
     assert status == 0, answers
     for prompt, answer in zip(PROMPTS, answers):
         assert answer["ids"] == greedy(model, tokenizer.encode(prompt).ids), prompt
+
+
+def test_generation_config(tokenizer, tmp_path):
+    """Any of several end tokens ends a text; a setting that is not obeyed is named once."""
+    model = tiny(*VARIANTS["gpt2"][:1], **(VARIANTS["gpt2"][1] | {"n_positions": 160}), vocab_size=tokenizer.get_vocab_size())
+    save(model, tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    ids = tokenizer.encode(PROMPTS[0]).ids
+    before = greedy(model, ids)
+    ends = [299, before[7]]
+    new = model.generate(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long), do_sample=False,
+                         max_new_tokens=COUNT, pad_token_id=0, eos_token_id=ends)[0, len(ids):].tolist()
+    assert new[-1] == ends[1]
+    line = json.dumps({"kind": "generate", "prompt": PROMPTS[0], "max_new_tokens": COUNT, "temperature": 0})
+    for settings, named in (({"do_sample": True, "temperature": 0.6, "top_p": 0.9, "repetition_penalty": 1.0}, []),
+                            ({"repetition_penalty": 1.5, "suppress_tokens": [4]}, [b"repetition_penalty", b"suppress_tokens"])):
+        (tmp_path / "generation_config.json").write_text(json.dumps(settings | {"eos_token_id": ends}))
+        done = subprocess.run([PROGRAM, "query", "--model", tmp_path], input=f"{line}\n{line}\n".encode(),
+                              capture_output=True, check=True)
+        answers = [json.loads(answer) for answer in done.stdout.splitlines()]
+        assert [answer["ids"] for answer in answers] == [new[:-1]] * 2
+        assert all(key in done.stderr for key in named)
+        assert done.stderr.count(b"not obeyed") == (1 if named else 0)
