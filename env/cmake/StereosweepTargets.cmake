@@ -2,16 +2,17 @@
 #   src/ is the include root; warnings are errors for our own code only. SOURCES are compiled in batches.
 #   ALONE: kernels for wider registers (nothing may be inlined into a clone that fuses products and sums), classes whose
 #   parts use an unnamed namespace (-Wsubobject-linkage), files with options of their own, generated files.
-# stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [NP n ...] [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
-#   one executable; with NP it is registered once per rank count under mpiexec; with OPERATORS it runs a second time with
-#   the kernels that CUDA would take, on the CPU.
+# stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [NP n ...] [LABELS ...] [LIBRARIES ...] [NEEDS ...] [TIMEOUT s])
+#   one test. Its program is test_ROOM, compiled in batches as rooms are; test_ROOM_File where it runs under mpiexec (NP, once
+#   per rank count), has a LABEL, or where STEREOSWEEP_BATCH is 1. NEEDS: targets that it starts. With OPERATORS it runs a
+#   second time with the kernels that CUDA would take, on the CPU.
 add_library(stereosweep_warnings INTERFACE)
 target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
   -Wno-restrict)  # g++ 12 sees overlaps in std::string::insert that are not there (GCC bug 105329)
 
 # Most of a compile is the reading of headers (libtorch's alone take seconds), so neighbours of a room share one.
-# A batch includes them by their path below src/: the same text in every clone, so that a compiler cache finds it.
+# A batch includes them by their path below src/ (or tests/): the same text in every clone, so that a compiler cache finds it.
 function(stereosweep_make_batches result)
   set(sources ${ARGN})
   list(LENGTH sources count)
@@ -19,7 +20,7 @@ function(stereosweep_make_batches result)
     set(${result} ${sources} PARENT_SCOPE)
     return()
   endif()
-  file(RELATIVE_PATH room "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   math(EXPR batches "(${count} + ${STEREOSWEEP_BATCH} - 1) / ${STEREOSWEEP_BATCH}")
   set(begin 0)
   set(made "")
@@ -53,22 +54,54 @@ function(stereosweep_add_room)
   add_library(stereosweep::${ROOM_NAME} ALIAS ${target})
 endfunction()
 
-function(stereosweep_add_test source)
-  cmake_parse_arguments(TEST "OPERATORS" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES" ${ARGN})
-  get_filename_component(stem "${source}" NAME)
-  string(REPLACE ".test.cpp" "" stem "${stem}")
-  set(target test_${TEST_ROOM}_${stem})
-  if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 120)
-  endif()
-  add_executable(${target} "${source}")
+# One program of tests.
+function(stereosweep_add_test_program target)
+  cmake_parse_arguments(TEST "" "ROOM" "SOURCES;LIBRARIES;NEEDS" ${ARGN})
+  add_executable(${target} ${TEST_SOURCES})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_compile_definitions(${target} PRIVATE STEREOSWEEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     STEREOSWEEP_PROGRAM="${CMAKE_BINARY_DIR}/bin/stereosweep")
   target_compile_options(${target} PRIVATE -O1)  # tests are compiled more often than they run
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES}
-    stereosweep_warnings GTest::gmock)
+  target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES} stereosweep_warnings GTest::gmock)
+  if(TEST_NEEDS)
+    add_dependencies(${target} ${TEST_NEEDS})
+  endif()
+endfunction()
+
+# What stereosweep_add_test left in the folder's properties becomes the room's program.
+function(stereosweep_add_batched_tests room)
+  foreach(part IN ITEMS sources libraries needs)
+    get_property(${part} DIRECTORY PROPERTY stereosweep_test_${part})
+    list(REMOVE_DUPLICATES ${part})
+  endforeach()
+  stereosweep_make_batches(batches ${sources})
+  stereosweep_add_test_program(test_${room} ROOM ${room} SOURCES ${batches} LIBRARIES ${libraries} NEEDS ${needs})
+  target_link_libraries(test_${room} PRIVATE stereosweep_file_test_main)
+endfunction()
+
+function(stereosweep_add_test source)
+  cmake_parse_arguments(TEST "OPERATORS" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES;NEEDS" ${ARGN})
+  string(REPLACE ".test.cpp" "" stem "${source}")
+  set(target test_${TEST_ROOM}_${stem})
+  set(arguments "")
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  if(STEREOSWEEP_BATCH EQUAL 1 OR TEST_NP OR TEST_LABELS)
+    stereosweep_add_test_program(${target} ROOM ${TEST_ROOM} SOURCES "${source}" LIBRARIES ${TEST_LIBRARIES}
+      NEEDS ${TEST_NEEDS})
+  else()
+    set(target test_${TEST_ROOM})
+    set(arguments "${source}")
+    get_property(known DIRECTORY PROPERTY stereosweep_test_sources)
+    if(NOT known)
+      cmake_language(EVAL CODE "cmake_language(DEFER CALL stereosweep_add_batched_tests ${TEST_ROOM})")
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY stereosweep_test_sources "${source}")
+    set_property(DIRECTORY APPEND PROPERTY stereosweep_test_libraries ${TEST_LIBRARIES})
+    set_property(DIRECTORY APPEND PROPERTY stereosweep_test_needs ${TEST_NEEDS})
+  endif()
   if(TEST_NP)
     target_link_libraries(${target} PRIVATE stereosweep_mpi_test_main GTest::gtest)
     foreach(np IN LISTS TEST_NP)
@@ -79,14 +112,16 @@ function(stereosweep_add_test source)
         LABELS "mpi;${TEST_LABELS}"
         ENVIRONMENT "OMPI_MCA_hwloc_base_binding_policy=none;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none")
     endforeach()
-  else()
+    return()
+  endif()
+  if(NOT arguments)
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
-    add_test(NAME ${TEST_ROOM}.${stem} COMMAND ${target})
-    set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit;${TEST_LABELS}")
-    if(TEST_OPERATORS)
-      add_test(NAME ${TEST_ROOM}.${stem}.operators COMMAND ${target})
-      set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit"
-        ENVIRONMENT "STEREOSWEEP_KERNELS=operators;OMP_NUM_THREADS=1")
-    endif()
+  endif()
+  add_test(NAME ${TEST_ROOM}.${stem} COMMAND ${target} ${arguments})
+  set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit;${TEST_LABELS}")
+  if(TEST_OPERATORS)
+    add_test(NAME ${TEST_ROOM}.${stem}.operators COMMAND ${target} ${arguments})
+    set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit"
+      ENVIRONMENT "STEREOSWEEP_KERNELS=operators;OMP_NUM_THREADS=1")
   endif()
 endfunction()

@@ -62,7 +62,6 @@ TEST_F(FileTest, CheckpointFilesAreReadByKindAndWeightsOnlyOnRequest) {
   EXPECT_THROW(read_checkpoint_files(folder_ / "none", CheckpointPart::small_files), InputError);
 }
 
-}  // namespace
 /// Pages of the range that are resident, as the kernel says.
 std::int64_t resident_pages(std::span<const std::byte> bytes) {
   std::ifstream smaps("/proc/self/smaps");
@@ -98,4 +97,5 @@ TEST_F(FileTest, ReleasedPagesOfAMappingGoAndComeBackWithTheirContent) {
   EXPECT_EQ(plain.text(), content);
 }
 
+}  // namespace
 }  // namespace stereosweep::base

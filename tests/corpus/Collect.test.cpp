@@ -20,7 +20,7 @@ using testing::to_gzip;
 using testing::to_zstd;
 using testing::write_text;
 
-const std::vector<std::string> words = {"rose", "oak tree", "spider", "absent"};
+const std::vector<std::string> searched = {"rose", "oak tree", "spider", "absent"};
 
 // Lines of random length in which the words turn up now and then.
 std::string random_text(std::uint64_t seed, int lines) {
@@ -38,9 +38,9 @@ std::string random_text(std::uint64_t seed, int lines) {
 }
 
 Sample collect_in(const domain::Corpus& corpus, std::uint64_t shards, std::uint64_t seed = 7) {
-  auto sample = collect(corpus, words, seed, {shards - 1, shards});
+  auto sample = collect(corpus, searched, seed, {shards - 1, shards});
   for (std::uint64_t i = 0; i + 1 < shards; ++i) {
-    sample = merge(std::move(sample), collect(corpus, words, seed, {i, shards}));
+    sample = merge(std::move(sample), collect(corpus, searched, seed, {i, shards}));
   }
   return sample;
 }
@@ -52,7 +52,7 @@ class CollectTest : public ::testing::Test {
 
 TEST_F(CollectTest, FindsWordsWithTheirPlaces) {
   write_text(directory_ / "a.txt", "A rose is a rose.\n\nAn oak\t tree, no spider\r\nprimrose");
-  const auto sample = collect(corpus_of(directory_.path()), words, 1);
+  const auto sample = collect(corpus_of(directory_.path()), searched, 1);
   ASSERT_EQ(sample.words.size(), 4U);
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   EXPECT_EQ(sample.words[3].occurrences, 0U);
@@ -123,7 +123,7 @@ TEST_F(CollectTest, EveryOccurrenceIsEquallyLikely) {
   corpus.max_contexts = most;
   std::map<std::pair<std::uint64_t, std::size_t>, int> counts;
   for (int seed = 0; seed < seeds; ++seed) {
-    const auto sample = collect(corpus, words, static_cast<std::uint64_t>(seed));
+    const auto sample = collect(corpus, searched, static_cast<std::uint64_t>(seed));
     ASSERT_EQ(sample.words[0].contexts.size(), std::size_t{most});
     for (const auto& context : sample.words[0].contexts) {
       ++counts[{context.line_offset, context.span.begin}];
@@ -150,7 +150,7 @@ TEST_F(CollectTest, ReadsTheFieldOfJsonLines) {
              "{\"title\": \"rose\"}\n"
              "{\"text\": \"rose\\u0000\"}\n"
              "[\"rose\"]\n");
-  const auto sample = collect(corpus_of(directory_.path()), words, 1);
+  const auto sample = collect(corpus_of(directory_.path()), searched, 1);
   EXPECT_EQ(sample.lines, 7U);
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   ASSERT_EQ(sample.words[2].contexts.size(), 1U);
@@ -194,7 +194,7 @@ TEST_F(CollectTest, TakesOnlyTheFirstOfALineByThePublishedRule) {
   write_text(directory_ / "a.txt", "a rose is a rose is a rose\nrose rose rose\n");
   auto corpus = corpus_of(directory_.path());
   corpus.boundary = domain::Corpus::Boundary::blanks;
-  const auto sample = collect(corpus, words, 1);
+  const auto sample = collect(corpus, searched, 1);
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   ASSERT_EQ(sample.words[0].contexts.size(), 2U);
   for (const auto& context : sample.words[0].contexts) {
@@ -211,7 +211,7 @@ TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
     for (std::size_t size = 6; size < stored.size(); size += 41) {
       write_text(path, stored.substr(0, size));
       try {
-        collect(corpus_of(path), words, 1);
+        collect(corpus_of(path), searched, 1);
         FAIL() << name << " cut at " << size;
       } catch (const base::InputError& error) {
         EXPECT_THAT(error.what(),
@@ -220,13 +220,13 @@ TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
       }
     }
     write_text(path, stored + "something else");
-    EXPECT_THROW(collect(corpus_of(path), words, 1), base::InputError);
+    EXPECT_THROW(collect(corpus_of(path), searched, 1), base::InputError);
     auto broken = stored;
     broken[broken.size() / 2] = static_cast<char>(broken[broken.size() / 2] ^ 0x55);
     broken[broken.size() / 2 + 1] = static_cast<char>(~broken[broken.size() / 2 + 1]);
     write_text(path, broken);
     if (name == "a.txt.gz") {  // its checksum sees every change; that of zstd is optional
-      EXPECT_THROW(collect(corpus_of(path), words, 1), base::InputError);
+      EXPECT_THROW(collect(corpus_of(path), searched, 1), base::InputError);
     }
   }
 }
@@ -249,13 +249,13 @@ TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
   }
   const auto before = mapped_bytes();
   std::size_t most = 0;
-  const auto sample = collect(corpus_of(directory_.path()), words, 1, {},
+  const auto sample = collect(corpus_of(directory_.path()), searched, 1, {},
                               [&](const Progress&) { most = std::max(most, mapped_bytes()); });
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   EXPECT_EQ(sample.bytes, size);
   EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::too_long)].count, 2U);
   ASSERT_GT(most, 0U);
-  EXPECT_THROW(collect(corpus_of(directory_ / "b.txt.zst"), words, 1, {},
+  EXPECT_THROW(collect(corpus_of(directory_ / "b.txt.zst"), searched, 1, {},
                        [&](const Progress& progress) {
                          EXPECT_LT(progress.bytes_read, line / 2);
                          throw base::Error("stopped within the long line");
@@ -266,7 +266,7 @@ TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
 
 std::string refusal_of(const domain::Corpus& corpus) {
   try {
-    collect(corpus, words, 1);
+    collect(corpus, searched, 1);
     return "none";
   } catch (const base::InputError& error) {
     return error.what();
@@ -295,31 +295,32 @@ TEST_F(CollectTest, SaysHowFarItIsAndCanBeStopped) {
   const auto size = std::filesystem::file_size(directory_ / "a.txt");
   ASSERT_GT(size, 10U << 20);
   std::uint64_t last = 0;
-  collect(corpus_of(directory_.path()), words, 1, {}, [&](const Progress& progress) {
+  collect(corpus_of(directory_.path()), searched, 1, {}, [&](const Progress& progress) {
     EXPECT_EQ(progress.bytes_total, size);
     EXPECT_EQ(progress.bytes_done, std::min(progress.bytes_read, size));
     EXPECT_GT(progress.bytes_done, last);
     last = progress.bytes_done;
   });
   EXPECT_GT(last, 0U);
-  EXPECT_THROW(collect(corpus_of(directory_.path()), words, 1, {}, [](const Progress&) { throw base::Error("stop"); }),
-               base::Error);
+  EXPECT_THROW(
+      collect(corpus_of(directory_.path()), searched, 1, {}, [](const Progress&) { throw base::Error("stop"); }),
+      base::Error);
 }
 
 TEST_F(CollectTest, IdentityTellsRequestsApart) {
   write_text(directory_ / "a.txt", "rose");
   auto corpus = corpus_of(directory_.path());
-  const auto identity = identity_of(corpus, words, 1);
-  EXPECT_EQ(collect(corpus, words, 1).identity, identity);
-  EXPECT_NE(identity_of(corpus, words, 2), identity);
+  const auto identity = identity_of(corpus, searched, 1);
+  EXPECT_EQ(collect(corpus, searched, 1).identity, identity);
+  EXPECT_NE(identity_of(corpus, searched, 2), identity);
   EXPECT_NE(identity_of(corpus, std::vector<std::string>{"rose"}, 1), identity);
   corpus.files = {directory_.path().string() + "/"};
-  EXPECT_EQ(identity_of(corpus, words, 1), identity);
+  EXPECT_EQ(identity_of(corpus, searched, 1), identity);
   corpus.max_contexts = 5;
-  EXPECT_NE(identity_of(corpus, words, 1), identity);
+  EXPECT_NE(identity_of(corpus, searched, 1), identity);
   corpus = corpus_of(directory_.path());
   write_text(directory_ / "a.txt", "roses");
-  EXPECT_NE(identity_of(corpus, words, 1), identity);
+  EXPECT_NE(identity_of(corpus, searched, 1), identity);
 }
 
 }  // namespace

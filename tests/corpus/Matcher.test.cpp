@@ -18,7 +18,7 @@ using Case = domain::Corpus::Case;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<std::string> words = {
+const std::vector<std::string> mixed_words = {
     "rose",          "Rose", "oak tree", "été", "co-op", ".net",        "🙂",      "k", "s",       "o'hara",
     "tree oak tree", "oak",  "- a b",    "σας", "a",     "wonderfully", "wonderful", "%", "e\u0301t"};
 
@@ -81,10 +81,10 @@ std::vector<Hit> brute_force(std::string_view line, Boundary boundary, Case lett
   const auto text = decode(line, letter_case);
   std::vector<Hit> hits;
   for (std::size_t begin = 0; begin < text.text.size(); ++begin) {
-    for (std::size_t word = 0; word < words.size(); ++word) {
+    for (std::size_t word = 0; word < mixed_words.size(); ++word) {
       auto at = begin;
       bool same = true;
-      for (const auto wanted : decode(words[word], letter_case).text) {
+      for (const auto wanted : decode(mixed_words[word], letter_case).text) {
         const auto from = at;
         if (wanted == ' ' && boundary == Boundary::word) {
           while (at < text.text.size() && true_kind(text.text[at]) == Kind::white_space) {
@@ -126,7 +126,7 @@ class AgainstBruteForce : public ::testing::TestWithParam<std::tuple<Boundary, C
 
 TEST_P(AgainstBruteForce, LineByLineAndAllLinesAtOnce) {
   const auto [boundary, letter_case] = GetParam();
-  Matcher matcher(words, boundary, letter_case);
+  Matcher matcher(mixed_words, boundary, letter_case);
   std::mt19937_64 random(20);
   std::size_t num_hits = 0;
   for (int text = 0; text < 400; ++text) {

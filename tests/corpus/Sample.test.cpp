@@ -10,13 +10,13 @@
 namespace stereosweep::corpus {
 namespace {
 
-constexpr std::uint64_t most = 8;
+constexpr std::uint64_t most_contexts = 8;
 
 // A part of a sample with keys that repeat, so that ties are met.
 Sample random_part(std::mt19937_64& random) {
   Sample sample;
   sample.identity = 3;
-  sample.max_contexts = most;
+  sample.max_contexts = most_contexts;
   sample.files = random() % 3;
   sample.lines = random() % 100;
   for (const std::string word : {"rose", "été"}) {
@@ -27,7 +27,7 @@ Sample random_part(std::mt19937_64& random) {
     }
     found.occurrences = found.contexts.size();
     std::sort(found.contexts.begin(), found.contexts.end(), comes_before);
-    found.contexts.resize(std::min<std::size_t>(found.contexts.size(), most));
+    found.contexts.resize(std::min<std::size_t>(found.contexts.size(), most_contexts));
     sample.words.push_back(found);
   }
   for (auto& lines : sample.bad_lines) {
@@ -61,7 +61,7 @@ TEST(Sample, MergeIsAssociativeAndCommutative) {
         contexts.insert(contexts.end(), part->words[word].contexts.begin(), part->words[word].contexts.end());
       }
       std::sort(contexts.begin(), contexts.end(), comes_before);
-      contexts.resize(std::min<std::size_t>(contexts.size(), most));
+      contexts.resize(std::min<std::size_t>(contexts.size(), most_contexts));
       EXPECT_EQ(all.words[word].contexts, contexts);
     }
   }

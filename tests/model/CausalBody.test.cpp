@@ -13,6 +13,7 @@
 
 #include "model/CausalReference.hpp"
 #include "model/CudaLibrary.hpp"
+#include "model/Difference.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -170,10 +171,6 @@ std::vector<std::int64_t> all_rows(const TokenTree& tree) {
   std::vector<std::int64_t> rows(tree.ids.size());
   std::iota(rows.begin(), rows.end(), 0);
   return rows;
-}
-
-double difference(const at::Tensor& left, const at::Tensor& right) {
-  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
 }
 
 TEST(CausalBody, EverySettingAgreesWithThePlainForward) {

@@ -21,7 +21,7 @@ CheckpointConfig read(const std::string& text) {
   return read_config(files);
 }
 
-std::string refusal(const std::string& text) {
+std::string refused_config(const std::string& text) {
   try {
     read(text);
   } catch (const base::InputError& error) {
@@ -76,10 +76,10 @@ TEST(CheckpointConfig, RefusesByName) {
       {R"({"model_type":"roberta","pad_token_id":-1})", "pad_token_id: -1"},
   };
   for (const auto& [text, says] : cases) {
-    EXPECT_THAT(refusal(text), HasSubstr(says)) << text;
-    EXPECT_THAT(refusal(text), HasSubstr("dir/config.json")) << text;
+    EXPECT_THAT(refused_config(text), HasSubstr(says)) << text;
+    EXPECT_THAT(refused_config(text), HasSubstr("dir/config.json")) << text;
   }
-  EXPECT_EQ(refusal(R"({"model_type":"bert","pruned_heads":{},"is_decoder":false})"), "accepted");
+  EXPECT_EQ(refused_config(R"({"model_type":"bert","pruned_heads":{},"is_decoder":false})"), "accepted");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ base::FileSet files_of(const std::string& config) {
 
 CausalSpecification read(const std::string& config) { return read_causal_specification(files_of(config)); }
 
-std::string refusal(const std::string& config) {
+std::string refused_family(const std::string& config) {
   try {
     read(config);
   } catch (const base::InputError& error) {
@@ -146,7 +146,7 @@ TEST(Families, DecidesByModelType) {
   }
   for (const auto* family : {"bert", "roberta", "xlm-roberta", "camembert"}) {
     EXPECT_FALSE(is_causal(files_of(minimal(family)))) << family;
-    EXPECT_THAT(refusal(minimal(family)), HasSubstr("is a masked model"));
+    EXPECT_THAT(refused_family(minimal(family)), HasSubstr("is a masked model"));
   }
   try {
     is_causal(files_of(minimal("t5")));
@@ -223,7 +223,7 @@ TEST(Families, RefusesByName) {
       {R"("gemma3_text","rope_scaling":{"type":"linear","factor":8})", "rope_scaling.type: is not supported"},
   };
   for (const auto& [text, says] : cases) {
-    const auto message = refusal(std::string("{\"model_type\":") + text + "}");
+    const auto message = refused_family(std::string("{\"model_type\":") + text + "}");
     EXPECT_THAT(message, HasSubstr(says)) << text;
     EXPECT_THAT(message, HasSubstr("dir/config.json:")) << text;
   }

@@ -23,16 +23,13 @@
 #include <vector>
 
 #include "model/Activate.hpp"
+#include "model/Difference.hpp"
 #include "model/Normalize.hpp"
 #include "model/Rotary.hpp"
 #include "model/VectorLanes.hpp"
 
 namespace stereosweep::model {
 namespace {
-
-double difference(const at::Tensor& left, const at::Tensor& right) {
-  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
-}
 
 constexpr at::ScalarType all_types[] = {at::kFloat, at::kBFloat16, at::kHalf};
 

@@ -13,6 +13,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "model/Difference.hpp"
 #include "model/TinyCheckpoint.hpp"
 
 namespace stereosweep::model {
@@ -56,10 +57,6 @@ std::vector<std::int64_t> all_rows() {
 at::Tensor log_probabilities(const MaskedModel& model) {
   const auto hidden = model.hidden(batch(), model.shape().num_layers, all_rows());
   return at::log_softmax(model.logits(model.head_input(hidden)), -1);
-}
-
-double difference(const at::Tensor& left, const at::Tensor& right) {
-  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
 }
 
 class BothFamilies : public ::testing::TestWithParam<std::string> {};

@@ -12,16 +12,13 @@
 #include <cstdio>
 
 #include "model/Decoder.hpp"
+#include "model/Difference.hpp"
 #include "model/Linear.hpp"
 #include "model/OneDnn.hpp"
 #include "model/Tiles.hpp"
 
 namespace stereosweep::model {
 namespace {
-
-double difference(const at::Tensor& left, const at::Tensor& right) {
-  return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
-}
 
 struct Operands {
   at::Tensor input;

@@ -23,7 +23,7 @@ StoredTensors parse(const std::string& file) {
   return parse_safetensors(base::to_shared(file), "dir/model.safetensors");
 }
 
-std::string refusal(const std::string& file) {
+std::string refused_file(const std::string& file) {
   try {
     parse(file);
   } catch (const base::InputError& error) {
@@ -99,17 +99,17 @@ TEST(Safetensors, NamesEveryBrokenRule) {
       {one("\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,8]}"), "bad data_offsets"},
   };
   for (const auto& [file, says] : cases) {
-    EXPECT_THAT(refusal(file), HasSubstr(says));
-    EXPECT_THAT(refusal(file), HasSubstr("dir/model.safetensors"));
+    EXPECT_THAT(refused_file(file), HasSubstr(says));
+    EXPECT_THAT(refused_file(file), HasSubstr("dir/model.safetensors"));
   }
 }
 
 TEST(Safetensors, EveryTruncationIsRefused) {
   const auto file = right_file();
   for (std::size_t size = 0; size < file.size(); ++size) {
-    EXPECT_NE(refusal(file.substr(0, size)), "accepted") << size;
+    EXPECT_NE(refused_file(file.substr(0, size)), "accepted") << size;
   }
-  EXPECT_THAT(refusal(file + "x"), HasSubstr("after the last tensor"));
+  EXPECT_THAT(refused_file(file + "x"), HasSubstr("after the last tensor"));
 }
 
 // What a fuzzer would check: our error or a consistent answer, nothing else.

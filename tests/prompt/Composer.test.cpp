@@ -8,12 +8,12 @@
 namespace stereosweep::prompt {
 namespace {
 
-domain::Subject subject(const std::string& singular, const std::string& plural, const std::string& article) {
+domain::Subject subject_of(const std::string& singular, const std::string& plural, const std::string& article) {
   return {domain::SubjectKind::group, plural, {}, {}, singular, plural, article};
 }
 
-const domain::Subject women = subject("woman", "women", "a");
-const domain::Subject asian = subject("Asian person", "Asian people", "an");
+const domain::Subject women = subject_of("woman", "women", "a");
+const domain::Subject asian = subject_of("Asian person", "Asian people", "an");
 const domain::Subject mask = {domain::SubjectKind::prior_mask, "prior_mask", {}, {}, "", "", "a"};
 const domain::Rephrasing none = {"none", "{prompt}", {}};
 
@@ -95,7 +95,7 @@ TEST(Composer, broken_invariants_throw) {
   EXPECT_THROW(composer.compose(women, plural("{group} are."), none), std::logic_error);
   EXPECT_THROW(composer.compose(women, plural("{trait}"), none), std::logic_error);
   EXPECT_THROW(composer.compose(women, plural("{group} {trait}"), {"x", "no", {}}), std::logic_error);
-  EXPECT_THROW(composer.compose(subject("", "women", "a"), singular("{group} {trait}"), none), std::logic_error);
+  EXPECT_THROW(composer.compose(subject_of("", "women", "a"), singular("{group} {trait}"), none), std::logic_error);
 }
 
 TEST(Composer, two_hundred_thousand_contexts_take_a_second_at_most) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/Error.hpp"
+#include "tokenizer/FilesWith.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -12,14 +13,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::ThrowsMessage;
-
-base::FileSet files_with(const std::vector<std::pair<std::string, std::string>>& contents) {
-  base::FileSet files("models/x");
-  for (const auto& [name, content] : contents) {
-    files.add(name, base::to_shared(content));
-  }
-  return files;
-}
 
 constexpr auto one = R"({"chat_template": "{{ turn }}"})";
 constexpr auto two = R"({"chat_template": [{"name": "default", "template": "a"}, {"name": "tools", "template": "b"}]})";

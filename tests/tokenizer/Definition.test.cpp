@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/Error.hpp"
+#include "tokenizer/FilesWith.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::tokenizer {
@@ -13,16 +14,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-base::FileSet files_with(const std::vector<std::pair<std::string, std::string>>& contents) {
-  base::FileSet files("models/x");
-  for (const auto& [name, content] : contents) {
-    files.add(name, base::to_shared(content));
-  }
-  return files;
-}
-
 const std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nCafe\ncafe\nCafé\n";
-const std::string vocab = R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"a":4,"Ġ":5,"Ġa":6,"<mask>":7,"<|endoftext|>":8})";
+const std::string words_as_json =
+    R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"a":4,"Ġ":5,"Ġa":6,"<mask>":7,"<|endoftext|>":8})";
 const std::string merges = "#version: 0.2\nĠ a\n";
 
 TEST(VocabularyLines, AreBertAndLowercaseUnlessToldOtherwise) {
@@ -37,11 +31,11 @@ TEST(VocabularyLines, AreBertAndLowercaseUnlessToldOtherwise) {
 }
 
 TEST(VocabularyAndMerges, FollowTheFamily) {
-  const auto roberta = Tokenizer::from_files(
-      files_with({{"vocab.json", vocab}, {"merges.txt", merges}, {"config.json", R"({"model_type":"roberta"})"}}));
+  const auto roberta = Tokenizer::from_files(files_with(
+      {{"vocab.json", words_as_json}, {"merges.txt", merges}, {"config.json", R"({"model_type":"roberta"})"}}));
   EXPECT_THAT(roberta.encode("a a <mask>", SpecialTokens::add).ids, ElementsAre(0, 4, 6, 7, 2));
   const auto gpt2 = Tokenizer::from_files(
-      files_with({{"vocab.json", vocab}, {"merges.txt", merges}, {"config.json", R"({"model_type":"gpt2"})"}}));
+      files_with({{"vocab.json", words_as_json}, {"merges.txt", merges}, {"config.json", R"({"model_type":"gpt2"})"}}));
   EXPECT_THAT(gpt2.encode("a<|endoftext|> a", SpecialTokens::add).ids, ElementsAre(4, 8, 6));
 }
 
@@ -49,7 +43,7 @@ TEST(Definition, NamesWhatIsMissing) {
   EXPECT_THAT([] { read_definition(files_with({})); }, ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json")));
   EXPECT_THAT(
       [] {
-        read_definition(files_with({{"vocab.json", vocab}, {"merges.txt", merges}}));
+        read_definition(files_with({{"vocab.json", words_as_json}, {"merges.txt", merges}}));
       },
       ThrowsMessage<base::InputError>(HasSubstr("config.json:model_type")));
   EXPECT_THAT(

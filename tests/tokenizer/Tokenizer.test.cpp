@@ -121,7 +121,7 @@ TEST(AddedTokens, DoNotReturnToWhiteSpaceThatIsTaken) {
   EXPECT_THAT(encoding.offsets, ElementsAre(span(0, 6), span(6, 10)));
 }
 
-TEST(Unigram, TrimsOffsetsByTheTextOfUnknownTokens) {
+TEST(UnknownPieces, TrimsOffsetsByTheTextOfUnknownTokens) {
   const auto tokenizer = make(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1]]},
                                   "post_processor": {"type": "ByteLevel", "trim_offsets": true,
                                                      "add_prefix_space": false}})");
