@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "app/CommandLine.hpp"
+#include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Text.hpp"
@@ -51,6 +52,7 @@ void export_stages(const run::RunDirectory& directory, const domain::Job& job) {
 }
 
 int export_run_directory(const std::filesystem::path& root) {
+  refuse_folder_of_runs(root);
   const run::RunDirectory directory(root);
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
   if (std::holds_alternative<domain::Contexts>(job.probe)) {

@@ -1,11 +1,36 @@
 #include "app/ResultPath.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::app {
+
+void refuse_folder_of_runs(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto is_run = [&](const std::filesystem::path& folder) {
+    return std::filesystem::exists(folder / "status.json", error) ||
+           std::filesystem::exists(folder / "job.resolved.yaml", error);
+  };
+  if (is_run(path)) {
+    return;
+  }
+  std::vector<std::string> runs;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (is_run(entry.path())) {
+      runs.push_back(entry.path().string());
+    }
+  }
+  if (!runs.empty()) {
+    std::ranges::sort(runs);
+    throw base::InputError(base::describe(
+        "'" + path.string() + "' is no run directory",
+        "it holds " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them"));
+  }
+}
 
 std::filesystem::path find_result(const std::filesystem::path& path) {
   std::error_code error;
@@ -25,6 +50,7 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
     }
   }
   if (found.empty()) {
+    refuse_folder_of_runs(path);
     throw base::InputError(base::describe(
         "'" + path.string() + "' holds no result file", "the run is not finished",
         "continue it with 'stereosweep run', or 'stereosweep export " + path.string() + "' what is there"));

@@ -5,9 +5,12 @@
 
 namespace stereosweep::app {
 
+/// Throws InputError naming the runs where `path` is a folder of run directories (as a sweep leaves) and none itself.
+void refuse_folder_of_runs(const std::filesystem::path& path);
+
 /// The exported file that `path` means: itself, or the one PROBE.h5 in a run directory (PROBE.vectors.h5 and
 /// PROBE.stats.h5 are only meant where they are named). Throws InputError if there is
-/// none (a run that was not exported yet) or more than one.
+/// none (a run that was not exported yet, a folder of runs) or more than one.
 std::filesystem::path find_result(const std::filesystem::path& path);
 
 }  // namespace stereosweep::app

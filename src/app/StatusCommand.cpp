@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiSession.hpp"
@@ -54,6 +55,7 @@ int status_command(const Arguments& arguments) {
   }
   const auto read = run::read_status(arguments[0]);
   if (!read) {
+    refuse_folder_of_runs(arguments[0]);
     throw base::InputError(base::describe("no run in " + arguments[0], "it holds no status.json"));
   }
   const auto& status = read->status;
