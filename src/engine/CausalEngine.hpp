@@ -15,9 +15,9 @@
 namespace stereosweep::engine {
 
 struct CausalSettings {
-  std::int64_t batch_tokens = 1024;        ///< distinct tokens of one tree
-  std::vector<query::TokenId> end_tokens;  ///< a generated text ends with any of them
-  std::vector<std::string> ignored_keys;   ///< of generation_config.json; a warning names them at the first text
+  std::int64_t batch_tokens = 1024;            ///< distinct tokens of one tree
+  std::vector<query::TokenId> end_tokens;      ///< a generated text ends with any of them
+  std::vector<std::string> ignored_keys = {};  ///< of generation_config.json; a warning names them at the first text
 };
 
 /// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
