@@ -121,7 +121,7 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     runs.wait_for(scoring(tmp_path / "run"))
     victim = runs.rank_processes(process)[1]
     os.kill(victim, signal.SIGSTOP)
-    code, _, err = runs.finish(process, seconds=40)
+    code, _, err = runs.finish(process, seconds=120)
     assert code not in (0, 75), err
     assert "rank 1" in err and "has not answered" in err
     state = runs.status(tmp_path / "run")
@@ -133,7 +133,7 @@ def test_rank_that_is_stopped_while_mpi_starts_ends_all(tmp_path):
     process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, environment={"STEREOSWEEP_START_TIMEOUT_S": "2"})
     runs.wait_for(lambda: len(runs.rank_processes(process)) == 2)
     os.kill(runs.rank_processes(process)[1], signal.SIGSTOP)
-    code, _, err = runs.finish(process, seconds=30)
+    code, _, err = runs.finish(process, seconds=120)
     assert code == 1 and "MPI has not started within 2 s" in err, err
 
 
@@ -285,6 +285,9 @@ def test_status_from_another_shell(tmp_path):
     file.write_text(file.read_text().replace(f'"pid": {process.pid}', f'"pid": {os.getpid()}'))
     assert "is gone (killed)" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
     code, _, err = runs.finish(runs.start_program("status", tmp_path))
+    assert code == 2 and f"it holds 1 run: {tmp_path / 'run'}" in err
+    (tmp_path / "empty").mkdir()
+    code, _, err = runs.finish(runs.start_program("status", tmp_path / "empty"))
     assert code == 2 and "no run in" in err
 
 
