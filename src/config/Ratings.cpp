@@ -157,7 +157,7 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 std::string doubt_of_scale(const std::vector<double>& means) {
   constexpr double middle = 50;
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
-  if (means.empty() || (*least<middle&& * most> middle)) {
+  if (means.empty() || (*least < middle && middle < *most)) {
     return "";
   }
   return "no mean is " + std::string(*least < middle ? "above" : "below") +
