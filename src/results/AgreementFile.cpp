@@ -1,5 +1,6 @@
 #include "results/AgreementFile.hpp"
 
+#include "results/CubeKinds.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
@@ -12,15 +13,6 @@ using probe::ElementType;
 using stats::nan;
 const std::vector<std::string> reason_names = {"ok", "no_values", "too_few", "constant", "not_finite", "not_rated"};
 constexpr std::uint8_t not_rated = 5;
-
-CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description = "") {
-  return {std::move(name),      ElementType::float64,   {}, std::move(units),
-          std::move(long_name), std::move(description), {}};
-}
-
-CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
-  return {std::move(name), ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
-}
 
 CubeSchema count_cube(std::string name, std::string long_name) {
   return {std::move(name), ElementType::int32, {}, "1", std::move(long_name), "", {}};

@@ -1,6 +1,7 @@
 #include "results/CoreferenceFile.hpp"
 
 #include "base/Sha256.hpp"
+#include "results/CubeKinds.hpp"
 #include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
@@ -9,10 +10,6 @@ namespace {
 using probe::CubeSchema;
 using probe::ElementType;
 using Names = std::vector<std::string>;
-
-CubeSchema number_cube(std::string name, std::string units, std::string long_name) {
-  return {std::move(name), ElementType::float64, {}, std::move(units), std::move(long_name), "", {}};
-}
 
 template <class Strings>
 probe::AxisSchema labelled_axis(const char* name, const char* long_name, const Strings& labels) {

@@ -3,6 +3,7 @@
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "results/AgreementFile.hpp"
+#include "results/CubeKinds.hpp"
 #include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
@@ -13,15 +14,6 @@ using probe::CubeSchema;
 using probe::ElementType;
 
 const std::vector<std::string> coverage_names = {"all", "some", "none"};
-
-CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description = "") {
-  return {std::move(name),      ElementType::float64,   {}, std::move(units),
-          std::move(long_name), std::move(description), {}};
-}
-
-CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
-  return {std::move(name), ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
-}
 
 /// [table, sentence, item] -> [sentence, table, item].
 template <class T>

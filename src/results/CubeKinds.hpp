@@ -1,0 +1,22 @@
+// Schemas of the cubes that statistics files hold: numbers and flags. For the room's own sources only.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "probe/RawBlock.hpp"
+
+namespace stereosweep::results {
+
+inline probe::CubeSchema number_cube(std::string name, std::string units, std::string long_name,
+                                     std::string description = "") {
+  return {std::move(name),      probe::ElementType::float64, {}, std::move(units),
+          std::move(long_name), std::move(description),      {}};
+}
+
+inline probe::CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
+  return {std::move(name), probe::ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
+}
+
+}  // namespace stereosweep::results
