@@ -11,6 +11,7 @@ from .open import ResultError
 
 COMBINED = ("combined_effect", "low", "high", "log10_p_two_sided")
 SAMPLES = ("mean_effect", "effect_deviation", "permutation_p")
+FAMILY = ("test_family", "family_size")
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
 
@@ -23,16 +24,27 @@ def p_text(log10_p):
 
 def weat_columns(statistics, variance=None, estimator=None):
     """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
-    missing = [name for name in (*COMBINED, *SAMPLES) if name not in statistics]
+    missing = [name for name in (*COMBINED, *SAMPLES, *FAMILY, "adjusted_permutation_p") if name not in statistics]
     if missing:
-        raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job?")
+        raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job, and of this version?")
     rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
     if not rows:
         raise ResultError("no test compares two target sets: nothing to draw a forest of")
     variance = variance or str(statistics.attrs["variance"])
     estimator = estimator or str(statistics.attrs["estimator"])
     chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
-    return {name: chosen[name].values for name in ("test", "test_title", *COMBINED, *SAMPLES)}
+    columns = {name: chosen[name].values for name in ("test", "test_title", *COMBINED, *SAMPLES, *FAMILY)}
+    return {**columns, "max_t": chosen["adjusted_permutation_p"].sel(adjustment="max_t").values}
+
+
+def _family_names(columns):
+    """What stands behind each test's name, and what the title says; one family of all needs no name on every row."""
+    families, sizes = columns["test_family"], columns["family_size"]
+    if len(set(families)) == 1 and families[0]:
+        return [""] * len(families), f"adjusted by max-T in the family “{families[0]}” of {sizes[0]}"
+    rows = [f"  [{family}, {size}]" if family else "  [no family]"
+            for family, size in zip(families, sizes, strict=True)]  # fmt: skip
+    return rows, "adjusted by max-T in its family [name, tests]"
 
 
 def _draw_row(axes, height, effect, ends, samples):
@@ -49,11 +61,11 @@ def _draw_row(axes, height, effect, ends, samples):
     axes.plot(effect, height, marker="D", markersize=5, color=color)
 
 
-def _row_text(effect, low, high, log10_p, permutation_p):
+def _row_text(effect, low, high, log10_p, permutation_p, max_t):
     if not np.isfinite(effect):
         return ""
-    relabelled = p_text(np.log10(permutation_p)) if permutation_p > 0 else "none"
-    return f"{effect:6.3f} [{low:6.3f}, {high:6.3f}] {p_text(log10_p):>10} {relabelled:>7}"
+    relabelled, adjusted = (p_text(np.log10(p)) if p > 0 else "none" for p in (permutation_p, max_t))
+    return f"{effect:6.3f} [{low:6.3f}, {high:6.3f}] {p_text(log10_p):>10} {relabelled:>7} {adjusted:>7}"
 
 
 def forest(statistics, variance=None, estimator=None):
@@ -66,12 +78,13 @@ def forest(statistics, variance=None, estimator=None):
     figure, axes = plt.subplots(figsize=(12.5, 2.2 + 0.5 * len(effect)), layout="constrained")
     for place, height in enumerate(heights):
         _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
-    names = [f"{label}: {title}" if str(title) else str(label)
-             for label, title in zip(columns["test"], columns["test_title"], strict=True)]  # fmt: skip
+    families, adjustment = _family_names(columns)
+    rows = zip(columns["test"], columns["test_title"], families, strict=True)
+    names = [(f"{label}: {title}" if str(title) else str(label)) + family for label, title, family in rows]
     axes.set_yticks(heights, names, fontsize=9)
     axes.set_ylim(-len(effect) + 0.4, 0.6)
     right = axes.secondary_yaxis("right")
-    texts = map(_row_text, effect, low, high, log10_p, permutation_p)
+    texts = map(_row_text, effect, low, high, log10_p, permutation_p, columns["max_t"])
     right.set_yticks(heights, texts, fontsize=8.5, family="monospace")
     reach = np.concatenate([np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
     limit = min(2.1, 1.08 * np.nanmax(reach))
@@ -89,7 +102,8 @@ def forest(statistics, variance=None, estimator=None):
     axes.set_title(
         f"Which associations do the word vectors hold?\n{model or 'static vectors'} · "
         f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples\n"
-        "right: combined effect, its interval, p of the combined effect, p of relabelling the target words",
+        "right: combined effect, its interval, p of the combined effect, p of relabelling the target words, the same\n"
+        f"{adjustment}",
         fontsize=11, loc="left", pad=10,
     )  # fmt: skip
     return figure

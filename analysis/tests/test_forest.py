@@ -22,11 +22,17 @@ def statistics():
     for name, value in [("mean_effect", EFFECTS + 0.05), ("effect_deviation", np.full(4, 0.3)),
                         ("permutation_p", np.array([2.9e-9, np.nan, 0.124, np.nan]))]:
         cubes[name] = ("test", value)
+    adjusted = np.full((4, 4), np.nan)
+    adjusted[:, 3] = [1e-6, np.nan, 0.24, np.nan]
+    cubes["adjusted_permutation_p"] = (("test", "adjustment"), adjusted)
+    cubes["family_size"] = ("test", [2, 0, 2, 2])
     return xr.Dataset(
         cubes,
         coords={
             "test": ["C1", "scores", "C8", "C3"], "test_kind": ("test", KINDS),
             "test_title": ("test", ["flowers", "s", "science", ""]),
+            "test_family": ("test", ["all", "", "all", "all"]),
+            "adjustment": ["holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"],
             "variance": ["paper", "cohen", "permutation"], "estimator": ["dersimonian_laird", "reml", "paule_mandel"],
         },
         attrs={"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "confidence": 0.95,
@@ -65,10 +71,20 @@ def test_effect_interval_and_spread_are_drawn(statistics):
 def test_labels_say_what_is_shown(statistics):
     figure = forest(statistics)
     text = texts_of(figure)
-    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]    10^-251   10^-9", "0.050   0.124",
+    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]    10^-251   10^-9   10^-6",
+                 "0.050   0.124   0.240", "in the family “all” of 2",
                  "95 % intervals", "tiny", "no effect size exists"):  # fmt: skip
         assert part in text, part
     assert "scores" not in text
+    plt.close(figure)
+
+
+def test_declared_families_stand_beside_their_tests(statistics):
+    declared = {"test_family": ("test", ["taste", "", "", "sex"]), "family_size": ("test", [1, 0, 0, 1])}
+    figure = forest(statistics.assign(declared))
+    text = texts_of(figure)
+    for part in ("C1: flowers  [taste, 1]", "C8: science  [no family]", "C3  [sex, 1]", "in its family [name, tests]"):
+        assert part in text, part
     plt.close(figure)
 
 

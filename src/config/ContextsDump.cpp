@@ -99,6 +99,12 @@ Node dump_statistics(const Contexts& settings) {
   map.add("exceedances", integer(statistics.exceedances));
   map.add("confidence", number(statistics.confidence));
   add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
+  if (!statistics.families.empty()) {
+    Node& families = map.add("families", Node::map());
+    for (const auto& family : statistics.families) {
+      families.add(family.label, texts(family.tests));
+    }
+  }
   if (!statistics.detections.empty()) {
     Node& detections = map.add("detections", Node::list());
     for (const auto& detection : statistics.detections) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/Text.hpp"
@@ -210,6 +211,54 @@ std::vector<domain::BiasDetection> read_detections(const Node& node, const std::
   return detections;
 }
 
+/// NAME: [tests]; every name is a weat test's and stands in one family.
+std::vector<domain::TestFamily> read_families(const Node& node, const std::vector<EmbeddingTest>& tests,
+                                              base::Problems& problems) {
+  const std::string key = "statistics.families";
+  std::vector<domain::TestFamily> families;
+  if (!expect_kind(node, Node::Kind::map, key, problems)) {
+    return families;
+  }
+  std::map<std::string, EmbeddingTest::Kind> kinds;
+  for (const auto& test : tests) {
+    kinds.emplace(test.label, test.kind);
+  }
+  std::vector<std::string> known;  // of weat tests
+  for (const auto& [label, kind] : kinds) {
+    if (kind == EmbeddingTest::Kind::weat) {
+      known.push_back(label);
+    }
+  }
+  std::map<std::string, std::string> family_of;
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const Node& list = node.children[i];
+    Node name = Node::text(node.keys[i]);
+    name.line = list.line;
+    name.file = list.file;
+    domain::TestFamily family{read_line(name, key, problems, 200).value_or(""), {}};
+    const auto own_key = key + "." + family.label;
+    family.tests = read_lines(list, own_key, problems).value_or(std::vector<std::string>());
+    for (std::size_t j = 0; j < family.tests.size(); ++j) {
+      const auto& test = family.tests[j];
+      const auto place = list.children[j].place(own_key + "[" + std::to_string(j) + "]");
+      const auto kind = kinds.find(test);
+      const auto [entry, is_new] = family_of.emplace(test, family.label);
+      if (kind == kinds.end()) {
+        problems.add(place, "no test is called '" + test.substr(0, 60) + "'", "a family lists tests of this job",
+                     suggest(test, known, problems));
+      } else if (kind->second != EmbeddingTest::Kind::weat) {
+        problems.add(place, "the test '" + test + "' is no weat test",
+                     "words of a wefat test are a family of their own");
+      } else if (!is_new) {
+        problems.add(place, "the test '" + test + "' is in the family '" + entry->second + "', too",
+                     "its p values are adjusted once");
+      }
+    }
+    families.push_back(std::move(family));
+  }
+  return families;
+}
+
 domain::EmbeddingStatistics read_statistics(const Node& node, const std::vector<EmbeddingTest>& tests,
                                             const ProbeReading& job) {
   domain::EmbeddingStatistics statistics;
@@ -230,6 +279,9 @@ domain::EmbeddingStatistics read_statistics(const Node& node, const std::vector<
   }
   if (const Node* ratings = fields.optional("human_ratings")) {
     read_rating_source(*ratings, job.pieces, job.problems, statistics.human_ratings, statistics.rating_aliases);
+  }
+  if (const Node* families = fields.optional("families")) {
+    statistics.families = read_families(*families, tests, job.problems);
   }
   if (const Node* detections = fields.optional("detections")) {
     statistics.detections = read_detections(*detections, tests, job);

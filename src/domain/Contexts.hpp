@@ -82,6 +82,13 @@ struct BiasDetection {
   bool operator==(const BiasDetection&) const = default;
 };
 
+/// weat tests whose p values are adjusted for their number together.
+struct TestFamily {
+  std::string label;
+  std::vector<std::string> tests;
+  bool operator==(const TestFamily&) const = default;
+};
+
 /// Read by `stats` only.
 struct EmbeddingStatistics {
   enum class Variance { paper, cohen, permutation };
@@ -93,6 +100,7 @@ struct EmbeddingStatistics {
   std::int64_t draws = 1'000'000;  ///< most draws of a Monte Carlo test
   std::int64_t exceedances = 0;    ///< a Monte Carlo test ends at so many; 0: all draws are made
   double confidence = 0.95;
+  std::vector<TestFamily> families;  ///< disjoint; empty: one of all weat tests
   std::vector<BiasDetection> detections;
   std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
   std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test

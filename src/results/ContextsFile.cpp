@@ -10,6 +10,7 @@
 #include "results/Layout.hpp"
 #include "results/PendingFile.hpp"
 #include "results/StatisticsAttributes.hpp"
+#include "results/TestFamilies.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::results {
@@ -22,6 +23,7 @@ using Numbers = std::vector<double>;
 
 using stats::nan;
 constexpr std::array<const char*, 4> method_names = {"none", "exact", "monte_carlo", "monte_carlo_early_end"};
+constexpr std::size_t num_corrections = 3;  ///< adjustments of a list of p values
 constexpr std::array<const char*, 2> detection_kinds = {"intersectional", "emergent"};
 
 template <class Strings>
@@ -81,6 +83,20 @@ void write_attributes(hdf5::Group& root, const ResultFile& source, const Context
   root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
 }
 
+/// The axis of the tests, with their families.
+void write_tests(Tables& tables, const ResultFile& source, const ContextsResult& result) {
+  auto axis = source.schema().outer_axes.front();
+  std::vector<std::int32_t> sizes;
+  Names names;
+  for (const auto* family : family_of_tests(result)) {
+    names.push_back(family == nullptr ? "" : family->label);
+    sizes.push_back(family == nullptr ? 0 : static_cast<std::int32_t>(family->tests.size()));
+  }
+  axis.coordinates.push_back({"family", "tests with which a WEAT test is adjusted; empty: it is not adjusted", names});
+  tables.layout().add_axis(axis);
+  tables.counts("family_size", {"test"}, "WEAT tests in the test's family, itself included; 0: in none", sizes);
+}
+
 void write_combined(Tables& tables, const ContextsResult& result) {
   const Names axes = {"test", "variance", "estimator"};
   const auto add = [&](const char* name, const char* units, const char* long_name,
@@ -108,12 +124,14 @@ void write_combined(Tables& tables, const ContextsResult& result) {
       &Combined::log10_p_one_sided);
   Numbers adjusted;
   for (const auto& summary : result.summaries) {
-    adjusted.insert(adjusted.end(), summary.adjusted_log10_p.begin(), summary.adjusted_log10_p.end());
+    const auto& values = summary.adjusted_log10_p.values;
+    adjusted.insert(adjusted.end(), values.begin(), values.end());
   }
-  tables.layout().add_axis(axis("correction", "correction for the number of WEAT tests",
-                                Names(adjustment_names.begin(), adjustment_names.begin() + 3)));
+  tables.layout().add_axis(axis("correction",
+                                "correction for the number of tests of a family, or of words of a WEFAT test",
+                                Names(adjustment_names.begin(), adjustment_names.begin() + num_corrections)));
   tables.numbers("adjusted_log10_p_two_sided", {"test", "correction"}, "1",
-                 "log10 of the adjusted two-sided p (attributes variance, estimator)", adjusted);
+                 "log10 of the two-sided p, adjusted in the test's family (attributes variance, estimator)", adjusted);
 }
 
 void write_permutations(Tables& tables, const ContextsResult& result) {
@@ -151,8 +169,9 @@ void write_permutations(Tables& tables, const ContextsResult& result) {
   tables.flags("permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
                methods);
   tables.numbers("permutation_draws", axes, "1", "draws of a Monte Carlo test", draws);
-  tables.layout().add_axis(axis("adjustment", "adjustment for the number of WEAT tests", adjustment_names));
-  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "adjusted one-sided p", adjusted);
+  tables.layout().add_axis(axis("adjustment", "adjustment for the number of tests of a family", adjustment_names));
+  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "one-sided p, adjusted in the test's family",
+                 adjusted);
 }
 
 void write_words(Tables& tables, const ContextsResult& result) {
@@ -175,6 +194,7 @@ void write_words(Tables& tables, const ContextsResult& result) {
   auto combined = association;
   auto error = association;
   auto log10_p = association;
+  Numbers adjusted(words.size() * num_corrections, nan);
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     auto all = result.tests[test].words[0];
     all.insert(all.end(), result.tests[test].words[1].begin(), result.tests[test].words[1].end());
@@ -188,6 +208,8 @@ void write_words(Tables& tables, const ContextsResult& result) {
       combined[place] = summary.combined.effect;
       error[place] = summary.combined.standard_error;
       log10_p[place] = summary.combined.log10_p_two_sided;
+      std::copy(summary.adjusted.values.begin(), summary.adjusted.values.end(),
+                adjusted.begin() + static_cast<std::ptrdiff_t>(place * num_corrections));
     }
   }
   const Names axes = {"test", "target"};
@@ -198,6 +220,8 @@ void write_words(Tables& tables, const ContextsResult& result) {
   tables.numbers("word_combined_effect", axes, "1", "combined effect size of the word (WEFAT)", combined);
   tables.numbers("word_standard_error", axes, "1", "standard error of word_combined_effect", error);
   tables.numbers("word_log10_p_two_sided", axes, "1", "log10 of its two-sided p", log10_p);
+  tables.numbers("adjusted_word_log10_p_two_sided", {"test", "target", "correction"}, "1",
+                 "log10 of that p, adjusted for the number of words of the test", adjusted);
 }
 
 void write_detections(Tables& tables, const ContextsResult& result) {
@@ -268,7 +292,7 @@ void write_contexts_file(const ResultFile& source, const ContextsResult& result,
   {
     write_attributes(file.root(), source, result, options);
     Tables tables(file.root());
-    tables.layout().add_axis(source.schema().outer_axes.front());
+    write_tests(tables, source, result);
     tables.layout().add_axis(axis("variance", "in-sample variance V", variance_names));
     tables.layout().add_axis(axis("estimator", "estimator of tau^2", estimator_names));
     std::vector<std::int32_t> used;

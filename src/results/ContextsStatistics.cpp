@@ -10,11 +10,10 @@
 #include "probe/EmbeddingTests.hpp"
 #include "results/ContextsAgreement.hpp"
 #include "results/ContextsFile.hpp"
+#include "results/TestFamilies.hpp"
 #include "stats/Aggregate.hpp"
 #include "stats/EffectSize.hpp"
-#include "stats/FamilyPermutation.hpp"
 #include "stats/MonteCarloPermutation.hpp"
-#include "stats/MultipleTests.hpp"
 #include "stats/Spread.hpp"
 
 namespace stereosweep::results {
@@ -111,11 +110,6 @@ bool is_exact(const ContextsTest& test, EmbeddingStatistics::Permutation choice)
 }
 
 /// Both sides' scores; nothing where the test has no effect.
-struct Sides {
-  std::vector<double> x;
-  std::vector<double> y;
-};
-
 std::optional<Sides> sides_of(const ContextsTest& test, const ContextsSamples& samples, const WeatSamples& weat,
                               std::size_t combination, const stats::RandomEffects& combined) {
   if (!combined.defined()) {
@@ -208,7 +202,7 @@ TestSummary summarise_wefat(const ContextsTest& test, const ContextsSamples& sam
     }
     const auto combined = stats::combine_effects(
         defined, variances, static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
-    summary.words.push_back({test.words[0][target], summarise(associations), summarise(effects), combined});
+    summary.words.push_back({test.words[0][target], summarise(associations), summarise(effects), combined, {}});
   }
   summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
   return summary;
@@ -220,40 +214,6 @@ std::vector<std::uint64_t> count_statuses(const ContextsSamples& samples, std::s
     ++counts.at(status);
   }
   return counts;
-}
-
-/// Adjusts the p values of all WEAT tests: those of the permutations and those of the combined effects.
-void adjust(ContextsResult& result, const std::vector<std::pair<std::size_t, Sides>>& family,
-            const ContextsOptions& options) {
-  std::vector<double> permutation_p;
-  std::vector<double> two_sided;
-  for (const auto& summary : result.summaries) {
-    permutation_p.push_back(std::log10(summary.permutation.p));
-    two_sided.push_back(summary.combined[result.chosen].log10_p_two_sided);
-  }
-  for (std::size_t method = 0; method < 3; ++method) {
-    const auto adjustment = static_cast<stats::Adjustment>(method);
-    const auto permuted = stats::adjust_log10_p(permutation_p, adjustment);
-    const auto combined = stats::adjust_log10_p(two_sided, adjustment);
-    for (std::size_t i = 0; i < result.summaries.size(); ++i) {
-      result.summaries[i].permutation.adjusted[method] = std::pow(10, permuted[i]);
-      result.summaries[i].adjusted_log10_p[method] = combined[i];
-    }
-  }
-  for (auto& summary : result.summaries) {
-    summary.permutation.adjusted[3] = nan;
-  }
-  std::vector<stats::FamilyTest> tests;
-  for (const auto& [index, sides] : family) {
-    const auto& words = result.tests[index].words;
-    tests.push_back(
-        {sides.x, sides.y, probe::draw_name(base::join(words[0], "\n") + "\n\n" + base::join(words[1], "\n"))});
-  }
-  const auto max_t =
-      stats::max_t_p(tests, {options.seed, static_cast<std::uint64_t>(options.settings.draws), options.num_threads});
-  for (std::size_t i = 0; i < family.size(); ++i) {
-    result.summaries[family[i].first].permutation.adjusted[3] = max_t[i];
-  }
 }
 
 /// Effects of the words of one wefat test.
@@ -357,7 +317,8 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
   result.num_samples = reader.num_samples();
   result.settings = options.settings;
   result.chosen = chosen_combination(options.settings);
-  std::vector<std::pair<std::size_t, Sides>> family;
+  result.families = families_in_use(result.tests, options.settings.families);
+  std::map<std::size_t, Sides> permuted;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
     const auto samples = reader.read(i);
@@ -369,13 +330,13 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
       const auto sides = sides_of(test, samples, weat, result.chosen, result.summaries.back().combined[result.chosen]);
       if (sides && options.depth == ContextsDepth::everything) {
         result.summaries.back().permutation = permute(test, *sides, options);
-        family.emplace_back(i, *sides);
+        permuted.emplace(i, *sides);
       }
     }
     result.summaries.back().samples_by_status = count_statuses(samples, result.status_names.size());
   }
   if (options.depth == ContextsDepth::everything) {
-    adjust(result, family, options);
+    adjust_tests(result, permuted, options);
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }

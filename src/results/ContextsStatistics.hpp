@@ -52,14 +52,21 @@ struct SampleSummary {
 struct PermutationSummary {
   enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
   Method method = Method::none;
-  double p = SampleSummary::nan;                           ///< one-sided: as large as observed, or larger
-  double two_sided = SampleSummary::nan;                   ///< as far from zero; NaN where a test ended early
-  std::string reaching;                                    ///< partitions or draws that do, in decimal
-  std::string two_sided_reaching;                          ///< of either sign; empty where a test ended early
-  std::string partitions;                                  ///< of the pool
-  std::int64_t draws = 0;                                  ///< Monte Carlo: made
-  stats::ProbabilityInterval interval;                     ///< Monte Carlo: of the exact p
-  std::array<double, adjustment_names.size()> adjusted{};  ///< p adjusted for the job's WEAT tests
+  double p = SampleSummary::nan;          ///< one-sided: as large as observed, or larger
+  double two_sided = SampleSummary::nan;  ///< as far from zero; NaN where a test ended early
+  std::string reaching;                   ///< partitions or draws that do, in decimal
+  std::string two_sided_reaching;         ///< of either sign; empty where a test ended early
+  std::string partitions;                 ///< of the pool
+  std::int64_t draws = 0;                 ///< Monte Carlo: made
+  stats::ProbabilityInterval interval;    ///< Monte Carlo: of the exact p
+  /// The one-sided p, adjusted in the test's family; NaN without a family.
+  std::array<double, adjustment_names.size()> adjusted = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan,
+                                                          SampleSummary::nan};
+};
+
+/// log10 of a p adjusted by Holm, Benjamini-Hochberg, Benjamini-Yekutieli; NaN where there is none.
+struct LogAdjusted {
+  std::array<double, 3> values = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan};
 };
 
 /// One word of a wefat test.
@@ -68,6 +75,7 @@ struct WordSummary {
   SampleSummary association;
   SampleSummary effect;
   stats::RandomEffects combined;  ///< by the chosen variance and estimator
+  LogAdjusted adjusted;           ///< of its two-sided p, among the words of the test
 };
 
 struct TestSummary {
@@ -76,8 +84,8 @@ struct TestSummary {
   SampleSummary effect;
   std::array<stats::RandomEffects, num_combinations> combined;  ///< [variance, estimator] of a weat test
   PermutationSummary permutation;                               ///< of a weat test
-  std::array<double, 3> adjusted_log10_p{};  ///< Holm, BH, BY of the chosen combination's two-sided p
-  std::vector<WordSummary> words;            ///< of a wefat test
+  LogAdjusted adjusted_log10_p;    ///< of the chosen combination's two-sided p, in the family
+  std::vector<WordSummary> words;  ///< of a wefat test
 };
 
 struct DetectionSummary {
@@ -89,6 +97,12 @@ struct DetectionSummary {
   std::array<std::vector<std::string>, 2> unknown;   ///< validation words that are not among `words`
 };
 
+/// weat tests that are adjusted together.
+struct FamilyInUse {
+  std::string label;
+  std::vector<std::size_t> tests;  ///< indices, in the order of the result
+};
+
 struct ContextsResult {
   std::vector<ContextsTest> tests;
   std::vector<std::string> status_names;
@@ -96,11 +110,13 @@ struct ContextsResult {
   std::size_t chosen = 0;  ///< of the combinations
   domain::EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
+  std::vector<FamilyInUse> families;  ///< disjoint; a weat test in none is not adjusted
   std::vector<DetectionSummary> detections;
   std::optional<PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
 
-/// Throws InputError if `file` is no result of the probe 'contexts', or if a detection names a test that it has not.
+/// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test
+/// that it has not.
 ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& options);
 
 /// The same, and writes `target` (as export_run does).

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/Text.hpp"
+#include "results/TestFamilies.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::results {
@@ -40,6 +41,23 @@ std::string method_text(const PermutationSummary& permutation) {
 
 std::string interval_text(const stats::RandomEffects& combined, int digits = 3) {
   return combined.defined() ? fixed(combined.low, digits) + " .. " + fixed(combined.high, digits) : "-";
+}
+
+/// Which tests are adjusted together, and which are not.
+std::string families_text(const ContextsResult& result) {
+  std::vector<std::string> parts;
+  for (const auto& family : result.families) {
+    parts.push_back(shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") + ")");
+  }
+  std::vector<std::string> outside;
+  const auto families = family_of_tests(result);
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    if (families[i] == nullptr && result.tests[i].kind == Kind::weat) {
+      outside.push_back(result.tests[i].label);
+    }
+  }
+  return "Families of tests: " + base::join(parts, ", ") +
+         (outside.empty() ? "" : "; in none, not adjusted: " + base::join(outside, ", ")) + ".\n";
 }
 
 /// How the combined effect depends on what is taken for V; the chosen estimator.
@@ -115,28 +133,36 @@ std::string contexts_tests_text(const ContextsResult& result) {
   if (!has(result, Kind::weat)) {
     return "";
   }
-  TextTable table(
-      {"test", "d", fixed(100 * result.settings.confidence, 1) + " % interval", "tau^2", "p two-sided", "p one-sided"});
-  TextTable permutations({"test", "p permutation", "two-sided", "Holm", "BH", "max-T", "how"});
+  TextTable table({"test", "d", fixed(100 * result.settings.confidence, 1) + " % interval", "tau^2", "p two-sided",
+                   "Holm", "BH", "BY", "p one-sided"});
+  TextTable permutations({"test", "family", "p permutation", "two-sided", "Holm", "BH", "BY", "max-T", "how"});
+  const auto families = family_of_tests(result);
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     if (result.tests[i].kind != Kind::weat) {
       continue;
     }
     const auto label = shortened(result.tests[i].label, 24);
     const auto& combined = result.summaries[i].combined[result.chosen];
+    const auto& adjusted = result.summaries[i].adjusted_log10_p.values;
     table.add({label, fixed(combined.effect), interval_text(combined), fixed(combined.tau_squared, 4),
-               p_of_log10(combined.log10_p_two_sided), p_of_log10(combined.log10_p_one_sided)});
+               p_of_log10(combined.log10_p_two_sided), p_of_log10(adjusted[0]), p_of_log10(adjusted[1]),
+               p_of_log10(adjusted[2]), p_of_log10(combined.log10_p_one_sided)});
     const auto& permutation = result.summaries[i].permutation;
-    permutations.add({label, p_value(permutation.p), p_value(permutation.two_sided), p_value(permutation.adjusted[0]),
-                      p_value(permutation.adjusted[1]), p_value(permutation.adjusted[3]), method_text(permutation)});
+    std::vector<std::string> row = {label, families[i] == nullptr ? "-" : shortened(families[i]->label, 24),
+                                    p_value(permutation.p), p_value(permutation.two_sided)};
+    for (const double p : permutation.adjusted) {
+      row.push_back(p_value(p));
+    }
+    row.push_back(method_text(permutation));
+    permutations.add(std::move(row));
   }
   const std::string head =
       std::string("Combined effect sizes (variance ") + variance_names[result.chosen / estimator_names.size()] + ", " +
       estimator_names[result.chosen % estimator_names.size()] +
-      "); p of z: two-sided as the paper states it, one-sided as its code computes it. Both measure the number of "
-      "samples, too.\n\n";
-  return head + table.text() +
-         "\nRelabelling the target words; the one-sided p is adjusted for the number of WEAT tests\n\n" +
+      "); p of z: two-sided as the paper states it, adjusted in the test's family, and one-sided as its code computes "
+      "it. Both measure the number of samples, too.\n" +
+      families_text(result) + "\n";
+  return head + table.text() + "\nRelabelling the target words; the one-sided p is adjusted in the test's family\n\n" +
          permutations.text() + (result.num_samples > 1 ? "\n" + variances_text(result) : "");
 }
 
@@ -152,14 +178,17 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top) {
       return std::abs(left.combined.effect) > std::abs(right.combined.effect);
     });
     const auto& test = result.tests[i];
-    TextTable table({"word", "d", "interval", "p two-sided"});
+    TextTable table({"word", "d", "interval", "p two-sided", "Holm", "BH", "BY"});
     for (std::size_t word = 0; word < std::min(top, words.size()); ++word) {
       const auto& combined = words[word].combined;
+      const auto& adjusted = words[word].adjusted.values;
       table.add({shortened(words[word].word, 30), fixed(combined.effect), interval_text(combined),
-                 p_of_log10(combined.log10_p_two_sided)});
+                 p_of_log10(combined.log10_p_two_sided), p_of_log10(adjusted[0]), p_of_log10(adjusted[1]),
+                 p_of_log10(adjusted[2])});
     }
     text += test.label + ": words of '" + test.sets[0] + "', '" + test.sets[2] + "' against '" + test.sets[3] +
-            "'; largest effects of " + std::to_string(words.size()) + "\n\n" + table.text() + "\n";
+            "'; largest effects of " + std::to_string(words.size()) + "; p adjusted for their number\n\n" +
+            table.text() + "\n";
   }
   return text;
 }

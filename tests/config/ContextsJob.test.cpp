@@ -73,7 +73,8 @@ TEST(ContextsJob, keys_become_values) {
 TEST(ContextsJob, dump_loads_back_to_an_equal_job) {
   const std::string detections =
       "statistics={variance: cohen, estimator: reml, permutation: exact, draws: 99, exceedances: 20, confidence: 0.9, "
-      "human_ratings: {path: /means.tsv, aliases: {ladies: women}}, detections: [{label: d, against: [alone], "
+      "families: {'first one': [own]}, human_ratings: {path: /means.tsv, aliases: {ladies: women}}, detections: "
+      "[{label: d, against: [alone], "
       "single_axis: [alone], intersectional: [rose, iris], emergent: "
       "[iris]}]}";
   for (const auto& job : {load(), load({detections, "unequal_sets=trim", "vectors={window: 9, keep: none}"}),
@@ -121,8 +122,9 @@ TEST(ContextsJob, raw_dump_keeps_what_changes_a_number) {
         "axes.sets.good=[love]", "unequal_sets=trim", "model.dtype=bfloat16"}) {
     EXPECT_TRUE(changes(text)) << text;
   }
-  for (const auto* text : {"vectors.keep=none", "statistics.variance=cohen", "statistics.draws=5", "model.path=x",
-                           "corpus.files=[/corpora/../corpora/one.txt, /corpora/two/]"}) {
+  for (const auto* text :
+       {"vectors.keep=none", "statistics.variance=cohen", "statistics.draws=5", "statistics.families={f: [own]}",
+        "model.path=x", "corpus.files=[/corpora/../corpora/one.txt, /corpora/two/]"}) {
     EXPECT_FALSE(changes(text)) << text;
   }
   EXPECT_THAT(raw, Not(HasSubstr("statistics")));
@@ -165,6 +167,17 @@ TEST(ContextsJob, single_faults) {
   EXPECT_THAT(detection("against: [alon]"), AllOf(HasSubstr("no test is called 'alon'"), HasSubstr("'alone'?")));
   EXPECT_THAT(detection("against: [own]"), HasSubstr("'own' is no wefat test"));
   EXPECT_THAT(detection("against: [alone], intersectional: [rosa]"), HasSubstr("'rosa' is no target"));
+  const auto family = [](const std::string& text) { return fault({"statistics.families=" + text}); };
+  EXPECT_THAT(family("{f: [own, owns]}"),
+              HasSubstr("command line:statistics.families.f[1]: no test is called 'owns' (a family lists tests of this "
+                        "job) did you mean 'own'?"));
+  EXPECT_THAT(family("{f: [alone]}"), HasSubstr("the test 'alone' is no weat test"));
+  EXPECT_THAT(family("{f: [own], g: [own]}"),
+              HasSubstr("statistics.families.g[0]: the test 'own' is in the family 'f', too"));
+  EXPECT_THAT(family("{f: [own, own]}"), HasSubstr("'own' stands twice"));
+  EXPECT_THAT(family("{f: []}"), HasSubstr("the list is empty"));
+  EXPECT_THAT(family("{' f': [own]}"), HasSubstr("white space at the start"));
+  EXPECT_THAT(family("[own]"), HasSubstr("a mapping"));
   EXPECT_THAT(detection("against: [alone], intersectional: [rose], emergent: [iris]"),
               HasSubstr("not among the intersectional words"));
 }

@@ -39,9 +39,12 @@ axes:
   tests:
     - {{label: small, x: {{label: flowers, words: {words_of(X)}}}, y: {{label: insects, words: {words_of(Y)}}}, {sides}}}
     - {{label: large, x: {{label: v, words: {words_of(LARGE[0])}}}, y: {{label: w, words: {words_of(LARGE[1])}}}, {sides}}}
+    - {{label: other, x: {words_of(X)}, y: {words_of(Y)}, a: {words_of(LARGE[0][:4])}, b: {words_of(LARGE[1][:5])}}}
+    - {{label: tiny, x: {words_of(A[:3])}, y: {words_of(B[:3])}, a: {words_of(X[:4])}, b: {words_of(Y[:4])}}}
     - {{label: words, kind: wefat, x: {{label: all, words: {words_of(X + Y)}}}, {sides}}}
 statistics:
   draws: 20000
+  families: {{first: [small, other, tiny]}}
   detections:
     - {{label: flowers, against: [words], single_axis: [words], intersectional: {words_of(X)}, emergent: [{X[0]}]}}
 """)
@@ -113,6 +116,58 @@ def test_static_vectors_as_scipy(static_run, alone):
             assert p == pytest.approx(normal, rel=0.05)
             assert str(tables["permutation_partitions"].sel(test=test).values) == "495918532948104"
     assert "exact" in out and "495918532948104" in out
+
+
+def holm(p):
+    """By its definition: the i-th smallest of n times n - i + 1, never below an earlier one."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return adjusted
+
+
+def all_z(association, num_x):
+    """z of every relabelling of one test's target words, the observed one first."""
+    pool = association - association.mean()
+    chosen = np.array(list(itertools.combinations(range(len(pool)), num_x)))
+    share = num_x * (len(pool) - num_x) / len(pool)
+    return pool[chosen].sum(axis=1) / np.sqrt(share) / pool.std(ddof=1)
+
+
+def test_declared_families_are_adjusted_apart(static_run, alone):
+    tables, out = alone
+    raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
+    first = ["small", "other", "tiny"]
+    assert list(tables["test_family"].values) == ["first", "", "first", "first", ""]
+    assert list(tables["family_size"].values) == [3, 0, 3, 3, 0]
+    assert "first (3 tests); in none, not adjusted: large." in out
+    adjusted = tables["adjusted_permutation_p"]
+    assert np.isnan(adjusted.sel(test="large")).all() and not np.isnan(tables["permutation_p"].sel(test="large"))
+    p = tables["permutation_p"].sel(test=first).values
+    chosen = tables.sel(test=first, variance="paper", estimator="dersimonian_laird")
+    two_sided = 10 ** chosen["log10_p_two_sided"].values
+    words = 10 ** tables["word_log10_p_two_sided"].sel(test="words").values
+    words = words[np.isfinite(words)]
+    for name, truth in [("holm", holm), ("benjamini_hochberg", stats.false_discovery_control),
+                        ("benjamini_yekutieli", lambda p: stats.false_discovery_control(p, method="by"))]:  # fmt: skip
+        np.testing.assert_allclose(adjusted.sel(test=first, adjustment=name), truth(p), rtol=1e-12)
+        log_p = tables["adjusted_log10_p_two_sided"].sel(test=first, correction=name)
+        np.testing.assert_allclose(10**log_p, truth(two_sided), rtol=1e-12)
+        log_p = tables["adjusted_word_log10_p_two_sided"].sel(test="words", correction=name).values
+        np.testing.assert_allclose(10 ** log_p[: len(words)], truth(words), rtol=1e-12)
+    relabelled = {}
+    for test in first:
+        num_x, num_y = (len(json.loads(str(raw[f"test_{side}_words"].sel(test=test).values))) for side in "xy")
+        relabelled[test] = all_z(raw["association"].sel(test=test).values[0, : num_x + num_y], num_x)
+    # tests about the same words are relabelled together, `tiny` apart from them: 6,435 x 20 labels
+    table = {"small": relabelled["small"][:, None], "other": relabelled["other"][:, None], "tiny": relabelled["tiny"]}
+    order = sorted(first, key=lambda test: -relabelled[test][0])
+    earlier = 0
+    for place, test in enumerate(order):
+        largest = np.max(np.broadcast_arrays(*(table[later] for later in order[place:])), axis=0)
+        earlier = max(earlier, (np.broadcast_to(largest, (6435, 20)) >= relabelled[test][0] - 1e-12).mean())
+        error = 5 * np.sqrt(earlier * (1 - earlier) / 20000) + 1e-4
+        assert float(adjusted.sel(test=test, adjustment="max_t")) == pytest.approx(earlier, abs=error), test
 
 
 def test_detection_from_word_effects(alone):

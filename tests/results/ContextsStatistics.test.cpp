@@ -229,6 +229,77 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
   }
 }
 
+/// Holm's adjustment, from its definition: p_(i) times how many are left, never below an earlier one.
+std::vector<double> by_holm(std::vector<double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto left, auto right) { return p[left] < p[right]; });
+  double earlier = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    earlier = std::max(earlier, std::min(1.0, p[order[place]] * static_cast<double>(order.size() - place)));
+    p[order[place]] = earlier;
+  }
+  return p;
+}
+
+TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
+  const Synthetic run(
+      {weat("one", 4, 4), weat("two", 5, 4), wefat("traits", 6), weat("three", 4, 3), weat("out", 3, 4)}, 6);
+  const auto file = run.write();
+  ContextsOptions options;
+  options.settings.draws = 20'000;
+  options.settings.families = {{"first", {"three", "one"}}, {"second", {"two"}}};
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, options, target);
+  const auto& all = result.summaries;
+  const auto holm = by_holm({all[0].permutation.p, all[3].permutation.p});
+  EXPECT_DOUBLE_EQ(all[0].permutation.adjusted[0], holm[0]);
+  EXPECT_DOUBLE_EQ(all[3].permutation.adjusted[0], holm[1]);
+  for (const auto p : all[1].permutation.adjusted) {
+    EXPECT_NEAR(p, all[1].permutation.p, 0.01);  // a family of one
+  }
+  EXPECT_EQ(all[1].adjusted_log10_p.values[2], all[1].combined[result.chosen].log10_p_two_sided);
+  for (std::size_t method = 0; method < 4; ++method) {
+    EXPECT_TRUE(std::isnan(all[4].permutation.adjusted[method]));
+    EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p.values[method % 3]));
+  }
+  EXPECT_FALSE(std::isnan(all[4].permutation.p));
+  const auto text = contexts_tests_text(result);
+  EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
+  const auto written = hdf5::File::open(target);
+  EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
+
+  options.settings.families = {{"first", {"three", "one", "two", "out"}}};
+  const auto declared = compute_contexts(*file, options);
+  options.settings.families.clear();
+  const auto plain = compute_contexts(*file, options);
+  EXPECT_EQ(plain.families.front().label, "all");
+  for (const std::size_t test : {0U, 1U, 3U, 4U}) {
+    EXPECT_EQ(plain.summaries[test].permutation.adjusted, declared.summaries[test].permutation.adjusted);
+  }
+  options.settings.families = {{"f", {"one"}}, {"g", {"one"}}};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+  options.settings.families = {{"f", {"traits"}}};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+}
+
+TEST(ContextsStatistics, WordsOfOneTestAreAFamily) {
+  const Synthetic run({wefat("traits", 6), wefat("others", 3)}, 5);
+  const auto result = compute_contexts(*run.write(), {});
+  EXPECT_TRUE(result.families.empty());
+  for (const auto& summary : result.summaries) {
+    std::vector<double> p;
+    for (const auto& word : summary.words) {
+      p.push_back(std::pow(10, word.combined.log10_p_two_sided));
+    }
+    const auto holm = by_holm(p);
+    for (std::size_t word = 0; word < p.size(); ++word) {
+      EXPECT_NEAR(std::pow(10, summary.words[word].adjusted.values[0]), holm[word], 1e-12 * holm[word]);
+      EXPECT_GE(summary.words[word].adjusted.values[2], summary.words[word].adjusted.values[1]);
+    }
+  }
+}
+
 TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
   const Synthetic run({weat("one", 9, 9), weat("two", 12, 7)}, 3);
   const auto file = run.write();
