@@ -1,7 +1,6 @@
 #include "engine/EngineFactory.hpp"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "engine/DeviceMemory.hpp"
 #include "engine/ElmoEngine.hpp"
 #include "engine/FakeEngine.hpp"
+#include "engine/HostMemory.hpp"
 #include "engine/NewText.hpp"
 #include "engine/TorchEngine.hpp"
 #include "model/CausalSpecification.hpp"
@@ -77,15 +77,6 @@ model::Device to_model(domain::Device device) {
   return model::Device::automatic;
 }
 
-// glibc gives blocks of a few hundred kB back to the kernel at every free and gets them zeroed at every malloc: a
-// quarter of a bfloat16 forward pass. Here activations of one batch are kept for the next.
-void keep_freed_memory() {
-  constexpr int largest = 32 << 20;  // the largest threshold that glibc accepts
-  ::mallopt(M_MMAP_THRESHOLD, largest);
-  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  ::mallopt(M_TOP_PAD, 16 << 20);
-}
-
 /// Hidden state 0 is the embeddings' output.
 void require_layer(const base::FileSet& files, const query::Embed& asked, std::int64_t num_layers) {
   if (asked.source == query::VectorSource::hidden_state &&
@@ -118,7 +109,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
       gpu.synchronizeDevice(gpu.getDevice().index());
     });
   }
-  keep_freed_memory();
+  prepare_host_memory();
   const auto dtype = to_model(settings.dtype);
   const auto device = to_model(settings.device);
   const bool elmo = base::is_elmo(files);
