@@ -7,7 +7,26 @@ to start from for a variant of your own. Definitions: src/stats/Association.hpp.
 import numpy as np
 import xarray as xr
 
-SUBWORDS = ("word", "subword")
+from .open import ResultError, require_label
+
+NEEDED = {
+    "ilps_first": ("logprob",),
+    "ilps_last": ("logprob",),
+    "ilps_chain": ("logprob",),
+    "ilps_star": ("logprob", "log_mass_initial", "log_mass_continuation"),
+    "set_code_augmented": ("set_distance_bias",),
+    "set_code_plain": ("set_distance_plain",),
+    "set_paper_augmented": ("set_distance_bias",),
+    "set_paper_plain": ("set_distance_plain",),
+}
+
+
+def _check(raw, measure):
+    if measure not in NEEDED:
+        raise ResultError(f"unknown measure '{measure}': known are {', '.join(NEEDED)}")
+    missing = [name for name in ("num_subwords", *NEEDED[measure]) if name not in raw or "prior_" + name not in raw]
+    if missing:
+        raise ResultError(f"the result lacks {', '.join(missing)}: no '{measure}' without them")
 
 
 def _last(values, num_subwords):
@@ -20,7 +39,8 @@ def _side(raw, measure, prefix):
     num_subwords = raw[prefix + "num_subwords"].astype(int)
     place = xr.DataArray(np.arange(raw.sizes["subword"]), dims="subword")
     used = place < num_subwords
-    logprob = raw[prefix + "logprob"]
+    if measure.startswith("ilps"):
+        logprob = raw[prefix + "logprob"]
     if measure == "ilps_first":
         return logprob.isel(subword=0).where(num_subwords > 0)
     if measure == "ilps_last":
@@ -42,7 +62,12 @@ def _side(raw, measure, prefix):
 
 
 def word_scores(raw, measure, prior):
-    """Association of every cell: [group, template, rephrasing, word], nat; NaN where it does not exist."""
+    """Association of every cell: [group, template, rephrasing, word], nat; NaN where it does not exist.
+
+    Raises ResultError.
+    """
+    _check(raw, measure)
+    require_label(raw, "prior", prior)
     return _side(raw, measure, "") - _side(raw, measure, "prior_").sel(prior=prior, drop=True)
 
 

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 
 from . import figures
 from .forest import forest
-from .open import ResultError, open_statistics
+from .open import ResultError, open_statistics, require_label
 from .ratings import read_ratings
 
 
@@ -23,13 +23,6 @@ def _parser():
     draw.add_argument("--prior", help="default: the first of the file")
     draw.add_argument("--out", type=Path, help="default: beside the statistics")
     return parser
-
-
-def _choose(name, wanted, statistics):
-    known = [str(label) for label in statistics[name].values]
-    if wanted is not None and wanted not in known:
-        raise ResultError(f"unknown {name} '{wanted}': the file has {', '.join(known)}")
-    return wanted
 
 
 def _save(made, out):
@@ -52,8 +45,8 @@ def draw_figures(arguments):
         return
     if is_contexts and (statistics["test_kind"].values == "weat").any():
         made["forest"] = forest(statistics)
-    measure = _choose("measure", arguments.measure, statistics)
-    prior = _choose("prior", arguments.prior, statistics)
+    measure = arguments.measure and require_label(statistics, "measure", arguments.measure)
+    prior = arguments.prior and require_label(statistics, "prior", arguments.prior)
     made["heat-map"] = figures.heat_map(statistics, measure, prior)
     ratings = statistics.get("human_mean")
     if arguments.ratings:

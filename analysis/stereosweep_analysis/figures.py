@@ -12,6 +12,8 @@ from matplotlib.colors import TwoSlopeNorm
 from scipy import stats
 
 from .aggregate import order_by_domain
+from .labels import literal, source_name
+from .open import ResultError, require_label
 
 DIVERGING = "RdBu_r"
 UNDEFINED = "0.85"
@@ -31,7 +33,11 @@ MEASURE_NAMES = {
 
 
 def default_measure(statistics):
-    """ILPS* if it was measured, else what comes first."""
+    """ILPS* if it was measured, else what comes first. Raises ResultError where there are no scores."""
+    if "mean_pair_score" not in statistics:
+        raise ResultError(
+            "the dataset lacks mean_pair_score: heat map and scatter are of statistics of association and contexts runs"
+        )
     measures = [str(name) for name in statistics["measure"].values]
     return "ilps_star" if "ilps_star" in measures else measures[0]
 
@@ -41,15 +47,15 @@ def default_prior(statistics):
 
 
 def select(statistics, measure, prior):
-    """mean_pair_score [group, pair] of one measure and prior."""
+    """mean_pair_score [group, pair] of one measure and prior. Raises ResultError."""
+    require_label(statistics, "measure", measure)
+    require_label(statistics, "prior", prior)
     return statistics["mean_pair_score"].sel(measure=measure, prior=prior).transpose("group", "pair")
 
 
 def subtitle(statistics, measure, prior):
-    model = str(statistics.attrs.get("model", statistics.attrs.get("title", "")))
-    model = model.rstrip("/").rsplit("/", 1)[-1]
-    text = f"{model} · {MEASURE_NAMES.get(measure, measure)}"
-    return text if prior == "none" else f"{text} · prior “{prior}”"
+    text = f"{source_name(statistics)} · {literal(MEASURE_NAMES.get(measure, measure))}"
+    return text if prior == "none" else f"{text} · prior “{literal(prior)}”"
 
 
 def unit(statistics):
@@ -65,7 +71,7 @@ def _rows_of(statistics, scores):
     if kinds is not None and (kinds == "group").any():
         rows = rows[kinds == "group"]
     if len(rows) > MAX_ROWS:
-        strength = np.nan_to_num(np.abs(scores.values[rows]).max(axis=1))
+        strength = np.nan_to_num(np.abs(scores.values[rows])).max(axis=1)
         rows = np.sort(rows[np.argsort(-strength, kind="stable")[:MAX_ROWS]])
     return order_by_domain(statistics, rows)
 
@@ -95,11 +101,12 @@ def heat_map(statistics, measure=None, prior=None):
     image = axes.imshow(
         np.ma.masked_invalid(values), aspect="auto", cmap=DIVERGING, norm=TwoSlopeNorm(0.0, -limit, limit)
     )
-    axes.set_yticks(range(len(rows)), statistics["group"].values[rows], fontsize=8)
-    axes.set_xticks(range(values.shape[1]), statistics["pair_left"].values, rotation=50, ha="right", fontsize=9)
+    axes.set_yticks(range(len(rows)), map(literal, statistics["group"].values[rows]), fontsize=8)
+    poles = [list(map(literal, statistics[side].values)) for side in ("pair_left", "pair_right")]
+    axes.set_xticks(range(values.shape[1]), poles[0], rotation=50, ha="right", fontsize=9)
     axes.tick_params(length=0)
     top = axes.secondary_xaxis("top")
-    top.set_xticks(range(values.shape[1]), statistics["pair_right"].values, rotation=50, ha="left", fontsize=9)
+    top.set_xticks(range(values.shape[1]), poles[1], rotation=50, ha="left", fontsize=9)
     top.tick_params(length=0)
     for spine in [*axes.spines.values(), *top.spines.values()]:
         spine.set_visible(False)
@@ -110,7 +117,8 @@ def heat_map(statistics, measure=None, prior=None):
         if first > 0:
             axes.axhline(first - 0.5, color="white", linewidth=2.5)
         axes.text(
-            values.shape[1] - 0.35, (first + end - 1) / 2, domain, va="center", fontsize=8, style="italic", color="0.3"
+            values.shape[1] - 0.35, (first + end - 1) / 2, literal(domain), va="center", fontsize=8, style="italic",
+            color="0.3",
         )
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.02, extend="both")
     label = f"trait-pair score ({unit(statistics)}): red leans to the pole above, blue to the one below"
@@ -148,8 +156,8 @@ def _name_extremes(axes, x, y, names, count, middle):
             taken.append(place)
             to_left = x[index] > middle
             axes.annotate(
-                names[index], (x[index], y[index]), xytext=(-6 if to_left else 6, 3), textcoords="offset points",
-                ha="right" if to_left else "left", fontsize=7.5, color="0.25",
+                literal(names[index]), (x[index], y[index]), xytext=(-6 if to_left else 6, 3),
+                textcoords="offset points", ha="right" if to_left else "left", fontsize=7.5, color="0.25",
             )  # fmt: skip
         if len(taken) == count:
             return
@@ -168,7 +176,7 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
     for number, dimension in enumerate(dict.fromkeys(dimensions)):
         cells = good & (dimensions == dimension)[np.newaxis, :]
         axes.scatter(
-            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=dimension or unnamed,
+            x_all[cells], scores.values[cells], s=26, alpha=0.75, linewidths=0, label=literal(dimension) or unnamed,
             color=colors[number % len(colors)], marker=markers[number % len(markers)],
         )  # fmt: skip
     axes.axhline(0, color="0.6", linewidth=0.8)

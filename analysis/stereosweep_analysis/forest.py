@@ -7,7 +7,8 @@ matplotlib.use("Agg")  # no display where jobs run
 import matplotlib.pyplot as plt
 import numpy as np
 
-from .open import ResultError
+from .labels import literal, source_name
+from .open import ResultError, require_label
 
 COMBINED = ("combined_effect", "low", "high", "log10_p_two_sided")
 SAMPLES = ("mean_effect", "effect_deviation", "permutation_p")
@@ -30,8 +31,8 @@ def weat_columns(statistics, variance=None, estimator=None):
     rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
     if not rows:
         raise ResultError("no test compares two target sets: nothing to draw a forest of")
-    variance = variance or str(statistics.attrs["variance"])
-    estimator = estimator or str(statistics.attrs["estimator"])
+    variance = require_label(statistics, "variance", variance or str(statistics.attrs["variance"]))
+    estimator = require_label(statistics, "estimator", estimator or str(statistics.attrs["estimator"]))
     chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
     columns = {name: chosen[name].values for name in ("test", "test_title", *COMBINED, *SAMPLES, *FAMILY)}
     return {**columns, "max_t": chosen["adjusted_permutation_p"].sel(adjustment="max_t").values}
@@ -42,7 +43,7 @@ def _family_names(columns):
     families, sizes = columns["test_family"], columns["family_size"]
     if len(set(families)) == 1 and families[0]:
         return [""] * len(families), f"adjusted by max-T in the family “{families[0]}” of {sizes[0]}"
-    rows = [f"  [{family}, {size}]" if family else "  [no family]"
+    rows = [f"\n[{family}, {size}]" if family else "\n[no family]"
             for family, size in zip(families, sizes, strict=True)]  # fmt: skip
     return rows, "adjusted by max-T in its family [name, tests]"
 
@@ -80,7 +81,7 @@ def forest(statistics, variance=None, estimator=None):
         _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
     families, adjustment = _family_names(columns)
     rows = zip(columns["test"], columns["test_title"], families, strict=True)
-    names = [(f"{label}: {title}" if str(title) else str(label)) + family for label, title, family in rows]
+    names = [literal(f"{label}: {title}" if str(title) else label) + literal(family) for label, title, family in rows]
     axes.set_yticks(heights, names, fontsize=9)
     axes.set_ylim(-len(effect) + 0.4, 0.6)
     right = axes.secondary_yaxis("right")
@@ -97,13 +98,12 @@ def forest(statistics, variance=None, estimator=None):
         for spine in side.spines.values():
             spine.set_visible(False)
     axes.set_xlabel("effect size: to the right, X is nearer to A and Y to B", fontsize=9)
-    model = str(statistics.attrs.get("model", "")).rstrip("/").rsplit("/", 1)[-1]
     confidence = 100 * float(statistics.attrs["confidence"])
     axes.set_title(
-        f"Which associations do the word vectors hold?\n{model or 'static vectors'} · "
+        f"Which associations do the word vectors hold?\n{source_name(statistics)} · "
         f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples\n"
         "right: combined effect, its interval, p of the combined effect, p of relabelling the target words, the same\n"
-        f"{adjustment}",
+        f"{literal(adjustment, 120)}",
         fontsize=11, loc="left", pad=10,
     )  # fmt: skip
     return figure

@@ -18,6 +18,16 @@ class ResultError(Exception):
     """The file is not what it should be; the message says what to do."""
 
 
+def require_label(dataset, axis, wanted):
+    """`wanted`, if it is a label of the axis. Raises ResultError."""
+    if axis not in dataset.coords:
+        raise ResultError(f"the dataset has no axis '{axis}': is it what 'stereosweep stats' wrote?")
+    known = [str(label) for label in dataset[axis].values]
+    if wanted not in known:
+        raise ResultError(f"unknown {axis} '{wanted}': the file has {', '.join(known)}")
+    return wanted
+
+
 def find_file(path, ending, command):
     """`path` itself, or the one file of a run directory with `ending` (".h5" leaves statistics and vectors out)."""
     path = Path(path)
@@ -31,7 +41,8 @@ def find_file(path, ending, command):
         if ending != ".h5" or not candidate.name.endswith((STATISTICS_ENDING, VECTORS_ENDING))
     )
     if not found:
-        raise ResultError(f"'{path}' holds no *{ending}: run 'stereosweep {command} {path}' first")
+        only = " (contexts jobs have one, unless vectors.keep is none)" if ending == VECTORS_ENDING else ""
+        raise ResultError(f"'{path}' holds no *{ending}{only}: run 'stereosweep {command} {path}' first")
     if len(found) > 1:
         raise ResultError(f"'{path}' holds more than one *{ending}: name one of {[str(name) for name in found]}")
     return found[0]
@@ -81,9 +92,13 @@ def open_result(path, *, engine="h5netcdf", allow_incomplete=False):
     return _open(find_file(path, ".h5", "export"), "stereosweep", engine, allow_incomplete)
 
 
-def open_vectors(path, *, engine="h5netcdf"):
+def open_vectors(path, *, engine="h5netcdf", allow_incomplete=False):
     """Vectors that a contexts job kept (a directory or its contexts.vectors.h5). Raises ResultError."""
-    return _open(find_file(path, VECTORS_ENDING, "export"), "stereosweep", engine, False)
+    found = _open(find_file(path, VECTORS_ENDING, "export"), "stereosweep", engine, allow_incomplete)
+    if "vector" not in found:
+        found.close()
+        raise ResultError(f"'{path}' holds no vectors: name the run directory or its contexts{VECTORS_ENDING}")
+    return found
 
 
 def open_statistics(path, *, engine="h5netcdf"):

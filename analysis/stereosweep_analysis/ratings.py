@@ -18,11 +18,14 @@ def read_ratings(path, statistics):
     Columns: group (or group_in_groups_tsv_plural), pair, mean (or mean_recomputed, mean_published).
     Names are compared without regard to capitals. Raises ResultError.
     """
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        head = file.readline()
-        file.seek(0)
-        separator = next((candidate for candidate in "\t;," if candidate in head), "\t")
-        rows = list(csv.DictReader(file, delimiter=separator))
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            head = file.readline()
+            file.seek(0)
+            separator = next((candidate for candidate in "\t;," if candidate in head), "\t")
+            rows = list(csv.DictReader(file, delimiter=separator))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
     columns = rows[0].keys() if rows else ()
     group_column = next((name for name in GROUP_COLUMNS if name in columns), None)
     mean_column = next((name for name in MEAN_COLUMNS if name in columns), None)
@@ -39,9 +42,12 @@ def read_ratings(path, statistics):
         if np.isfinite(means[group, pair]):
             raise ResultError(f"'{path}' line {number}: '{row[group_column]}' is rated twice on '{row['pair']}'")
         try:
-            means[group, pair] = float(row[mean_column])
-        except (TypeError, ValueError) as error:
-            raise ResultError(f"'{path}' line {number}: '{row[mean_column]}' is no number") from error
+            mean = float(row[mean_column])
+        except (TypeError, ValueError):
+            mean = np.nan
+        if not np.isfinite(mean):
+            raise ResultError(f"'{path}' line {number}: '{row[mean_column]}' is no number")
+        means[group, pair] = mean
     if np.isnan(means).all():
         raise ResultError(f"'{path}' rates no group and trait pair of this result")
     coords = {"group": statistics["group"], "pair": statistics["pair"]}

@@ -72,3 +72,13 @@ def test_a_damaged_file_is_refused_before_it_is_opened(run, tmp_path):
         open_result(path)
     path.write_bytes((run / "association.h5").read_bytes()[:-128])  # as after a change by another program
     open_result(path).close()
+
+
+def test_other_measures_priors_and_results_are_refused(raw):
+    for arguments, message in [(("ilps_stars", "prior_word"), "unknown measure 'ilps_stars': known are ilps_first"),
+                               (("ilps_star", "prior"), "unknown prior 'prior': the file has prior_word")]:  # fmt: skip
+        with pytest.raises(ResultError, match=message):
+            aggregate.word_scores(raw, *arguments)
+    with pytest.raises(ResultError, match="lacks log_mass_initial"):
+        aggregate.mean_pair_scores(raw.drop_vars("log_mass_initial"), "ilps_star", "prior_word")
+    assert aggregate.word_scores(raw.drop_vars("log_mass_initial"), "ilps_first", "prior_word").notnull().any()

@@ -83,6 +83,7 @@ def test_ratings_as_spreadsheets_write_them(run, ratings, tmp_path, separator):
         ("group\tpair\tmean\nwomen\tcold - warm\tmuch\n", "line 2"),
         ("group\tpair\tmean\nwomen\tcold - warm\t1\nwomen\tcold - warm\t2\n", "rated twice"),
         ("group\tpair\tmean\nwomen\tcold - warm\n", "is no number"),
+        ("group\tpair\tmean\nwomen\tcold - warm\tinf\n", "'inf' is no number"),
         ("group\tpair\tmean\nrobots\tcold - warm\t3\n", "rates no group"),
         ("", "lacks a column"),
     ],
@@ -91,6 +92,13 @@ def test_bad_ratings_are_refused(run, tmp_path, content, message):
     (tmp_path / "bad.tsv").write_text(content)
     with pytest.raises(ResultError, match=message):
         read_ratings(tmp_path / "bad.tsv", open_statistics(run))
+
+
+def test_other_encodings_and_missing_tables_are_refused(run, tmp_path):
+    (tmp_path / "latin.tsv").write_bytes("group\tpair\tmean\nété\tcold - warm\t3\n".encode("latin-1"))
+    for name in ("latin.tsv", "nothing.tsv"):
+        with pytest.raises(ResultError, match="cannot be read as a table in UTF-8"):
+            read_ratings(tmp_path / name, open_statistics(run))
 
 
 def test_errors_are_one_line(run, tmp_path, capsys):

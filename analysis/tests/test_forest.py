@@ -83,7 +83,7 @@ def test_declared_families_stand_beside_their_tests(statistics):
     declared = {"test_family": ("test", ["taste", "", "", "sex"]), "family_size": ("test", [1, 0, 0, 1])}
     figure = forest(statistics.assign(declared))
     text = texts_of(figure)
-    for part in ("C1: flowers  [taste, 1]", "C8: science  [no family]", "C3  [sex, 1]", "in its family [name, tests]"):
+    for part in ("C1: flowers\n[taste, 1]", "C8: science\n[no family]", "C3\n[sex, 1]", "in its family [name, tests]"):
         assert part in text, part
     plt.close(figure)
 
@@ -104,7 +104,7 @@ def test_other_statistics_are_refused(statistics):
 def test_vectors_beside_a_result_are_opened_by_name(tmp_path):
     for name, schema in [("contexts.h5", "contexts"), ("contexts.vectors.h5", "contexts.vectors")]:
         attributes = {"schema": f"stereosweep/{schema}", "schema_version": "1.0", "complete": 1}
-        xr.Dataset({"status": ("test", [0])}, attrs=attributes).to_netcdf(tmp_path / name, engine="h5netcdf")
+        xr.Dataset({"vector": ("test", [0.5])}, attrs=attributes).to_netcdf(tmp_path / name, engine="h5netcdf")
     with open_result(tmp_path) as result, open_vectors(tmp_path) as vectors:
         assert result.attrs["schema"] == "stereosweep/contexts"
         assert vectors.attrs["schema"] == "stereosweep/contexts.vectors"
@@ -133,3 +133,44 @@ def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
     assert "CEAT of single words" in figure.axes[0].get_title(loc="left")
     assert any("effect size" in axis.get_xlabel() for axis in figure.axes)
     plt.close(figure)
+
+
+def test_names_are_no_formulas_and_do_not_fill_the_figure(statistics, tmp_path):
+    names = ["é $x^{2$", "scores", "$a$", "n" * 300]
+    figure = forest(statistics.assign_coords(test=names, test_title=("test", ["5 $ or $6", "", "$", "t" * 300])))
+    figure.savefig(tmp_path / "odd.png")
+    text = texts_of(figure)
+    assert r"é \$x^{2\$: 5 \$ or \$6" in text and "n" * 59 + "…" in text, text
+    assert figure.axes[0].get_position().width > 0.2
+    plt.close(figure)
+
+
+def test_an_unfinished_run_is_said(statistics):
+    for complete in (0, 1):
+        figure = forest(statistics.assign_attrs(source_complete=complete))
+        assert ("NOT complete" in texts_of(figure)) == (complete == 0)
+        plt.close(figure)
+
+
+def test_unknown_choices_are_refused(statistics):
+    with pytest.raises(ResultError, match="unknown variance 'papr': the file has paper, cohen, permutation"):
+        forest(statistics, variance="papr")
+    with pytest.raises(ResultError, match="unknown estimator 'x'"):
+        forest(statistics, estimator="x")
+    with pytest.raises(ResultError, match="heat map and scatter are of"):
+        heat_map(statistics)
+
+
+def test_vectors_are_asked_for_by_name(tmp_path):
+    attributes = {"schema": "stereosweep/contexts", "schema_version": "1.0", "complete": 1}
+    xr.Dataset({"status": ("test", [0])}, attrs=attributes).to_netcdf(tmp_path / "contexts.h5", engine="h5netcdf")
+    with pytest.raises(ResultError, match="holds no vectors"):
+        open_vectors(tmp_path / "contexts.h5")
+    with pytest.raises(ResultError, match=r"unless vectors\.keep is none"):
+        open_vectors(tmp_path)
+    attributes |= {"complete": 0}
+    path = tmp_path / "contexts.vectors.h5"
+    xr.Dataset({"vector": ("test", [0.5])}, attrs=attributes).to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(ResultError, match="allow_incomplete=True"):
+        open_vectors(tmp_path)
+    assert open_vectors(tmp_path, allow_incomplete=True).attrs["complete"] == 0
