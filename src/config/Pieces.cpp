@@ -76,8 +76,10 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
       searched += (searched.empty() ? "" : ", ") + path.string();
     }
   }
+  const auto known = names_in(roots_, kind);
   problems.add(user.place(key), "no piece '" + name + "' of the kind " + kind, "looked for " + searched,
-               suggest(name, names_in(roots_, kind), problems));
+               known.empty() ? "STEREOSWEEP_CONFIGS names the folder of the pieces, where the job lies elsewhere."
+                             : suggest(name, known, problems));
   return nullptr;
 }
 
