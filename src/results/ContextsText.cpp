@@ -47,7 +47,11 @@ std::string interval_text(const stats::RandomEffects& combined, int digits = 3) 
 std::string families_text(const ContextsResult& result) {
   std::vector<std::string> parts;
   for (const auto& family : result.families) {
-    parts.push_back(shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") + ")");
+    const auto without = std::count_if(family.tests.begin(), family.tests.end(), [&](auto test) {
+      return !result.summaries[test].combined[result.chosen].defined();
+    });
+    parts.push_back(shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") +
+                    (without > 0 ? ", " + std::to_string(without) + " without p" : "") + ")");
   }
   std::vector<std::string> outside;
   const auto families = family_of_tests(result);
@@ -178,6 +182,10 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top) {
       return std::abs(left.combined.effect) > std::abs(right.combined.effect);
     });
     const auto& test = result.tests[i];
+    if (words.empty()) {
+      text += test.label + ": no word of '" + test.sets[0] + "' has an effect\n\n";
+      continue;
+    }
     TextTable table({"word", "d", "interval", "p two-sided", "Holm", "BH", "BY"});
     for (std::size_t word = 0; word < std::min(top, words.size()); ++word) {
       const auto& combined = words[word].combined;

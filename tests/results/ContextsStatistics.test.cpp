@@ -268,6 +268,13 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
+  auto without = result;
+  without.summaries[3].combined[without.chosen] = {};
+  for (auto& word : without.summaries[2].words) {
+    word.combined = {};
+  }
+  EXPECT_NE(contexts_tests_text(without).find("first (2 tests, 1 without p)"), std::string::npos);
+  EXPECT_EQ(contexts_words_text(without, 3), "traits: no word of 'traits' has an effect\n\n");
 
   options.settings.families = {{"first", {"three", "one", "two", "out"}}};
   const auto declared = compute_contexts(*file, options);
