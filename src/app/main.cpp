@@ -9,6 +9,7 @@
 
 #include "app/Commands.hpp"
 #include "base/Error.hpp"
+#include "base/Printable.hpp"
 #include "base/Text.hpp"
 
 namespace {
@@ -78,13 +79,13 @@ int main(int argc, char** argv) {
   try {
     return checked(run_command(argc, argv));
   } catch (const stereosweep::base::Error& error) {
-    std::cerr << "stereosweep: " << error.what() << '\n';
+    std::cerr << "stereosweep: " << stereosweep::base::printable(error.what()) << '\n';
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
     std::cerr << "stereosweep: there is not enough memory\n";
     return static_cast<int>(ExitCode::error);
   } catch (const std::exception& error) {
-    std::cerr << "stereosweep: " << error.what() << '\n';
+    std::cerr << "stereosweep: " << stereosweep::base::printable(error.what()) << '\n';
     return static_cast<int>(ExitCode::error);
   }
 }

@@ -1,14 +1,17 @@
 #include "base/Error.hpp"
 
+#include "base/Printable.hpp"
+
 namespace stereosweep::base {
 
 std::string describe(std::string_view problem, std::string_view why, std::string_view suggestion) {
-  std::string text(problem);
+  constexpr std::size_t most = 2000;  // bytes: what a file holds is quoted here, and a hostile one holds megabytes
+  std::string text = excerpt(problem, most);
   if (!why.empty()) {
-    text.append(" (").append(why).append(")");
+    text.append(" (").append(excerpt(why, most)).append(")");
   }
   if (!suggestion.empty()) {
-    text.append(" ").append(suggestion);
+    text.append(" ").append(excerpt(suggestion, most));
   }
   return text;
 }

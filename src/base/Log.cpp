@@ -8,6 +8,8 @@
 #include <ctime>
 #include <string>
 
+#include "base/Printable.hpp"
+
 namespace stereosweep::base {
 namespace {
 
@@ -48,7 +50,7 @@ void log(LogLevel level, std::string_view message) {
   if (log_rank >= 0) {
     line += " rank " + std::to_string(log_rank);
   }
-  line.append(" ").append(name_of(level)).append(": ").append(message).append("\n");
+  line.append(" ").append(name_of(level)).append(": ").append(printable(message)).append("\n");
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
   if (log_file >= 0) {
     written = ::write(log_file, line.data(), line.size());

@@ -30,6 +30,15 @@ TEST(Json, DeepNestingEndsAtTheLimitNotInTheStack) {
   EXPECT_THROW(parse_json(std::string(33, '[') + std::string(33, ']'), "x.json"), InputError);
 }
 
+TEST(Json, MessageDoesNotQuoteAMegabyte) {
+  try {
+    parse_json("{\"" + std::string(1000000, 'a') + "\" 1}", "x.json");
+    FAIL() << "nothing thrown";
+  } catch (const InputError& error) {
+    EXPECT_LT(std::string(error.what()).size(), 5000u);
+  }
+}
+
 TEST(Json, MessageNamesTheFile) {
   try {
     parse_json("{", "config.json");
