@@ -21,6 +21,14 @@ constexpr auto qwen2_expression =
 
 std::string place(const base::FileSet& files, const std::string& name) { return files.directory() + "/" + name; }
 
+/// What a document was built from: a message about it names all files that its fault may be in.
+std::string place_of_all(const base::FileSet& files, std::vector<std::string> names) {
+  if (files.find("tokenizer_config.json") != nullptr) {
+    names.emplace_back("tokenizer_config.json");
+  }
+  return place(files, base::join(names, " with "));
+}
+
 /// Builds documents for directories without tokenizer.json.
 class Builder {
  public:
@@ -275,10 +283,10 @@ Definition read_definition(const base::FileSet& files) {
     return {path, base::parse_json(file->text(), path), std::nullopt};
   }
   if (files.find("vocab.txt") != nullptr) {
-    return {place(files, "vocab.txt"), Builder(files).bert(), std::nullopt};
+    return {place_of_all(files, {"vocab.txt"}), Builder(files).bert(), std::nullopt};
   }
   if (files.find("vocab.json") != nullptr && files.find("merges.txt") != nullptr) {
-    return {place(files, "vocab.json"), Builder(files).pairs(), std::nullopt};
+    return {place_of_all(files, {"vocab.json", "merges.txt"}), Builder(files).pairs(), std::nullopt};
   }
   if (files.find("tokenizer.model") != nullptr) {
     return read_piece_definition(files);

@@ -1,13 +1,16 @@
 #include "tokenizer/Field.hpp"
 
 #include "base/Error.hpp"
+#include "base/Printable.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
 
 void Field::refuse(std::string_view problem, std::string_view why) const {
-  throw base::InputError(base::Place{*file_, 0, path_}.text() + ": " + base::describe(problem, why));
+  // A key of the file may stand in the path, and be as long as it likes.
+  throw base::InputError(base::Place{*file_, 0, base::excerpt(path_, 300)}.text() + ": " +
+                         base::describe(problem, why));
 }
 
 const base::Json& Field::object() const {

@@ -114,7 +114,10 @@ Json TokenizerConfig::added_tokens(const Vocabulary& vocabulary) const {
     const auto content = token["content"].get<std::string>();
     const auto known = vocabulary.find(content);
     if (!content.empty() && id != (known ? static_cast<std::size_t>(*known) : next)) {
-      Field(settings_, path_, "added_tokens_decoder")
+      const auto list = field().find("added_tokens_decoder");
+      const bool is_listed = list && list->json().contains(std::to_string(id));
+      const auto other = files_.directory() + "/added_tokens.json";
+      Field(settings_, is_listed ? path_ : other, is_listed ? "added_tokens_decoder" : content)
           .refuse(base::json_quote(content) + " has id " + std::to_string(id),
                   known ? "the vocabulary has it as " + std::to_string(*known)
                         : "the next free id is " + std::to_string(next));

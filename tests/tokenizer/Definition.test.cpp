@@ -58,6 +58,30 @@ TEST(Definition, NamesWhatIsMissing) {
       ThrowsMessage<base::InputError>(HasSubstr("tokenizer.model")));
 }
 
+TEST(Definition, NamesTheFileThatAFaultIsIn) {
+  const auto complaint = [](const std::vector<std::pair<std::string, std::string>>& more) {
+    std::vector<std::pair<std::string, std::string>> all = {{"vocab.json", words_as_json},
+                                                            {"config.json", R"({"model_type":"gpt2"})"}};
+    all.insert(all.end(), more.begin(), more.end());
+    try {
+      Tokenizer::from_files(files_with(all));
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(complaint({{"merges.txt", "Ġ b\n"}}), HasSubstr("/vocab.json with merges.txt:model.merges[0]"));
+  EXPECT_THAT(complaint({{"merges.txt", merges}, {"added_tokens.json", R"({"<x>":77})"}}),
+              HasSubstr("/added_tokens.json:<x>: \"<x>\" has id 77"));
+  EXPECT_THAT(complaint({{"merges.txt", merges},
+                         {"tokenizer_config.json", R"({"added_tokens_decoder":{"77":{"content":"<x>"}}})"}}),
+              HasSubstr("/tokenizer_config.json:added_tokens_decoder: \"<x>\" has id 77"));
+  EXPECT_THAT(complaint({{"merges.txt", merges},
+                         {"tokenizer_config.json", R"({"added_tokens_decoder":{"9":{"content":"<x>","special":1}}})"}}),
+              HasSubstr("tokenizer_config.json:added_tokens"));
+  EXPECT_THAT(complaint({{"merges.txt", std::string(1000000, 'b') + " b\n"}}).size(), testing::Lt(5000U));
+}
+
 TEST(NamedToken, IsATextOrAnObject) {
   EXPECT_EQ(find_named_token(files_with({{"tokenizer_config.json", R"({"mask_token":"<m>"})"}}), "mask_token"), "<m>");
   EXPECT_EQ(
