@@ -150,7 +150,10 @@ auto as_input(const std::filesystem::path& path, std::uint64_t bytes, Read&& rea
   try {
     return read();
   } catch (const base::Error& error) {
-    throw base::InputError(error.what());
+    const std::string what = error.what();
+    const auto name = "'" + path.string() + "'";
+    throw base::InputError(what.find(name) != std::string::npos ? what
+                                                                : base::describe("cannot read " + name, what, remedy));
   }
 }
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "results/Digest.hpp"
 #include "results/Reader.hpp"
+#include "results/Seal.hpp"
 #include "results/SyntheticRun.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -190,6 +192,27 @@ TEST_F(ExportTest, AFailedExportLeavesTheOldFile) {
               ThrowsMessage<base::Error>(HasSubstr("damaged")));
   EXPECT_EQ(base::read_file(directory_ / "a.h5"), before);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1) << "a partial file stays";
+}
+
+TEST_F(ExportTest, DamageThatHdf5FindsIsToldWithTheFilesName) {
+  write("a.h5", 7);
+  auto content = base::read_file(directory_ / "a.h5");
+  content.resize(content.size() - seal_bytes);
+  int refused = 0;
+  for (auto at = content.find("OHDR"); at != std::string::npos; at = content.find("OHDR", at + 1)) {
+    auto damaged = content;
+    damaged[at + 8] = static_cast<char>(damaged[at + 8] ^ 1);
+    const auto path = directory_ / "damaged.h5";
+    std::ofstream(path, std::ios::binary) << damaged;
+    append_seal(path);
+    try {
+      const ResultFile file(path);
+    } catch (const base::InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("damaged.h5"));
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(ExportTest, OtherFilesAreRefused) {
