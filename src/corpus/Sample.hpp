@@ -46,7 +46,7 @@ std::string_view reason_of(LineFault fault);
 struct BadLine {
   std::string file;
   std::uint64_t line_offset = 0;
-  auto operator<=>(const BadLine&) const = default;
+  auto operator<=>(const BadLine&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes <=> for a 0
 };
 struct BadLines {
   static constexpr std::size_t most_listed = 5;
