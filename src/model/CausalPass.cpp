@@ -130,12 +130,11 @@ at::Tensor CausalPass::before_attention(const CausalLayer& layer, const at::Tens
   return normed ? normalized(states, *layer.attention_norm) : states;
 }
 
-CausalPass::Projected CausalPass::project(const CausalLayer& layer, const at::Tensor& normed) const {
+Projected CausalPass::project(const CausalLayer& layer, const at::Tensor& normed) const {
   const auto queries = layer.query_key_value ? specification_.num_heads * specification_.head_width : 0;
   const auto keys = specification_.num_key_heads * specification_.head_width;
   const auto all = layer.query_key_value ? layer.query_key_value->apply(normed) : layer.key_value->apply(normed);
-  return {queries > 0 ? all.slice(1, 0, queries) : at::Tensor(), all.slice(1, queries, queries + keys),
-          all.slice(1, queries + keys, queries + 2 * keys)};
+  return split(all, queries, keys);
 }
 
 // Norm and turn of queries or keys, in place.

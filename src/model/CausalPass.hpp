@@ -13,6 +13,7 @@
 
 #include "model/CausalSpecification.hpp"
 #include "model/CausalWeights.hpp"
+#include "model/Projected.hpp"
 #include "model/Rotary.hpp"
 #include "model/TokenTree.hpp"
 #include "model/TreeAttention.hpp"
@@ -46,11 +47,6 @@ class CausalPass {
     std::int64_t size = 0;
     std::map<std::int64_t, std::unique_ptr<TreeAttention::Queries>> queries;  // by window
     std::vector<Turns> turns;                                                 // by rotary, for operators only
-  };
-  struct Projected {
-    at::Tensor query;  // undefined where the layer's product leaves it out
-    at::Tensor key;
-    at::Tensor value;
   };
 
   Group group_of(std::vector<std::int64_t> rows) const;

@@ -7,6 +7,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,10 +50,16 @@ std::vector<Number> filled_up(std::vector<Number> values, Number filler, const a
   return values;
 }
 
-// Whether the first layer's products run once per distinct token: where a second layer follows (the last one keeps
+// The tokens for which the first layer's products run once each: where a second layer follows (the last one keeps
 // queries apart) and at least a quarter of the tokens are repeats; less is not worth the copies.
-bool shares_first_layer(const DistinctTokens& distinct, int layer, const at::Device& device) {
-  return layer > 1 && kernels_on(device) == Kernels::own_kernels && distinct.ids.size() * 4 <= distinct.rows.size() * 3;
+std::optional<DistinctTokens> first_layer_tokens(std::span<const query::TokenId> ids,
+                                                 std::span<const std::int32_t> positions, int layer,
+                                                 const at::Device& device) {
+  if (layer <= 1 || kernels_on(device) == Kernels::operators) {
+    return std::nullopt;
+  }
+  auto distinct = find_distinct(ids, positions);
+  return distinct.ids.size() * 4 <= distinct.rows.size() * 3 ? std::optional(std::move(distinct)) : std::nullopt;
 }
 
 void check(const Packed& batch, const EncoderShape& shape, std::int64_t words, int layer,
@@ -122,28 +129,22 @@ at::Tensor Encoder::attend_timed(const at::Tensor& query, const at::Tensor& key,
 at::Tensor Encoder::run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens,
                                     const Segments& segments) const {
   const auto& layer = weights_.layers.front();
-  const auto width = config_.hidden;
   const auto all = layer.query_key_value->apply(distinct).index_select(0, tokens);
-  return finish_layer(layer,
-                      {all.slice(1, 0, width), all.slice(1, width, 2 * width), all.slice(1, 2 * width, 3 * width)},
-                      distinct.index_select(0, tokens), segments);
+  return finish_layer(layer, split(all, config_.hidden, config_.hidden), distinct.index_select(0, tokens), segments);
 }
 
 at::Tensor Encoder::run_layer(const LayerWeights& layer, const at::Tensor& states, const Segments& segments,
                               const at::Tensor* rows) const {
-  const auto width = config_.hidden;
   const auto kept = rows == nullptr ? states : states.index_select(0, *rows);
-  if (layer.query_key_value) {
-    const auto all = layer.query_key_value->apply(states);
-    const auto query = all.slice(1, 0, width);
-    return finish_layer(layer,
-                        {rows == nullptr ? query : query.index_select(0, *rows), all.slice(1, width, 2 * width),
-                         all.slice(1, 2 * width, 3 * width)},
-                        kept, segments);
+  const auto width = layer.query_key_value ? config_.hidden : 0;
+  auto projected =
+      split((layer.query_key_value ? layer.query_key_value : layer.key_value)->apply(states), width, config_.hidden);
+  if (!projected.query.defined()) {
+    projected.query = layer.query->apply(kept);
+  } else if (rows != nullptr) {
+    projected.query = projected.query.index_select(0, *rows);
   }
-  const auto both = layer.key_value->apply(states);
-  return finish_layer(layer, {layer.query->apply(kept), both.slice(1, 0, width), both.slice(1, width, 2 * width)}, kept,
-                      segments);
+  return finish_layer(layer, projected, kept, segments);
 }
 
 at::Tensor Encoder::finish_layer(const LayerWeights& layer, const Projected& projected, const at::Tensor& kept,
@@ -163,12 +164,11 @@ at::Tensor Encoder::hidden(const Packed& batch, int layer, std::span<const std::
   const auto few_borders = rows_before(borders, rows);
   const auto ids = filled_up(batch.ids, batch.ids.front(), device);
   const auto positions = filled_up(positions_of(batch), std::int32_t{0}, device);
-  auto distinct = find_distinct(ids, positions);
-  const bool shared = shares_first_layer(distinct, layer, device);
+  const auto shared = first_layer_tokens(ids, positions, layer, device);
   Staging staging;
-  const auto input_ids = staging.add(shared ? filled_up(distinct.ids, distinct.ids.front(), device) : ids);
-  const auto input_positions = staging.add(shared ? filled_up(distinct.positions, std::int32_t{0}, device) : positions);
-  const auto input_rows = staging.add(shared ? distinct.rows : std::vector<std::int32_t>{});
+  const auto input_ids = staging.add(shared ? filled_up(shared->ids, shared->ids.front(), device) : ids);
+  const auto input_positions = staging.add(shared ? filled_up(shared->positions, std::int32_t{0}, device) : positions);
+  const auto input_rows = staging.add(shared ? shared->rows : std::vector<std::int32_t>{});
   const auto wanted = staging.add(filled_up(std::vector<std::int32_t>(rows.begin(), rows.end()), 0, device));
   const auto all_begin = staging.add(borders);
   const auto few_begin = staging.add(few_borders);

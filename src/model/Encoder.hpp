@@ -6,15 +6,9 @@
 #include "model/Attention.hpp"
 #include "model/EncoderWeights.hpp"
 #include "model/MaskedModel.hpp"
+#include "model/Projected.hpp"
 
 namespace stereosweep::model {
-
-/// What attention takes.
-struct Projected {
-  at::Tensor query;
-  at::Tensor key;
-  at::Tensor value;
-};
 
 class Encoder : public MaskedModel {
  public:
