@@ -24,13 +24,14 @@ Activation read_activation(const ConfigFields& fields) {
   if (name == "gelu" || name == "gelu_python") {
     return Activation::gelu;
   }
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") {
+  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") {
     return Activation::gelu_tanh;
   }
   if (name == "relu") {
     return Activation::relu;
   }
-  fields.refuse("hidden_act", "\"" + name + "\" is not supported", "gelu, gelu_new, gelu_pytorch_tanh and relu are");
+  fields.refuse("hidden_act", "\"" + name + "\" is not supported",
+                "gelu, gelu_new, gelu_fast, gelu_pytorch_tanh and relu are");
 }
 
 // Settings that would change the numbers and that no supported model has.

@@ -44,7 +44,7 @@ VARIANTS = {
     "gpt_bigcode": ("gpt_bigcode", GPT2),
     "gpt_bigcode, keys for all": ("gpt_bigcode", GPT2 | dict(multi_query=False)),
     "gpt_neox": ("gpt_neox", NEOX),
-    "gpt_neox, odd part turns": ("gpt_neox", NEOX | dict(hidden_size=40, rope_parameters=dict(
+    "gpt_neox, odd part turns": ("gpt_neox", NEOX | dict(hidden_size=40, hidden_act="gelu_fast", rope_parameters=dict(
         rope_type="default", rope_theta=5000.0, partial_rotary_factor=0.3))),
     "gpt_neox sequential": ("gpt_neox", NEOX | dict(use_parallel_residual=False, attention_bias=False)),
     "gpt_neox linear, tied": ("gpt_neox", NEOX | dict(tie_word_embeddings=True, rope_parameters=dict(

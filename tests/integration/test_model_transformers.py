@@ -102,7 +102,7 @@ def compare(model, directory, sequences):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu"])
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu"])
 def test_activations(family, activation, tmp_path):
     model = tiny_model(family, hidden_act=activation)
     save(model, tmp_path)

@@ -89,7 +89,7 @@ Activation read_activation(const ConfigFields& fields, const char* key, const ch
   if (name == "gelu" || name == "gelu_python") {
     return Activation::gelu;
   }
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_python_tanh") {
+  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh" || name == "gelu_python_tanh") {
     return Activation::gelu_tanh;
   }
   if (name == "relu") {
@@ -99,7 +99,7 @@ Activation read_activation(const ConfigFields& fields, const char* key, const ch
     return Activation::silu;
   }
   fields.refuse(key, "\"" + name + "\" is not supported",
-                "gelu, gelu_new, gelu_pytorch_tanh, relu, silu and swish are");
+                "gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu, silu and swish are");
 }
 
 void set_window(std::int64_t window, CausalSpecification& specification) {
