@@ -188,10 +188,10 @@ def families(checklist):
     return last
 
 
-def start_run(checklist, job, output, ranks, device=None, environment=None):
+def start_run(checklist, job, output, ranks, device=None, environment=None, settings=()):
     program = checklist.args.bundle / "bin" / "stereosweep"
     command = [program, "run", ROOT / "jobs" / job, "--output", output, f"execution.device={device or checklist.args.device}",
-               *JOBS[job]]
+               *JOBS[job], *settings]
     if ranks > 1:
         command = [checklist.args.bundle / "bin" / "mpirun", "-np", ranks, *command]
     return checklist.run(*command, environment=environment, check=False)
@@ -225,6 +225,34 @@ def digests(checklist):
     if any(len(kinds) != 1 for kinds in found.values()):
         raise Failed(f"different digests: { {job: len(kinds) for job, kinds in found.items()} }")
     return "; ".join(f"{job} {min(kinds)[:12]}" for job, kinds in found.items()) + " on 1, 2, 4 ranks and after a kill"
+
+
+def half_precision(checklist):
+    """float16 on the device: one digest for 1 and 3 ranks, and log-probabilities near float32's."""
+    import h5py
+    import numpy
+    text = []
+    for job in JOBS:
+        found = []
+        for dtype, ranks in (("float16", 1), ("float16", 3), ("float32", 1)):
+            output = checklist.scratch / f"half-{job}-{dtype}-{ranks}"
+            shutil.rmtree(output, ignore_errors=True)
+            code, out = start_run(checklist, job, output, ranks, settings=[f"model.dtype={dtype}"])
+            if code:
+                raise Failed(f"{job} in {dtype} on {ranks} ranks: exit {code}: {' '.join(out.strip().splitlines()[-1:])[-200:]}")
+            with h5py.File(next(output.glob("*.h5"))) as file:
+                name = next(name for name in ("logprob", "option_logprob") if name in file)
+                found.append((digest_of(checklist, output), file[name][()]))
+        if found[0][0] != found[1][0]:
+            raise Failed(f"{job}: another digest on 3 ranks")
+        half, wide = found[0][1], found[2][1]
+        if not (numpy.isnan(half) == numpy.isnan(wide)).all():
+            raise Failed(f"{job}: float16 lacks numbers in other places")
+        far = float(numpy.nanmax(numpy.abs(half - wide)))
+        if not 0 < far < 0.05:
+            raise Failed(f"{job}: log-probabilities differ by {far:.2g} nat from float32's")
+        text.append(f"{job} {found[0][0][:12]} on 1 and 3 ranks, {far:.2g} nat from float32")
+    return "; ".join(text)
 
 
 def near_the_cpu(checklist):
@@ -388,6 +416,7 @@ def parts(checklist):
             ("right", "unit tests on the GPU", 150, lambda: unit_tests(checklist)),
             ("right", "raw numbers near the processor's", 90, lambda: near_the_cpu(checklist)),
             ("right", "digests", 120, lambda: digests(checklist)),
+            ("right", "float16", 90, lambda: half_precision(checklist)),
             ("right", "families against transformers", 240, lambda: families(checklist)),
             ("fast", "association, bert-large", 120, speed("association", "bert-large", 16384)),
             ("fast", "coreference, llama-1b", 150, speed("continuation", "llama-1b", 16384)),

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 
 import h5py
+import numpy
 import pytest
 import runs
 
@@ -35,6 +36,21 @@ def test_same_digest_with_other_blocks(reference, tmp_path, contexts):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"execution.contexts_per_block={contexts}", ranks=2)
     assert code == 0, err
     assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+@pytest.mark.parametrize("job, axis", [
+    ("10_planted.yaml", "axes.groups={file: abc_groups, only: [women, men]}"),
+    ("40_winoidentity.yaml", "axes.markers={file: winoidentity_markers, only: [Black, old]}")])
+def test_float16_has_one_digest_and_stays_near_float32(tmp_path, job, axis):
+    settings = ["execution.device=cpu", axis]
+    for name, dtype, ranks in (("one", "float16", 1), ("three", "float16", 3), ("wide", "float32", 1)):
+        code, _, err = runs.run(runs.ROOT / "jobs" / job, tmp_path / name, f"model.dtype={dtype}", *settings, ranks=ranks)
+        assert code == 0, err
+    assert runs.digest(tmp_path / "one") == runs.digest(tmp_path / "three")
+    half, wide = ([file["logprob"][()] for file in map(h5py.File, (tmp_path / name).glob("*.h5")) if "logprob" in file][0]
+                  for name in ("one", "wide"))
+    assert (numpy.isnan(half) == numpy.isnan(wide)).all()
+    assert 1e-5 < numpy.nanmax(numpy.abs(half - wide)) < 0.02  # of 5.8 nat at most
 
 
 def test_slow_rank_holds_up_nobody_and_changes_nothing(reference, tmp_path):
