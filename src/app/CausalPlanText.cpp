@@ -12,6 +12,7 @@
 #include "engine/ContinuationBorder.hpp"
 #include "model/CausalSize.hpp"
 #include "plan/BlockSample.hpp"
+#include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -157,11 +158,16 @@ void print_memory(std::ostream& out, const PlanRequest& request,
     plan_line(out, "memory") << "no model: the fake engine\n";
     return;
   }
-  const auto bytes_per_number = domain::size_of(request.job.model.dtype);
-  const auto memory = model::memory_of(*specification, bytes_per_number, request.job.execution.batch_tokens, 1);
+  const auto load = run::load_of(request.job, request.files, *specification);
+  const auto memory = model::memory_of(*specification, domain::size_of(request.job.model.dtype), load, 1);
   plan_line(out, "memory") << "about " << megabytes(static_cast<double>(memory.total())) << " per rank: weights "
                            << megabytes(static_cast<double>(memory.weights)) << ", a batch "
-                           << megabytes(static_cast<double>(memory.activations)) << "; libraries not counted\n";
+                           << megabytes(static_cast<double>(memory.activations));
+  if (memory.kept > 0) {
+    out << ", keys and values of " << with_thousands(static_cast<std::uint64_t>(load.kept.all))
+        << " rows of sampled answers " << megabytes(static_cast<double>(memory.kept));
+  }
+  out << "; libraries not counted\n";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "app/ModelPlan.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/Text.hpp"
 #include "model/CausalSize.hpp"
 #include "model/TensorSlice.hpp"
+#include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -39,9 +41,10 @@ std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
 }
 
 void print_choice(std::ostream& out, const model::CausalSpecification& model, const domain::Job& job,
-                  std::uint64_t bytes_per_number, std::uint64_t gpu_bytes) {
+                  const model::Load& load, std::uint64_t gpu_bytes) {
+  const auto bytes_per_number = domain::size_of(job.model.dtype);
   const auto given = job.execution.tensor_parallel;
-  const auto fitting = model::smallest_group(model, bytes_per_number, job.execution.batch_tokens, gpu_bytes);
+  const auto fitting = model::smallest_group(model, bytes_per_number, load, gpu_bytes);
   auto& line = plan_line(out, "choice");
   if (!fitting) {
     line << "no group fits GPUs of " << gibibytes(gpu_bytes)
@@ -56,7 +59,7 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
     plan_line(out, "REFUSED") << error.what() << '\n';
     return;
   }
-  const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, given);
+  const auto own = model::memory_of(model, bytes_per_number, load, given);
   if (own.total() > gpu_bytes) {
     plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
                                 << " per GPU; on a CPU node it needs that per rank\n";
@@ -65,8 +68,15 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
 
 }  // namespace
 
+bool has_tokenizer(const base::FileSet& files) {
+  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
+}
+
 void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes) {
   const auto model = model::read_causal_specification(files);
+  const auto load =
+      has_tokenizer(files) ? run::load_of(job, files, model) : model::Load{job.execution.batch_tokens, {}};
   const auto size = model::size_of(model);
   const auto bytes_per_number = domain::size_of(job.model.dtype);
   plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
@@ -84,15 +94,20 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   out << "; read once per node into shared memory\n";
   std::size_t shown = 0;
   for (const int ranks : model::tensor_parallel_choices(model)) {
-    const auto memory = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, ranks);
+    const auto memory = model::memory_of(model, bytes_per_number, load, ranks);
     plan_line(out, shown == 0 ? "per GPU" : "")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
-        << ", a batch of " << job.execution.batch_tokens << " tokens " << gibibytes(memory.activations) << ")\n";
+        << ", a batch of " << load.batch_tokens << " tokens " << gibibytes(memory.activations);
+    if (memory.kept > 0) {
+      out << ", " << base::with_thousands(static_cast<std::uint64_t>(load.kept.all)) << " rows of sampled answers "
+          << gibibytes(memory.kept);
+    }
+    out << ")\n";
     if (++shown == choices_shown) {
       break;
     }
   }
-  print_choice(out, model, job, bytes_per_number, gpu_bytes);
+  print_choice(out, model, job, load, gpu_bytes);
 }
 
 }  // namespace stereosweep::app

@@ -9,6 +9,9 @@
 
 namespace stereosweep::app {
 
+/// Whether prompts can be tokenized: what is asked can then be counted, too.
+bool has_tokenizer(const base::FileSet& files);
+
 /// Size, memory per rank for every group size that the model can be cut into, and the smallest that fits
 /// `gpu_bytes`. Throws InputError for settings that are not supported.
 void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes);

@@ -63,11 +63,6 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   return request;
 }
 
-bool has_tokenizer(const base::FileSet& files) {
-  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
-  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
-}
-
 void plan_job(const domain::Job& job, const Request& request) {
   if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
       contexts != nullptr && !contexts->needs_model()) {

@@ -21,9 +21,6 @@
 namespace stereosweep::engine {
 namespace {
 
-// A batch's rows are forgotten layer by layer, a wave's are remembered in all layers until it ends.
-constexpr std::int64_t batches_per_wave = 16;
-
 CausalLimits limits_of(const model::CausalShape& shape) {
   return {{shape.num_layers, shape.ids, shape.max_tokens}, shape.vocabulary, shape.has_head};
 }

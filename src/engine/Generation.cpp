@@ -16,6 +16,7 @@
 #include "engine/SoftmaxRow.hpp"
 #include "engine/TreeBuilder.hpp"
 #include "engine/VectorPools.hpp"
+#include "model/TreeTiles.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -59,17 +60,49 @@ std::size_t common_prefix(const std::vector<TokenId>& left, const std::vector<To
   return static_cast<std::size_t>(end - left.begin());
 }
 
-// Rows that a request may add to the tree of the one before it.
-std::int64_t most_rows(const Request& request, std::size_t shared) {
-  return std::ssize(request.opening->ids) - static_cast<std::int64_t>(shared) + request.asked->max_new_tokens;
+// Neighbours that grow together, and what they remember at most.
+struct WaveRange {
+  BatchRange requests;
+  model::KeptRows kept;
+};
+
+// A text's own tokens lie in blocks; its last token does not run.
+model::KeptRows rows_of(const Request& request, std::size_t shared) {
+  const auto own = std::ssize(request.opening->ids) - static_cast<std::int64_t>(shared);
+  return {own, own + model::whole_blocks(std::max(0, request.asked->max_new_tokens - 1))};
+}
+
+// No wave remembers more than `wave_rows`, unless one text alone does.
+std::vector<WaveRange> cut_waves(std::span<const Request> requests, std::int64_t wave_rows) {
+  std::vector<WaveRange> waves;
+  for (std::size_t number = 0; number < requests.size(); ++number) {
+    if (!waves.empty()) {
+      const auto shared = common_prefix(requests[number - 1].opening->ids, requests[number].opening->ids);
+      const auto more = rows_of(requests[number], shared);
+      auto& wave = waves.back();
+      if (wave.kept.all + more.all <= wave_rows) {
+        wave.kept.prompts += more.prompts;
+        wave.kept.all += more.all;
+        wave.requests.last = number + 1;
+        continue;
+      }
+    }
+    waves.push_back({{number, number + 1}, rows_of(requests[number], 0)});
+    waves.back().kept.all += model::slots_per_block;  // the prompts' last block may not be full
+  }
+  return waves;
 }
 
 // Texts that grow together.
 class Wave {
  public:
-  Wave(const GenerationParts& parts, std::span<const Request> requests, std::span<query::Answer> answers,
-       query::EngineCounts& counts)
-      : parts_(parts), requests_(requests), answers_(answers), counts_(counts), memory_(parts.model.remember()) {}
+  Wave(const GenerationParts& parts, std::span<const Request> requests, std::int64_t most_rows,
+       std::span<query::Answer> answers, query::EngineCounts& counts)
+      : parts_(parts),
+        requests_(requests),
+        answers_(answers),
+        counts_(counts),
+        memory_(parts.model.remember(most_rows)) {}
 
   void run() {
     plant();
@@ -240,21 +273,22 @@ class Wave {
 
 }  // namespace
 
+model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
+                               std::int64_t wave_rows) {
+  model::KeptRows most;
+  for (const auto& wave : cut_waves(distinct_requests(queries, openings), wave_rows)) {
+    most.prompts = std::max(most.prompts, wave.kept.prompts);
+    most.all = std::max(most.all, wave.kept.all);
+  }
+  return most;
+}
+
 void generate(const GenerationParts& parts, std::span<const query::Query> queries, std::span<const Opening> openings,
               std::span<query::Answer> answers, query::EngineCounts& counts) {
   const auto requests = distinct_requests(queries, openings);
-  for (std::size_t first = 0; first < requests.size();) {
-    auto last = first + 1;
-    auto rows = most_rows(requests[first], 0);
-    for (; last < requests.size(); ++last) {
-      const auto shared = common_prefix(requests[last - 1].opening->ids, requests[last].opening->ids);
-      rows += most_rows(requests[last], shared);
-      if (rows > parts.wave_rows) {
-        break;
-      }
-    }
-    Wave(parts, std::span(requests).subspan(first, last - first), answers, counts).run();
-    first = last;
+  for (const auto& wave : cut_waves(requests, parts.wave_rows)) {
+    const auto [first, last] = wave.requests;
+    Wave(parts, std::span(requests).subspan(first, last - first), wave.kept.all, answers, counts).run();
   }
 }
 

@@ -31,18 +31,18 @@ at::Tensor grown(const at::Tensor& old, std::vector<std::int64_t> shape, const a
 
 }  // namespace
 
-BlockAttention::BlockAttention(AttentionRule rule, int layers, const at::TensorOptions& options)
+BlockAttention::BlockAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
     : rule_(std::move(rule)),
       options_(options),
       padded_width_(lanes::round_up(rule_.width)),
-      layers_(static_cast<std::size_t>(layers)) {}
+      most_blocks_(whole_blocks(size.most_rows) / slots_per_block),
+      layers_(static_cast<std::size_t>(size.layers)) {}
 
 void BlockAttention::reserve(std::int64_t blocks) {
   if (blocks <= capacity_) {
     return;
   }
-  const bool first = capacity_ == 0;
-  capacity_ = first ? blocks : std::max(blocks, capacity_ + capacity_ / 2 + 1);
+  capacity_ = grown_capacity(blocks, capacity_, most_blocks_);
   for (auto& layer : layers_) {
     layer.keys = grown(layer.keys, {capacity_, rule_.num_key_heads, padded_width_, lanes::width}, options_);
     layer.values = grown(layer.values, {capacity_, rule_.num_key_heads, lanes::width, padded_width_}, options_);

@@ -9,7 +9,7 @@ namespace stereosweep::model {
 
 class BlockAttention : public TreeAttention {
  public:
-  BlockAttention(AttentionRule rule, int layers, const at::TensorOptions& options);
+  BlockAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options);
 
   void grow(const TokenTree& tree) override;
   std::int64_t rows() const override { return static_cast<std::int64_t>(allocator_.slots().size()); }
@@ -35,6 +35,7 @@ class BlockAttention : public TreeAttention {
   AttentionRule rule_;
   at::TensorOptions options_;
   std::int64_t padded_width_;
+  std::int64_t most_blocks_ = 0;
   std::int64_t capacity_ = 0;  ///< blocks
   SlotAllocator allocator_;
   std::vector<Kept> layers_;

@@ -64,8 +64,8 @@ void check_rows(std::span<const std::int64_t> rows, std::int64_t begin, std::int
   }
 }
 
-struct KeptRows : CausalModel::Memory {
-  explicit KeptRows(std::unique_ptr<TreeAttention> kept) : attention(std::move(kept)) {}
+struct KeptTree : CausalModel::Memory {
+  explicit KeptTree(std::unique_ptr<TreeAttention> kept) : attention(std::move(kept)) {}
   std::int64_t rows() const override { return attention->rows(); }
   std::unique_ptr<TreeAttention> attention;
 };
@@ -112,7 +112,7 @@ CausalBody::CausalBody(CausalSpecification specification, CausalWeights weights,
   }
 }
 
-std::unique_ptr<TreeAttention> CausalBody::attention(int layers) const {
+std::unique_ptr<TreeAttention> CausalBody::attention(const KeptSize& size) const {
   AttentionRule rule;
   rule.num_heads = specification_.num_heads;
   rule.num_key_heads = specification_.num_key_heads;
@@ -122,7 +122,7 @@ std::unique_ptr<TreeAttention> CausalBody::attention(int layers) const {
     rule.slopes = specification_.alibi_slopes;
     rule.alibi_is_scaled = specification_.alibi_is_scaled;
   }
-  return make_tree_attention(rule, layers, weights_.words.options(), settings_.kernels);
+  return make_tree_attention(rule, size, weights_.words.options(), settings_.kernels);
 }
 
 at::Tensor CausalBody::run(TreeAttention& attention, const TokenTree& tree, int layer,
@@ -140,7 +140,7 @@ at::Tensor CausalBody::hidden(const TokenTree& tree, int layer, std::span<const 
   if (rows.empty()) {
     return at::empty({0, shape_.hidden}, weights_.words.options());
   }
-  return run(*attention(1), tree, layer, rows);
+  return run(*attention({}), tree, layer, rows);
 }
 
 at::Tensor CausalBody::input_embeddings(std::span<const query::TokenId> ids) const {
@@ -161,13 +161,13 @@ at::Tensor CausalBody::logits(const at::Tensor& hidden) const {
   return logits;
 }
 
-std::unique_ptr<CausalModel::Memory> CausalBody::remember() const {
-  return std::make_unique<KeptRows>(attention(std::max(1, shape_.num_layers)));
+std::unique_ptr<CausalModel::Memory> CausalBody::remember(std::int64_t most_rows) const {
+  return std::make_unique<KeptTree>(attention({std::max(1, shape_.num_layers), most_rows}));
 }
 
 at::Tensor CausalBody::extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const {
   const c10::InferenceMode guard;
-  auto* kept = dynamic_cast<KeptRows*>(&memory);
+  auto* kept = dynamic_cast<KeptTree*>(&memory);
   STEREOSWEEP_ASSERT(kept != nullptr, "a memory belongs to the model that made it");
   check_tree(tree, shape_);
   check_rows(rows, memory.rows(), std::ssize(tree.ids));

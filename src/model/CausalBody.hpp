@@ -22,11 +22,11 @@ class CausalBody : public CausalModel {
   at::Tensor hidden(const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const override;
   at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
-  std::unique_ptr<Memory> remember() const override;
+  std::unique_ptr<Memory> remember(std::int64_t most_rows) const override;
   at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const override;
 
  private:
-  std::unique_ptr<TreeAttention> attention(int layers) const;
+  std::unique_ptr<TreeAttention> attention(const KeptSize& size) const;
   at::Tensor run(TreeAttention& attention, const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const;
 
   CausalSpecification specification_;

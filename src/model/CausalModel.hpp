@@ -59,7 +59,8 @@ class CausalModel {
   /// [rows, hidden] of the last layer -> [rows, vocabulary] float32. Needs a head.
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
-  virtual std::unique_ptr<Memory> remember() const = 0;
+  /// Of `most_rows` rows at most, if that is known, else 0: room beyond them is taken only as it must.
+  virtual std::unique_ptr<Memory> remember(std::int64_t most_rows) const = 0;
   /// The last hidden state of some of the rows from memory.rows() on; afterwards the whole tree is remembered. The tree
   /// must begin with what is remembered, and new tokens form new branches.
   virtual at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/TreeTiles.hpp"
+
 namespace stereosweep::model {
 namespace {
 
@@ -47,7 +49,7 @@ CausalSize size_of(const CausalSpecification& model) {
   return size;
 }
 
-RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, std::int64_t batch_tokens,
+RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, const Load& load,
                      int tensor_parallel) {
   const auto size = size_of(model);
   const auto ranks = number(tensor_parallel);
@@ -59,7 +61,11 @@ RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_n
   RankMemory memory;
   memory.tensor_parallel = tensor_parallel;
   memory.weights = (size.embedding + layers) * bytes_per_number;
-  memory.activations = number(batch_tokens) * size.activations * 4 + logits_bytes;
+  memory.activations = number(load.batch_tokens) * size.activations * 4 + logits_bytes;
+  const auto key_ranks = number(std::min<std::int64_t>(tensor_parallel, model.num_key_heads));
+  const auto padded = number(whole_blocks(model.head_width)) * (size.key_values / number(model.head_width));
+  memory.kept =
+      (number(load.kept.all) * (padded / key_ranks) + number(load.kept.prompts * model.hidden)) * bytes_per_number;
   return memory;
 }
 
@@ -78,9 +84,9 @@ std::vector<int> tensor_parallel_choices(const CausalSpecification& model, int m
 }
 
 std::optional<RankMemory> smallest_group(const CausalSpecification& model, std::uint64_t bytes_per_number,
-                                         std::int64_t batch_tokens, std::uint64_t memory_per_rank) {
+                                         const Load& load, std::uint64_t memory_per_rank) {
   for (const int ranks : tensor_parallel_choices(model)) {
-    const auto memory = memory_of(model, bytes_per_number, batch_tokens, ranks);
+    const auto memory = memory_of(model, bytes_per_number, load, ranks);
     if (memory.total() <= memory_per_rank) {
       return memory;
     }

@@ -24,12 +24,25 @@ struct RankMemory {
   int tensor_parallel = 1;
   std::uint64_t weights = 0;      ///< layers in slices, embeddings and head whole
   std::uint64_t activations = 0;  ///< of a batch, logits included
-  std::uint64_t total() const { return weights + activations; }
+  std::uint64_t kept = 0;         ///< of texts that grow: keys and values, and their prompts' states
+  std::uint64_t total() const { return weights + activations + kept; }
+};
+
+/// Rows of texts that grow together, each different beginning once.
+struct KeptRows {
+  std::int64_t prompts = 0;  ///< that run at once
+  std::int64_t all = 0;      ///< whose keys and values are remembered in all layers
+};
+
+/// What runs at once.
+struct Load {
+  std::int64_t batch_tokens = 0;
+  KeptRows kept;
 };
 
 /// Sizes of number: 2 or 4 bytes in the body; activations and logits are never less than float32.
-RankMemory memory_of(const CausalSpecification& specification, std::uint64_t bytes_per_number,
-                     std::int64_t batch_tokens, int tensor_parallel);
+RankMemory memory_of(const CausalSpecification& specification, std::uint64_t bytes_per_number, const Load& load,
+                     int tensor_parallel);
 
 /// Group sizes that the model can be cut into, ascending: every rank gets equally many query heads and equally wide
 /// feed-forward layers, and key heads are shared out or repeated evenly. At most `most`.
@@ -37,6 +50,6 @@ std::vector<int> tensor_parallel_choices(const CausalSpecification& specificatio
 
 /// The smallest group whose ranks have room; nothing where even the largest is too small.
 std::optional<RankMemory> smallest_group(const CausalSpecification& specification, std::uint64_t bytes_per_number,
-                                         std::int64_t batch_tokens, std::uint64_t memory_per_rank);
+                                         const Load& load, std::uint64_t memory_per_rank);
 
 }  // namespace stereosweep::model

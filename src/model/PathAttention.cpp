@@ -32,13 +32,16 @@ struct PathAttention::PathQueries : TreeAttention::Queries {
   std::int64_t count = 0;
 };
 
-PathAttention::PathAttention(AttentionRule rule, int layers, const at::TensorOptions& options)
-    : rule_(std::move(rule)), options_(options), layers_(static_cast<std::size_t>(layers)) {}
+PathAttention::PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
+    : rule_(std::move(rule)),
+      options_(options),
+      most_rows_(size.most_rows),
+      layers_(static_cast<std::size_t>(size.layers)) {}
 
 void PathAttention::grow(const TokenTree& tree) {
   rows_ = std::ssize(tree.ids);
   if (rows_ > capacity_) {
-    capacity_ = capacity_ == 0 ? rows_ : std::max(rows_, capacity_ + capacity_ / 2);
+    capacity_ = grown_capacity(rows_, capacity_, most_rows_);
     for (auto& layer : layers_) {
       for (auto* kept : {&layer.keys, &layer.values}) {
         auto wider = at::empty({capacity_, rule_.num_key_heads * rule_.width}, options_);

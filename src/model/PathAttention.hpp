@@ -10,7 +10,7 @@ namespace stereosweep::model {
 
 class PathAttention : public TreeAttention {
  public:
-  PathAttention(AttentionRule rule, int layers, const at::TensorOptions& options);
+  PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options);
 
   void grow(const TokenTree& tree) override;
   std::int64_t rows() const override { return rows_; }
@@ -47,6 +47,7 @@ class PathAttention : public TreeAttention {
   AttentionRule rule_;
   at::TensorOptions options_;
   std::int64_t rows_ = 0;
+  std::int64_t most_rows_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<Kept> layers_;
   at::Tensor alibi_;  ///< [heads, positions] on the device; undefined without alibi

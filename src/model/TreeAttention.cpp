@@ -12,16 +12,22 @@
 
 namespace stereosweep::model {
 
-std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, int layers,
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels) {
-  STEREOSWEEP_ASSERT(rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && layers > 0,
-                     "key heads must divide the heads");
+  STEREOSWEEP_ASSERT(
+      rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
+      "key heads must divide the heads");
   STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
   if (kernels == Kernels::own_kernels) {
     STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
-    return std::make_unique<BlockAttention>(rule, layers, options);
+    return std::make_unique<BlockAttention>(rule, size, options);
   }
-  return std::make_unique<PathAttention>(rule, layers, options);
+  return std::make_unique<PathAttention>(rule, size, options);
+}
+
+std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most) {
+  const auto roomy = capacity + capacity / 2;
+  return std::max(needed, most > 0 ? std::min(roomy, most) : roomy);
 }
 
 at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions) {

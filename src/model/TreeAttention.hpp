@@ -50,9 +50,18 @@ class TreeAttention {
   virtual at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const = 0;
 };
 
-/// `layers` layers are kept; with one, each layer of a forward pass takes the place of the one before.
-std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, int layers,
+/// What is kept: `layers` layers (with one, each layer of a forward pass takes the place of the one before), of
+/// `most_rows` rows at most if that is known, else 0. Room grows by halves up to them, and beyond them only as it must.
+struct KeptSize {
+  int layers = 1;
+  std::int64_t most_rows = 0;
+};
+
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels);
+
+/// Room for at least `needed` where there was room for `capacity`; `most`: as above.
+std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most);
 
 /// [heads, positions] float32: what alibi adds to the score of a key at each position.
 at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);

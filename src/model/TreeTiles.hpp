@@ -13,6 +13,11 @@ namespace stereosweep::model {
 
 constexpr std::int32_t slots_per_block = 16;
 
+/// `rows` rounded up to slots of whole blocks.
+constexpr std::int64_t whole_blocks(std::int64_t rows) {
+  return (rows + slots_per_block - 1) / slots_per_block * slots_per_block;
+}
+
 /// Gives every row of a growing tree its slot. The rows of the first call lie as they come. Later a branch goes on in
 /// its parent's block while there is room and else opens a block of its own, so that what one sequence generates lies
 /// together however many sequences grow in turn.

@@ -8,8 +8,11 @@
 #include <string>
 
 #include "base/Error.hpp"
-#include "model/CausalSize.hpp"
+#include "engine/Generation.hpp"
 #include "model/TensorSlice.hpp"
+#include "plan/BlockSample.hpp"
+#include "probe/MakeProbe.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -20,9 +23,9 @@ std::string gibibytes(std::uint64_t bytes) {
   return text;
 }
 
-std::string suggestion_of(const model::CausalSpecification& model, const domain::Job& job,
-                          std::uint64_t bytes_per_number, std::uint64_t memory) {
-  const auto group = model::smallest_group(model, bytes_per_number, job.execution.batch_tokens, memory);
+std::string suggestion_of(const model::CausalSpecification& model, const domain::Job& job, const model::Load& load,
+                          std::uint64_t memory) {
+  const auto group = model::smallest_group(model, domain::size_of(job.model.dtype), load, memory);
   if (group && group->tensor_parallel > job.execution.tensor_parallel) {
     return "execution.tensor_parallel: " + std::to_string(group->tensor_parallel) + " needs " +
            gibibytes(group->total()) + " per rank";
@@ -30,7 +33,40 @@ std::string suggestion_of(const model::CausalSpecification& model, const domain:
   return "take fewer ranks per node, a smaller execution.batch_tokens or a model.dtype of 16 bits";
 }
 
+std::string parts_of(const model::RankMemory& own, const model::Load& load) {
+  const auto batch = "weights " + gibibytes(own.weights) + ", a batch of " + std::to_string(load.batch_tokens) +
+                     " tokens " + gibibytes(own.activations);
+  return own.kept == 0
+             ? batch
+             : batch + ", " + std::to_string(load.kept.all) + " rows of sampled answers " + gibibytes(own.kept);
+}
+
 }  // namespace
+
+model::Load load_of(const domain::Job& job, const base::FileSet& small_files,
+                    const model::CausalSpecification& specification) {
+  constexpr std::uint64_t most_contexts = 2048;
+  model::Load load{job.execution.batch_tokens, {}};
+  const auto* rating = std::get_if<domain::Rating>(&job.probe);
+  if (rating == nullptr || rating->sampling.runs == 0 || rating->sampling.max_new_tokens == 0) {
+    return load;
+  }
+  const auto tokenizer = tokenizer::Tokenizer::from_files(small_files);
+  const auto probe = probe::make_probe(job, tokenizer);
+  const engine::CausalLimits limits{
+      {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens},
+      specification.vocabulary,
+      true};
+  for (const auto& block : plan::sample_blocks(probe->blocks(), most_contexts)) {
+    auto queries = probe->first(block).queries;
+    std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
+    const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
+    const auto kept = engine::most_kept_rows(queries, openings, engine::batches_per_wave * job.execution.batch_tokens);
+    load.kept.prompts = std::max(load.kept.prompts, kept.prompts);
+    load.kept.all = std::max(load.kept.all, kept.all);
+  }
+  return load;
+}
 
 std::uint64_t host_memory() {
   std::uint64_t total = 0;
@@ -57,26 +93,25 @@ void require_memory(const domain::Job& job, const base::FileSet& small_files, co
     return;
   }
   const auto model = model::read_causal_specification(small_files);
-  const auto bytes_per_number = domain::size_of(job.model.dtype);
   const auto ranks = static_cast<std::uint64_t>(memory.ranks);
   model::slice_of(model, {0, job.execution.tensor_parallel});  // refuses what cannot be cut
-  const auto own = model::memory_of(model, bytes_per_number, job.execution.batch_tokens, job.execution.tensor_parallel);
+  const auto load = load_of(job, small_files, model);
+  const auto own = model::memory_of(model, domain::size_of(job.model.dtype), load, job.execution.tensor_parallel);
   if (memory.gpu > 0 && own.total() > memory.gpu) {
     throw base::InputError(base::describe(
         "the model does not fit the GPU: it needs " + gibibytes(own.total()) + " of " + gibibytes(memory.gpu),
-        "weights " + gibibytes(own.weights) + ", a batch of " + std::to_string(job.execution.batch_tokens) +
-            " tokens " + gibibytes(own.activations),
-        suggestion_of(model, job, bytes_per_number, memory.gpu)));
+        parts_of(own, load), suggestion_of(model, job, load, memory.gpu)));
   }
   const auto shared = memory.ranks > 1 ? memory.stored : 0;
   const auto needed = (memory.gpu > 0 ? 0 : ranks * own.total()) + shared;
   if (memory.host > 0 && needed > memory.host) {
     const auto left = memory.host > shared ? (memory.host - shared) / ranks : 0;
-    throw base::InputError(base::describe(
-        "the model does not fit the node: its " + std::to_string(memory.ranks) +
-            (memory.ranks == 1 ? " rank needs " : " ranks need ") + gibibytes(needed) + " of " + gibibytes(memory.host),
-        gibibytes(own.total()) + " per rank" + (shared > 0 ? ", " + gibibytes(shared) + " shared" : ""),
-        suggestion_of(model, job, bytes_per_number, left)));
+    throw base::InputError(base::describe("the model does not fit the node: its " + std::to_string(memory.ranks) +
+                                              (memory.ranks == 1 ? " rank needs " : " ranks need ") +
+                                              gibibytes(needed) + " of " + gibibytes(memory.host),
+                                          gibibytes(own.total()) + " per rank: " + parts_of(own, load) +
+                                              (shared > 0 ? "; " + gibibytes(shared) + " shared" : ""),
+                                          suggestion_of(model, job, load, left)));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "model/CausalSize.hpp"
 
 namespace stereosweep::run {
 
@@ -18,6 +19,11 @@ struct NodeMemory {
 
 /// `host` of this machine.
 std::uint64_t host_memory();
+
+/// What a causal job's batches take: execution.batch_tokens, and the rows that sampled answers keep while they grow (in
+/// some blocks spread over the job; 0 where nothing is sampled). Throws InputError.
+model::Load load_of(const domain::Job& job, const base::FileSet& small_files,
+                    const model::CausalSpecification& specification);
 
 /// Throws InputError with the numbers where the job's model is larger than what there is in all: it could only fail
 /// later, slower and with less to say. Masked models pass.

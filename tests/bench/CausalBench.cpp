@@ -136,7 +136,7 @@ void measure_step(const CausalBody& body, std::int64_t sequences, double weight_
   for (std::int64_t i = 0; i < sequences; ++i) {
     add_branch(work, -1, 50);
   }
-  const auto memory = body.remember();
+  const auto memory = body.remember(0);
   body.extend(*memory, work.tree, {});
   std::vector<int> ends;
   for (std::int64_t i = 0; i < sequences; ++i) {

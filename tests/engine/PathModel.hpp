@@ -11,6 +11,7 @@
 
 #include "base/Random.hpp"
 #include "model/CausalModel.hpp"
+#include "model/TreeTiles.hpp"
 
 namespace stereosweep::engine::testing {
 
@@ -92,7 +93,11 @@ class PathModel : public model::CausalModel {
     return logits;
   }
 
-  std::unique_ptr<Memory> remember() const override { return std::make_unique<Remembered>(); }
+  std::unique_ptr<Memory> remember(std::int64_t most_rows) const override {
+    auto memory = std::make_unique<Remembered>();
+    memory->most_rows = most_rows;
+    return memory;
+  }
 
   at::Tensor extend(Memory& memory, const model::TokenTree& tree, std::span<const std::int64_t> rows) const override {
     auto& remembered = dynamic_cast<Remembered&>(memory);
@@ -106,16 +111,21 @@ class PathModel : public model::CausalModel {
       EXPECT_TRUE(branch.first >= first || branch.first + branch.length <= first) << "a remembered branch grew";
     }
     remembered.ids = tree.ids;
-    largest_memory = std::max(largest_memory, remembered.rows());
+    remembered.allocator.grow(tree);
+    const auto slots = std::int64_t{remembered.allocator.num_blocks()} * model::slots_per_block;
+    EXPECT_LE(slots, model::whole_blocks(remembered.most_rows)) << "more than was announced";
+    largest_memory = std::max(largest_memory, slots);
     return states(tree, layers, rows);
   }
 
-  mutable std::int64_t largest_memory = 0;   ///< rows
+  mutable std::int64_t largest_memory = 0;   ///< slots of rows
   mutable std::int64_t largest_product = 0;  ///< logits
 
  private:
   struct Remembered : Memory {
     std::vector<query::TokenId> ids;
+    std::int64_t most_rows = 0;
+    model::SlotAllocator allocator;
     std::int64_t rows() const override { return std::ssize(ids); }
   };
 

@@ -232,7 +232,7 @@ TEST(CausalBodyOnGpu, EverySettingAgreesWithThePlainForward) {
           << name << ", layer " << layer;
       EXPECT_TRUE(body.hidden(tree, layer, all_rows(tree)).equal(states)) << "the bits must repeat";
     }
-    const auto memory = body.remember();
+    const auto memory = body.remember(0);
     at::Tensor last;
     for (const std::size_t end : {4, 5, 9, 10}) {
       const auto part = beginning(tree, end);
@@ -369,7 +369,7 @@ TEST(CausalBody, GrowingInStepsIsTheWholeTree) {
       const CausalBody body(specification, testing::weights_of(model, at::kFloat), {0, kernels});
       const auto all = body.hidden(tree, body.shape().num_layers, all_rows(tree));
       for (const auto& ends : cuts) {
-        const auto memory = body.remember();
+        const auto memory = body.remember(0);
         for (const auto end : ends) {
           const auto part = beginning(tree, end);
           const auto first = memory->rows();
@@ -395,7 +395,7 @@ TEST(CausalBody, SequencesThatGrowInTurn) {
   TokenTree tree;
   add_branch(tree, -1, 21, random);
   add_branch(tree, -1, 3, random);
-  const auto memory = body.remember();
+  const auto memory = body.remember(0);
   body.extend(*memory, tree, {});
   std::vector<int> ends = {0, 0, 1, 1, 1};
   std::vector<at::Tensor> steps;

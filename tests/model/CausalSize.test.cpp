@@ -62,27 +62,40 @@ TEST(CausalSizeTest, ChoosesTheSmallestGroupThatHasRoom) {
   const auto model = llama_70b();
   EXPECT_THAT(tensor_parallel_choices(model, 16), ElementsAre(1, 2, 4, 8, 16));
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-  const auto on_80 = smallest_group(model, 2, 16384, 80 * gib);
+  const auto on_80 = smallest_group(model, 2, {16384, {}}, 80 * gib);
   ASSERT_TRUE(on_80.has_value());
   EXPECT_EQ(on_80->tensor_parallel, 2);  // 131 GiB of bfloat16 weights
   EXPECT_LE(on_80->total(), 80 * gib);
-  const auto on_24 = smallest_group(model, 2, 16384, 24 * gib);
+  const auto on_24 = smallest_group(model, 2, {16384, {}}, 24 * gib);
   ASSERT_TRUE(on_24.has_value());
   EXPECT_GT(on_24->tensor_parallel, 4);
-  EXPECT_FALSE(smallest_group(model, 2, 16384, gib).has_value());
+  EXPECT_FALSE(smallest_group(model, 2, {16384, {}}, gib).has_value());
 }
 
 TEST(CausalSizeTest, SlicesAddUpToTheWhole) {
   const auto model = mixtral();
   const auto size = size_of(model);
-  const auto whole = memory_of(model, 2, 1, 1);
+  const auto whole = memory_of(model, 2, {1, {}}, 1);
   EXPECT_EQ(whole.weights, (size.embedding + size.layers) * 2);
-  const auto part = memory_of(model, 2, 1, 4);
+  const auto part = memory_of(model, 2, {1, {}}, 4);
   EXPECT_EQ(part.weights, (size.embedding + size.layers / 4) * 2);
   // 16 ranks and 8 key heads: every key head lies on two ranks.
-  const auto repeated = memory_of(model, 2, 1, 16);
+  const auto repeated = memory_of(model, 2, {1, {}}, 16);
   EXPECT_EQ(repeated.weights,
             (size.embedding + size.layers / 16 + size.key_values * 4096 / 8 - size.key_values * 4096 / 16) * 2);
+}
+
+// 80 layers of 8 key heads of 128 numbers, keys and values, two bytes each; states of 8,192 numbers.
+TEST(CausalSizeTest, CountsWhatTextsThatGrowRemember) {
+  const auto model = llama_70b();
+  EXPECT_EQ(memory_of(model, 2, {16384, {}}, 1).kept, 0U);
+  const std::uint64_t row = std::uint64_t{80} * 8 * 128 * 2 * 2;
+  const std::uint64_t states = std::uint64_t{100} * 8192 * 2;
+  EXPECT_EQ(memory_of(model, 2, {16384, {100, 1000}}, 1).kept, 1000 * row + states);
+  EXPECT_EQ(memory_of(model, 2, {16384, {100, 1000}}, 4).kept, 1000 * row / 4 + states);
+  EXPECT_EQ(memory_of(model, 2, {16384, {100, 1000}}, 16).kept, 1000 * row / 8 + states) << "key heads are repeated";
+  EXPECT_EQ(memory_of(model, 2, {16384, {100, 1000}}, 1).total() - memory_of(model, 2, {16384, {}}, 1).total(),
+            1000 * row + states);
 }
 
 TEST(CausalSizeTest, RefusesCutsThatDoNotFit) {

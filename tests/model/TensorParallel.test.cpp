@@ -146,7 +146,7 @@ class TensorParallelTest : public ::testing::Test {
     const auto found = sliced->logits(sliced->hidden(tree(), sliced->shape().num_layers, rows));
     EXPECT_GT(expected.std().item<double>(), 0.1);
     EXPECT_LT(found.sub(expected).abs().max().item<double>(), tolerance);
-    const auto memory = sliced->remember();
+    const auto memory = sliced->remember(0);
     const auto grown = sliced->logits(sliced->extend(*memory, tree(), rows));
     EXPECT_LT(grown.sub(expected).abs().max().item<double>(), tolerance);
   }

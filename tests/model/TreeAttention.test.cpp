@@ -225,7 +225,7 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-          const auto attention = make_tree_attention(one.rule, 1, numbers.query.options(), kernels);
+          const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), kernels);
           attention->grow(tree);
           attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
           const auto queries = attention->choose(tree, rows, one.window);
@@ -259,7 +259,7 @@ TEST(TreeAttentionOnGpu, AgreesWithPlainAttentionOnTheCpu) {
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         const auto query = numbers.query.to(at::kCUDA);
-        const auto attention = make_tree_attention(one.rule, 1, query.options(), Kernels::operators);
+        const auto attention = make_tree_attention(one.rule, {1, 0}, query.options(), Kernels::operators);
         attention->grow(tree);
         attention->keep(0, 0, std::ssize(rows), numbers.key.to(at::kCUDA), numbers.value.to(at::kCUDA));
         const auto queries = attention->choose(tree, rows, one.window);
@@ -284,7 +284,7 @@ TEST(TreeAttention, FewRowsAreThoseOfAll) {
     const auto some = numbers.query.index_select(0, at::tensor(few));
     const auto plain = plain_attention(tree, few, one, some, numbers.key, numbers.value, 0.3);
     for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-      const auto attention = make_tree_attention(one.rule, 2, some.options(), kernels);
+      const auto attention = make_tree_attention(one.rule, {2, 0}, some.options(), kernels);
       attention->grow(tree);
       attention->keep(1, 0, std::ssize(tree.ids), numbers.key, numbers.value);
       const auto queries = attention->choose(tree, few, one.window);
@@ -305,7 +305,7 @@ TEST(TreeAttention, GrowsBranchByBranch) {
   const auto rows = all_rows(whole);
   const auto plain = plain_attention(whole, rows, one, numbers.query, numbers.key, numbers.value, 0.25);
   for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-    const auto attention = make_tree_attention(one.rule, 2, numbers.query.options(), kernels);
+    const auto attention = make_tree_attention(one.rule, {2, 0}, numbers.query.options(), kernels);
     TokenTree tree;
     for (std::size_t branch = 0; branch < whole.branches.size(); ++branch) {
       const auto& added = whole.branches[branch];
@@ -335,7 +335,7 @@ TEST(TreeAttention, ExtremeScoresStayFinite) {
   one.rule.width = 64;
   auto numbers = random_numbers(one.rule, std::ssize(tree.ids), at::kFloat);
   numbers.query.mul_(300);
-  const auto attention = make_tree_attention(one.rule, 1, numbers.query.options(), Kernels::own_kernels);
+  const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
   attention->grow(tree);
   attention->keep(0, 0, std::ssize(tree.ids), numbers.key, numbers.value);
   const auto queries = attention->choose(tree, all_rows(tree), 0);

@@ -23,9 +23,18 @@ base::FileSet llama_7b() {
   return files;
 }
 
+// The same with a tokenizer of words.
+base::FileSet llama_7b_with_words() {
+  auto files = llama_7b();
+  files.add("tokenizer.json", base::to_shared(R"({"version": "1.0", "added_tokens": [], "normalizer": null,
+    "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+    "model": {"type": "WordLevel", "vocab": {"a": 0, "x": 1, "y": 2, "?": 3}, "unk_token": "?"}})"));
+  return files;
+}
+
 std::string refusal(const domain::Job& job, const NodeMemory& memory) {
   try {
-    require_memory(job, llama_7b(), memory);
+    require_memory(job, llama_7b_with_words(), memory);
   } catch (const base::InputError& error) {
     return error.what();
   }
@@ -49,6 +58,33 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   job.model.dtype = domain::Dtype::float32;
   job.execution.tensor_parallel = 2;
   EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
+}
+
+// A block asks one prompt of two words, three answers: 2 + 3 x 2,048 rows, and 16 of the prompt's block, of 32 layers,
+// 2 x 4,096 numbers of 4 bytes.
+TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
+  domain::Job job;
+  domain::Rating rating;
+  rating.identities = {{"x", "", "", ""}, {"y", "", "", ""}};
+  rating.traits = {{"kind", "warmth", domain::RatedTrait::Polarity::positive, ""}};
+  rating.questions = {{.label = "q", .style = "formal", .text = "a {identity}"}};
+  rating.scale = {{.text = "x", .value = 0}, {.text = "y", .value = 1}};
+  rating.frame = "{question}";
+  rating.sampling.runs = 3;
+  rating.sampling.max_new_tokens = 2048;
+  job.probe = rating;
+  EXPECT_THAT(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}),
+              AllOf(HasSubstr("does not fit the node"), HasSubstr("weights 25.1 GiB"),
+                    HasSubstr("6162 rows of sampled answers 6.0 GiB")));
+  EXPECT_THAT(refusal(job, {.ranks = 1, .host = 0, .gpu = 30 * gib, .stored = 13 * gib}),
+              HasSubstr("6162 rows of sampled answers 6.0 GiB"));
+  EXPECT_EQ(refusal(job, {.ranks = 1, .host = 64 * gib, .gpu = 0, .stored = 13 * gib}), "");
+  job.execution.batch_tokens = 256;  // 4,096 rows: one text and its prompt
+  EXPECT_EQ(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}), "");
+  rating.sampling.runs = 0;
+  job.probe = rating;
+  job.execution.batch_tokens = 1024;
+  EXPECT_EQ(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}), "");
 }
 
 TEST(MemoryCheckTest, RefusesWhatCannotBeCutBeforeWeightsAreRead) {
