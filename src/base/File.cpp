@@ -15,6 +15,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "base/WriteFailure.hpp"
 
 namespace stereosweep::base {
 namespace {
@@ -41,7 +42,8 @@ class Descriptor {
 };
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action) {
-  throw Error(describe("cannot " + std::string(action) + " " + path.string(), std::strerror(errno)));
+  const auto failure = explain_write_failure(path, errno);
+  throw Error(describe("cannot " + std::string(action) + " " + path.string(), failure.why, failure.advice));
 }
 
 std::uint64_t regular_size(const Descriptor& file, const std::filesystem::path& path) {

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <string>
 
@@ -16,6 +18,7 @@ namespace {
 std::atomic<int> log_rank{-1};
 std::atomic<LogLevel> log_level{LogLevel::info};
 std::atomic<int> log_file{-1};
+std::atomic<bool> log_file_failed{false};
 
 std::string_view name_of(LogLevel level) {
   constexpr std::array<std::string_view, 4> names = {"debug", "info", "warning", "error"};
@@ -31,9 +34,15 @@ void set_log_level(LogLevel level) { log_level = level; }
 void set_log_file(std::string_view path) {
   const int descriptor =
       path.empty() ? -1 : ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int reason = errno;
   const int before = log_file.exchange(descriptor);
+  log_file_failed = false;
   if (before >= 0) {
     ::close(before);
+  }
+  if (descriptor < 0 && !path.empty()) {
+    log(LogLevel::warning,
+        "cannot open " + std::string(path) + " (" + std::strerror(reason) + "): only standard error has the messages");
   }
 }
 
@@ -54,6 +63,10 @@ void log(LogLevel level, std::string_view message) {
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
   if (log_file >= 0) {
     written = ::write(log_file, line.data(), line.size());
+    if (written != static_cast<ssize_t>(line.size()) && !log_file_failed.exchange(true)) {
+      log(LogLevel::warning, std::string("the run's file 'log' lacks lines from here on (") + std::strerror(errno) +
+                                 "): standard error has them");
+    }
   }
 }
 

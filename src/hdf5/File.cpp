@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/Error.hpp"
+#include "base/WriteFailure.hpp"
 
 namespace stereosweep::hdf5 {
 
@@ -201,7 +202,8 @@ void File::finish() {
     ::close(descriptor);
   }
   if (!synced) {
-    throw base::Error(base::describe(problem, std::strerror(reason)));
+    const auto failure = base::explain_write_failure(path_, reason);
+    throw base::Error(base::describe(problem, failure.why, failure.advice));
   }
 }
 

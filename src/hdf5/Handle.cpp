@@ -2,12 +2,11 @@
 
 #include <hdf5.h>
 
-#include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/WriteFailure.hpp"
 
 namespace stereosweep::hdf5 {
 
@@ -22,37 +21,44 @@ herr_t collect(unsigned /*level*/, const H5E_error2_t* entry, void* data) {
   return 0;
 }
 
-/// "file write failed: time = ..., filename = ..., errno = 28, error message = 'No space left on device', buf = 0x..."
-/// without all that a user cannot act on.
-std::string system_reason(const std::string& line) {
-  constexpr std::string_view mark = "error message = '";
+/// What stands in quotes behind `mark`; empty if there is none.
+std::string quoted_behind(std::string_view mark, const std::string& line) {
   const auto start = line.find(mark);
   const auto end = start == std::string::npos ? start : line.find('\'', start + mark.size());
-  if (end == std::string::npos) {
-    return line;
-  }
-  const auto reason = line.substr(start + mark.size(), end - start - mark.size());
-  return line.substr(0, line.find(':')) + ": " + reason;
+  return end == std::string::npos ? "" : line.substr(start + mark.size(), end - start - mark.size());
 }
 
-std::string error_stack_text() {
+/// "file write failed: time = ..., filename = ..., errno = 28, error message = 'No space left on device', buf = 0x..."
+/// without all that a user cannot act on.
+base::WriteFailure system_reason(const std::string& line) {
+  const auto reason = quoted_behind("error message = '", line);
+  if (reason.empty()) {
+    return {line, ""};
+  }
+  const auto file = quoted_behind("name = '", line);  // also of "filename"
+  auto failure = base::explain_write_failure(file, reason);
+  failure.why = line.substr(0, line.find(':')) + (file.empty() ? "" : " of '" + file + "'") + ": " + failure.why;
+  return failure;
+}
+
+base::WriteFailure read_error_stack() {
   std::vector<std::string> lines;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &lines);
   H5Eclear2(H5E_DEFAULT);
   if (lines.empty()) {
-    return "no reason given";
+    return {"no reason given", ""};
   }
-  const auto first = system_reason(lines.front());
-  return lines.size() == 1 ? first : first + "; " + lines.back();
+  auto failure = system_reason(lines.front());
+  failure.why += lines.size() == 1 ? "" : "; " + lines.back();
+  return failure;
 }
 
 }  // namespace
 
 Id checked(Id value, std::string_view problem) {
   if (value < 0) {
-    const auto why = error_stack_text();
-    const bool full = why.find(std::strerror(ENOSPC)) != std::string::npos;
-    throw base::Error(base::describe(problem, "HDF5: " + why, full ? "make room and run the same command again" : ""));
+    const auto failure = read_error_stack();
+    throw base::Error(base::describe(problem, "HDF5: " + failure.why, failure.advice));
   }
   return value;
 }

@@ -12,6 +12,7 @@
 #include "base/Bytes.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/WriteFailure.hpp"
 
 namespace stereosweep::probe {
 namespace {
@@ -52,8 +53,10 @@ double inverse_length_of(std::span<const float> vector) {
 }
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path) {
-  throw base::Error(base::describe("cannot write '" + path.string() + "'", std::strerror(errno),
-                                   "make room and run the same command again: finished blocks are kept"));
+  const auto failure = base::explain_write_failure(path, errno);
+  throw base::Error(base::describe(
+      "cannot write '" + path.string() + "'", failure.why,
+      (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
 }
 
 void sync(const std::filesystem::path& path, int flags) {

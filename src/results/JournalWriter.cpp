@@ -13,6 +13,7 @@
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
+#include "base/WriteFailure.hpp"
 #include "results/Journal.hpp"
 #include "results/JournalFormat.hpp"
 
@@ -21,11 +22,10 @@ namespace format = journal_format;
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
-  const bool full = cause == ENOSPC || cause == EDQUOT;
-  throw base::Error(base::describe("cannot " + std::string(action) + " the journal " + path.string(),
-                                   std::strerror(cause),
-                                   full ? "make room and run the same command again: finished blocks are kept"
-                                        : "run the same command again: finished blocks are kept"));
+  const auto failure = base::explain_write_failure(path, cause);
+  throw base::Error(base::describe(
+      "cannot " + std::string(action) + " the journal " + path.string(), failure.why,
+      (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
 }
 
 void sync_directory(const std::filesystem::path& directory) {

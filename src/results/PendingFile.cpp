@@ -5,11 +5,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <system_error>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/WriteFailure.hpp"
 #include "results/Seal.hpp"
 
 namespace stereosweep::results {
@@ -26,7 +26,8 @@ PendingFile::~PendingFile() {
 
 void PendingFile::commit() {
   const auto fail = [&](const std::string& problem) {
-    throw base::Error(base::describe(problem, std::strerror(errno)));
+    const auto failure = base::explain_write_failure(target_, errno);
+    throw base::Error(base::describe(problem, failure.why, failure.advice));
   };
   append_seal(path_);
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {

@@ -16,6 +16,7 @@
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Sha256.hpp"
+#include "base/WriteFailure.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -77,7 +78,8 @@ void append_seal(const std::filesystem::path& file) {
     ::close(out);
   }
   if (!sealed) {
-    throw base::Error(base::describe("cannot write '" + file.string() + "'", std::strerror(reason)));
+    const auto failure = base::explain_write_failure(file, reason);
+    throw base::Error(base::describe("cannot write '" + file.string() + "'", failure.why, failure.advice));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "base/WriteFailure.hpp"
 #include "run/Environment.hpp"
 #include "run/StatusFile.hpp"
 
@@ -61,11 +62,13 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   std::error_code status;
   std::filesystem::create_directories(directory_, status);
   if (status) {
-    throw base::Error(base::describe("cannot create " + directory_.string(), status.message()));
+    const auto failure = base::explain_write_failure(directory_, status.value());
+    throw base::Error(base::describe("cannot create " + directory_.string(), failure.why, failure.advice));
   }
   lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock_ < 0) {
-    throw base::Error(base::describe("cannot write in " + directory_.string(), std::strerror(errno)));
+    const auto failure = base::explain_write_failure(directory_ / "lock", errno);
+    throw base::Error(base::describe("cannot write in " + directory_.string(), failure.why, failure.advice));
   }
   try {
     if (!take_lock(lock_, run_directory)) {
@@ -79,7 +82,8 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
         break;
       }
       if (errno != EEXIST) {
-        throw base::Error(base::describe("cannot create " + path(epoch_).string(), std::strerror(errno)));
+        const auto failure = base::explain_write_failure(path(epoch_), errno);
+        throw base::Error(base::describe("cannot create " + path(epoch_).string(), failure.why, failure.advice));
       }
     }
     for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {

@@ -197,18 +197,21 @@ def test_messages_of_a_closed_stream_reach_no_file_of_the_run(tmp_path, referenc
     assert runs.digest(tmp_path / "run") == reference
 
 
-def test_full_disk(tmp_path, reference):
+@pytest.mark.parametrize(
+    "limit, room, reason", [("size=96k", "size=16m", "make room"), ("nr_inodes=8", "nr_inodes=99", "no inodes are left")]
+)
+def test_full_disk(tmp_path, reference, limit, room, reason):
     output = tmp_path / "small"
     output.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", output], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", output], capture_output=True)
     if mounted.returncode != 0:
         pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
     try:
         code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
-        assert code == 1 and "No space left" in err, err
+        assert code == 1 and "No space left" in err and reason in err, err
         state = runs.status(output / "run")  # written although the disk is full
         assert state["state"] == "failed" and "No space left" in state["cause"]
-        subprocess.run(["mount", "-o", "remount,size=16m", output], check=True)
+        subprocess.run(["mount", "-o", "remount," + room, output], check=True)
         resume(output / "run", reference)
     finally:
         subprocess.run(["umount", output], check=True)
