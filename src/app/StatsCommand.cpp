@@ -122,6 +122,7 @@ int stats_command(const Arguments& arguments) {
   }
   const parallel::MpiSession session;
   const auto& world = session.world();
+  base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   if (world.size() == 1) {
     compute(*line, world);
     return static_cast<int>(base::ExitCode::done);

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <string>
 
+#include "base/LogOnce.hpp"
 #include "base/Printable.hpp"
 
 namespace stereosweep::base {
@@ -67,6 +68,12 @@ void log(LogLevel level, std::string_view message) {
       log(LogLevel::warning, std::string("the run's file 'log' lacks lines from here on (") + std::strerror(errno) +
                                  "): standard error has them");
     }
+  }
+}
+
+void log_once(LogLevel level, std::string_view message) {
+  if (log_rank <= 0) {
+    log(level, message);
   }
 }
 

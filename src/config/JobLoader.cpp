@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/File.hpp"
-#include "base/Log.hpp"
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "config/Fields.hpp"
 #include "config/JobReader.hpp"
@@ -138,8 +138,8 @@ void note_repeated_keys(const std::vector<std::string>& paths) {
     };
     const auto earlier = std::find_if(paths.begin(), later, is_replaced);
     if (!later->empty() && earlier != later) {
-      base::log(base::LogLevel::warning,
-                "the command line sets '" + *earlier + "' and then '" + *later + "': the last one counts");
+      base::log_once(base::LogLevel::warning,
+                     "the command line sets '" + *earlier + "' and then '" + *later + "': the last one counts");
     }
   }
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Log.hpp"
+#include "base/LogOnce.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "engine/DeviceMemory.hpp"
@@ -153,11 +153,12 @@ CausalPlan CausalEngine::planned(std::span<const query::Query> queries) const {
 
 void CausalEngine::warn_of_ignored_keys() {
   if (!settings_.ignored_keys.empty()) {
-    base::log(base::LogLevel::warning,
-              base::describe(
-                  "generation_config.json sets " + base::join(settings_.ignored_keys, ", ") + ", which are not obeyed",
-                  "a text follows its query's fields and the end tokens alone; transformers' generate would "
-                  "choose other tokens"));
+    base::log_once(
+        base::LogLevel::warning,
+        base::describe(
+            "generation_config.json sets " + base::join(settings_.ignored_keys, ", ") + ", which are not obeyed",
+            "a text follows its query's fields and the end tokens alone; transformers' generate would "
+            "choose other tokens"));
     settings_.ignored_keys.clear();
   }
 }

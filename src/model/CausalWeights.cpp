@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Log.hpp"
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "model/TensorReader.hpp"
 
@@ -307,10 +307,10 @@ class CausalReader {
       if (specification_.tied_head && at::equal(weights.head, weights.words)) {
         weights.head = weights.words;
       } else if (specification_.tied_head) {
-        base::log(base::LogLevel::warning,
-                  reader_.stored().at(name).file + ": " +
-                      describe("tensor " + json_quote(name) + " differs from the word embeddings",
-                               "config.json says tie_word_embeddings: the stored tensor counts"));
+        base::log_once(base::LogLevel::warning,
+                       reader_.stored().at(name).file + ": " +
+                           describe("tensor " + json_quote(name) + " differs from the word embeddings",
+                                    "config.json says tie_word_embeddings: the stored tensor counts"));
       }
     }
     if (names_.head_bias) {

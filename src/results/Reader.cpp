@@ -7,7 +7,7 @@
 #include "base/CallGuard.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Log.hpp"
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "base/Trial.hpp"
 #include "results/Layout.hpp"
@@ -136,11 +136,12 @@ void require_readable(const std::filesystem::path& path) {
   if (!failure.empty()) {
     throw base::InputError(base::describe("cannot read '" + path.string() + "'", failure, remedy));
   }
-  base::log(base::LogLevel::warning,
-            base::describe("'" + path.string() + "' has no seal",
-                           "it was changed by another program or written by an old version: changed numbers cannot "
-                           "be told from its own",
-                           remedy));
+  base::log_once(
+      base::LogLevel::warning,
+      base::describe("'" + path.string() + "' has no seal",
+                     "it was changed by another program or written by an old version: changed numbers cannot "
+                     "be told from its own",
+                     remedy));
 }
 
 /// The user named the file: what HDF5 says about it is an error of the input, and so is a crash in it.
