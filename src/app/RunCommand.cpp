@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Profile.hpp"
 #include "parallel/Coordinated.hpp"
+#include "parallel/Heartbeat.hpp"
 #include "parallel/MpiSession.hpp"
+#include "run/EarlyEnds.hpp"
 #include "run/Run.hpp"
 #include "run/Scorer.hpp"
 
@@ -53,16 +56,22 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
 }
 
 /// Other ranks wait for this one, which cannot go on: all end, with the cause in this rank's log.
-[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code) {
+[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code, parallel::Heartbeat* heartbeat) {
   base::log(base::LogLevel::error, error.what());
+  if (heartbeat != nullptr) {
+    heartbeat->say_last_words({code, error.what()});
+  }
   parallel::abort_all_ranks(static_cast<int>(code));
 }
 
-int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
+/// `heartbeat` outlives MPI, so that a rank that hangs in MPI's end is noticed, too.
+int execute(const run::RunRequest& request, run::SignalWatcher& signals,
+            std::unique_ptr<parallel::Heartbeat>& heartbeat) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   try {
-    const auto code = static_cast<int>(run::run_jobs(request, world, signals));
+    heartbeat = parallel::start_heartbeat(world, run::heartbeat_limits());
+    const auto code = static_cast<int>(run::run_jobs(request, world, signals, heartbeat.get()));
     if (base::profile::is_enabled() && world.rank() == 0) {
       std::cerr << base::profile::report();
     }
@@ -73,9 +82,9 @@ int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
     }
     return static_cast<int>(error.exit_code());
   } catch (const base::Error& error) {
-    abandon_ship(error, error.exit_code());
+    abandon_ship(error, error.exit_code(), heartbeat.get());
   } catch (const std::exception& error) {
-    abandon_ship(error, base::ExitCode::error);
+    abandon_ship(error, base::ExitCode::error, heartbeat.get());
   }
 }
 
@@ -87,7 +96,11 @@ int run_command(const Arguments& arguments) {
     return static_cast<int>(base::ExitCode::done);
   }
   run::SignalWatcher signals;
-  const int code = execute(*request, signals);
+  std::unique_ptr<parallel::Heartbeat> heartbeat;
+  const int code = execute(*request, signals, heartbeat);
+  if (heartbeat) {
+    parallel::leave_together(*heartbeat, code);
+  }
   if (run::Scorer::any_abandoned()) {
     std::cout.flush();
     ::_exit(code);  // a block that took too long is still in work: destroying what it uses would crash

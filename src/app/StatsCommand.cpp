@@ -13,8 +13,10 @@
 #include "base/Log.hpp"
 #include "config/JobLoader.hpp"
 #include "parallel/Coordinated.hpp"
+#include "parallel/Heartbeat.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/Reader.hpp"
+#include "run/EarlyEnds.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -106,6 +108,31 @@ void compute(const CommandLine& line, const parallel::Communicator& world) {
   std::cout << "\nwritten: " << request.target.string() << '\n';
 }
 
+/// `heartbeat` outlives MPI, as in a run.
+int compute_on_all_ranks(const CommandLine& line, std::unique_ptr<parallel::Heartbeat>& heartbeat) {
+  const parallel::MpiSession session;
+  const auto& world = session.world();
+  base::set_log_rank(world.size() > 1 ? world.rank() : -1);
+  if (world.size() == 1) {
+    compute(line, world);
+    return static_cast<int>(base::ExitCode::done);
+  }
+  try {
+    heartbeat = parallel::start_heartbeat(world, run::heartbeat_limits());
+    compute(line, world);
+    return static_cast<int>(base::ExitCode::done);
+  } catch (const parallel::SharedError& error) {
+    if (world.rank() == 0) {
+      base::log(base::LogLevel::error, error.what());
+    }
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {  // the other ranks may wait for this one
+    base::log(base::LogLevel::error, error.what());
+    const auto* known = dynamic_cast<const base::Error*>(&error);
+    parallel::abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
+  }
+}
+
 }  // namespace
 
 int stats_command(const Arguments& arguments) {
@@ -120,26 +147,12 @@ int stats_command(const Arguments& arguments) {
   if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  const parallel::MpiSession session;
-  const auto& world = session.world();
-  base::set_log_rank(world.size() > 1 ? world.rank() : -1);
-  if (world.size() == 1) {
-    compute(*line, world);
-    return static_cast<int>(base::ExitCode::done);
+  std::unique_ptr<parallel::Heartbeat> heartbeat;
+  const int code = compute_on_all_ranks(*line, heartbeat);
+  if (heartbeat) {
+    parallel::leave_together(*heartbeat, code);
   }
-  try {
-    compute(*line, world);
-    return static_cast<int>(base::ExitCode::done);
-  } catch (const parallel::SharedError& error) {
-    if (world.rank() == 0) {
-      base::log(base::LogLevel::error, error.what());
-    }
-    return static_cast<int>(error.exit_code());
-  } catch (const std::exception& error) {  // the other ranks may wait for this one
-    base::log(base::LogLevel::error, error.what());
-    const auto* known = dynamic_cast<const base::Error*>(&error);
-    parallel::abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
-  }
+  return code;
 }
 
 }  // namespace stereosweep::app

@@ -75,6 +75,10 @@ int act(const Fault& fault) {
   if (fault.action == "kill") {
     ::raise(SIGKILL);
   }
+  if (fault.action == "stop") {
+    ::raise(SIGSTOP);
+    return 0;
+  }
   if (fault.action == "throw") {
     throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
   }
@@ -96,7 +100,7 @@ int act(const Fault& fault) {
     return short_write;
   }
   throw InputError(describe("STEREOSWEEP_INJECT asks for '" + fault.action + "'",
-                            "actions are exit, kill, throw, hang, delay=MS, eio, enospc, short"));
+                            "actions are exit, kill, stop, throw, hang, delay=MS, eio, enospc, short"));
 }
 
 }  // namespace

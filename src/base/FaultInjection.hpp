@@ -8,7 +8,8 @@
 namespace stereosweep::base {
 
 /// What the caller must now pretend: an errno (EIO, ENOSPC), `short_write`, or 0 for nothing. The actions `exit`
-/// (status 3) and `kill` (SIGKILL) do not return; `throw` throws base::Error; `hang` never returns; `delay=MS` sleeps.
+/// (status 3) and `kill` (SIGKILL) do not return; `throw` throws base::Error; `hang` never returns; `stop` (SIGSTOP)
+/// returns when the process is continued; `delay=MS` sleeps.
 inline constexpr int short_write = -1;
 
 /// Counts one pass of `point` in this process. Throws InputError if the variable is malformed.

@@ -1,5 +1,6 @@
 #include "parallel/Coordinated.hpp"
 
+#include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiSession.hpp"
 
@@ -7,6 +8,7 @@ namespace stereosweep::parallel {
 
 Failure catch_failure(const std::function<void()>& step) {
   try {
+    base::inject_fault("step");
     step();
     return {};
   } catch (const base::Error& error) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiHandle.hpp"
 #include "parallel/StartWatch.hpp"
@@ -63,6 +64,7 @@ MpiSession::MpiSession() {
 MpiSession::~MpiSession() {
   world_ = Communicator();
   if (started_ && mpi_runs()) {
+    base::inject_fault("finalize");
     MPI_Finalize();
   }
 }

@@ -5,6 +5,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
+#include "run/EarlyEnds.hpp"
 #include "run/Environment.hpp"
 
 namespace stereosweep::run {
@@ -190,10 +191,7 @@ class Coordinator {
     if (ordered_) {
       return;
     }
-    const auto name = signal_name(signal);
-    const bool perhaps_a_death = name == "TERM" && parts_.messenger.size() > 1;
-    stop({base::ExitCode::resume, "signal " + name + " on " + name_of(rank) +
-                                      (perhaps_a_death ? " (launchers also send it when a rank has died)" : "")});
+    stop(explain_signal(signal, name_of(rank), parts_.heartbeat));
   }
 
   void stop(StopOrder order) {

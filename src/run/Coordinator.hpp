@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "parallel/Heartbeat.hpp"
 #include "parallel/Messenger.hpp"
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
@@ -40,6 +41,7 @@ struct CoordinatorParts {
   const Lease& lease;
   StatusFile& status;
   const SignalWatcher& signals;
+  parallel::Heartbeat* heartbeat;  ///< null for one rank
   std::vector<std::string> hosts;  ///< one per rank
   std::uint64_t cells_per_context = 1;
 };

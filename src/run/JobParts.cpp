@@ -1,24 +1,57 @@
 #include "run/JobParts.hpp"
 
-#include <unistd.h>
-
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "config/JobDump.hpp"
 #include "results/Seal.hpp"
+#include "run/EarlyEnds.hpp"
 
 namespace stereosweep::run {
+namespace {
+
+/// The first cause is the true one.
+void add_cause(StatusFile& status, const std::string& cause) {
+  status.update([&](RunStatus& now) {
+    if (now.cause.empty()) {
+      now.cause = cause;
+    }
+  });
+}
+
+}  // namespace
 
 JobParts::JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
-                   const parallel::Communicator& ranks, SignalWatcher& watcher)
+                   const parallel::Communicator& ranks, SignalWatcher& watcher, parallel::Heartbeat* signs_of_life)
     : request(asked),
       job_text(std::move(text)),
       directory(std::move(root)),
       world(ranks),
       signals(watcher),
+      heartbeat(signs_of_life),
       scoring(std::make_shared<ScoringParts>()) {
   scoring->job = std::move(job);
+  if (heartbeat != nullptr && leads()) {
+    heartbeat->set_report([this](const std::string& cause) { write_loss(cause); });
+  }
+}
+
+JobParts::~JobParts() {
+  if (heartbeat != nullptr && leads()) {
+    heartbeat->set_report([last = status](const std::string& cause) {
+      if (last) {
+        add_cause(*last, cause);
+      }
+    });
+  }
+}
+
+void JobParts::write_loss(const std::string& cause) {
+  if (is_done) {
+    add_cause(*status, cause);
+  } else {
+    write_end("failed", cause);
+  }
 }
 
 void JobParts::write_end(const std::string& state, const std::string& cause) {
@@ -43,8 +76,9 @@ void JobParts::stop_at_once_on_signal() {
     if (is_done) {
       return;  // the result stands: nothing is left to stop
     }
-    write_end("stopped", "signal " + signal_name(signal) + " on rank " + std::to_string(world.rank()));
-    ::_exit(static_cast<int>(base::ExitCode::resume));
+    leave_for_signal(signal, world.rank(), heartbeat, [this](const StopOrder& order) {
+      write_end(order.exit_code == base::ExitCode::resume ? "stopped" : "failed", order.cause);
+    });
   });
 }
 

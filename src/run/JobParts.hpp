@@ -26,16 +26,22 @@ struct ScoringParts {
   parallel::GpuBinding gpu;
 };
 
-/// `request`, `world` and `signals` are borrowed.
+/// `request`, `world`, `signals` and `heartbeat` (null for one rank) are borrowed.
 struct JobParts {
   JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
-           const parallel::Communicator& ranks, SignalWatcher& watcher);
+           const parallel::Communicator& ranks, SignalWatcher& watcher, parallel::Heartbeat* signs_of_life);
+  JobParts(const JobParts&) = delete;
+  JobParts& operator=(const JobParts&) = delete;
+  /// What is said of a lost rank afterwards still reaches status.json.
+  ~JobParts();
 
   const domain::Job& job() const { return scoring->job; }
   bool leads() const { return world.rank() == 0; }
   /// Rank zero; nothing on the others.
   void write_end(const std::string& state, const std::string& cause);
   void write_resolved_job() const;
+  /// A rank is lost, this process is about to end: a result that stands is still done.
+  void write_loss(const std::string& cause);
   /// While nothing is in flight a signal may end the process where it stands.
   void stop_at_once_on_signal();
 
@@ -44,6 +50,7 @@ struct JobParts {
   RunDirectory directory;
   const parallel::Communicator& world;
   SignalWatcher& signals;
+  parallel::Heartbeat* heartbeat;
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
   std::vector<std::string> hosts;
@@ -53,8 +60,8 @@ struct JobParts {
   std::string old_status;  ///< status.json as an earlier attempt left it
   std::string true_end;    ///< = old_status while a failure of this start would say nothing about the run
   std::optional<Lease> lease;
-  std::unique_ptr<StatusFile> status;
-  std::atomic<bool> is_done = false;  ///< also read by the thread of signals
+  std::shared_ptr<StatusFile> status;  ///< shared with the heartbeat's report
+  std::atomic<bool> is_done = false;   ///< also read by the thread of signals
 };
 
 /// Whether a result is what an earlier attempt wrote, or what the user made of it; a warning where it is damaged.

@@ -151,7 +151,7 @@ void OneJob::open_directory() {
   status.name = parts_.job().name;
   status.num_ranks = parts_.world.size();
   status.started = utc_now();
-  parts_.status = std::make_unique<StatusFile>(directory.root(), status);
+  parts_.status = std::make_shared<StatusFile>(directory.root(), status);
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
     parts_.write_resolved_job();
   }

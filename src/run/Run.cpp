@@ -1,7 +1,5 @@
 #include "run/Run.hpp"
 
-#include <unistd.h>
-
 #include "base/Bytes.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/File.hpp"
@@ -9,6 +7,7 @@
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "parallel/Coordinated.hpp"
+#include "run/EarlyEnds.hpp"
 #include "run/OneJob.hpp"
 
 namespace stereosweep::run {
@@ -64,16 +63,17 @@ LoadedJobs decode(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals) {
+base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals,
+                        parallel::Heartbeat* heartbeat) {
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   base::set_fault_rank(world.rank());
-  signals.set_action([](int) { ::_exit(static_cast<int>(base::ExitCode::resume)); });
+  signals.set_action([rank = world.rank(), heartbeat](int signal) { leave_for_signal(signal, rank, heartbeat); });
   auto bytes = parallel::coordinated(
       world, [&] { return world.rank() == 0 ? encode(load(request)) : std::vector<std::byte>(); });
   const auto loaded = decode(world.broadcast(std::move(bytes), 0));
   for (std::size_t i = 0; i < loaded.dumps.size(); ++i) {
     auto job = parallel::coordinated(world, [&] { return config::load_resolved(loaded.dumps[i], loaded.roots[i]); });
-    OneJob one(request, std::move(job), loaded.text, loaded.roots[i], world, signals);
+    OneJob one(request, std::move(job), loaded.text, loaded.roots[i], world, signals, heartbeat);
     const auto code = one.run();
     if (code != base::ExitCode::done) {
       return code;

@@ -254,7 +254,9 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
   job_.signals.set_action({});
   const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
   if (!job_.leads()) {
-    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals);
+    const bool watched = job_.heartbeat != nullptr && job_.heartbeat->hears_rank_zero();
+    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals,
+                                          watched ? RankZero::watched : RankZero::unwatched);
     ranks.dismiss(order, work());
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
@@ -262,7 +264,7 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
     return order.exit_code;
   }
   const auto end = coordinate({messenger, scorer, *spec_.probe, *journal_, *job_.lease, *job_.status, job_.signals,
-                               hosts, cells_per_context(spec_.probe->schema())},
+                               job_.heartbeat, hosts, cells_per_context(spec_.probe->schema())},
                               *left_);
   const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
   if (end.order.exit_code != base::ExitCode::done) {

@@ -11,7 +11,7 @@ LIBRARIES = {
     "ATen": "torch", "c10": "torch", "cuda": "cuda", "cuda.h": "cuda", "cuda_runtime": "cuda", "cuda_runtime.h": "cuda",
     "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "zstd.h": "zstd", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
 }
-SYSTEM = {"sys", "netinet", "arpa", "unistd.h", "fcntl.h", "dlfcn.h", "dirent.h", "poll.h", "pthread.h", "sched.h",
+SYSTEM = {"sys", "netinet", "arpa", "unistd.h", "fcntl.h", "dlfcn.h", "dirent.h", "poll.h", "ifaddrs.h", "net", "pthread.h", "sched.h",
           "string.h", "time.h", "errno.h", "termios.h", "immintrin.h", "pwd.h", "cxxabi.h", "malloc.h", "signal.h", "netdb.h", "spawn.h"}
 
 

@@ -1,0 +1,25 @@
+// Why a run ends before its time: what a signal means, and ranks that say nothing any more.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "parallel/Heartbeat.hpp"
+#include "run/Protocol.hpp"
+
+namespace stereosweep::run {
+
+/// STEREOSWEEP_RANK_TIMEOUT_S twice, and four times for rank zero: while blocks are scored rank zero decides within
+/// one.
+parallel::HeartbeatLimits heartbeat_limits();
+
+/// What rank zero stops for when `signal` has come to the rank of that name. `heartbeat` is null for one rank.
+StopOrder explain_signal(int signal, const std::string& rank, parallel::Heartbeat* heartbeat);
+
+/// In the signals' thread, while nothing is in flight: rank zero lets `write` write down why, any other rank tells rank
+/// zero; then the process ends.
+[[noreturn]] void leave_for_signal(
+    int signal, int rank, parallel::Heartbeat* heartbeat,
+    const std::function<void(const StopOrder&)>& write = [](const StopOrder&) {});
+
+}  // namespace stereosweep::run
