@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "base/Log.hpp"
+#include "base/VectorClones.hpp"
 #include "model/DotProducts.hpp"
 
 namespace stereosweep::model::tiles {
@@ -21,10 +22,9 @@ constexpr auto columns = dots::columns;  // of the answer, per tile
 constexpr std::int64_t most_rows = 128;  // of the answer, per tile
 constexpr std::int64_t depth = 32;       // the width must be a multiple
 
-// Compiled for wide registers too and picked when the program starts; additions round alike in all of them.
-[[gnu::target_clones("avx512f", "avx2", "default")]] void add_bias(const float* sums, std::int64_t rows,
-                                                                   const float* bias, std::int64_t width, float* out,
-                                                                   std::int64_t out_stride) {
+// Additions round alike in all clones.
+STEREOSWEEP_VECTOR_CLONES void add_bias(const float* sums, std::int64_t rows, const float* bias, std::int64_t width,
+                                        float* out, std::int64_t out_stride) {
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < width; ++column) {
       out[row * out_stride + column] = sums[row * columns + column] + bias[column];
