@@ -30,8 +30,10 @@ bool begins_texts(const TokenizerConfig& config) {
       return true;
     }
   }
-  config.field().refuse("\"add_bos_token\" is missing",
-                        "whether " + base::json_quote(type) + " puts a token before every text is not known");
+  const auto named = [](const std::string& value) { return value.empty() ? "missing" : base::json_quote(value); };
+  config.field().refuse("\"add_bos_token\" is missing", "neither \"tokenizer_class\" (" + named(kind) +
+                                                            ") nor \"model_type\" of config.json (" + named(type) +
+                                                            ") tells whether a token stands before every text");
 }
 
 Json wrap(const TokenizerConfig& config, const PieceFile& pieces, const Vocabulary& vocabulary) {
