@@ -50,7 +50,7 @@ void write_contexts(hdf5::DataSet& dataset, const hdf5::Shape& outer, const hdf5
 
 }  // namespace
 
-SlabWriter::SlabWriter(const probe::RawSchema& schema, Layout& layout) : schema_(schema) {
+SlabWriter::SlabWriter(const probe::RawSchema& schema, Layout& layout) {
   std::vector<std::string> context_axes;
   for (const auto& axis : schema.outer_axes) {
     context_axes.push_back(axis.name);

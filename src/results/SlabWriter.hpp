@@ -12,7 +12,7 @@ namespace stereosweep::results {
 
 class SlabWriter {
  public:
-  /// Creates the cubes in `layout`, which knows all axes. `schema` is borrowed.
+  /// Creates the cubes in `layout`, which knows all axes.
   SlabWriter(const probe::RawSchema& schema, Layout& layout);
   /// Contexts that follow those added before, or start later; they must not cross from priors to groups.
   void add(std::uint64_t first_context, std::uint64_t num_contexts, probe::RawBlock&& block);
@@ -29,7 +29,6 @@ class SlabWriter {
   bool follows(std::uint64_t first_context) const;
   std::uint64_t held_bytes() const;
 
-  const probe::RawSchema& schema_;
   std::vector<Cube> cubes_;
   hdf5::Shape prior_shape_;
   hdf5::Shape group_shape_;
