@@ -2,7 +2,8 @@
 """Ids and byte offsets of seeded random strings: `stereosweep tokenize` against the `tokenizers` wheel.
 
     fuzz_against_wheel.py --program build/release/bin/stereosweep [--count 100000] [--families bert-uncased,..]
-Exit status 1 at the first family that differs. `--decoder` also compares decoded texts (build target
+    fuzz_against_wheel.py --program ... --folders DIR ...      (directories with a tokenizer.json of your own)
+Exit status 1 if anything differs. `--decoder` also compares decoded texts (build target
 tokenizer_decode_lines).
 """
 import argparse
@@ -14,6 +15,8 @@ import tempfile
 import time
 import unicodedata
 from pathlib import Path
+
+from tokenizers import Tokenizer
 
 sys.path.insert(0, str(Path(__file__).parent))
 from wheel_families import FAMILIES, write_family  # noqa: E402
@@ -166,6 +169,21 @@ def strings_for(wheel, seed, count):
     return [strings.next() for _ in range(count)]
 
 
+def compare(name, folder, wheel, arguments):
+    """Prints the shortest differences; how many there are."""
+    started = time.monotonic()
+    texts = strings_for(wheel, arguments.seed, arguments.count)
+    found = differences(arguments.program, folder, wheel, texts)
+    few = texts[:len(texts) // 10]
+    found += differences(arguments.program, folder, wheel, few, special=False)
+    if arguments.decoder:
+        found += decode_differences(arguments.decoder, folder, wheel, few, arguments.seed)
+    print(f"{name}: {len(texts)} strings, {len(found)} differences, {time.monotonic() - started:.0f} s", flush=True)
+    for text, answer, wanted in sorted(found, key=lambda f: len(f[0]))[:3]:
+        print(f"  {ascii(text)}\n    ours  {ascii(answer)}\n    wheel {ascii(wanted)}")
+    return len(found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
@@ -173,22 +191,14 @@ def main():
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=20220710)
     parser.add_argument("--families", default=",".join(["minilm", *FAMILIES]))
+    parser.add_argument("--folders", nargs="+", type=Path, default=[])
     arguments = parser.parse_args()
     bad = 0
-    for name in arguments.families.split(","):
+    for folder in arguments.folders:
+        bad += compare(folder.name, folder, Tokenizer.from_file(str(folder / "tokenizer.json")), arguments)
+    for name in [] if arguments.folders else arguments.families.split(","):
         with tempfile.TemporaryDirectory() as folder:
-            started = time.monotonic()
-            wheel = write_family(name, folder)
-            texts = strings_for(wheel, arguments.seed, arguments.count)
-            found = differences(arguments.program, folder, wheel, texts)
-            few = texts[:len(texts) // 10]
-            found += differences(arguments.program, folder, wheel, few, special=False)
-            if arguments.decoder:
-                found += decode_differences(arguments.decoder, folder, wheel, few, arguments.seed)
-            print(f"{name}: {len(texts)} strings, {len(found)} differences, {time.monotonic() - started:.0f} s", flush=True)
-            for text, answer, wanted in sorted(found, key=lambda f: len(f[0]))[:3]:
-                print(f"  {ascii(text)}\n    ours  {ascii(answer)}\n    wheel {ascii(wanted)}")
-            bad += len(found)
+            bad += compare(name, folder, write_family(name, folder), arguments)
     return 1 if bad else 0
 
 
