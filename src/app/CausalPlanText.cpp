@@ -12,7 +12,6 @@
 #include "engine/ContinuationBorder.hpp"
 #include "model/CausalSize.hpp"
 #include "plan/BlockSample.hpp"
-#include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -158,7 +157,7 @@ void print_memory(std::ostream& out, const PlanRequest& request,
     plan_line(out, "memory") << "no model: the fake engine\n";
     return;
   }
-  const auto load = run::load_of(request.job, request.files, *specification);
+  const auto& load = request.load.value();
   const auto memory = model::memory_of(*specification, domain::size_of(request.job.model.dtype), load, 1);
   plan_line(out, "memory") << "about " << megabytes(static_cast<double>(memory.total())) << " per rank: weights "
                            << megabytes(static_cast<double>(memory.weights)) << ", a batch "

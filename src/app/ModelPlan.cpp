@@ -1,6 +1,5 @@
 #include "app/ModelPlan.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -9,9 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
-#include "model/CausalSize.hpp"
 #include "model/TensorSlice.hpp"
-#include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -68,15 +65,9 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
 
 }  // namespace
 
-bool has_tokenizer(const base::FileSet& files) {
-  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
-  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
-}
-
-void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes) {
+void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, const model::Load& load,
+                      std::uint64_t gpu_bytes) {
   const auto model = model::read_causal_specification(files);
-  const auto load =
-      has_tokenizer(files) ? run::load_of(job, files, model) : model::Load{job.execution.batch_tokens, {}};
   const auto size = model::size_of(model);
   const auto bytes_per_number = domain::size_of(job.model.dtype);
   plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("

@@ -6,14 +6,13 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "model/CausalSize.hpp"
 
 namespace stereosweep::app {
 
-/// Whether prompts can be tokenized: what is asked can then be counted, too.
-bool has_tokenizer(const base::FileSet& files);
-
 /// Size, memory per rank for every group size that the model can be cut into, and the smallest that fits
-/// `gpu_bytes`. Throws InputError for settings that are not supported.
-void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, std::uint64_t gpu_bytes);
+/// `gpu_bytes`; `load` is what the job runs at once. Throws InputError for settings that are not supported.
+void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, const model::Load& load,
+                      std::uint64_t gpu_bytes);
 
 }  // namespace stereosweep::app

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "app/CommandLine.hpp"
@@ -14,6 +15,7 @@
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
 #include "model/CausalSpecification.hpp"
+#include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -63,6 +65,17 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   return request;
 }
 
+bool has_tokenizer(const base::FileSet& files) {
+  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
+}
+
+/// Without a tokenizer sampled answers are not counted.
+model::Load load_of(const domain::Job& job, const base::FileSet& files) {
+  return has_tokenizer(files) ? run::load_of(job, files, model::read_causal_specification(files))
+                              : model::Load{job.execution.batch_tokens, {}};
+}
+
 void plan_job(const domain::Job& job, const Request& request) {
   if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
       contexts != nullptr && !contexts->needs_model()) {
@@ -71,8 +84,10 @@ void plan_job(const domain::Job& job, const Request& request) {
     return;
   }
   const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+  std::optional<model::Load> load;
   if (files.find("config.json") != nullptr && model::is_causal(files)) {
-    print_model_plan(std::cout, files, job, request.gpu_bytes);
+    load = load_of(job, files);
+    print_model_plan(std::cout, files, job, *load, request.gpu_bytes);
     if (!has_tokenizer(files)) {
       std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
                 << std::flush;
@@ -84,6 +99,7 @@ void plan_job(const domain::Job& job, const Request& request) {
       .plan({.job = job,
              .files = files,
              .tokenizer = tokenizer,
+             .load = load,
              .ranks = request.ranks,
              .shows_prompts = request.shows_prompts,
              .limit = request.limit});

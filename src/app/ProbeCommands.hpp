@@ -10,6 +10,7 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "model/CausalSize.hpp"
 #include "parallel/Communicator.hpp"
 #include "results/Reader.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -21,6 +22,7 @@ struct PlanRequest {
   const domain::Job& job;
   const base::FileSet& files;  ///< the checkpoint's small files
   const tokenizer::Tokenizer& tokenizer;
+  std::optional<model::Load> load;  ///< of a causal model
   int ranks = 1;
   bool shows_prompts = false;
   std::optional<std::uint64_t> limit;  ///< lines per list, cells of the prompts

@@ -29,7 +29,7 @@ base::FileSet llama_70b() {
 
 std::string plan_text(const domain::Job& job, std::uint64_t gpu_bytes) {
   std::ostringstream out;
-  print_model_plan(out, llama_70b(), job, gpu_bytes);
+  print_model_plan(out, llama_70b(), job, {job.execution.batch_tokens, {}}, gpu_bytes);
   return out.str();
 }
 
