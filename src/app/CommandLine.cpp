@@ -17,6 +17,14 @@ constexpr const char* places_key = "places";
 
 }  // namespace
 
+std::size_t CommandLine::positive(const std::string& option) const {
+  const auto value = get<std::int64_t>(option);
+  if (value < 1) {
+    throw base::InputError(base::describe("--" + option + " must be at least 1", "it is " + std::to_string(value)));
+  }
+  return static_cast<std::size_t>(value);
+}
+
 std::optional<CommandLine> read_command_line(const Arguments& arguments, std::string_view command,
                                              options::options_description visible, Places places,
                                              std::string_view what_place) {

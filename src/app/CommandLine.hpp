@@ -25,6 +25,8 @@ struct CommandLine {
   const T& get(const std::string& option) const {
     return values[option].as<T>();
   }
+  /// Of an option that takes std::int64_t. Throws InputError unless it is at least 1.
+  std::size_t positive(const std::string& option) const;
 };
 
 /// The parsed line; nothing where --help was asked for, which prints `visible`.

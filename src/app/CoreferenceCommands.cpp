@@ -28,10 +28,11 @@ std::string coreference_summary(const domain::Job& job) {
       return std::binary_search(settings.excluded.begin(), settings.excluded.end(), note);
     });
   }
-  return with_thousands(num_conditions) + " conditions of " + with_thousands(settings.markers.size()) + " markers x " +
-         with_thousands(settings.questions.size()) + " questions x " + with_thousands(settings.sentences.size()) +
-         " sentences (" + with_thousands(num_excluded) + " excluded): " + with_thousands(num_contexts) + " contexts, " +
-         with_thousands(2 * num_contexts) + " cells";
+  using base::counted;
+  return counted(num_conditions, "condition") + " of " + counted(settings.markers.size(), "marker") + " x " +
+         counted(settings.questions.size(), "question") + " x " + counted(settings.sentences.size(), "sentence") +
+         " (" + with_thousands(num_excluded) + " excluded): " + counted(num_contexts, "context") + ", " +
+         counted(2 * num_contexts, "cell");
 }
 
 /// How many sentences are unusual in which way, with the first labels.
@@ -68,8 +69,9 @@ void print_sentences(std::ostream& out, const domain::Coreference& settings) {
   }
   plan_line(out, "sentences") << counts[0][0] << " pro and " << counts[0][1] << " anti ambiguous, " << counts[1][0]
                               << " pro and " << counts[1][1] << " anti unambiguous\n";
-  plan_line(out, "pronouns") << cases[0] << " subjects, " << cases[1] << " objects, " << cases[2] << " possessives, "
-                             << cases[3] << " independent, " << cases[4] << " reflexive\n";
+  plan_line(out, "pronouns") << base::counted(cases[0], "subject") << ", " << base::counted(cases[1], "object") << ", "
+                             << base::counted(cases[2], "possessive") << ", " << cases[3] << " independent, "
+                             << cases[4] << " reflexive\n";
 }
 
 /// One line per context, tab-separated: condition, question, sentence, referent, other, prompt.
@@ -104,22 +106,21 @@ void plan_coreference(const PlanRequest& request) {
   }
 }
 
-void show_coreference(const results::ResultFile& file, Detail detail, std::size_t /*top*/) {
+void show_coreference(const results::ResultFile& file, Detail detail, std::size_t top) {
   results::CoreferenceOptions options;
   options.settings.replicates = 0;  // no intervals are shown
   const auto result = results::compute_coreference(file, options);
-  std::cout << results::coreference_status_text(result);
   if (detail == Detail::everything) {
-    std::cout << '\n' << results::coreference_means_text(result);
+    std::cout << results::coreference_means_text(result, top) << '\n';
   }
+  std::cout << results::coreference_status_text(result);
 }
 
 void coreference_statistics(const StatsRequest& request) {
   const results::CoreferenceOptions options{request.job.coreference().statistics, request.job.seed};
   const auto result = results::write_coreference(request.file, options, request.target);
-  std::cout << results::coreference_status_text(result) << '\n'
-            << results::coreference_means_text(result) << '\n'
-            << results::coreference_disparities_text(result, request.top);
+  std::cout << results::coreference_means_text(result, request.top) << '\n'
+            << results::coreference_disparities_text(result, request.top) << results::coreference_status_text(result);
 }
 
 }  // namespace

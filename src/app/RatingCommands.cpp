@@ -24,9 +24,8 @@ using probe::OptionOrder;
 std::string rating_summary(const domain::Job& job) {
   const auto& rating = job.rating();
   const std::uint64_t contexts = rating.identities.size() * rating.traits.size() * rating.questions.size();
-  return with_thousands(rating.identities.size()) + (rating.identities.size() == 1 ? " identity" : " identities") +
-         " x " + base::counted(rating.traits.size(), "trait") + " x " +
-         base::counted(rating.questions.size(), "question") + ": " + base::counted(contexts, "context") +
+  return base::counted(rating.identities.size(), "identity") + " x " + base::counted(rating.traits.size(), "trait") +
+         " x " + base::counted(rating.questions.size(), "question") + ": " + base::counted(contexts, "context") +
          ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in two orders and " +
          base::counted(2 * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
          "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
@@ -68,8 +67,8 @@ void print_options(const PlanRequest& request, const probe::RatingProbe& rating)
   const auto& texts = rating.continuations(OptionOrder::as_listed);
   for (std::size_t option = 0; option < request.job.rating().scale.size(); ++option) {
     const auto ids = request.tokenizer.encode(texts[option], tokenizer::SpecialTokens::leave_out).ids;
-    std::cout << (option == 0 ? "" : ", ") << request.job.rating().scale[option].text << " (" << ids.size()
-              << (ids.size() == 1 ? " token)" : " tokens)");
+    std::cout << (option == 0 ? "" : ", ") << request.job.rating().scale[option].text << " ("
+              << base::counted(ids.size(), "token") << ")";
   }
   std::cout << '\n';
 }
@@ -105,10 +104,10 @@ void show_rating(const results::ResultFile& file, Detail detail, std::size_t top
   options.max_clusters = 1;  // scores only
   options.clusters.num_restarts = 1;
   const auto result = results::compute_ratings(file, options);
-  std::cout << results::rating_status_text(result);
   if (detail == Detail::everything) {
-    std::cout << '\n' << results::rating_scores_text(result, top);
+    std::cout << results::rating_scores_text(result, top) << '\n';
   }
+  std::cout << results::rating_status_text(result);
 }
 
 results::RatingOptions options_of(const domain::Job& job) {
@@ -141,14 +140,14 @@ void rating_statistics(const StatsRequest& request) {
   const auto options = options_of(request.job);
   const auto result = results::compute_ratings(request.file, options);
   results::write_rating_statistics(request.file, options, result, request.target);
-  std::cout << results::rating_status_text(result) << '\n'
-            << results::rating_scores_text(result, 0) << '\n'
-            << results::rating_clusters_text(result);
+  std::cout << results::rating_scores_text(result, request.top) << '\n'
+            << results::rating_clusters_text(result, request.top) << '\n';
   if (result.human.empty()) {
-    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
+    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
   } else {
-    std::cout << '\n' << results::rating_agreement_text(result);
+    std::cout << results::rating_agreement_text(result) << '\n';
   }
+  std::cout << results::rating_status_text(result);
 }
 
 }  // namespace

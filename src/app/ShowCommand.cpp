@@ -22,7 +22,8 @@ std::string head_text(const results::ResultFile& file) {
   std::string text = file.path().string() + "\n";
   for (const auto* name : {"title", "schema", "model", "dtype", "software_version", "created", "num_ranks", "hosts"}) {
     if (const auto value = file.text(name)) {
-      text += "  " + std::string(name) + ": " + results::shortened(*value, 100) + "\n";
+      const auto field = "  " + std::string(name) + ": ";
+      text += field + results::shortened(*value, results::screen_width - field.size()) + "\n";
     }
   }
   const auto blocks = static_cast<std::uint64_t>(file.number("num_blocks").value_or(0));
@@ -36,8 +37,7 @@ std::string axes_text(const results::ResultFile& file) {
   const auto& schema = file.schema();
   const auto add = [&](const std::string& name, const std::vector<std::string>& labels, std::size_t first,
                        std::size_t last) {
-    table.add({name, base::with_thousands(last - first), results::shortened(labels[first], 40),
-               results::shortened(labels[last - 1], 40)});
+    table.add({name, base::with_thousands(last - first), labels[first], labels[last - 1]});
   };
   const auto& subjects = schema.outer_axes.front();
   if (schema.num_priors > 0) {
@@ -54,17 +54,16 @@ std::string axes_text(const results::ResultFile& file) {
 }
 
 std::string cubes_text(const results::ResultFile& file) {
-  results::TextTable table({"cube", "unit", "axes", "what"});
   const auto& schema = file.schema();
-  for (const auto& cube : schema.cubes) {
-    std::vector<std::string> axes;
-    for (const auto& axis : schema.outer_axes) {
-      axes.push_back(axis.name);
-    }
-    axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
-    table.add({cube.name, cube.units, base::join(axes, ","), results::shortened(cube.long_name, 60)});
+  std::vector<std::string> outer;
+  for (const auto& axis : schema.outer_axes) {
+    outer.push_back(axis.name);
   }
-  return table.text();
+  results::TextTable table({"cube", "unit", "by", "what"});
+  for (const auto& cube : schema.cubes) {
+    table.add({cube.name, cube.units, base::join(cube.inner_axes, ", "), cube.long_name});
+  }
+  return "Numbers by " + base::join(outer, ", ") + ", and by further axes:\n\n" + table.text();
 }
 
 }  // namespace
@@ -74,11 +73,13 @@ int show_command(const Arguments& arguments) {
   visible.add_options()("digest",
                         "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks")(
       "status", "print only the counts of cells and scores by status")(
-      "top", options::value<std::size_t>()->default_value(5), "how many strongest associations per measure");
+      "top", options::value<std::int64_t>()->default_value(5),
+      "how many rows of each long table; the strongest associations per measure");
   const auto line = read_command_line(arguments, "show", visible, Places::one, "run directory");
   if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
+  const auto top = line->positive("top");
   const auto path = find_result(line->place);
   const results::ResultFile file(path);
   if (line->has("digest")) {
@@ -91,8 +92,7 @@ int show_command(const Arguments& arguments) {
   if (is_stage_file(file)) {
     return static_cast<int>(base::ExitCode::done);
   }
-  commands_of(probe_of(file))
-      .show(file, line->has("status") ? Detail::status_only : Detail::everything, line->get<std::size_t>("top"));
+  commands_of(probe_of(file)).show(file, line->has("status") ? Detail::status_only : Detail::everything, top);
   return static_cast<int>(base::ExitCode::done);
 }
 

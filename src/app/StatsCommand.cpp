@@ -73,10 +73,12 @@ struct Source {
   std::filesystem::path path;
   std::unique_ptr<const results::ResultFile> file;
   domain::Job job;
+  std::size_t top = 0;
 };
 
 Source open_source(const CommandLine& line) {
   Source source;
+  source.top = line.positive("top");
   source.path = find_result(line.place);
   require_statistics_keys(line.overrides);
   source.file = std::make_unique<const results::ResultFile>(source.path);
@@ -93,8 +95,7 @@ void compute(const CommandLine& line, const parallel::Communicator& world) {
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& commands = commands_of(source.job.probe_name());
-  const StatsRequest request{*source.file, source.job, target_of(line, source.path), line.get<std::size_t>("top"),
-                             world};
+  const StatsRequest request{*source.file, source.job, target_of(line, source.path), source.top, world};
   if (world.rank() > 0) {
     if (commands.assist != nullptr) {
       commands.assist(request);
@@ -140,8 +141,8 @@ int stats_command(const Arguments& arguments) {
       "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
       "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
       "contexts result");
-  visible.add_options()("top", options::value<std::size_t>()->default_value(5),
-                        "how many strongest associations per measure")(
+  visible.add_options()("top", options::value<std::int64_t>()->default_value(5),
+                        "how many rows of each long table; the strongest associations per measure")(
       "output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
   const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
   if (!line) {

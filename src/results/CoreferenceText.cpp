@@ -42,7 +42,7 @@ std::string largest_text(const std::string& title, std::vector<std::string> head
     cells.push_back(interval_text(rows[i].estimate));
     table.add(std::move(cells));
   }
-  return rows.empty() ? "" : title + "\n" + table.text() + "\n";
+  return rows.empty() ? "" : title + "\n\n" + table.text() + rest_text(top, rows.size(), "differences") + "\n";
 }
 
 }  // namespace
@@ -57,27 +57,27 @@ std::string coreference_status_text(const CoreferenceResult& result) {
   return cells.text();
 }
 
-std::string coreference_means_text(const CoreferenceResult& result) {
+std::string coreference_means_text(const CoreferenceResult& result, std::size_t top) {
   using Metric = stats::CoreferenceMetric;
   std::string text =
-      "Means over sentences, pro / anti (P: probability of the referent; share: of the two occupations; entropy in "
-      "nat)\n";
+      "Means over sentences, pro / anti (P: probability of the referent; share: of the two occupations;\n"
+      "entropy in nat)\n";
   for (std::size_t type = 0; type < sentence_types.size(); ++type) {
     TextTable table({std::string(sentence_types[type]), "sentences", "P", "share", "accuracy", "entropy"});
     std::size_t num_rows = 0;
     for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
       const auto& summary = result.summaries[2 * condition + type];
       const auto both = [&](Metric metric) {
-        return fixed(mean_of(summary, 0, all, metric).value) + " / " + fixed(mean_of(summary, 1, all, metric).value);
+        return significant(mean_of(summary, 0, all, metric).value) + " / " +
+               significant(mean_of(summary, 1, all, metric).value);
       };
-      if (summary.counts[3 * all + all] > 0) {
-        ++num_rows;
+      if (summary.counts[3 * all + all] > 0 && ++num_rows <= top) {
         table.add({result.conditions[condition],
                    std::to_string(summary.counts[all]) + " / " + std::to_string(summary.counts[3 + all]),
                    both(Metric::probability), both(Metric::share), both(Metric::accuracy), both(Metric::entropy)});
       }
     }
-    text += num_rows > 0 ? "\n" + table.text() : "";
+    text += num_rows > 0 ? "\n" + table.text() + rest_text(top, num_rows, "conditions") : "";
   }
   return text;
 }

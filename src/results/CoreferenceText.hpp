@@ -10,8 +10,8 @@ namespace stereosweep::results {
 
 /// Cells by status.
 std::string coreference_status_text(const CoreferenceResult& result);
-/// Means by type and condition, pro and anti.
-std::string coreference_means_text(const CoreferenceResult& result);
+/// Means by type and condition, pro and anti; the first `top` conditions.
+std::string coreference_means_text(const CoreferenceResult& result, std::size_t top);
 /// The `top` largest disparities of each definition, by share.
 std::string coreference_disparities_text(const CoreferenceResult& result, std::size_t top);
 

@@ -235,7 +235,7 @@ std::string rating_status_text(const RatingResult& result) {
   return text;
 }
 
-std::string rating_scores_text(const RatingResult& result, std::size_t count) {
+std::string rating_scores_text(const RatingResult& result, std::size_t top) {
   const auto& axes = result.axes;
   std::vector<std::string> head = {"identity"};
   for (const auto& dimension : axes.dimensions) {
@@ -244,9 +244,9 @@ std::string rating_scores_text(const RatingResult& result, std::size_t count) {
     }
   }
   TextTable table(std::move(head));
-  const std::size_t shown = count == 0 ? axes.identities.size() : std::min(count, axes.identities.size());
+  const auto shown = std::min(top, axes.identities.size());
   for (std::size_t identity = 0; identity < shown; ++identity) {
-    std::vector<std::string> row = {shortened(axes.identities[identity], 40)};
+    std::vector<std::string> row = {axes.identities[identity]};
     for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
       for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
         row.push_back(fixed(result.score(measure, dimension, identity).mean.value));
@@ -254,29 +254,30 @@ std::string rating_scores_text(const RatingResult& result, std::size_t count) {
     }
     table.add(std::move(row));
   }
-  return table.text() + (shown < axes.identities.size()
-                             ? "... " + std::to_string(axes.identities.size() - shown) + " more identities\n"
-                             : "");
+  return "Scores: mean rating on the dimension, negative traits turned round\n\n" + table.text() +
+         rest_text(shown, axes.identities.size(), "identities");
 }
 
-std::string rating_clusters_text(const RatingResult& result) {
+std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
   std::string text;
   for (std::size_t measure = 0; measure < result.clusters.size(); ++measure) {
     const auto& clusters = result.clusters[measure];
-    text += "clusters by " + result.axes.measures[measure] + ", inertia by number:";
+    std::string inertias = "Clusters by " + result.axes.measures[measure] + ", inertia by number:";
     for (const auto& clustering : clusters.by_number) {
-      text += " " + (clustering.defined() ? fixed(clustering.inertia) : std::string(stats::name_of(clustering.reason)));
+      inertias +=
+          " " + (clustering.defined() ? fixed(clustering.inertia) : std::string(stats::name_of(clustering.reason)));
     }
-    text += '\n';
+    text += wrapped(inertias, 2) + '\n';
     if (clusters.elbow.reason != stats::Reason::ok) {
       text += "  no elbow: " + std::string(stats::name_of(clusters.elbow.reason)) + '\n';
       continue;
     }
     const auto& chosen = clusters.by_number[clusters.elbow.second_difference - 1];
-    text += "  elbow: " + std::to_string(clusters.elbow.second_difference) + " (largest second difference), " +
-            std::to_string(clusters.elbow.kneedle) + " (Kneedle); best inertia of " +
-            std::to_string(chosen.num_clusters) + " clusters in " + std::to_string(chosen.num_best) + " of " +
-            std::to_string(chosen.num_restarts) + " restarts\n";
+    text += wrapped("  elbow: " + std::to_string(clusters.elbow.second_difference) + " (largest second difference), " +
+                        std::to_string(clusters.elbow.kneedle) + " (Kneedle); best inertia of " +
+                        base::counted(chosen.num_clusters, "cluster") + " in " + std::to_string(chosen.num_best) +
+                        " of " + base::counted(chosen.num_restarts, "restart") + "\n",
+                    2);
     for (std::size_t cluster = 0; cluster < chosen.num_clusters; ++cluster) {
       std::vector<std::string> members;
       for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
@@ -289,7 +290,7 @@ std::string rating_clusters_text(const RatingResult& result) {
         centre += (dimension == 0 ? "" : ", ") + result.axes.dimensions[dimension] + " " +
                   fixed(chosen.centres[cluster * result.axes.dimensions.size() + dimension]);
       }
-      text += "  " + centre + ": " + shortened(base::join(members, ", "), 200) + '\n';
+      text += wrapped("  " + centre + ": " + first_names(std::move(members), top) + '\n', 2);
     }
   }
   return text;

@@ -14,10 +14,11 @@ void write_rating_statistics(const ResultFile& file, const RatingOptions& option
 
 /// Answers by status; position bias.
 std::string rating_status_text(const RatingResult& result);
-/// Scores per identity by the first measure, at most `count` identities (0: all).
-std::string rating_scores_text(const RatingResult& result, std::size_t count);
-/// Inertia, elbows and members of the clusters; agreement with people where there is a table.
-std::string rating_clusters_text(const RatingResult& result);
+/// Scores of the first `top` identities by every measure.
+std::string rating_scores_text(const RatingResult& result, std::size_t top);
+/// Inertia, elbows and the first `top` members of each cluster.
+std::string rating_clusters_text(const RatingResult& result, std::size_t top);
+/// Agreement with people, where there is a table.
 std::string rating_agreement_text(const RatingResult& result);
 
 }  // namespace stereosweep::results

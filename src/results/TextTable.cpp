@@ -3,23 +3,137 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "base/Check.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::results {
 
 namespace {
 
-/// Code points: every byte but UTF-8's continuation bytes.
+constexpr std::size_t gap = 2;          ///< between two columns
+constexpr std::size_t least_name = 20;  ///< names are not cut below this; numbers and intervals are never longer
+constexpr std::string_view ellipsis = "…";
+
+bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+/// Offset of the code point `number`, or the text's end.
+std::size_t offset_of(std::string_view text, std::size_t number) {
+  std::size_t offset = 0;
+  for (; offset < text.size(); ++offset) {
+    if (starts_code_point(text[offset]) && number-- == 0) {
+      break;
+    }
+  }
+  return offset;
 }
 
 std::string formatted(const char* format, int digits, double value) {
   char buffer[64];
   const auto length = std::snprintf(buffer, sizeof buffer, format, digits, value);
   return {buffer, static_cast<std::size_t>(length)};
+}
+
+/// Lines of at most `most` columns, broken behind `breaks` where there are any.
+std::vector<std::string> broken(std::string_view text, std::size_t most, std::string_view breaks) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(breaks), text.size() - 1) + 1;
+    const auto part = text.substr(0, end);
+    const auto visible = part.substr(0, part.find_last_not_of(' ') + 1);
+    if (!lines.back().empty() && width(lines.back()) + width(visible) > most) {
+      lines.back().erase(lines.back().find_last_not_of(' ') + 1);
+      lines.emplace_back();
+    }
+    lines.back() += part;
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+/// One column: the head's lines, the cells below it.
+struct Column {
+  std::vector<std::string> head;
+  std::vector<std::string> cells;
+  std::size_t head_width() const { return widest(head); }
+  std::size_t cells_width() const { return widest(cells); }
+  std::size_t width() const { return std::max(head_width(), cells_width()); }
+
+ private:
+  static std::size_t widest(const std::vector<std::string>& texts) {
+    std::size_t most = 0;
+    for (const auto& text : texts) {
+      most = std::max(most, results::width(text));
+    }
+    return most;
+  }
+};
+
+std::size_t total_width(const std::vector<Column>& columns) {
+  return std::accumulate(columns.begin(), columns.end(), std::size_t{0},
+                         [](auto sum, const auto& column) { return sum + column.width() + gap; }) -
+         gap;
+}
+
+void fit(std::vector<Column>& columns) {
+  if (total_width(columns) > screen_width) {
+    for (auto& column : columns) {
+      column.head = broken(column.head.front(), column.cells_width(), " _");
+    }
+  }
+  for (auto total = total_width(columns); total > screen_width; total = total_width(columns)) {
+    auto& longest = *std::max_element(columns.begin(), columns.end(), [](const auto& left, const auto& right) {
+      return left.cells_width() < right.cells_width();
+    });
+    const auto length = longest.cells_width();
+    if (length <= least_name) {
+      return;
+    }
+    // step by step, so that two long columns lose alike
+    const auto wanted = std::max({least_name, length - std::min(length, total - screen_width), length - 4});
+    for (auto& cell : longest.cells) {
+      cell = shortened(cell, wanted);
+    }
+    if (longest.head_width() > wanted) {
+      return;  // its head alone keeps it wide
+    }
+  }
+}
+
+std::string lines_of(const std::vector<const Column*>& columns) {
+  std::size_t head_lines = 0;
+  for (const auto* column : columns) {
+    head_lines = std::max(head_lines, column->head.size());
+  }
+  std::string result;
+  std::size_t longest = 0;
+  const auto add_line = [&](const auto& cell_of) {
+    std::string line;
+    for (const auto* column : columns) {
+      const std::string& cell = cell_of(*column);
+      const std::string padding(column->width() - width(cell), ' ');
+      line += line.empty() ? cell + padding : std::string(gap, ' ') + padding + cell;
+    }
+    longest = std::max(longest, width(line));
+    result += line.erase(line.find_last_not_of(' ') + 1) + '\n';
+  };
+  const std::string nothing;
+  for (std::size_t line = 0; line < head_lines; ++line) {
+    add_line([&](const Column& column) -> const std::string& {
+      const auto missing = head_lines - column.head.size();
+      return line < missing ? nothing : column.head[line - missing];
+    });
+  }
+  result += std::string(longest, '-') + '\n';
+  for (std::size_t row = 0; row < columns.front()->cells.size(); ++row) {
+    add_line([&](const Column& column) -> const std::string& { return column.cells[row]; });
+  }
+  return result;
 }
 
 }  // namespace
@@ -30,25 +144,23 @@ void TextTable::add(std::vector<std::string> row) {
 }
 
 std::string TextTable::text() const {
-  std::vector<std::size_t> widths(rows_.front().size(), 0);
-  for (const auto& row : rows_) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      widths[column] = std::max(widths[column], width(row[column]));
+  std::vector<Column> columns(rows_.front().size());
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    columns[index].head = {rows_.front()[index]};
+    for (std::size_t row = 1; row < rows_.size(); ++row) {
+      columns[index].cells.push_back(rows_[row][index]);
     }
   }
+  fit(columns);
   std::string result;
-  const auto add_line = [&](std::string line) { result += line.erase(line.find_last_not_of(' ') + 1) + '\n'; };
-  for (std::size_t index = 0; index < rows_.size(); ++index) {
-    std::string line;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-      const auto& cell = rows_[index][column];
-      const std::string padding(widths[column] - width(cell), ' ');
-      line += column == 0 ? cell + padding : "  " + padding + cell;
+  for (std::size_t next = 1; next < columns.size() || result.empty();) {
+    std::vector<const Column*> part = {&columns.front()};
+    auto total = columns.front().width();
+    while (next < columns.size() && (part.size() == 1 || total + gap + columns[next].width() <= screen_width)) {
+      total += gap + columns[next].width();
+      part.push_back(&columns[next++]);
     }
-    add_line(line);
-    if (index == 0) {
-      add_line(std::string(width(line), '-'));
-    }
+    result += (result.empty() ? "" : "\n") + lines_of(part);
   }
   return result;
 }
@@ -58,10 +170,11 @@ std::string fixed(double value, int digits) {
   return text.find_first_not_of("-0.") == std::string::npos && text.size() > 1 ? formatted("%.*f", digits, 0.0) : text;
 }
 
+std::string significant(double value) {
+  return std::abs(value) < 0.1 && value != 0 ? formatted("%#.*g", 3, value) : fixed(value);
+}
+
 std::string p_value(double value) {
-  if (std::isnan(value)) {
-    return "-";
-  }
   if (value < 1e-300) {
     return "<1e-300";  // an underflow, no certainty
   }
@@ -69,19 +182,41 @@ std::string p_value(double value) {
 }
 
 std::string shortened(std::string_view text, std::size_t length) {
-  if (width(text) <= length) {
+  const auto points = width(text);
+  if (points <= length) {
     return std::string(text);
   }
-  std::size_t points = 0;
-  std::size_t end = 0;
-  while (end < text.size()) {
-    const bool starts = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
-    if (starts && ++points == length) {
-      break;
+  const auto kept = std::max<std::size_t>(length, 1) - 1;
+  const auto begin = text.substr(0, offset_of(text, (kept + 1) / 2));
+  return std::string(begin) + std::string(ellipsis) + std::string(text.substr(offset_of(text, points - kept / 2)));
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    const auto first = std::min(line.find_first_not_of(' '), line.size());
+    const auto lines = broken(line.substr(first), screen_width - first - indent, " ");
+    for (std::size_t index = 0; index < lines.size(); ++index) {
+      result += (index == 0 ? "" : "\n" + std::string(indent, ' ')) + std::string(first, ' ') + lines[index];
     }
-    ++end;
+    result += end < text.size() ? "\n" : "";
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return std::string(text.substr(0, end)) + "…";
+  return result;
+}
+
+std::string rest_text(std::size_t shown, std::size_t total, std::string_view nouns) {
+  return shown >= total ? ""
+                        : "(" + base::with_thousands(shown) + " of " + base::with_thousands(total) + " " +
+                              std::string(nouns) + "; --top " + std::to_string(total) + " shows all)\n";
+}
+
+std::string first_names(std::vector<std::string> names, std::size_t most) {
+  const auto more = names.size() - std::min(most, names.size());
+  names.resize(names.size() - more);
+  return base::join(names, ", ") + (more > 0 ? " and " + base::with_thousands(more) + " more" : "");
 }
 
 }  // namespace stereosweep::results

@@ -1,12 +1,18 @@
-// A table for the terminal: first column to the left, numbers to the right.
+// Text for the terminal, at most `screen_width` columns wide: tables and wrapped sentences.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stereosweep::results {
 
+constexpr std::size_t screen_width = 100;
+
+/// First column to the left, numbers to the right. What is too wide loses, in this order, until it fits: the length of
+/// its head's lines (they break behind spaces and underscores), the middle of its longest names, its last columns
+/// (they follow in a second table under the same first column).
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -21,9 +27,18 @@ class TextTable {
 
 /// "0.123", "-1.500"; "-" for NaN.
 std::string fixed(double value, int digits = 3);
+/// As `fixed` from 0.1 on; below with three significant digits, so that a small probability does not look like none:
+/// "0.0123", "3.40e-07".
+std::string significant(double value);
 /// "0.012", "2.1e-09"; "-" for NaN.
 std::string p_value(double value);
-/// At most `length` code points, the last one an ellipsis where it was cut.
+/// At most `length` code points, an ellipsis in the middle where it was cut.
 std::string shortened(std::string_view text, std::size_t length);
+/// Every line of `text` broken at spaces to at most `screen_width` columns; what follows is indented.
+std::string wrapped(std::string_view text, std::size_t indent = 0);
+/// Below a table of the first rows: "(5 of 51 groups; --top 51 shows all)\n"; "" where it shows all.
+std::string rest_text(std::size_t shown, std::size_t total, std::string_view nouns);
+/// "women, men and 12 more"
+std::string first_names(std::vector<std::string> names, std::size_t most);
 
 }  // namespace stereosweep::results

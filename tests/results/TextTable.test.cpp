@@ -1,8 +1,12 @@
 #include "results/TextTable.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/Text.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -27,9 +31,90 @@ TEST(TextTable, FormatsNumbers) {
   EXPECT_EQ(p_value(NAN), "-");
 }
 
-TEST(TextTable, ShortensBetweenCodePoints) {
+TEST(TextTable, SmallNumbersKeepTheirSize) {
+  EXPECT_EQ(significant(3.4e-7), "3.40e-07");
+  EXPECT_EQ(significant(-3.4e-7), "-3.40e-07");
+  EXPECT_EQ(significant(0.00123), "0.00123");
+  EXPECT_EQ(significant(0.25), "0.250");
+  EXPECT_EQ(significant(0), "0.000");
+  EXPECT_EQ(significant(NAN), "-");
+}
+
+TEST(TextTable, ShortensInTheMiddleBetweenCodePoints) {
   EXPECT_EQ(shortened("größte", 6), "größte");
-  EXPECT_EQ(shortened("größte Gruppe", 5), "größ…");
+  EXPECT_EQ(shortened("größte Gruppe", 6), "grö…pe");
+  EXPECT_EQ(shortened("größte Gruppe", 1), "…");
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (const auto& line : base::split(text, '\n')) {
+    longest = std::max(longest, static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char byte) {
+                         return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+                       })));
+  }
+  return longest;
+}
+
+TEST(TextTable, BreaksHeadsBeforeAnythingElse) {
+  TextTable table({"group", "set_code_augmented", "set_code_plain", "set_paper_augmented", "set_paper_plain",
+                   "a rather long head", "ilps_star"});
+  const std::string name = "people who are exactly forty wide in text";
+  table.add({name, "0.123", "0.123", "0.123", "0.123", "0.123", "0.123"});
+  const auto text = table.text();
+  EXPECT_LE(longest_line(text), screen_width);
+  for (const auto& line :
+       {name + "      0.123  0.123      0.123   0.123   0.123  0.123\n",
+        std::string("code_  code_     paper_  paper_    long  ilps_\n"),
+        std::string("group                                      augmented  plain  augmented   plain")}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(line));
+  }
+}
+
+TEST(TextTable, ShortensNamesAndKeepsNumbers) {
+  TextTable table({"group", "rather than", "score"});
+  table.add({std::string(90, 'a') + "b", std::string(60, 'c') + "d", "-0.12345678 .. 12.5"});
+  const auto text = table.text();
+  EXPECT_LE(longest_line(text), screen_width);
+  EXPECT_GT(longest_line(text), screen_width - 8);
+  for (const auto* kept : {"ab ", "cd ", "…", "-0.12345678 .. 12.5\n"}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(kept));
+  }
+}
+
+TEST(TextTable, ContinuesWithMoreColumnsThanFit) {
+  std::vector<std::string> head = {"identity"};
+  std::vector<std::string> row = {"women"};
+  for (int column = 0; column < 30; ++column) {
+    head.push_back("m" + std::to_string(column));
+    row.push_back("-1.234");
+  }
+  TextTable table(head);
+  table.add(row);
+  const auto text = table.text();
+  EXPECT_LE(longest_line(text), screen_width);
+  EXPECT_EQ(base::count_of(text, "identity"), 3U);
+  EXPECT_EQ(base::count_of(text, "-1.234"), 30U);
+  EXPECT_THAT(text, ::testing::HasSubstr("m29\n"));
+}
+
+TEST(TextTable, WrapsSentencesAtSpaces) {
+  EXPECT_EQ(wrapped("short\n\nlines stay\n"), "short\n\nlines stay\n");
+  std::string words;
+  for (int word = 0; word < 60; ++word) {
+    words += (word == 0 ? "" : " ") + std::string("größe");
+  }
+  const auto text = wrapped("  " + words, 2);
+  EXPECT_LE(longest_line(text), screen_width);
+  EXPECT_EQ(base::count_of(text, "größe"), 60U);
+  EXPECT_THAT(text, ::testing::AllOf(::testing::StartsWith("  größe"), ::testing::HasSubstr("größe\n    größe")));
+}
+
+TEST(TextTable, SaysHowToSeeTheRest) {
+  EXPECT_EQ(rest_text(5, 51, "groups"), "(5 of 51 groups; --top 51 shows all)\n");
+  EXPECT_EQ(rest_text(5, 5, "groups"), "");
+  EXPECT_EQ(first_names({"women", "men", "people"}, 2), "women, men and 1 more");
+  EXPECT_EQ(first_names({"women", "men"}, 2), "women, men");
 }
 
 }  // namespace

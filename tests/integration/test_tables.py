@@ -1,0 +1,84 @@
+"""What `stats` and `show` print of every probe: lines of at most 100 columns, long tables with a way to see the rest."""
+
+import subprocess
+
+import pytest
+import runs
+
+JOBS = {
+    "association": (
+        runs.SMOKE, "axes.groups=abc_groups", "axes.traits=abc_traits", "axes.intersections=abc_pairs",
+        "execution.contexts_per_block=64",
+    ),
+    "coreference": (runs.ROOT / "jobs/40_winoidentity.yaml", "execution.engine=fake", "statistics.replicates=20"),
+    "rating": (runs.ROOT / "jobs/50_ratings.yaml", "execution.engine=fake", "sampling.runs=1",
+               "axes.rating_questions={file: scm_questions, only: [regarded, image]}", "statistics.clusters.restarts=1000"),
+}  # fmt: skip
+REST = {"association": "groups", "coreference": "conditions", "rating": "identities"}
+
+
+def program(*arguments, code=0):
+    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture(scope="module", params=JOBS)
+def finished(request, tmp_path_factory):
+    """A run of one probe and what its `stats` needs besides."""
+    folder = tmp_path_factory.mktemp(request.param)
+    job, *overrides = JOBS[request.param]
+    code, _, err = runs.run(job, folder / "run", *overrides, seconds=300)
+    assert code == 0, err
+    settings = []
+    if request.param == "association":
+        pairs = ["powerless - powerful", "cold - warm", "poor - wealthy"]
+        rows = [f"{group}\t{pair}\t{(17 * i + 29 * j) % 101}" for i, group in enumerate(["women", "men", "Black people",
+                "White people", "teenagers", "elderly people", "nurses"]) for j, pair in enumerate(pairs)]  # fmt: skip
+        (folder / "people.tsv").write_text("\n".join(["group\tpair\tmean", *rows]) + "\n")
+        settings = [f"statistics.human_ratings={folder / 'people.tsv'}"]
+    return request.param, folder / "run", settings
+
+
+def widest(text):
+    """Longest line but those that end with a path."""
+    return max((line for line in text.splitlines() if not line.startswith(("written: ", "/"))), key=len)
+
+
+@pytest.mark.parametrize("top", [3, 1000])
+def test_lines_fit_a_terminal(finished, top):
+    _, run, settings = finished
+    for text in (program("stats", run, "--top", top, *settings), program("show", run, "--top", top)):
+        assert len(widest(text)) <= 100, widest(text)
+
+
+def test_long_tables_say_how_to_see_the_rest(finished):
+    probe, run, settings = finished
+    text = program("stats", run, "--top", "3", *settings)
+    assert f" {REST[probe]}; --top " in text
+    assert len(text.splitlines()) < 120, text
+    assert "shows all" not in program("stats", run, "--top", "100000", *settings)
+
+
+FIRST = {"association": "Strongest associations", "coreference": "Means over sentences", "rating": "Scores: "}
+
+
+def test_the_answer_comes_first(finished):
+    probe, run, settings = finished
+    assert program("stats", run, *settings).startswith(FIRST[probe])
+
+
+@pytest.mark.parametrize("value", ["-3", "0"])
+@pytest.mark.parametrize("command", ["stats", "show"])
+def test_no_table_has_less_than_one_row(finished, command, value):
+    assert f"--top must be at least 1 (it is {value})" in program(command, finished[1], "--top", value, code=2)
+
+
+def test_agreement_names_what_its_p_assume(finished):
+    probe, run, settings = finished
+    if probe != "association":
+        return
+    text = program("stats", run, *settings)
+    head = next(line for line in text.splitlines() if line.startswith("measure - prior"))
+    assert head.split()[:8] == "measure - prior tau-b items groups p cells".split()
+    assert "p cells: assumes independent cells" in text and "10,000 draws" in text
