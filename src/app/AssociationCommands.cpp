@@ -1,7 +1,9 @@
 #include "app/AssociationCommands.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <limits>
+#include <thread>
 
 #include "app/HumanRatings.hpp"
 #include "app/PlanReport.hpp"
@@ -66,10 +68,10 @@ void show_association(const results::ResultFile& file, Detail detail, std::size_
     return;
   }
   const auto result = results::compute_statistics(file, {});
-  std::cout << results::status_text(result);
   if (detail == Detail::everything) {
-    std::cout << '\n' << results::top_associations_text(result, top);
+    std::cout << results::top_associations_text(result, top) << '\n';
   }
+  std::cout << results::status_text(result);
 }
 
 results::StatisticsOptions options_of(const domain::Job& job) {
@@ -80,18 +82,20 @@ results::StatisticsOptions options_of(const domain::Job& job) {
   if (!statistics.human_ratings.empty()) {
     result.ratings = ratings_of(job);
     result.ratings_source = source_of_ratings(statistics.human_ratings);
+    result.shuffles = {.seed = job.seed, .num_threads = std::max(1U, std::thread::hardware_concurrency())};
   }
   return result;
 }
 
 void association_statistics(const StatsRequest& request) {
   const auto result = results::write_statistics(request.file, options_of(request.job), request.target);
-  std::cout << results::status_text(result) << '\n'
-            << results::top_associations_text(result, request.top) << '\n'
-            << results::agreement_text(result);
-  if (!result.ratings) {
-    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n";
+  std::cout << results::top_associations_text(result, request.top) << '\n';
+  if (result.ratings) {
+    std::cout << results::agreement_text(result, request.top) << '\n';
+  } else {
+    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
   }
+  std::cout << results::status_text(result);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void contexts_statistics(const StatsRequest& request) {
             << results::contexts_effects_text(result) << '\n'
             << results::contexts_tests_text(result) << '\n'
             << results::contexts_words_text(result, request.top) << results::contexts_detections_text(result)
-            << (result.agreement ? results::agreement_text(*result.agreement) : "");
+            << (result.agreement ? results::agreement_text(*result.agreement, request.top) : "");
 }
 
 void assist_contexts_statistics(const StatsRequest& request) {

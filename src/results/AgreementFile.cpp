@@ -1,5 +1,6 @@
 #include "results/AgreementFile.hpp"
 
+#include "base/Text.hpp"
 #include "results/CubeKinds.hpp"
 #include "stats/Undefined.hpp"
 
@@ -100,7 +101,8 @@ void write_agreement_by_template(Layout& layout, const PairAgreement& result) {
   const std::vector<std::string> axes = {"measure", "prior", "template"};
   write_table(layout, number_cube("template_tau", "1", "tau-b pooled over groups and trait pairs, by template"), axes,
               tau);
-  write_table(layout, number_cube("template_tau_p", "1", "two-sided p of template_tau"), axes, p);
+  write_table(layout, number_cube("template_tau_p", "1", "two-sided p of template_tau; assumes independent cells"),
+              axes, p);
   write_table(layout, count_cube("template_tau_n", "cells that are rated and scored in this template"), axes, n);
   write_table(layout, number_cube("template_precision_at_3", "1", "mean precision at 3 over groups, by template"), axes,
               precision);
@@ -114,14 +116,18 @@ void write_agreement(Layout& layout, const PairAgreement& result) {
     write_agreement_by_template(layout, result);
   }
   std::vector<double> pooled;
-  std::vector<double> pooled_p;
+  std::vector<double> p_items;
+  std::vector<double> p_groups;
+  std::vector<double> p_cells;
   std::vector<std::int32_t> pooled_n;
   std::vector<double> mean_tau;
   std::vector<double> precision;
   std::vector<double> chance;
   for (const auto& alignment : result.alignments) {
     pooled.push_back(alignment.pooled.value);
-    pooled_p.push_back(alignment.pooled.p);
+    p_items.push_back(alignment.pooled_p_items.value);
+    p_groups.push_back(alignment.pooled_p_groups.value);
+    p_cells.push_back(alignment.pooled.p);
     pooled_n.push_back(static_cast<std::int32_t>(alignment.pooled.n));
     mean_tau.push_back(alignment.mean_tau.value);
     precision.push_back(alignment.mean_precision.value);
@@ -129,7 +135,20 @@ void write_agreement(Layout& layout, const PairAgreement& result) {
   }
   const std::vector<std::string> axes = {"measure", "prior"};
   write_table(layout, number_cube("tau_pooled", "1", "Kendall's tau-b over all groups and trait pairs"), axes, pooled);
-  write_table(layout, number_cube("tau_pooled_p", "1", "two-sided p of tau_pooled"), axes, pooled_p);
+  const auto draws = base::with_thousands(result.shuffles.draws) + " seeded draws (seed " +
+                     std::to_string(result.shuffles.seed) +
+                     "): 2 (b + 1) / (draws + 1), b: the fewer of those whose tau-b is at least, or at most, this one";
+  write_table(layout,
+              number_cube("tau_pooled_p_items", "1",
+                          "two-sided p of tau_pooled: trait pairs shuffled, the same way in every group", draws),
+              axes, p_items);
+  write_table(layout, number_cube("tau_pooled_p_groups", "1", "two-sided p of tau_pooled: groups shuffled", draws),
+              axes, p_groups);
+  write_table(layout,
+              number_cube("tau_pooled_p", "1", "two-sided p of tau_pooled; assumes independent cells",
+                          "too small where the cells of a trait pair, or of a group, move together: prefer "
+                          "tau_pooled_p_items and tau_pooled_p_groups"),
+              axes, p_cells);
   write_table(layout, count_cube("tau_pooled_n", "cells that are rated and scored"), axes, pooled_n);
   write_table(layout, number_cube("tau_mean", "1", "mean of tau over groups; not the same as tau_pooled"), axes,
               mean_tau);

@@ -62,6 +62,20 @@ stats::Correlation agree_pooled(const RatingTable& ratings, std::size_t num_pair
   return stats::kendall_tau_b(cells.scores, cells.means);
 }
 
+/// P of the pooled tau-b where whole rows or columns of the rated groups' scores change places.
+stats::Value shuffled_p(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of,
+                        stats::Shuffle shuffle, const stats::ShuffleSettings& settings) {
+  std::vector<double> scores;
+  std::vector<double> means;
+  for (const auto group : ratings.rated_groups) {
+    for (const auto pair : ratings.rated_pairs) {
+      scores.push_back(score_of(group, pair));
+      means.push_back(ratings.means[group * num_pairs + pair]);
+    }
+  }
+  return stats::shuffled_tau_p(scores, means, ratings.rated_pairs.size(), shuffle, settings);
+}
+
 template <class Read>
 stats::Value mean_over(const std::vector<Agreement>& agreements, Read read) {
   std::vector<stats::Value> values;
@@ -110,6 +124,42 @@ std::optional<Alignment::Choice> choose(std::size_t num_templates, const std::fu
   return best;
 }
 
+Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_t measure, std::size_t prior,
+                const stats::ShuffleSettings& shuffles) {
+  const auto num_pairs = scores.axes.pairs.size();
+  const ScoreOf overall = [&](std::size_t group, std::size_t pair) {
+    return scores.overall[scores.overall_index(measure, prior, group, pair)].value();
+  };
+  Alignment result;
+  result.by_group = agree_by_group(ratings, num_pairs, overall);
+  result.pooled = agree_pooled(ratings, num_pairs, overall);
+  if (result.pooled.defined()) {
+    result.pooled_p_items = shuffled_p(ratings, num_pairs, overall, stats::Shuffle::columns, shuffles);
+    result.pooled_p_groups = shuffled_p(ratings, num_pairs, overall, stats::Shuffle::rows, shuffles);
+  }
+  result.mean_tau = mean_over(result.by_group, tau_of);
+  result.mean_precision = mean_over(result.by_group, precision_of);
+  result.mean_chance = mean_over(result.by_group, [](const auto& item) { return item.precision.chance; });
+  STEREOSWEEP_ASSERT(scores.axes.templates.empty() || scores.detailed_groups == ratings.rated_groups,
+                     "rated groups are not kept per template");
+  std::vector<std::size_t> places(scores.axes.groups.size());
+  for (std::size_t place = 0; place < ratings.rated_groups.size(); ++place) {
+    places[ratings.rated_groups[place]] = place;
+  }
+  const auto of_template = [&](std::size_t sentence) -> ScoreOf {
+    return [&scores, &places, measure, prior, sentence](std::size_t group, std::size_t pair) {
+      return scores.by_template[scores.template_index(measure, prior, sentence, places[group], pair)].value();
+    };
+  };
+  for (std::size_t sentence = 0; sentence < scores.axes.templates.size(); ++sentence) {
+    const auto score_of = of_template(sentence);
+    result.pooled_by_template.push_back(agree_pooled(ratings, num_pairs, score_of));
+    result.precision_by_template.push_back(mean_over(agree_by_group(ratings, num_pairs, score_of), precision_of));
+  }
+  result.choice = choose(scores.axes.templates.size(), of_template, ratings, num_pairs);
+  return result;
+}
+
 }  // namespace
 
 RatingTable match_ratings(const std::vector<Rating>& ratings, const ScoreAxes& axes) {
@@ -156,44 +206,12 @@ RatingTable match_ratings(const std::vector<Rating>& ratings, const ScoreAxes& a
   return table;
 }
 
-Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_t measure, std::size_t prior) {
-  const auto num_pairs = scores.axes.pairs.size();
-  const ScoreOf overall = [&](std::size_t group, std::size_t pair) {
-    return scores.overall[scores.overall_index(measure, prior, group, pair)].value();
-  };
-  Alignment result;
-  result.by_group = agree_by_group(ratings, num_pairs, overall);
-  result.pooled = agree_pooled(ratings, num_pairs, overall);
-  result.mean_tau = mean_over(result.by_group, tau_of);
-  result.mean_precision = mean_over(result.by_group, precision_of);
-  result.mean_chance = mean_over(result.by_group, [](const auto& item) { return item.precision.chance; });
-  result.mean_precision_top = mean_over(result.by_group, [](const auto& item) { return item.precision.top; });
-  result.mean_precision_bottom = mean_over(result.by_group, [](const auto& item) { return item.precision.bottom; });
-  STEREOSWEEP_ASSERT(scores.axes.templates.empty() || scores.detailed_groups == ratings.rated_groups,
-                     "rated groups are not kept per template");
-  std::vector<std::size_t> places(scores.axes.groups.size());
-  for (std::size_t place = 0; place < ratings.rated_groups.size(); ++place) {
-    places[ratings.rated_groups[place]] = place;
-  }
-  const auto of_template = [&](std::size_t sentence) -> ScoreOf {
-    return [&scores, &places, measure, prior, sentence](std::size_t group, std::size_t pair) {
-      return scores.by_template[scores.template_index(measure, prior, sentence, places[group], pair)].value();
-    };
-  };
-  for (std::size_t sentence = 0; sentence < scores.axes.templates.size(); ++sentence) {
-    const auto score_of = of_template(sentence);
-    result.pooled_by_template.push_back(agree_pooled(ratings, num_pairs, score_of));
-    result.precision_by_template.push_back(mean_over(agree_by_group(ratings, num_pairs, score_of), precision_of));
-  }
-  result.choice = choose(scores.axes.templates.size(), of_template, ratings, num_pairs);
-  return result;
-}
-
-std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings) {
+std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings,
+                                 const stats::ShuffleSettings& shuffles) {
   std::vector<Alignment> alignments;
   for (std::size_t measure = 0; measure < scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < scores.axes.priors.size(); ++prior) {
-      alignments.push_back(align(scores, ratings, measure, prior));
+      alignments.push_back(align(scores, ratings, measure, prior, shuffles));
     }
   }
   return alignments;

@@ -9,6 +9,7 @@
 #include "results/PairScores.hpp"
 #include "stats/Correlation.hpp"
 #include "stats/Precision.hpp"
+#include "stats/ShuffledTau.hpp"
 
 namespace stereosweep::results {
 
@@ -40,12 +41,12 @@ struct Agreement {
 /// Of one measure with one prior (cao2022 §5.1).
 struct Alignment {
   std::vector<Agreement> by_group;  ///< [rated group]
-  stats::Correlation pooled;        ///< tau-b over all (group, pair) cells
+  stats::Correlation pooled;        ///< tau-b over all (group, pair) cells; its p assumes that they are independent
+  stats::Value pooled_p_items;      ///< trait pairs shuffled, the same way in every group (stats/ShuffledTau.hpp)
+  stats::Value pooled_p_groups;     ///< groups shuffled
   stats::Value mean_tau;            ///< mean of the groups' tau-b: not the same as pooled
-  stats::Value mean_precision_top;  ///< means over groups
-  stats::Value mean_precision_bottom;
-  stats::Value mean_precision;
-  stats::Value mean_chance;                            ///< of mean_precision for scores in random order
+  stats::Value mean_precision;      ///< over groups
+  stats::Value mean_chance;         ///< of mean_precision for scores in random order
   std::vector<stats::Correlation> pooled_by_template;  ///< [template]
   std::vector<stats::Value> precision_by_template;     ///< [template]: mean over groups
   /// The one template or the mean of two whose pooled tau-b is highest (cao2022 §5: at most two; chosen and judged on
@@ -63,14 +64,13 @@ struct PairAgreement {
   PairScores scores;
   std::optional<RatingTable> ratings;
   std::vector<Alignment> alignments;  ///< [measure, prior]; none without ratings
+  stats::ShuffleSettings shuffles;    ///< of the alignments' p
 };
 
 constexpr std::size_t max_templates_to_choose = 100;
 
-/// Needs `scores.detailed_groups` to be the rated groups where there are templates.
-Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_t measure, std::size_t prior);
-
-/// Every measure with every prior.
-std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings);
+/// Every measure with every prior. Needs `scores.detailed_groups` to be the rated groups where there are templates.
+std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings,
+                                 const stats::ShuffleSettings& shuffles);
 
 }  // namespace stereosweep::results

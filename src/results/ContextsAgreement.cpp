@@ -23,8 +23,10 @@ double score_of(const WordSummary& word, std::size_t measure) {
 
 std::optional<PairAgreement> compute_agreement(const std::vector<ContextsTest>& tests,
                                                const std::vector<TestSummary>& summaries,
-                                               const std::optional<std::vector<Rating>>& ratings) {
+                                               const std::optional<std::vector<Rating>>& ratings,
+                                               const stats::ShuffleSettings& shuffles) {
   PairAgreement agreement;
+  agreement.shuffles = shuffles;
   auto& axes = agreement.scores.axes;
   axes.measures = measure_names;
   axes.priors = {"none"};
@@ -65,7 +67,7 @@ std::optional<PairAgreement> compute_agreement(const std::vector<ContextsTest>& 
   }
   if (ratings) {
     agreement.ratings = match_ratings(*ratings, axes);
-    agreement.alignments = align_all(scores, *agreement.ratings);
+    agreement.alignments = align_all(scores, *agreement.ratings, shuffles);
   }
   return agreement;
 }

@@ -16,7 +16,8 @@ namespace stereosweep::results {
 /// one prior is called `none`. Nothing without wefat tests. Throws InputError for unusable ratings.
 std::optional<PairAgreement> compute_agreement(const std::vector<ContextsTest>& tests,
                                                const std::vector<TestSummary>& summaries,
-                                               const std::optional<std::vector<Rating>>& ratings);
+                                               const std::optional<std::vector<Rating>>& ratings,
+                                               const stats::ShuffleSettings& shuffles);
 
 /// Adds the axes measure, prior, group and pair, and what `write_pair_agreement` writes over them.
 void write_contexts_agreement(Layout& layout, const PairAgreement& agreement, const std::vector<ContextsTest>& tests);

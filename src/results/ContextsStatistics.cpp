@@ -340,7 +340,8 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }
-    result.agreement = compute_agreement(result.tests, result.summaries, options.ratings);
+    result.agreement = compute_agreement(result.tests, result.summaries, options.ratings,
+                                         {.seed = options.seed, .num_threads = options.num_threads});
   }
   return result;
 }

@@ -57,6 +57,7 @@ std::vector<std::string> status_names_of(const ResultFile& file) {
 StatisticsResult stream(const ResultFile& file, const StatisticsOptions& options, StatisticsFile* writer,
                         const TraitPairs& traits, const ScoreReader& reader, ScoreAxes axes) {
   StatisticsResult result;
+  result.shuffles = options.shuffles;
   result.cell_status_names = status_names_of(file);
   result.pairs = traits.pairs();
   for (const auto& pole : traits.poles()) {
@@ -76,7 +77,7 @@ StatisticsResult stream(const ResultFile& file, const StatisticsOptions& options
   });
   result.scores = sum.take();
   if (result.ratings) {
-    result.alignments = align_all(result.scores, *result.ratings);
+    result.alignments = align_all(result.scores, *result.ratings, options.shuffles);
   }
   return result;
 }

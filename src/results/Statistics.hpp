@@ -16,6 +16,7 @@ struct StatisticsOptions {
   std::vector<std::string> templates;          ///< labels to average over; empty: all
   std::optional<std::vector<Rating>> ratings;  ///< human means
   std::string ratings_source;                  ///< where they come from, for the file
+  stats::ShuffleSettings shuffles;             ///< of the p of pooled agreement
 };
 
 struct StatisticsResult : PairAgreement {

@@ -11,8 +11,6 @@ namespace stereosweep::results {
 
 namespace {
 
-constexpr std::size_t label_length = 44;
-
 std::size_t table_of(const PairAgreement& result, std::size_t measure, std::size_t prior) {
   return measure * result.scores.axes.priors.size() + prior;
 }
@@ -21,7 +19,7 @@ std::string table_name(const PairAgreement& result, std::size_t measure, std::si
   return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
 }
 
-/// "tau p" with a star below 0.05.
+/// With a star where p < 0.05.
 std::string starred(const stats::Correlation& correlation) {
   if (!correlation.defined()) {
     return std::string(stats::name_of(correlation.reason));
@@ -41,57 +39,70 @@ std::vector<std::string> measures_head(const PairAgreement& result, const std::s
 
 std::string overall_text(const PairAgreement& result) {
   TextTable table(
-      {"measure - prior", "tau-b pooled", "p", "cells", "tau-b mean", "P@3", "chance", "top 3", "bottom 3"});
+      {"measure - prior", "tau-b", "p items", "p groups", "p cells", "cells", "mean tau-b", "P@3", "chance"});
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
       const auto& alignment = result.alignments[table_of(result, measure, prior)];
-      table.add({table_name(result, measure, prior), starred(alignment.pooled), p_value(alignment.pooled.p),
-                 base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
-                 number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_chance),
-                 number_or_reason(alignment.mean_precision_top), number_or_reason(alignment.mean_precision_bottom)});
+      table.add(
+          {table_name(result, measure, prior), number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
+           p_value(alignment.pooled_p_items.value), p_value(alignment.pooled_p_groups.value),
+           p_value(alignment.pooled.p), base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
+           number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_chance)});
     }
   }
-  return "Agreement with human ratings (tau-b pooled over " +
+  return "Agreement with human ratings, tau-b pooled over " +
          base::counted(result.ratings->rated_groups.size(), "group") + " x " +
-         base::counted(result.ratings->rated_pairs.size(), "trait pair") +
-         "; P@3 averaged over groups; chance: P@3 of scores in random order)\n" + table.text();
+         base::counted(result.ratings->rated_pairs.size(), "trait pair") + "\n\n" + table.text() +
+         wrapped(
+             "p items: trait pairs shuffled, the same way in every group. p groups: groups shuffled. Both "
+             "two-sided, " +
+             base::with_thousands(result.shuffles.draws) +
+             " draws. p cells: assumes independent cells, which the cells of one trait pair or of one group are "
+             "not; it is often far too small. mean tau-b, P@3: means over groups. chance: P@3 of scores in random "
+             "order.\n");
 }
 
-std::string by_group_text(const PairAgreement& result, std::size_t prior) {
+std::string by_group_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
   TextTable table(measures_head(result, "group"));
-  for (std::size_t index = 0; index < result.ratings->rated_groups.size(); ++index) {
-    std::vector<std::string> row = {
-        shortened(result.scores.axes.groups[result.ratings->rated_groups[index]], label_length)};
+  const auto& groups = result.ratings->rated_groups;
+  const auto shown = std::min(top, groups.size());
+  for (std::size_t index = 0; index < shown; ++index) {
+    std::vector<std::string> row = {result.scores.axes.groups[groups[index]]};
     for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
       row.push_back(starred(result.alignments[table_of(result, measure, prior)].by_group[index].tau));
     }
     table.add(std::move(row));
   }
-  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05)\n" + table.text();
+  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05, not adjusted)\n\n" +
+         table.text() + rest_text(shown, groups.size(), "groups");
 }
 
-std::string by_template_text(const PairAgreement& result, std::size_t prior) {
+std::string by_template_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
   TextTable table(measures_head(result, "template"));
-  for (std::size_t sentence = 0; sentence < result.scores.axes.templates.size(); ++sentence) {
-    std::vector<std::string> row = {shortened(result.scores.axes.templates[sentence], label_length)};
+  const auto& templates = result.scores.axes.templates;
+  const auto shown = std::min(top, templates.size());
+  for (std::size_t sentence = 0; sentence < shown; ++sentence) {
+    std::vector<std::string> row = {templates[sentence]};
     for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      row.push_back(starred(result.alignments[table_of(result, measure, prior)].pooled_by_template[sentence]));
+      const auto& pooled = result.alignments[table_of(result, measure, prior)].pooled_by_template[sentence];
+      row.push_back(number_or_reason({pooled.value, pooled.reason}));
     }
     table.add(std::move(row));
   }
   std::string text =
       "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
-      "; * p < 0.05)\n" + table.text();
+      ")\n\n" + table.text() + rest_text(shown, templates.size(), "templates");
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     const auto& choice = result.alignments[table_of(result, measure, prior)].choice;
     if (choice) {
       std::vector<std::string> labels;
       for (const auto sentence : choice->templates) {
-        labels.push_back(result.scores.axes.templates[sentence]);
+        labels.push_back(templates[sentence]);
       }
-      text += "best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
-              " (tau-b " + fixed(choice->pooled.value) + ", " + base::counted(choice->pooled.n, "cell") +
-              "; chosen on the same ratings)\n";
+      text += wrapped("best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
+                          " (tau-b " + fixed(choice->pooled.value) + ", " + base::counted(choice->pooled.n, "cell") +
+                          "; chosen on the same ratings)\n",
+                      2);
     }
   }
   return text;
@@ -107,7 +118,7 @@ std::string unmatched_text(const RatingTable& ratings) {
   };
   list("rated group", ratings.unmatched_groups);
   list("rated trait pair", ratings.unmatched_pairs);
-  return text + "\n";
+  return wrapped(text + "\n", 2);
 }
 
 }  // namespace
@@ -138,9 +149,8 @@ std::string status_text(const StatisticsResult& result) {
 
 std::string top_associations_text(const StatisticsResult& result, std::size_t count) {
   const auto& axes = result.scores.axes;
-  std::string text =
-      "Strongest associations (mean over sentences of right pole minus left pole, nat; prior: " + axes.priors.front() +
-      ")\n";
+  const auto text = wrapped("Strongest associations: mean over sentences of right minus left pole, nat (prior: " +
+                            axes.priors.front() + ")\n\n");
   TextTable table({"measure", "group", "leans to", "rather than", "score"});
   for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
     const auto first = result.scores.overall_index(measure, 0, 0, 0);
@@ -161,8 +171,7 @@ std::string top_associations_text(const StatisticsResult& result, std::size_t co
     for (std::size_t rank = 0; rank < shown; ++rank) {
       const auto& pair = result.pairs[order[rank] % axes.pairs.size()];
       const auto value = score(order[rank]);
-      table.add({rank == 0 ? axes.measures[measure] : "",
-                 shortened(axes.groups[order[rank] / axes.pairs.size()], label_length),
+      table.add({rank == 0 ? axes.measures[measure] : "", axes.groups[order[rank] / axes.pairs.size()],
                  result.pole_names[value > 0 ? pair.right : pair.left],
                  result.pole_names[value > 0 ? pair.left : pair.right], fixed(value)});
     }
@@ -170,12 +179,12 @@ std::string top_associations_text(const StatisticsResult& result, std::size_t co
   return text + table.text();
 }
 
-std::string agreement_text(const PairAgreement& result) {
+std::string agreement_text(const PairAgreement& result, std::size_t top) {
   if (!result.ratings) {
     return "";
   }
-  std::string text = unmatched_text(*result.ratings) + "\n" + overall_text(result) + "\n" + by_group_text(result, 0) +
-                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, 0));
+  std::string text = overall_text(result) + unmatched_text(*result.ratings) + "\n" + by_group_text(result, 0, top) +
+                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, 0, top));
   if (result.scores.axes.priors.size() > 1) {
     text += "\nThe tables of the other prior are in the file: tau, template_tau, precision_at_3.\n";
   }

@@ -13,8 +13,8 @@ std::string status_text(const StatisticsResult& result);
 /// The `count` strongest trait-pair scores of each measure, with the first prior.
 std::string top_associations_text(const StatisticsResult& result, std::size_t count);
 
-/// Agreement with human ratings: overall; per group and per template with the first prior; names that did not match.
-/// "" without ratings.
-std::string agreement_text(const PairAgreement& result);
+/// Agreement with human ratings: overall; of the first `top` groups and templates with the first prior; names that did
+/// not match. "" without ratings.
+std::string agreement_text(const PairAgreement& result, std::size_t top);
 
 }  // namespace stereosweep::results
