@@ -81,7 +81,7 @@ def pair_scores(raw, measure, prior, aggregate="median"):
             words = np.flatnonzero((raw["word_pair"].values == pair) & (raw["word_side"].values == side))
             found.append(getattr(scores.isel(word=words), aggregate)("word", skipna=True))
     left, right = (xr.concat(sides[side], dim="pair", coords="minimal", compat="override") for side in sides)
-    return (right - left).assign_coords(pair=pairs)
+    return (right - left).assign_coords(pair=pairs).transpose("group", "template", "rephrasing", "pair")
 
 
 def mean_pair_scores(raw, measure, prior, aggregate="median"):

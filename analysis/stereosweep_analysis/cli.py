@@ -1,4 +1,4 @@
-"""python -m stereosweep_analysis figures DIR [--ratings FILE] [--planted] --out DIR"""
+"""python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR"""
 
 import argparse
 import sys
@@ -21,6 +21,10 @@ def _parser():
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
     draw.add_argument("--measure", help="default: ilps_star")
     draw.add_argument("--prior", help="default: the first of the file")
+    draw.add_argument(
+        "--subjects", choices=figures.SUBJECTS,
+        help="rows of the heat map; default: groups, or intersections where there are no groups",
+    )  # fmt: skip
     draw.add_argument("--out", type=Path, help="default: beside the statistics")
     return parser
 
@@ -30,8 +34,9 @@ def _save(made, out):
     for name, figure in made.items():
         path = out / f"{name}.png"
         figure.savefig(path, dpi=130)
+        title = figure.axes[0].get_title(loc="left")
         plt.close(figure)
-        print(path)
+        print(path, *(f"({line})" for line in title.splitlines() if line.startswith("not drawn")))
 
 
 def draw_figures(arguments):
@@ -39,7 +44,7 @@ def draw_figures(arguments):
     directory = Path(arguments.directory)
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
     made = {}
-    is_contexts = str(statistics.attrs.get("schema", "")).endswith("/contexts")
+    is_contexts = figures.is_contexts(statistics)
     if is_contexts and "mean_pair_score" not in statistics:
         _save({"forest": forest(statistics)}, out)
         return
@@ -47,7 +52,7 @@ def draw_figures(arguments):
         made["forest"] = forest(statistics)
     measure = arguments.measure and require_label(statistics, "measure", arguments.measure)
     prior = arguments.prior and require_label(statistics, "prior", arguments.prior)
-    made["heat-map"] = figures.heat_map(statistics, measure, prior)
+    made |= figures.heat_maps(statistics, measure, prior, arguments.subjects)
     ratings = statistics.get("human_mean")
     if arguments.ratings:
         ratings = read_ratings(arguments.ratings, statistics)

@@ -12,12 +12,13 @@ from matplotlib.colors import TwoSlopeNorm
 from scipy import stats
 
 from .aggregate import order_by_domain
-from .labels import literal, source_name
+from .labels import literal, pole_names, source_name, words_of
 from .open import ResultError, require_label
 
 DIVERGING = "RdBu_r"
 UNDEFINED = "0.85"
 MAX_ROWS = 80
+SUBJECTS = ("groups", "intersections", "all")
 MEASURE_NAMES = {
     "ilps_first": "ILPS (first subword)",
     "ilps_last": "ILPS (last subword)",
@@ -64,16 +65,31 @@ def unit(statistics):
     return "effect size" if units == "1" else units
 
 
-def _rows_of(statistics, scores):
-    """Single groups by domain; with none of them, the strongest intersections."""
+def is_contexts(statistics):
+    return str(statistics.attrs.get("schema", "")).endswith("/contexts")
+
+
+def _rows_of(statistics, scores, subjects):
+    """Subjects to draw, by domain, and what is left out. Default: the groups, or intersections where there are none;
+    the strongest ones of more than MAX_ROWS."""
     kinds = statistics["group_kind"].values if "group_kind" in statistics.coords else None
-    rows = np.arange(scores.sizes["group"])
-    if kinds is not None and (kinds == "group").any():
-        rows = rows[kinds == "group"]
+    chosen = np.arange(scores.sizes["group"])
+    if kinds is not None and subjects != "all":
+        wanted = (subjects or ("groups" if (kinds == "group").any() else "intersections")).removesuffix("s")
+        chosen = chosen[kinds == wanted]
+        if not chosen.size:
+            raise ResultError(f"the result has no {wanted}s: see --subjects")
+    rows = chosen
     if len(rows) > MAX_ROWS:
         strength = np.nan_to_num(np.abs(scores.values[rows])).max(axis=1)
         rows = np.sort(rows[np.argsort(-strength, kind="stable")[:MAX_ROWS]])
-    return order_by_domain(statistics, rows)
+    left_out = []
+    if other := scores.sizes["group"] - len(chosen):
+        kind = "group" if kinds[chosen[0]] == "intersection" else "intersection"
+        left_out.append(f"{other} {kind}{'' if other == 1 else 's'} (--subjects all)")
+    if weaker := len(chosen) - len(rows):
+        left_out.append(f"the {weaker} weakest of {len(chosen)} rows")
+    return order_by_domain(statistics, rows), "not drawn: " + ", ".join(left_out) if left_out else ""
 
 
 def _blocks(labels):
@@ -87,13 +103,42 @@ def _symmetric_limit(values):
     return max(float(np.quantile(finite, 0.98)), 1e-12) if finite.size else 1.0
 
 
-def heat_map(statistics, measure=None, prior=None):
+def heat_maps(statistics, measure=None, prior=None, subjects=None):
+    """{name: heat map}: one; of WEFAT tests one for all that share their target words."""
+    if not is_contexts(statistics) or "test_x_words" not in statistics.coords:
+        return {"heat-map": heat_map(statistics, measure, prior, subjects)}
+    default_measure(statistics)
+    targets = words_of(statistics, "x")
+    parts = {}
+    for place, pair in enumerate(statistics["pair"].values):
+        parts.setdefault(tuple(targets[str(pair)]), []).append(place)
+    figures = {}
+    for words, places in parts.items():
+        rows = np.flatnonzero(np.isin(statistics["group"].values.astype(str), words))
+        name = "heat-map" if len(parts) == 1 else f"heat-map-{len(figures) + 1}"
+        figures[name] = heat_map(statistics.isel(pair=places, group=rows), measure, prior, subjects)
+    return figures
+
+
+def _headline(statistics):
+    """What the picture shows: of WEFAT tests their common title."""
+    if not is_contexts(statistics):
+        return "How the model associates groups with traits"
+    titles = list(dict.fromkeys(str(title) for title in statistics["pair_dimension"].values if str(title)))
+    if len(titles) == 1:
+        return literal(titles[0])
+    tests = [str(pair) for pair in statistics["pair"].values]
+    return literal(tests[0]) if len(tests) == 1 else "To which of two sets of words is each word nearer?"
+
+
+def heat_map(statistics, measure=None, prior=None, subjects=None):
     """Groups (by domain) x trait pairs (by dimension); red leans to the pole above, blue to the one below."""
     measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
     scores = select(statistics, measure, prior)
-    rows = _rows_of(statistics, scores)
+    rows, left_out = _rows_of(statistics, scores, subjects)
     values = scores.values[rows]
     limit = _symmetric_limit(values)
+    poles = [list(map(literal, names)) for names in pole_names(statistics)]
     figure, axes = plt.subplots(
         figsize=(max(8.0, 3.2 + 0.46 * values.shape[1]), max(4.5, 3.6 + 0.2 * len(rows))), layout="constrained"
     )
@@ -102,12 +147,13 @@ def heat_map(statistics, measure=None, prior=None):
         np.ma.masked_invalid(values), aspect="auto", cmap=DIVERGING, norm=TwoSlopeNorm(0.0, -limit, limit)
     )
     axes.set_yticks(range(len(rows)), map(literal, statistics["group"].values[rows]), fontsize=8)
-    poles = [list(map(literal, statistics[side].values)) for side in ("pair_left", "pair_right")]
-    axes.set_xticks(range(values.shape[1]), poles[0], rotation=50, ha="right", fontsize=9)
     axes.tick_params(length=0)
     top = axes.secondary_xaxis("top")
-    top.set_xticks(range(values.shape[1]), poles[1], rotation=50, ha="left", fontsize=9)
     top.tick_params(length=0)
+    is_narrow = values.shape[1] <= 2
+    for side, names, align in ((axes, poles[0], "right"), (top, poles[1], "left")):
+        turn = {} if is_narrow else {"rotation": 50, "ha": align}
+        side.set_xticks(range(values.shape[1]), names, fontsize=9, **turn)
     for spine in [*axes.spines.values(), *top.spines.values()]:
         spine.set_visible(False)
     for _, first, _ in _blocks(statistics["pair_dimension"].values)[1:]:
@@ -117,14 +163,24 @@ def heat_map(statistics, measure=None, prior=None):
         if first > 0:
             axes.axhline(first - 0.5, color="white", linewidth=2.5)
         axes.text(
-            values.shape[1] - 0.35, (first + end - 1) / 2, literal(domain), va="center", fontsize=8, style="italic",
+            values.shape[1] - 0.35,
+            (first + end - 1) / 2,
+            literal(domain),
+            va="center",
+            fontsize=8,
+            style="italic",
             color="0.3",
         )
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.02, extend="both")
-    label = f"trait-pair score ({unit(statistics)}): red leans to the pole above, blue to the one below"
+    if is_contexts(statistics):
+        label = f"{unit(statistics)}: red words are nearer to the set above (A), blue ones to the set below (B)"
+    else:
+        label = f"trait-pair score ({unit(statistics)}): red leans to the pole above, blue to the one below"
     bar.set_label(label, fontsize=9)
     bar.outline.set_visible(False)
-    title = f"How the model associates groups with traits\n{subtitle(statistics, measure, prior)}"
+    title = f"{_headline(statistics)}\n{subtitle(statistics, measure, prior)}"
+    if left_out:
+        title += f"\n{left_out}"
     if np.isnan(values).any():
         title += "\ngrey: no score exists (see stereosweep show --status)"
     axes.set_title(title, fontsize=11, loc="left", pad=12)
@@ -134,15 +190,23 @@ def heat_map(statistics, measure=None, prior=None):
 def _pooled(x, y):
     """Cells that have both numbers, and their tau-b."""
     good = np.isfinite(x) & np.isfinite(y)
-    tau = stats.kendalltau(x[good], y[good]) if good.sum() > 1 else None
-    return good, tau
+    return good, float(stats.kendalltau(x[good], y[good]).statistic) if good.sum() > 1 else np.nan
 
 
-def _tau_text(tau, count):
-    if tau is None or not np.isfinite(tau.statistic):
+def _tau_text(tau, count, p):
+    if not np.isfinite(tau):
         return f"Kendall's τ-b undefined ({count} cells)"
-    p = "p < 0.001" if tau.pvalue < 0.001 else f"p = {tau.pvalue:.3f}"
-    return f"Kendall's τ-b = {tau.statistic:.3f} ({p}, {count} cells)"
+    shown = "" if not np.isfinite(p) else "p < 0.001, " if p < 0.001 else f"p = {p:.3f}, "
+    meaning = "; p: trait pairs shuffled" if shown else ""
+    return f"Kendall's τ-b = {tau:.3f} ({shown}{count} cells{meaning})"
+
+
+def _p_of_shuffles(statistics, reference, measure, prior):
+    """What the program found for its own ratings; NaN for others: no formula fits cells that move together."""
+    own = statistics.get("human_mean")
+    if own is None or "tau_pooled_p_items" not in statistics or not np.array_equal(own, reference, equal_nan=True):
+        return np.nan
+    return float(statistics["tau_pooled_p_items"].sel(measure=measure, prior=prior))
 
 
 def _name_extremes(axes, x, y, names, count, middle):
@@ -186,7 +250,8 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
         slope, intercept = np.polyfit(x, y, 1)
         ends = np.array([x.min(), x.max()])
         axes.plot(ends, slope * ends + intercept, color="0.3", linewidth=1.2, linestyle="--", label="least squares")
-    poles = np.where(x_all > middle, statistics["pair_right"].values, statistics["pair_left"].values)
+    left, right = pole_names(statistics)
+    poles = np.where(x_all > middle, right, left)
     groups = statistics["group"].values
     names = np.array([f"{groups[g]}: {poles[g, p]}" for g, p in np.ndindex(*poles.shape)]).reshape(poles.shape)
     _name_extremes(axes, x, y, names[good], 12, middle)
@@ -195,7 +260,8 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
     axes.margins(x=0.12)
     axes.legend(frameon=False, fontsize=9, loc="best")
     axes.spines[["top", "right"]].set_visible(False)
-    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{_tau_text(tau, int(good.sum()))}"
+    p = _p_of_shuffles(statistics, reference, measure, prior)
+    text = f"{headline}\n{subtitle(statistics, measure, prior)}\n{_tau_text(tau, int(good.sum()), p)}"
     axes.set_title(text, fontsize=11, loc="left")
     return figure
 

@@ -1,5 +1,7 @@
 """Names from a file as text of a figure."""
 
+import json
+
 
 def literal(text, longest=60):
     """The text as it stands, cut to `longest` characters: matplotlib reads what stands between two dollar signs as a
@@ -16,3 +18,30 @@ def source_name(statistics):
     model = path.rstrip("/").rsplit("/", 1)[-1]
     is_complete = int(statistics.attrs.get("source_complete", 1)) == 1
     return literal(model) if is_complete else f"{literal(model)} · NOT complete: a run that has not ended"
+
+
+def set_name(name, words, count=3):
+    """A set of words by its name and first words: "career: executive, management, professional, …"; a set that has no
+    name of its own is called A or B."""
+    if len(words) == 1:
+        return words[0]
+    first = ", ".join(words[:count]) + (", …" if len(words) > count else "")
+    return f"{name}: {first}" if name else first
+
+
+def words_of(statistics, role):
+    """{test: words of its set `role` (x, y, a, b) that took part}; of a contexts job."""
+    texts = statistics[f"test_{role}_words"].values
+    return {str(test): json.loads(str(text)) for test, text in zip(statistics["test"].values, texts, strict=True)}
+
+
+def pole_names(statistics):
+    """Names of the left and of the right poles of all pairs; of WEFAT tests: of their sets B and A."""
+    poles = [[str(name) for name in statistics[side].values] for side in ("pair_left", "pair_right")]
+    if "test_a_words" not in statistics.coords:
+        return poles
+    pairs = [str(pair) for pair in statistics["pair"].values]
+    return [
+        [set_name(name, words[pair]) for name, pair in zip(names, pairs, strict=True)]
+        for names, words in zip(poles, (words_of(statistics, "b"), words_of(statistics, "a")), strict=True)
+    ]

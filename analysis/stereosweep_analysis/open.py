@@ -11,6 +11,7 @@ STATISTICS_ENDING = ".stats.h5"
 VECTORS_ENDING = ".vectors.h5"  # of a contexts job, beside its result
 
 
+OPENERS = {"stereosweep": "open_result", "stereosweep-statistics": "open_statistics"}  # by schema
 SEAL_SIZE = 128
 
 
@@ -77,7 +78,9 @@ def _open(path, schema, engine, incomplete_is_fine):
         on_error.callback(dataset.close)
         kind = str(dataset.attrs.get("schema", ""))
         if not kind.startswith(schema + "/"):
-            raise ResultError(f"'{path}' has the schema '{kind}', not '{schema}/...'")
+            opener = OPENERS.get(kind.split("/")[0])
+            advice = f": open it with {opener}" if opener else ""
+            raise ResultError(f"'{path}' has the schema '{kind}', not '{schema}/...'{advice}")
         version = str(dataset.attrs.get("schema_version", ""))
         if version.split(".")[0] != SUPPORTED_MAJOR:
             raise ResultError(f"'{path}' has schema version '{version}'; this package reads {SUPPORTED_MAJOR}.x")

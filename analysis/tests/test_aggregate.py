@@ -41,6 +41,29 @@ def test_mean_pair_scores_equal_those_of_the_program(raw, statistics):
         np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12, err_msg=f"{measure} {prior}")
 
 
+def test_axes_are_in_the_order_that_is_promised(raw):
+    scores = aggregate.pair_scores(raw, "ilps_star", "prior_word")
+    assert scores.dims == ("group", "template", "rephrasing", "pair")
+    assert aggregate.mean_pair_scores(raw, "ilps_star", "prior_word").dims == ("group", "pair")
+    assert aggregate.word_scores(raw, "ilps_star", "prior_word").dims == ("group", "template", "rephrasing", "word")
+
+
+def test_shuffled_p_follows_its_definition(statistics):
+    """Trait pairs (columns) and groups (rows) of the scores change places; the same p within the draws' error."""
+    human, random = statistics["human_mean"].values, np.random.default_rng(1)
+    for measure, prior in measures_and_priors(statistics)[:3]:
+        chosen = statistics.sel(measure=measure, prior=prior)
+        scores, observed = chosen["mean_pair_score"].values, float(chosen["tau_pooled"])
+        for axis, name in ((1, "items"), (0, "groups")):
+            orders = [random.permutation(scores.shape[axis]) for _ in range(2000)]
+            draws = [stats.kendalltau(np.take(scores, order, axis).ravel(), human.ravel())[0] for order in orders]
+            fewer = min(np.sum(np.array(draws) >= observed - 1e-12), np.sum(np.array(draws) <= observed + 1e-12))
+            assert float(chosen[f"tau_pooled_p_{name}"]) == pytest.approx(min(1, 2 * fewer / 2000), abs=0.05)
+    for name in ("tau_pooled_p_items", "tau_pooled_p_groups"):
+        assert "10,000 seeded draws" in statistics[name].attrs["description"]
+    assert "assumes independent cells" in statistics["tau_pooled_p"].attrs["long_name"]
+
+
 def test_agreement_equals_scipys(statistics):
     human = statistics["human_mean"].values
     assert np.isfinite(human).all()

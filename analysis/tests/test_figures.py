@@ -1,6 +1,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import xarray as xr
 
 from stereosweep_analysis import ResultError, cli, figures, open_result, open_statistics
 from stereosweep_analysis.ratings import read_ratings
@@ -36,9 +37,58 @@ def test_rows_and_labels_belong_together(run):
 def test_scatter_states_the_agreement_of_the_file(run):
     statistics = open_statistics(run).load()
     figure = figures.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
-    tau = float(statistics["tau_pooled"].sel(measure="ilps_star", prior="prior_word"))
-    assert f"{tau:.3f}" in texts_of(figure) and "24 cells" in texts_of(figure)
-    plt.close(figure)
+    chosen = statistics.sel(measure="ilps_star", prior="prior_word")
+    tau, p = (float(chosen[name]) for name in ("tau_pooled", "tau_pooled_p_items"))
+    assert f"{tau:.3f} (p = {p:.3f}, 24 cells; p: trait pairs shuffled)" in texts_of(figure)
+    other = figures.human_scatter(statistics, statistics["human_mean"] + 1, "ilps_star", "prior_word")
+    assert f"{tau:.3f} (24 cells)" in texts_of(other)  # no formula holds for cells that are not independent
+    plt.close("all")
+
+
+def subjects_of(num_groups, num_intersections):
+    """Statistics of one measure, one pair: a score per group and intersection."""
+    count = num_groups + num_intersections
+    kinds = ["group"] * num_groups + ["intersection"] * num_intersections
+    dims = ("measure", "prior", "group", "pair")
+    scores = xr.DataArray(np.arange(count, dtype=float).reshape(1, 1, count, 1), dims=dims)
+    coords = {
+        "measure": ["ilps_star"], "prior": ["prior_word"], "pair": ["cold - warm"],
+        "group": [f"s{number}" for number in range(count)], "group_kind": ("group", kinds),
+        "pair_left": ("pair", ["cold"]), "pair_right": ("pair", ["warm"]), "pair_dimension": ("pair", ["communion"]),
+    }  # fmt: skip
+    attributes = {"schema": "stereosweep-statistics/association", "schema_version": "1.0", "complete": 1, "model": "m"}
+    return xr.Dataset({"mean_pair_score": scores}, coords).assign_attrs(attributes)
+
+
+@pytest.mark.parametrize(
+    ("counts", "subjects", "rows", "left_out"),
+    [
+        ((3, 2), None, 3, "not drawn: 2 intersections (--subjects all)"),
+        ((3, 2), "groups", 3, "not drawn: 2 intersections (--subjects all)"),
+        ((3, 2), "intersections", 2, "not drawn: 3 groups (--subjects all)"),
+        ((3, 2), "all", 5, ""),
+        ((0, 2), None, 2, ""),
+        ((3, 0), None, 3, ""),
+        ((1, 100), "intersections", 80, "not drawn: 1 group (--subjects all), the 20 weakest of 100 rows"),
+        ((1, 100), "all", 80, "not drawn: the 21 weakest of 101 rows"),
+    ],
+)
+def test_subjects_are_chosen_and_the_rest_is_counted(counts, subjects, rows, left_out):
+    axes = figures.heat_map(subjects_of(*counts), subjects=subjects).axes[0]
+    assert len(axes.get_yticks()) == rows
+    title = axes.get_title(loc="left")
+    assert left_out in title and (left_out or "not drawn" not in title)
+    plt.close("all")
+
+
+def test_the_command_says_what_is_left_out(tmp_path, capsys):
+    subjects_of(3, 2).to_netcdf(tmp_path / "association.stats.h5", engine="h5netcdf")
+    assert cli.main(["figures", str(tmp_path), "--subjects", "intersections"]) == 0
+    assert "heat-map.png (not drawn: 3 groups (--subjects all))" in capsys.readouterr().out
+    with pytest.raises(ResultError, match="no intersections"):
+        figures.heat_map(subjects_of(3, 0), subjects="intersections")
+    with pytest.raises(SystemExit):
+        cli.main(["figures", str(tmp_path), "--subjects", "people"])
 
 
 def test_missing_scores_are_said(run):
@@ -109,8 +159,10 @@ def test_errors_are_one_line(run, tmp_path, capsys):
 
 
 def test_open_checks_schema_version_and_completeness(run, tmp_path):
-    with pytest.raises(ResultError, match="schema"):
+    with pytest.raises(ResultError, match=r"schema.*open it with open_statistics"):
         open_result(run / "association.stats.h5")
+    with pytest.raises(ResultError, match=r"schema.*open it with open_result"):
+        open_statistics(run / "association.h5")
     raw = open_result(run).load()
     for attribute, value, message in [("complete", 0, "not complete"), ("schema_version", "2.0", "reads 1.x")]:
         changed = raw[["status"]].assign_attrs({attribute: value})

@@ -1,10 +1,12 @@
+import json
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
 
 from stereosweep_analysis import ResultError, cli, open_result, open_vectors
-from stereosweep_analysis.figures import heat_map
+from stereosweep_analysis.figures import heat_map, heat_maps
 from stereosweep_analysis.forest import forest, p_text, weat_columns
 
 KINDS = ["weat", "wefat", "weat", "weat"]
@@ -19,8 +21,11 @@ def statistics():
                          ("log10_p_two_sided", np.array([-250.7, np.nan, -1.3, np.nan]))]:  # fmt: skip
         shifted = [[values + 0.01 * (3 * v + e) for e in range(3)] for v in range(3)]
         cubes[name] = (("test", "variance", "estimator"), np.moveaxis(np.array(shifted), 2, 0))
-    for name, value in [("mean_effect", EFFECTS + 0.05), ("effect_deviation", np.full(4, 0.3)),
-                        ("permutation_p", np.array([2.9e-9, np.nan, 0.124, np.nan]))]:
+    for name, value in [
+        ("mean_effect", EFFECTS + 0.05),
+        ("effect_deviation", np.full(4, 0.3)),
+        ("permutation_p", np.array([2.9e-9, np.nan, 0.124, np.nan])),
+    ]:
         cubes[name] = ("test", value)
     adjusted = np.full((4, 4), np.nan)
     adjusted[:, 3] = [1e-6, np.nan, 0.24, np.nan]
@@ -133,6 +138,40 @@ def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
     assert "CEAT of single words" in figure.axes[0].get_title(loc="left")
     assert any("effect size" in axis.get_xlabel() for axis in figure.axes)
     plt.close(figure)
+
+
+@pytest.fixture
+def word_tests():
+    """Two WEFAT tests of the same words, one of others."""
+    groups, pairs = ["nurse", "judge", "rose"], ["C9", "C10", "flowers"]
+    axes = {"measure": ["ceat_mean"], "prior": ["none"], "group": groups, "pair": pairs}
+    numbers = [[[[0.5, -1.2, np.nan], [0.1, 0.3, np.nan], [np.nan, np.nan, 1.5]]]]
+    words = {
+        "x": [["nurse", "judge"], ["nurse", "judge"], ["rose"]],
+        "a": [["she", "her", "woman", "girl"], ["kind"], ["joy"]],
+        "b": [["he", "his"], ["just", "strict"], ["pain", "war"]],
+    }  # fmt: skip
+    coordinates = {
+        "pair_dimension": ("pair", ["jobs and sexes", "jobs and sexes", "flowers, pleasant or not"]),
+        "pair_left": ("pair", ["B", "stern words", "B"]), "pair_right": ("pair", ["A", "A", "A"]),
+        "test": pairs, "test_kind": ("test", ["wefat"] * 3),
+    }  # fmt: skip
+    coordinates |= {f"test_{role}_words": ("test", [json.dumps(item) for item in sets]) for role, sets in words.items()}
+    scores = xr.DataArray(numbers, dims=list(axes), attrs={"units": "1"})
+    attributes = {"schema": "stereosweep-statistics/contexts", "schema_version": "1.0", "complete": 1, "model": "m"}
+    return xr.Dataset({"mean_pair_score": scores}, {**axes, **coordinates}).assign_attrs(attributes)
+
+
+def test_word_tests_are_named_by_what_they_compare(word_tests):
+    made = heat_maps(word_tests)
+    assert list(made) == ["heat-map-1", "heat-map-2"]
+    first, second = (texts_of(figure) for figure in made.values())
+    for part in ("jobs and sexes\n", "A: she, her, woman, …", "B: he, his", "kind", "stern words: just, strict",
+                 "red words are nearer to the set above (A), blue ones to the set below (B)"):  # fmt: skip
+        assert part in first, part
+    assert "groups with traits" not in first and "rose" not in first
+    assert "flowers, pleasant or not\n" in second and "pain, war" in second and "nurse" not in second
+    plt.close("all")
 
 
 def test_names_are_no_formulas_and_do_not_fill_the_figure(statistics, tmp_path):
