@@ -120,34 +120,35 @@ class Auditor {
   CausalAudit audit_;
 };
 
-std::string counted(const CausalAudit& audit, std::uint64_t value) {
+std::string counted(const CausalAudit& audit, std::uint64_t value, std::string_view noun) {
   return audit.is_exact()
-             ? with_thousands(value)
-             : "about " + with_thousands(static_cast<std::uint64_t>(static_cast<double>(value) * audit.scale()));
+             ? base::counted(value, noun)
+             : "about " + base::counted(static_cast<std::uint64_t>(static_cast<double>(value) * audit.scale()), noun);
 }
 
 void print_work(std::ostream& out, const CausalAudit& audit,
                 const std::optional<model::CausalSpecification>& specification) {
-  plan_line(out, "queries") << counted(audit, audit.distinct_queries) << " distinct prompts with "
-                            << counted(audit, audit.continuations) << " continuations\n";
+  plan_line(out, "queries") << counted(audit, audit.distinct_queries, "distinct prompt") << " with "
+                            << counted(audit, audit.continuations, "continuation") << "\n";
   const double ratio = audit.cost.tokens == 0
                            ? 0
                            : static_cast<double>(audit.cost.naive_tokens) / static_cast<double>(audit.cost.tokens);
-  plan_line(out, "tokens") << counted(audit, audit.cost.tokens) << " run, each shared beginning once; "
-                           << counted(audit, audit.cost.naive_tokens) << " in prompts with their continuations ("
-                           << format_number("%.2f", ratio) << " to 1); longest " << audit.longest;
+  plan_line(out, "tokens") << counted(audit, audit.cost.tokens, "token") << " run, each shared beginning once; "
+                           << counted(audit, audit.cost.naive_tokens, "token")
+                           << " in prompts with their continuations (" << format_number("%.2f", ratio)
+                           << " to 1); longest " << audit.longest;
   if (specification) {
     out << " of " << specification->max_tokens;
   }
   out << '\n';
   if (audit.samples > 0) {
-    plan_line(out, "answers") << counted(audit, audit.samples) << " sampled, of at most "
-                              << counted(audit, audit.new_tokens) << " tokens together, after prompts of "
-                              << counted(audit, audit.sample_tokens) << " tokens (shared beginnings run once)\n";
+    plan_line(out, "answers") << counted(audit, audit.samples, "sampled answer") << " of at most "
+                              << counted(audit, audit.new_tokens, "token") << " together, after prompts of "
+                              << counted(audit, audit.sample_tokens, "token") << " (shared beginnings run once)\n";
   }
   if (audit.too_long > 0) {
-    plan_line(out, "too long") << counted(audit, audit.too_long)
-                               << " queries exceed the model's positions (not scored)\n";
+    plan_line(out, "too long") << counted(audit, audit.too_long, "query")
+                               << " beyond the model's positions (not scored)\n";
   }
 }
 

@@ -70,7 +70,7 @@ int export_run_directory(const std::filesystem::path& root) {
   const auto summary = run::export_directory(directory, job, *probe, store);
   const auto num_blocks = probe->blocks().num_blocks();
   std::cout << directory.export_file(job).string() << ": " << base::with_thousands(store.records().size()) << " of "
-            << base::with_thousands(num_blocks) << " blocks scored"
+            << base::counted(num_blocks, "block") << " scored"
             << (store.records().size() == num_blocks ? "" : ", NOT complete") << '\n'
             << "digest " << base::to_hex(summary.digest) << '\n';
   return static_cast<int>(base::ExitCode::done);

@@ -71,10 +71,12 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   const auto size = model::size_of(model);
   const auto bytes_per_number = domain::size_of(job.model.dtype);
   plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
-                          << model.layers.size() << " layers, " << model.hidden << " wide, " << model.num_heads
-                          << " query and " << model.num_key_heads << " key heads";
+                          << base::counted(model.layers.size(), "layer") << ", " << model.hidden << " wide, "
+                          << model.num_heads << " query and "
+                          << base::counted(static_cast<std::uint64_t>(model.num_key_heads), "key head");
   if (model.experts.count > 0) {
-    out << ", " << model.experts.count << " experts of which a token uses " << model.experts.per_token;
+    out << ", " << base::counted(static_cast<std::uint64_t>(model.experts.count), "expert") << " of which a token uses "
+        << model.experts.per_token;
   }
   out << "), at most " << base::with_thousands(static_cast<std::uint64_t>(model.max_tokens)) << " tokens\n";
   plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "

@@ -118,14 +118,14 @@ class Report {
     const auto& schema = facts_.probe.schema();
     const double bytes = output_bytes(schema, audit_.num_contexts, whole(audit_.prompt_bytes));
     line("output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
-                   << schema.inner_axis("subword").labels.size() << " subwords per word at most)\n";
+                   << counted(schema.inner_axis("subword").labels.size(), "subword") << " per word at most)\n";
   }
 
   void print_problems() {
     std::uint64_t printed = 0;
     for (const auto& [problem, count] : audit_.problems) {
       if (printed++ == 0) {
-        out_ << "contexts without a text: " << audit_.problems.size() << " reasons\n";
+        out_ << "contexts without a text: " << counted(audit_.problems.size(), "reason") << "\n";
       }
       if (printed > facts_.limit) {
         out_ << "  ... more (--limit)\n";

@@ -26,11 +26,11 @@ std::ostream& plan_line(std::ostream& out, const std::string& name) {
 void print_blocks(std::ostream& out, const domain::Job& job, const plan::BlockPlan& blocks, int num_ranks) {
   const auto ranks = static_cast<std::uint64_t>(num_ranks);
   plan_line(out, "blocks") << base::with_thousands(blocks.num_blocks()) << " of at most "
-                           << job.execution.contexts_per_block << " contexts; "
-                           << base::with_thousands((blocks.num_blocks() + ranks - 1) / ranks) << " per rank on "
-                           << num_ranks << (num_ranks == 1 ? " rank" : " ranks");
+                           << base::counted(static_cast<std::uint64_t>(job.execution.contexts_per_block), "context")
+                           << "; " << base::with_thousands((blocks.num_blocks() + ranks - 1) / ranks) << " per rank on "
+                           << base::counted(ranks, "rank");
   if (blocks.num_blocks() < ranks) {
-    out << "; " << ranks - blocks.num_blocks() << " ranks will have nothing to do";
+    out << "; " << base::counted(ranks - blocks.num_blocks(), "rank") << " will have nothing to do";
   }
   out << '\n';
 }
@@ -60,7 +60,7 @@ void print_list(std::ostream& out, const char* title, const std::map<std::string
       return;
     }
     out << "  " << word << "  (" << what << ": " << *details.begin();
-    out << (details.size() > 1 ? "; and " + std::to_string(details.size() - 1) + " other ways)" : ")") << '\n';
+    out << (details.size() > 1 ? "; and " + base::counted(details.size() - 1, "other way") + ")" : ")") << '\n';
   }
 }
 

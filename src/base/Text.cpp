@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace stereosweep::base {
 namespace {
@@ -211,7 +212,11 @@ std::string with_thousands(std::uint64_t value) {
 }
 
 std::string counted(std::uint64_t value, std::string_view noun) {
-  return with_thousands(value) + " " + std::string(noun) + (value == 1 ? "" : "s");
+  const auto number = with_thousands(value) + " ";
+  if (value != 1 && noun.size() > 1 && noun.back() == 'y' && !std::strchr("aeiou", noun[noun.size() - 2])) {
+    return number + std::string(noun.substr(0, noun.size() - 1)) + "ies";
+  }
+  return number + std::string(noun) + (value == 1 ? "" : "s");
 }
 
 }  // namespace stereosweep::base

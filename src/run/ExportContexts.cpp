@@ -24,7 +24,7 @@ std::string line_of(const std::filesystem::path& file, const ExportSummary& summ
                     const results::JournalStore& store) {
   const auto total = probe.blocks().num_blocks();
   const auto scored = store.records().size();
-  return file.string() + ": " + base::with_thousands(scored) + " of " + base::with_thousands(total) + " blocks scored" +
+  return file.string() + ": " + base::with_thousands(scored) + " of " + base::counted(total, "block") + " scored" +
          (scored == total ? "" : ", NOT complete") + "\ndigest " + base::to_hex(summary.digest);
 }
 

@@ -148,9 +148,9 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
     contexts += block.num_contexts;
   }
   journal_->commit();
-  base::log(base::LogLevel::info, "reused " + with_thousands(taken) + " of " + with_thousands(blocks.num_blocks()) +
-                                      " blocks" + (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " +
-                                      old_directory.string());
+  base::log(base::LogLevel::info,
+            "reused " + with_thousands(taken) + " of " + base::counted(blocks.num_blocks(), "block") +
+                (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " + old_directory.string());
   if (taken == 0 && !old_store.attempts().empty()) {
     warn_of_no_reuse(old_directory, old_store);
   }
@@ -235,8 +235,8 @@ void StageRun::announce() {
   const auto status = job_.status->current();
   base::log(base::LogLevel::info,
             status.name + (spec_.name.empty() ? "" : ", stage " + spec_.name) + ": " +
-                with_thousands(left_->size() - left_->num_done()) + " of " + with_thousands(left_->size()) +
-                " blocks to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
+                with_thousands(left_->size() - left_->num_done()) + " of " + base::counted(left_->size(), "block") +
+                " to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
                 with_thousands(status.blocks_reused) + " reused), " + base::counted(status.cells_total, "cell") + ", " +
                 base::counted(static_cast<std::uint64_t>(job_.world.size()), "rank") + ", into " +
                 job_.directory.root().string());
@@ -287,7 +287,7 @@ const results::JournalStore& StageRun::reread() {
   store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
   if (const auto lost = left_->size() - store_->records().size(); complete_ && lost > 0) {
     throw base::Error(base::describe(
-        with_thousands(lost) + " of " + with_thousands(left_->size()) + " blocks are in the journal no more",
+        with_thousands(lost) + " of " + base::counted(left_->size(), "block") + " in the journal no more",
         "its files in " + results::journal_directory(job_.directory.root(), spec_.name).string() +
             " were deleted or damaged during the run",
         "run the same command again"));

@@ -56,6 +56,9 @@ TEST(Text, SplitJoinTrimReplace) {
   EXPECT_EQ(counted(0, "rank"), "0 ranks");
   EXPECT_EQ(counted(1, "rank"), "1 rank");
   EXPECT_EQ(counted(1000, "rank"), "1,000 ranks");
+  EXPECT_EQ(counted(2, "query"), "2 queries");
+  EXPECT_EQ(counted(1, "query"), "1 query");
+  EXPECT_EQ(counted(2, "key"), "2 keys");
 }
 
 TEST(Text, JsonQuoteEscapesControlCharacters) { EXPECT_EQ(json_quote("a\"\\\n\x01é"), "\"a\\\"\\\\\\n\\u0001é\""); }
