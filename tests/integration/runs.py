@@ -23,6 +23,12 @@ def start(job, output, *arguments, **options):
     return start_program("run", job, "--output", output, *arguments, **options)
 
 
+def default_signals():
+    """As a shell at a terminal starts its programs: `nohup` and `&` leave signals ignored, and children inherit that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start_program(*arguments, ranks=1, inject="", environment=None):
     """The program, under mpirun where it gets more than one rank."""
     # Unbound: a rank bound to a core that another job keeps busy waits there while the next core is idle.
@@ -31,7 +37,8 @@ def start_program(*arguments, ranks=1, inject="", environment=None):
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *command]
     settings = {**os.environ, **ENVIRONMENT, "STEREOSWEEP_INJECT": inject, **(environment or {})}
     return subprocess.Popen(
-        command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+        command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True,
+        preexec_fn=default_signals,
     )
 
 
