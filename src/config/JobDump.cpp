@@ -51,7 +51,9 @@ Node dump(const domain::Job& job, Extent extent) {
   if (extent == Extent::everything) {
     map.add("name", Node::text(job.name));
   }
-  map.add("seed", Node::plain(std::to_string(job.seed)));
+  if (extent == Extent::everything || job.draws()) {
+    map.add("seed", Node::plain(std::to_string(job.seed)));
+  }
   const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
   if (contexts == nullptr || contexts->needs_model()) {
     map.add("model", dump_model(job, extent));
@@ -104,7 +106,7 @@ void compare_lists(const Node& before, const Node& after, const std::string& pat
     const auto at =
         std::lower_bound(old_entries.begin(), old_entries.end(), std::pair(name, static_cast<const Node*>(nullptr)));
     if (at == old_entries.end() || at->first != name) {
-      out.push_back(path + "[" + name + "]: only in the new job");
+      out.push_back(path + "[" + name + "]: only now");
     } else {
       common.push_back(name);
       compare(*at->second, after.children[i], path + "[" + name + "]", out);
@@ -118,7 +120,7 @@ void compare_lists(const Node& before, const Node& after, const std::string& pat
     if (std::binary_search(common.begin(), common.end(), name)) {
       old_order.push_back(name);
     } else {
-      out.push_back(path + "[" + name + "]: only in the old job");
+      out.push_back(path + "[" + name + "]: only before");
     }
   }
   if (old_order != new_order) {
@@ -135,16 +137,16 @@ void compare(const Node& before, const Node& after, const std::string& path, std
       if (const Node* old_child = before.find(after.keys[i])) {
         compare(*old_child, after.children[i], child_path(after.keys[i]), out);
       } else {
-        out.push_back(child_path(after.keys[i]) + ": (nothing) -> " + shown(after.children[i]));
+        out.push_back(child_path(after.keys[i]) + ": (nothing), now " + shown(after.children[i]));
       }
     }
     for (std::size_t i = 0; i < before.keys.size(); ++i) {
       if (after.find(before.keys[i]) == nullptr) {
-        out.push_back(child_path(before.keys[i]) + ": " + shown(before.children[i]) + " -> (nothing)");
+        out.push_back(child_path(before.keys[i]) + ": " + shown(before.children[i]) + ", now (nothing)");
       }
     }
   } else if (shown(before) != shown(after)) {
-    out.push_back(path + ": " + shown(before) + " -> " + shown(after));
+    out.push_back(path + ": " + shown(before) + ", now " + shown(after));
   }
 }
 

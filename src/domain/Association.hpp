@@ -52,6 +52,7 @@ struct Association {
   Priors priors;
   Statistics statistics;
   bool operator==(const Association&) const = default;
+  static bool draws() { return false; }
 };
 
 }  // namespace stereosweep::domain

@@ -117,6 +117,7 @@ struct Contexts {
   Keep keep = Keep::float32;    ///< whether vectors stay in the result, and as what
   EmbeddingStatistics statistics;
 
+  bool draws() const { return !is_static() || unequal_sets == UnequalSets::trim; }
   bool is_static() const { return std::holds_alternative<StaticVectors>(vectors); }
   /// Throws std::bad_variant_access where the vectors are of the other kind.
   const ContextualVectors& contextual() const { return std::get<ContextualVectors>(vectors); }

@@ -118,6 +118,7 @@ struct Coreference {
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::first;
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
+  bool draws() const { return ambiguous_referent == AmbiguousReferent::random; }
 };
 
 }  // namespace stereosweep::domain

@@ -75,6 +75,8 @@ struct Rating {
   RatingSampling sampling;
   RatingStatistics statistics;
   bool operator==(const Rating&) const = default;
+  /// Greedy answers are no draws.
+  bool draws() const { return sampling.runs > 0 && sampling.temperature > 0; }
 };
 
 }  // namespace stereosweep::domain

@@ -1,5 +1,6 @@
 #include "engine/EngineFactory.hpp"
 
+#include <ATen/Version.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
@@ -154,6 +155,19 @@ std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, 
   const auto config = model::read_config(files);
   require_layer(files, asked, config.num_layers);
   return static_cast<std::uint64_t>(config.hidden);
+}
+
+std::string torch_description(Processor processor) {
+  const auto config = at::show_config();
+  // what follows `key`, up to a character of `ends`
+  const auto value_of = [&](std::string_view key, std::string_view ends) {
+    const auto at = config.find(key);
+    const auto begin = at == std::string::npos ? config.size() : at + key.size();
+    return config.substr(begin, std::min(config.find_first_of(ends, begin), config.size()) - begin);
+  };
+  const auto text = value_of("TORCH_VERSION=", ",") + " (" + value_of("COMMIT_SHA=", ",").substr(0, 9) + "), MKL " +
+                    value_of("Math Kernel Library Version ", "-\n") + ", oneDNN " + value_of("MKL-DNN v", " \n");
+  return processor == Processor::gpu ? text : text + ", " + at::get_cpu_capability();
 }
 
 std::string device_description(const EngineSettings& settings) {

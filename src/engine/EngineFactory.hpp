@@ -17,6 +17,9 @@ namespace stereosweep::engine {
 /// (packing, order of sums, kernels, readout).
 inline constexpr std::uint32_t numerics_version = 8;
 
+/// Where numbers are computed.
+enum class Processor { cpu, gpu };
+
 /// What decides, beside the model's files, every bit of an answer.
 struct EngineSettings {
   domain::EngineKind kind = domain::EngineKind::torch;
@@ -38,6 +41,10 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
 /// Length of the vectors that the engine answers to an `Embed` like this one, whatever its text. Throws InputError for
 /// a model that cannot be used, or has no such layer.
 std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked);
+
+/// Which torch computes, as it says itself: "2.11.0 (70d99e998), MKL 2024.2, oneDNN 3.10.2", and on the CPU the
+/// instructions that it uses.
+std::string torch_description(Processor processor);
 
 /// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
 std::string device_description(const EngineSettings& settings);

@@ -71,6 +71,16 @@ GpuBinding bind_gpu(const Communicator& world) {
   return own;
 }
 
+std::string cuda_version() {
+#ifdef STEREOSWEEP_WITH_CUDA
+  int version = 0;
+  check_cuda(cudaRuntimeGetVersion(&version), "cudaRuntimeGetVersion");
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+#else
+  return "";
+#endif
+}
+
 void use_gpu([[maybe_unused]] const GpuBinding& binding) {
 #ifdef STEREOSWEEP_WITH_CUDA
   if (binding.device >= 0) {

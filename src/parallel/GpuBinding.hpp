@@ -23,6 +23,9 @@ int count_gpus();
 /// one GPU it throws on all ranks, unless STEREOSWEEP_SHARE_GPU=1. Nodes without a GPU get device -1.
 GpuBinding bind_gpu(const Communicator& world);
 
+/// Version of the CUDA runtime, "13.0"; "" in a build without CUDA.
+std::string cuda_version();
+
 /// Makes the bound GPU the current one of the calling thread; nothing for device -1.
 void use_gpu(const GpuBinding& binding);
 

@@ -26,6 +26,7 @@ struct Library {
   decltype(&ncclAllReduce) all_reduce;
   decltype(&ncclCommDestroy) destroy;
   decltype(&ncclGetErrorString) error_text;
+  decltype(&ncclGetVersion) get_version;
 };
 
 const Library& library() {
@@ -48,6 +49,7 @@ const Library& library() {
     find(found.all_reduce, "ncclAllReduce");
     find(found.destroy, "ncclCommDestroy");
     find(found.error_text, "ncclGetErrorString");
+    find(found.get_version, "ncclGetVersion");
     return found;
   }();
   return loaded;
@@ -72,6 +74,13 @@ void check(ncclResult_t status, const char* call) {
 }
 
 }  // namespace
+
+std::string nccl_version() {
+  int version = 0;
+  check(library().get_version(&version), "ncclGetVersion");
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
 
 struct NcclSum::Communicator {
   ncclComm_t value = nullptr;
@@ -113,6 +122,7 @@ namespace {
 }
 }  // namespace
 
+std::string nccl_version() { refuse(); }
 NcclName NcclSum::make_name() { refuse(); }
 NcclSum::NcclSum(const NcclName&, int, int) { refuse(); }
 NcclSum::~NcclSum() = default;

@@ -16,6 +16,9 @@ namespace stereosweep::parallel {
 /// What NCCL can add up.
 enum class DeviceNumber { float32, bfloat16, float16 };
 
+/// Version of that NCCL, "2.27.7". Throws Error where there is none.
+std::string nccl_version();
+
 class TensorGroup {
  public:
   /// Collective over `group`, whose ranks must share a node. One rank: every call below does nothing.

@@ -177,7 +177,7 @@ std::vector<std::uint32_t> names_of(const std::vector<WordVectors>& words) {
 
 EffectsProbe::EffectsProbe(const domain::Job& job, std::vector<WordVectors> words,
                            std::shared_ptr<const VectorStore> store)
-    : seed_(job.seed),
+    : seed_(job.draws() ? job.seed : 0),
       words_(std::move(words)),
       word_names_(names_of(words_)),
       store_(std::move(store)),

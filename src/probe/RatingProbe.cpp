@@ -276,7 +276,7 @@ void RatingProbe::hash_content(const plan::Block& block, base::Sha256& hash) con
   }
   hash.number(static_cast<std::uint64_t>(sampling.runs));
   if (sampling.runs > 0) {
-    hash.number(job_.seed).number(static_cast<std::uint64_t>(sampling.max_new_tokens));
+    hash.number(job_.draws() ? job_.seed : 0).number(static_cast<std::uint64_t>(sampling.max_new_tokens));
     hash.number(static_cast<std::uint64_t>(sampling.top_k));
     hash.field(base::format_double(sampling.temperature)).field(base::format_double(sampling.top_p));
     hash.number(sampling.stop.size());

@@ -39,10 +39,11 @@ struct BlockId {
 /// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
 std::string make_attempt_name();
 
-/// One attempt's file. Every failure is final: the object refuses further records, what was acknowledged stays valid.
+/// One attempt's file, made by the first commit: an attempt that scores nothing leaves none.
+/// Every failure is final: the object refuses further records, what was acknowledged stays valid.
 class JournalWriter {
  public:
-  /// Creates DIR/journal/[stage/]<attempt>.log, durable on return. Throws Error with the system's cause.
+  /// Will be DIR/journal/[stage/]<attempt>.log.
   JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header, const std::string& stage = "");
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
@@ -50,15 +51,18 @@ class JournalWriter {
 
   /// Keeps a record in memory until the next commit.
   void stage(const BlockId& id, std::span<const std::byte> payload);
-  /// Writes all staged records and syncs them: acknowledged when it returns. Throws Error (disk full, I/O error).
+  /// Writes all staged records and syncs them: acknowledged when it returns. Throws Error with the system's cause.
   void commit();
   std::size_t staged_bytes() const { return staged_.size(); }
 
  private:
+  void create();
   void write_fully(std::span<const std::byte> bytes);
   void sync();
 
+  std::filesystem::path run_directory_;
   std::filesystem::path path_;
+  std::vector<std::byte> header_;
   int file_ = -1;
   bool broken_ = false;
   std::vector<std::byte> staged_;
@@ -84,7 +88,10 @@ class JournalStore {
   /// Reads every journal/[stage/]*.log. Cut tails are dropped silently; damage before a readable record goes to
   /// `damage()` and the reader goes on at the next intact record. Throws Error where two records of one block differ.
   static JournalStore open(const std::filesystem::path& run_directory, const std::string& stage = "");
-  /// One per readable attempt, oldest first.
+  /// Whether a journal of any stage holds a block, or is damaged and may hold one. Reads first records alone.
+  /// Throws InputError for a journal of another version of this program.
+  static bool holds_blocks(const std::filesystem::path& run_directory);
+  /// One per readable attempt that holds a block, oldest first.
   const std::vector<JournalHeader>& attempts() const { return headers_; }
   /// Distinct blocks, by block index.
   const std::vector<JournalRecord>& records() const { return records_; }

@@ -12,7 +12,7 @@ namespace stereosweep::results::journal_format {
 
 inline constexpr std::string_view file_magic = "SSWJRNL1";
 inline constexpr std::string_view record_magic = "\xF5SSWrec\n";  // 0xF5 never occurs in UTF-8 text
-inline constexpr std::uint32_t version = 2;                       // 2: with the cost of each block
+inline constexpr std::uint32_t version = 3;                       // 3: the settings name build and libraries
 inline constexpr std::size_t magic_size = 8;
 inline constexpr std::size_t crc_size = sizeof(std::uint32_t);
 inline constexpr std::size_t cost_size = 4 * sizeof(std::uint64_t);

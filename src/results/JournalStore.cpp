@@ -97,9 +97,12 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
   base::ByteReader in(content);
   const auto found = in.number<std::uint32_t>();
   if (found != format::version) {
-    throw base::InputError(base::describe(path.string() + " has journal format " + std::to_string(found),
-                                          "this program reads format " + std::to_string(format::version),
-                                          "start anew with --overwrite, or go on with the program that wrote it"));
+    throw base::InputError(base::describe(
+        path.string() + " was written by " + (found < format::version ? "an older" : "a newer") +
+            " version of this program",
+        "journal format " + std::to_string(found) + ", not " + std::to_string(format::version),
+        "Start anew with --overwrite, give another --output, or go on with the program that wrote it; results that are "
+        "complete can be read as they are."));
   }
   JournalHeader header;
   const auto hash = in.take(header.job_hash.size());
@@ -188,6 +191,30 @@ std::filesystem::path journal_directory(const std::filesystem::path& run_directo
   return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
 }
 
+bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
+  const auto may_hold_one = [](const std::filesystem::path& path) {
+    try {
+      const File file(path);
+      const auto start = read_header(file);
+      JournalRecord record;
+      query::EngineCounts cost;
+      return start.end != 0 && read_record(file, start.end, record, cost) != RecordState::cut;
+    } catch (const base::InputError&) {
+      throw;
+    } catch (const base::Error&) {
+      return true;
+    }
+  };
+  std::error_code status;
+  std::filesystem::recursive_directory_iterator at(run_directory / "journal", status);
+  for (; !status && at != std::filesystem::recursive_directory_iterator(); at.increment(status)) {
+    if (at->path().extension() == ".log" && may_hold_one(at->path())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage) {
   const auto directory = journal_directory(run_directory, stage);
   std::vector<std::filesystem::path> paths;
@@ -221,6 +248,7 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
     return;
   }
   const auto number = static_cast<std::uint32_t>(files_.size());
+  const auto known = records_.size();
   std::uint64_t position = start.end;
   std::uint64_t intact_until = position;
   const auto report = [&](std::uint64_t until) {
@@ -247,8 +275,10 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
   if (position != intact_until) {
     report(file->size);
   }
-  headers_.push_back(start.header);
-  files_.push_back(std::move(file));
+  if (records_.size() > known) {  // a header alone says nothing about any number
+    headers_.push_back(start.header);
+    files_.push_back(std::move(file));
+  }
 }
 
 void JournalStore::merge() {

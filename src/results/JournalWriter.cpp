@@ -67,7 +67,12 @@ std::string make_attempt_name() {
 
 JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
                              const std::string& stage)
-    : path_(journal_directory(run_directory, stage) / (header.attempt + ".log")) {
+    : run_directory_(run_directory),
+      path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
+      header_(encode_header(header)) {}
+
+/// Durable with the first sync of the file itself.
+void JournalWriter::create() {
   std::error_code status;
   std::filesystem::create_directories(path_.parent_path(), status);
   if (status) {
@@ -77,19 +82,17 @@ JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const J
   if (file_ < 0) {
     fail(path_, "create", errno);
   }
-  try {
-    write_fully(encode_header(header));
-    sync();
-    sync_directory(path_.parent_path());
-    sync_directory(path_.parent_path().parent_path());
-    sync_directory(run_directory);
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
+  write_fully(header_);
+  sync_directory(path_.parent_path());
+  sync_directory(path_.parent_path().parent_path());
+  sync_directory(run_directory_);
 }
 
-JournalWriter::~JournalWriter() { ::close(file_); }
+JournalWriter::~JournalWriter() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
 
 void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
   base::ByteWriter head;
@@ -112,6 +115,9 @@ void JournalWriter::commit() {
     return;
   }
   broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
+  if (file_ < 0) {
+    create();
+  }
   write_fully(staged_);
   sync();
   struct stat info {};

@@ -7,7 +7,7 @@ namespace stereosweep::results {
 
 /// "git describe" of the source that was built, "-dirty" where it had changes; the release number without git.
 std::string software_version();
-/// Compiler, its options, build type.
+/// Compiler and its options: what of a build, beside the source, can move a last bit. The same after a plain rebuild.
 std::string build_description();
 
 }  // namespace stereosweep::results

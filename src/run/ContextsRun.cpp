@@ -234,6 +234,7 @@ void ContextsRun::finish() {
       print_digest(summary, file);
     }
     job_.write_end("done", "");
+    log_next_command(job_.directory.root());
     if (job_.job().contexts().keep == domain::Contexts::Keep::none) {
       remove_vectors();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <iostream>
 #include <set>
@@ -129,6 +130,19 @@ std::string device_of(const RunSettings& settings) {
   return json.contains("device") ? json.at("device").get<std::string>() : "";
 }
 
+/// As a shell wants it.
+std::string as_typed(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=@%:,";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
 results::Attributes attributes_of(const domain::Job& job, const results::JournalStore& store,
                                   const query::EngineCounts& cost) {
   const History history(store);
@@ -176,6 +190,11 @@ void log_summary(const std::string& stage, const ExportSummary& summary, const q
 
 void print_digest(const ExportSummary& summary, const std::filesystem::path& file) {
   std::cout << "digest " << base::to_hex(summary.digest) << "  " << file.string() << std::endl;
+}
+
+void log_next_command(const std::filesystem::path& run_directory) {
+  base::log(base::LogLevel::info, std::string("next: ") + as_typed(::program_invocation_name) + " stats " +
+                                      as_typed(run_directory.string()));
 }
 
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,

@@ -41,6 +41,8 @@ ExportSummary export_effects(const RunDirectory& directory, const domain::Job& j
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);
 /// "digest HEX  FILE" on standard output.
 void print_digest(const ExportSummary& summary, const std::filesystem::path& file);
+/// What to type next, now that the result stands.
+void log_next_command(const std::filesystem::path& run_directory);
 
 /// What a journal's head says about its attempt, as JSON: software, hosts, ranks, GPUs, MPI, Slurm job, job file.
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,

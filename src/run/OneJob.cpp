@@ -125,14 +125,19 @@ void OneJob::open_directory() {
     directory.require_same_job(parts_.job());
   }
   parts_.lease.emplace(directory.root());
+  std::vector<std::string> replaced;
   if (!overwrite_) {
     directory.require_same_job(parts_.job());  // again: whoever held the lock may have started another job
-    if (!directory.differences(parts_.job()).empty()) {
-      directory
-          .remove_run_files();  // of a job that ended before its first block: refused, or stopped while it collected
+    replaced = directory.differences(parts_.job());
+    if (!replaced.empty()) {
+      directory.remove_run_files();
     }
   }
   base::set_log_file(directory.log().string());
+  if (!replaced.empty()) {
+    base::log(base::LogLevel::info, directory.root().string() + ": an earlier start of another job (" +
+                                        first_few(replaced) + ") had scored nothing, and is replaced");
+  }
   if (requeued && parts_.request.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
@@ -226,13 +231,13 @@ void OneJob::agree_on_settings() {
                                             "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so"));
     }
     if (node.rank() == 0) {
-      settings = make_settings(scoring.job, hashes, device);
+      settings = with_software(make_settings(scoring.job, hashes, device), scoring.job, scoring.gpu);
     }
   });
   const auto agreed = parts_.world.broadcast(settings.text, 0);
   coordinated(parts_.world, [&] {
     if (node.rank() == 0 && settings.text != agreed) {
-      throw base::InputError(base::describe("this node sees another checkpoint than rank 0",
+      throw base::InputError(base::describe("this node has another checkpoint or other libraries than rank 0",
                                             base::join(settings_differences(agreed, settings.text), "; ")));
     }
   });
@@ -245,6 +250,7 @@ void OneJob::export_and_report(StageRun& stage, bool was_complete) {
   if (was_complete && parts_.exported && std::filesystem::is_regular_file(file, ignored) && is_intact(file)) {
     parts_.write_end("done", "");
     base::log(base::LogLevel::info, parts_.job().name + " is complete: nothing to do (" + file.string() + ")");
+    log_next_command(parts_.directory.root());
     return;
   }
   parts_.status->update([](RunStatus& status) { status.state = "exporting"; });
@@ -253,6 +259,7 @@ void OneJob::export_and_report(StageRun& stage, bool was_complete) {
   log_summary("", summary, store.cost());
   parts_.write_end("done", "");
   print_digest(summary, file);
+  log_next_command(parts_.directory.root());
 }
 
 }  // namespace stereosweep::run

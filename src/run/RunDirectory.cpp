@@ -6,6 +6,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
@@ -16,9 +17,19 @@ namespace {
 constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
 
 [[noreturn]] void refuse(const std::filesystem::path& root, const std::vector<std::string>& fields) {
-  throw base::InputError(
-      base::describe(root.string() + " belongs to another job", base::join(fields, "; "),
-                     "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
+  const bool same_job = std::ranges::all_of(fields, is_software);
+  throw base::InputError(base::describe(
+      root.string() + (same_job ? " was scored by another build or with other libraries" : " belongs to another job"),
+      first_few(fields),
+      same_job ? "Last bits may differ, so blocks of both are not mixed: go on with the old ones, give another --output, "
+                 "or start anew with --overwrite."
+               : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
+}
+
+std::string path_difference(const domain::Job& before, const domain::Job& after) {
+  return before.model.path == after.model.path
+             ? ""
+             : "model.path: " + before.model.path + ", now " + after.model.path;
 }
 
 /// Other .h5 files are the user's.
@@ -29,16 +40,12 @@ bool is_result(const std::string& name) {
   });
 }
 
-/// Whether a journal was written, or there is a result whose journals are gone.
-bool was_begun(const std::filesystem::path& root) {
+/// Whether a block was scored, or there is a result whose journals are gone.
+bool was_scored(const std::filesystem::path& root) {
   std::error_code ignored;
-  std::filesystem::recursive_directory_iterator at(root, ignored);
-  for (; !ignored && at != std::filesystem::recursive_directory_iterator(); at.increment(ignored)) {
-    if (at->path().extension() == ".log" || at->path().extension() == ".h5") {
-      return true;
-    }
-  }
-  return false;
+  const std::filesystem::directory_iterator files(root, ignored);
+  return results::JournalStore::holds_blocks(root) ||
+         std::any_of(begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".h5"; });
 }
 
 bool is_run_file(const std::filesystem::path& path) {
@@ -68,28 +75,54 @@ void RunDirectory::create() const {
   }
 }
 
-std::vector<std::string> RunDirectory::differences(const domain::Job& job) const {
+std::optional<domain::Job> RunDirectory::old_job() const {
   std::error_code ignored;
   if (!std::filesystem::exists(resolved_job(), ignored)) {
+    return std::nullopt;
+  }
+  return config::load_resolved(base::read_file(resolved_job(), max_job_bytes), resolved_job().string());
+}
+
+std::vector<std::string> RunDirectory::differences(const domain::Job& job) const {
+  const auto before = old_job();
+  if (!before) {
     return {};
   }
-  const auto text = base::read_file(resolved_job(), max_job_bytes);
-  const auto old_job = config::load_resolved(text, resolved_job().string());
-  return config::differences(config::canonical_raw_dump(old_job), config::canonical_raw_dump(job));
+  auto fields = config::differences(config::canonical_raw_dump(*before), config::canonical_raw_dump(job));
+  if (const auto path = path_difference(*before, job); !fields.empty() && !path.empty()) {
+    fields.insert(fields.begin(), path);
+  }
+  return fields;
+}
+
+std::vector<std::string> RunDirectory::differences(const domain::Job& job, const std::string& old_settings,
+                                                   const RunSettings& settings) const {
+  auto fields = settings_differences(old_settings, settings.text);
+  const auto before = old_job();
+  const auto path = before ? path_difference(*before, job) : "";
+  const auto is_file = [](const std::string& line) { return line.starts_with("model/") || line.starts_with("tokenizer/"); };
+  if (!path.empty() && std::erase_if(fields, is_file) > 0) {
+    fields.insert(fields.begin(), path);
+  }
+  return fields;
 }
 
 void RunDirectory::require_same_job(const domain::Job& job) const {
   const auto fields = differences(job);
-  if (!fields.empty() && was_begun(root_)) {
+  if (!fields.empty() && was_scored(root_)) {
     refuse(root_, fields);
   }
 }
 
-void RunDirectory::require_same_settings(const results::JournalStore& store, const base::Digest& job_hash,
-                                         const RunSettings& settings) const {
+void RunDirectory::require_same_settings(const results::JournalStore& store, const domain::Job& job,
+                                         const RunSettings& settings, Left what_is_left) const {
+  const auto job_hash = raw_job_hash(job);
   for (const auto& attempt : store.attempts()) {
-    const auto fields = settings_differences(attempt.settings, settings.text);
-    if (!fields.empty()) {
+    const auto fields = differences(job, attempt.settings, settings);
+    if (!fields.empty() && what_is_left == Left::nothing && std::ranges::all_of(fields, is_software)) {
+      base::log(base::LogLevel::warning, root_.string() + " was scored by another build or with other libraries (" +
+                                             first_few(fields) + "); it is complete, so nothing is mixed");
+    } else if (!fields.empty()) {
       refuse(root_, fields);
     }
     if (attempt.job_hash != job_hash) {
@@ -113,6 +146,16 @@ void RunDirectory::remove_run_files() const {
   for (const auto& path : doomed) {
     std::filesystem::remove(path);
   }
+}
+
+std::string first_few(std::vector<std::string> lines) {
+  constexpr std::size_t most = 3;
+  if (lines.size() > most) {
+    const auto more = std::to_string(lines.size() - most);
+    lines.resize(most);
+    lines.push_back("and " + more + " more");
+  }
+  return base::join(lines, "; ");
 }
 
 }  // namespace stereosweep::run

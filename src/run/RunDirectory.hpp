@@ -29,20 +29,29 @@ class RunDirectory {
 
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
-  /// Every field of `job` that differs from the job that lies here.
+  /// Every field of `job` that differs from the job that lies here, as "seed: 1, now 2".
   std::vector<std::string> differences(const domain::Job& job) const;
-  /// Throws InputError naming them, unless there are none or nothing was begun here: no journal was written, and there
-  /// is no .h5 file.
+  /// The same for the settings of a journal of this directory; files of another model are told as its path.
+  std::vector<std::string> differences(const domain::Job& job, const std::string& old_settings,
+                                       const RunSettings& settings) const;
+  /// Throws InputError naming them, unless there are none or nothing was scored here: no journal holds a block, and
+  /// there is no result.
   void require_same_job(const domain::Job& job) const;
-  /// The same for the settings of the journals. `job_hash`: of `job`'s raw part.
-  void require_same_settings(const results::JournalStore& store, const base::Digest& job_hash,
-                             const RunSettings& settings) const;
+  /// The same for the settings of the journals. Where they hold all blocks (`what_is_left` nothing), other libraries or
+  /// another build are only warned of: nothing would be mixed.
+  enum class Left { nothing, blocks };
+  void require_same_settings(const results::JournalStore& store, const domain::Job& job, const RunSettings& settings,
+                             Left what_is_left) const;
   /// Removes what a run leaves here, and nothing else. The lock stays.
   void remove_run_files() const;
 
  private:
+  std::optional<domain::Job> old_job() const;
   std::filesystem::path root_;
 };
+
+/// At most three of the lines, "a; b; c; and 5 more".
+std::string first_few(std::vector<std::string> lines);
 
 /// Hash of what in a job can change a raw number.
 base::Digest raw_job_hash(const domain::Job& job);

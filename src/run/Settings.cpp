@@ -10,6 +10,8 @@
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/ReadOnce.hpp"
+#include "parallel/TensorGroup.hpp"
+#include "results/Software.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -121,17 +123,44 @@ RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, cons
   return {json.dump()};
 }
 
+RunSettings with_software(RunSettings settings, const domain::Job& job, const parallel::GpuBinding& gpu) {
+  settings = with_field(settings, "build", results::build_description());
+  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+  if (is_fake(job) || (contexts != nullptr && !contexts->needs_model())) {
+    return settings;
+  }
+  const bool on_gpu = gpu.device >= 0;
+  settings = with_field(settings, "libtorch",
+                        engine::torch_description(on_gpu ? engine::Processor::gpu : engine::Processor::cpu));
+  if (on_gpu) {
+    settings = with_field(settings, "cuda", parallel::cuda_version());
+  }
+  if (on_gpu && job.execution.tensor_parallel > 1) {
+    settings = with_field(settings, "nccl", parallel::nccl_version());
+  }
+  return settings;
+}
+
+bool is_software(const std::string& difference) {
+  constexpr std::array<std::string_view, 5> keys = {"build", "cuda", "libtorch", "nccl", "numerics_version"};
+  return std::ranges::find(keys, difference.substr(0, difference.find(':'))) != keys.end();
+}
+
 std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text) {
   const auto before = parse(old_text);
   const auto after = parse(new_text);
   const auto text_of = [](const base::Json& json, const std::string& key) {
-    return json.contains(key) ? json.at(key).get<std::string>() : std::string("(none)");
+    const auto text = json.contains(key) ? json.at(key).get<std::string>() : std::string("(nothing)");
+    return text.size() == 2 * base::Digest().size() ? std::string("a file") : text;  // a hash says nothing to anybody
   };
   std::vector<std::string> lines;
   const auto compare = [&](const std::string& key) {
-    if (text_of(before, key) != text_of(after, key)) {
-      lines.push_back(key + ": " + text_of(before, key) + " -> " + text_of(after, key));
+    if (before.value(key, "") == after.value(key, "")) {
+      return;
     }
+    const auto was = text_of(before, key);
+    const auto is = text_of(after, key);
+    lines.push_back(key + ": " + (was == is ? "other content than before" : was + ", now " + is));
   };
   for (const auto& [key, value] : before.items()) {
     compare(key);

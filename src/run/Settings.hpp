@@ -1,5 +1,5 @@
 // What besides the job decides the bits of a run: files of the model and tokenizer, dtype, threads, batches, engine,
-// device, numerics version. Enters the key of every block and the head of every journal.
+// device, numerics version, build and libraries. Enters the key of every block and the head of every journal.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include "base/Sha256.hpp"
 #include "domain/Job.hpp"
 #include "engine/EngineFactory.hpp"
+#include "parallel/GpuBinding.hpp"
 
 namespace stereosweep::run {
 
@@ -41,10 +42,14 @@ struct Share {
 FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share);
 
 RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, const std::string& device);
+/// The settings with the build of this program and the libraries that compute for this job on this rank's `gpu`.
+RunSettings with_software(RunSettings settings, const domain::Job& job, const parallel::GpuBinding& gpu);
+/// Whether a line of settings_differences is about what `with_software` adds, or about the numerics version.
+bool is_software(const std::string& difference);
 /// The same with all files hashed here.
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);
 
-/// "model.safetensors: 12ab.. -> 34cd.." for every field that differs.
+/// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than before".
 std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text);
 
 /// One hash over the files of a kind, for provenance: "model" or "tokenizer".

@@ -70,15 +70,17 @@ void StageRun::read_journals() {
   for (const auto& line : store_->damage()) {
     base::log(base::LogLevel::warning, line);
   }
+  const auto& blocks = spec_.probe->blocks();
   try {
-    job_.directory.require_same_settings(*store_, raw_job_hash(job_.job()), spec_.settings);
+    job_.directory.require_same_settings(
+        *store_, job_.job(), spec_.settings,
+        store_->records().size() == blocks.num_blocks() ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
   } catch (const base::InputError&) {
     job_.true_end = job_.old_status;
     throw;
   }
   job_.true_end.clear();
   job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
-  const auto& blocks = spec_.probe->blocks();
   left_.emplace(blocks.num_blocks());
   for (const auto& record : store_->records()) {
     if (record.block_index >= blocks.num_blocks() ||
@@ -164,22 +166,17 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
 
 void StageRun::warn_of_no_reuse(const std::filesystem::path& old_directory,
                                 const results::JournalStore& old_store) const {
-  constexpr std::size_t most_named = 6;
-  auto fields = settings_differences(old_store.attempts().front().settings, spec_.settings.text);
+  const RunDirectory old(old_directory);
+  auto fields = old.differences(job_.job(), old_store.attempts().front().settings, spec_.settings);
   std::string advice;
   if (fields.empty()) {
-    fields = RunDirectory(old_directory).differences(job_.job());
+    fields = old.differences(job_.job());
     advice = "Blocks (" + std::to_string(job_.job().execution.contexts_per_block) +
              " contexts in a row, with all that is asked of them) stay the same where values of the axis '" +
              spec_.probe->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
   }
-  if (fields.size() > most_named) {
-    const auto more = fields.size() - most_named;
-    fields.resize(most_named);
-    fields.push_back("and " + std::to_string(more) + " more");
-  }
-  base::log(base::LogLevel::warning, base::describe("no block of " + old_directory.string() + " fits this job",
-                                                    base::join(fields, "; "), advice));
+  base::log(base::LogLevel::warning,
+            base::describe("no block of " + old_directory.string() + " fits this job", first_few(fields), advice));
 }
 
 base::ExitCode StageRun::score() {

@@ -85,6 +85,38 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   EXPECT_NE(raw([](auto& job) { job.association().axes.rephrasings.pop_back(); }), original);
 }
 
+TEST(JobDump, the_seed_counts_only_where_something_is_drawn) {
+  const auto differ = [](domain::Job job) {
+    job.execution.engine = domain::EngineKind::torch;
+    auto other = job;
+    other.seed = job.seed + 1;
+    return canonical_raw_dump(job) != canonical_raw_dump(other);
+  };
+  auto job = unusual_job();
+  EXPECT_FALSE(differ(job));
+  domain::Coreference coreference;
+  job.probe = coreference;
+  EXPECT_FALSE(differ(job));
+  coreference.ambiguous_referent = domain::AmbiguousReferent::random;
+  job.probe = coreference;
+  EXPECT_TRUE(differ(job));
+  domain::Rating rating;
+  job.probe = rating;
+  EXPECT_TRUE(differ(job));
+  rating.sampling.temperature = 0;
+  job.probe = rating;
+  EXPECT_FALSE(differ(job));
+  domain::Contexts contexts;
+  job.probe = contexts;
+  EXPECT_TRUE(differ(job));
+  contexts.vectors = domain::StaticVectors{};
+  job.probe = contexts;
+  EXPECT_FALSE(differ(job));
+  contexts.unequal_sets = domain::UnequalSets::trim;
+  job.probe = contexts;
+  EXPECT_TRUE(differ(job));
+}
+
 /// A changed byte here refuses every run directory that users have: then the old dumps must be read on purpose.
 TEST(JobDump, raw_dump_of_an_association_job_keeps_its_bytes) {
   EXPECT_EQ(base::to_hex(base::sha256(canonical_raw_dump(unusual_job()))),
@@ -104,10 +136,10 @@ TEST(JobDump, differences_name_fields_with_both_values) {
   other.association().statistics.rating_aliases.clear();
   EXPECT_THAT(
       differences(canonical_dump(job), canonical_dump(other)),
-      ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'' -> 'changed'", "axes.groups[new]: only in the new job",
-                  "axes.traits[0x10].right.words['---']: only in the old job", "measures[set]: only in the new job",
-                  "execution.batch_tokens: 3 -> 8",
-                  "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}} -> (nothing)"));
+      ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'', now 'changed'", "axes.groups[new]: only now",
+                  "axes.traits[0x10].right.words['---']: only before", "measures[set]: only now",
+                  "execution.batch_tokens: 3, now 8",
+                  "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}}, now (nothing)"));
   auto turned = job;
   std::swap(turned.association().axes.groups[0], turned.association().axes.groups[1]);
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(turned)),

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STEREOSWEEP_PROGRAM", str(ROOT / "build/release/bin/stereosweep"))
@@ -123,3 +124,28 @@ def name_of(process_id):
         return pathlib.Path(f"/proc/{process_id}/comm").read_text().strip()
     except OSError:
         return ""
+
+
+def rewrite_journal(output, version=None, settings=None):
+    """Makes the journals of a run those of another version of the program, or of a run with other settings, whose
+    blocks then have other keys."""
+    for path in pathlib.Path(output).glob("journal/**/*.log"):
+        data = path.read_bytes()
+        size = int.from_bytes(data[8:12], "little")
+        content, rest = data[12 : 12 + size], data[16 + size :]
+        length = int.from_bytes(content[36:44], "little")
+        text = content[44 : 44 + length]
+        if settings:
+            text = json.dumps({**json.loads(text), **settings}, separators=(",", ":")).encode()
+        content = (version or int.from_bytes(content[:4], "little")).to_bytes(4, "little") + content[4:36] + \
+            len(text).to_bytes(8, "little") + text + content[44 + length :]
+        made = data[:8] + len(content).to_bytes(4, "little") + content
+        made += zlib.crc32(made).to_bytes(4, "little")
+        while rest:
+            payload_size = int.from_bytes(rest[8:16], "little")
+            head = rest[:16] + (bytes(32) if settings else rest[16:48]) + rest[48:96]
+            payload = rest[100 : 100 + payload_size]
+            made += head + zlib.crc32(head).to_bytes(4, "little") + payload
+            made += zlib.crc32(payload, zlib.crc32(head)).to_bytes(4, "little")
+            rest = rest[104 + payload_size :]
+        path.write_bytes(made)

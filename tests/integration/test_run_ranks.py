@@ -1,9 +1,14 @@
 """One digest for any number of ranks; resume, reuse, refusals."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import shutil
+import struct
+import subprocess
+import termios
 
 import h5py
 import numpy
@@ -115,8 +120,8 @@ def test_reuse_takes_what_is_shared_and_says_why_nothing_is(reference, tmp_path)
     assert code == 0 and runs.status(tmp_path / "more")["blocks"]["reused"] == 26, err
     assert runs.run(runs.SMOKE, tmp_path / "anew", groups)[0] == 0
     assert runs.digest(tmp_path / "more") == runs.digest(tmp_path / "anew")
-    for change, field in (("execution.batch_tokens=512", "execution.batch_tokens: 1024 -> 512"),
-                          ("measures=[ilps]", "measures"), ("execution.contexts_per_block=3", "execution.contexts_per_block: 4 -> 3")):
+    for change, field in (("execution.batch_tokens=512", "execution.batch_tokens: 1024, now 512"),
+                          ("measures=[ilps]", "measures"), ("execution.contexts_per_block=3", "execution.contexts_per_block: 4, now 3")):
         code, _, err = runs.run(runs.SMOKE, tmp_path / change, change, "--reuse", reference)
         assert code == 0 and "reused 0 of" in err and f"fits this job ({field}" in err, err
 
@@ -161,8 +166,76 @@ def test_other_job_is_refused_naming_the_field(reference):
     for ranks in (1, 2):
         code, _, err = runs.run(runs.SMOKE, reference, "seed=9", "priors.word=false", ranks=ranks)
         assert code == 2
-        assert "belongs to another job" in err and "seed: 1 -> 9" in err and "priors.word" in err
+        assert "belongs to another job" in err and "seed: 1, now 9" in err and "priors.word" in err
     assert runs.digest(reference) == digest
+
+
+def test_a_refusal_names_three_fields_and_counts_the_rest(reference):
+    code, _, err = runs.run(runs.SMOKE, reference, "seed=9", "priors.word=false", "measures=[ilps]",
+                            "axes.groups={file: abc_groups, only: [men]}", "execution.batch_tokens=7")
+    assert code == 2 and "; and " in err and " more)" in err, err
+    assert err.count(", now ") + err.count("only ") <= 3 and "Give another --output" in err
+
+
+def test_a_start_that_scored_nothing_gives_way_to_a_corrected_job(reference, tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "seed=9", inject="block_start:*:throw")
+    assert code == 1 and not list((tmp_path / "run").glob("journal/*.log")), err
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0 and "an earlier start of another job (seed: 9, now 1) had scored nothing, and is replaced" in err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_blocks_of_another_build_are_neither_continued_nor_reused(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    runs.rewrite_journal(tmp_path / "run", settings={"build": "GNU 1.0, C++20, -O0", "libtorch": "1.0"})
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0 and "nothing to do" in err and "(build: GNU 1.0, C++20, -O0, now " in err, err
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "other", "--reuse", tmp_path / "run")
+    assert code == 0 and "reused 0 of" in err and "fits this job (build: GNU 1.0, C++20, -O0, now " in err, err
+    (journal,) = (tmp_path / "run/journal").glob("*.log")
+    os.truncate(journal, journal.stat().st_size - 10)  # a block is missing: it would be of this build
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 2 and "was scored by another build or with other libraries (build: " in err, err
+    assert "libtorch: 1.0, now (nothing)" in err  # the fake engine uses none
+
+
+def test_a_run_of_an_older_version_is_named_as_such(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    runs.rewrite_journal(tmp_path / "run", version=2)
+    for command in ("run", "export"):
+        code, _, err = runs.finish(runs.start_program(command, tmp_path / "run"))
+        assert code == 2 and "was written by an older version of this program" in err and "--overwrite" in err, err
+    assert runs.run(runs.SMOKE, tmp_path / "run", "--overwrite")[0] == 0
+
+
+def test_a_run_ends_with_the_next_command(reference, tmp_path):
+    output = tmp_path / "it's mine"
+    for _ in range(2):  # scored, and complete
+        code, _, err = runs.run(runs.SMOKE, output)
+        line = err.splitlines()[-1]
+        assert code == 0 and "next: " in line, err
+        command = line.split("next: ", 1)[1]
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=runs.ROOT)
+        assert done.returncode == 0 and (output / "association.stats.h5").exists(), done.stderr
+
+
+def test_progress_fits_the_terminal(tmp_path):
+    for columns in (80, 132):
+        driver, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.Popen([runs.PROGRAM, "run", runs.SMOKE, "--output", tmp_path / str(columns)], cwd=runs.ROOT,
+                                stderr=terminal, stdout=subprocess.DEVNULL,
+                                env={**os.environ, **runs.ENVIRONMENT, "STEREOSWEEP_INJECT": "block_start:*:delay=20"})
+        os.close(terminal)
+        text = b""
+        try:
+            while part := os.read(driver, 65536):
+                text += part
+        except OSError:  # the other end was closed
+            pass
+        assert done.wait() == 0
+        lines = [part.split(b"\r")[0] for part in text.split(b"\r\x1b[K")[1:]]
+        assert len(lines) > 1 and all(line.startswith(b"[") and len(line) < columns for line in lines), lines
 
 
 def test_statistics_and_device_belong_to_no_number(reference):
@@ -260,7 +333,7 @@ def test_refused_start_leaves_the_run_as_it_was(reference, tmp_path):
     file.write_text(file.read_text() + " ")
     before = [(tmp_path / "run" / name).read_bytes() for name in ("status.json", "job.resolved.yaml")]
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", f"model.path={tmp_path / 'model'}")
-    assert code == 2 and "tokenizer/tokenizer.json" in err
+    assert code == 2 and "belongs to another job (model.path: " in err and f", now {tmp_path / 'model'})" in err
     assert [(tmp_path / "run" / name).read_bytes() for name in ("status.json", "job.resolved.yaml")] == before
 
 

@@ -25,9 +25,12 @@ namespace stereosweep::run {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class DirectoryTest : public ::testing::Test {
  protected:
@@ -162,10 +165,28 @@ TEST(SettingsTest, DifferencesNameTheField) {
   const auto second = make_settings(job, files, "device A");
   EXPECT_NE(first.fingerprint(), second.fingerprint());
   EXPECT_THAT(settings_differences(first.text, second.text),
-              ::testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1 -> 2"),
-                                              HasSubstr("model/model.safetensors: ")));
+              ::testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1, now 2"),
+                                              "model/model.safetensors: other content than before"));
   EXPECT_NE(files_hash(first, "model"), files_hash(second, "model"));
   EXPECT_EQ(files_hash(first, "tokenizer"), files_hash(second, "tokenizer"));
+}
+
+TEST(SettingsTest, BuildAndLibrariesAreNamedAndChangeEveryKey) {
+  base::FileSet files("model");
+  files.add("tokenizer.json", base::to_shared("{}"));
+  domain::Job job;
+  const auto settings = with_software(make_settings(job, files, "device A"), job, {});
+  EXPECT_EQ(settings.text, with_software(make_settings(job, files, "device A"), job, {}).text);
+  const auto upgraded = with_field(settings, "libtorch", "2.12.0, MKL 2025.0");
+  EXPECT_NE(settings.fingerprint(), upgraded.fingerprint());
+  const auto fields = settings_differences(settings.text, upgraded.text);
+  EXPECT_THAT(fields, ElementsAre(AllOf(StartsWith("libtorch: 2."), HasSubstr("), MKL 2"), HasSubstr(", oneDNN 3."),
+                                        EndsWith(", now 2.12.0, MKL 2025.0"))));
+  EXPECT_TRUE(is_software(fields.front()));
+  EXPECT_THAT(settings.text, HasSubstr("\"build\":\"GNU "));
+  EXPECT_FALSE(is_software("model/config.json: other content than before"));
+  job.execution.engine = domain::EngineKind::fake;
+  EXPECT_THAT(with_software(make_settings(job, files, "fake"), job, {}).text, ::testing::Not(HasSubstr("libtorch")));
 }
 
 TEST(SettingsTest, SharesOfTheHashesMakeTheWhole) {
@@ -202,7 +223,7 @@ TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
   files.add("model.safetensors", base::to_shared("other weights"));
   EXPECT_EQ(first.text, make_settings(job, files, "fake").text);
   job.seed = 5;
-  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "fake").text), ElementsAre("seed: 0 -> 5"));
+  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "fake").text), ElementsAre("seed: 0, now 5"));
 }
 
 TEST(ProgressTest, EstimatesFromWhatWasAdded) {
@@ -222,7 +243,14 @@ TEST(ProgressTest, EstimatesFromWhatWasAdded) {
   EXPECT_NEAR(status.seconds_left, 600 / status.cells_per_second, 1e-9);
   EXPECT_NEAR(status.tokens_per_second, status.cells_per_second / 4, 1e-6);
   EXPECT_EQ(status.slowest, "rank 1 on beta (0.4 s per block)");
-  EXPECT_THAT(progress_line(status), HasSubstr("4/10 blocks, 400/1,000 cells"));
+  status.seconds_left = 3725;
+  EXPECT_THAT(progress_line(status), HasSubstr("4/10 blocks, 1:02:05 left, 400/1,000 cells"));
+  status.slowest = "rank 1 on a-node-with-a-rather-long-name.of.a.cluster (0.4 s per block)";
+  for (const std::size_t columns : {0U, 2U, 40U, 80U}) {
+    EXPECT_LT(terminal_line(status, columns).size(), std::max<std::size_t>(columns, 2));
+  }
+  EXPECT_THAT(terminal_line(status, 80), HasSubstr("4/10 blocks, 1:02:05 left"));
+  EXPECT_EQ(terminal_line(status, 1000), "[########............] " + progress_line(status));
 }
 
 TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {

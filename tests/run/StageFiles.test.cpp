@@ -115,7 +115,7 @@ TEST(StageSettingsTest, FieldsOfAStageAreNamedWhereTheyDiffer) {
   const RunSettings settings{"{\"device\":\"fake\"}"};
   const auto one = with_field(settings, "contexts.sample", "12");
   const auto two = with_field(settings, "contexts.sample", "34");
-  EXPECT_EQ(settings_differences(one.text, two.text), std::vector<std::string>{"contexts.sample: 12 -> 34"});
+  EXPECT_EQ(settings_differences(one.text, two.text), std::vector<std::string>{"contexts.sample: 12, now 34"});
 }
 
 }  // namespace
