@@ -7,6 +7,7 @@
 
 #include "app/HumanRatings.hpp"
 #include "app/PlanReport.hpp"
+#include "app/PlanTime.hpp"
 #include "base/Text.hpp"
 #include "prompt/Subjects.hpp"
 #include "results/Statistics.hpp"
@@ -56,6 +57,7 @@ void plan_association(const PlanRequest& request) {
                          .config = config,
                          .ranks = request.ranks,
                          .limit = request.limit.value_or(40)});
+  print_time(std::cout, request, *probe);
   if (request.shows_prompts) {
     std::cout << '\n';
     print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "app/PlanText.hpp"
+#include "app/PlanTime.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "engine/ContinuationBorder.hpp"
@@ -213,6 +214,7 @@ void print_causal_plan(std::ostream& out, const CausalAudit& audit, const probe:
   print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);
   print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
   print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
+  print_time(out, request, probe);
 }
 
 }  // namespace stereosweep::app

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "app/PlanText.hpp"
+#include "app/PlanTime.hpp"
 #include "base/ElmoFiles.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
@@ -204,6 +205,7 @@ void plan_contexts(const PlanRequest& request) {
   print_effects(
       job, effects,
       output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), static_cast<double>(audit.text_bytes)));
+  print_time(std::cout, request, vectors);
   if (request.shows_prompts) {
     std::cout << '\n';
     std::uint64_t shown = 0;

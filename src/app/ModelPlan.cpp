@@ -38,26 +38,30 @@ std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
 }
 
 void print_choice(std::ostream& out, const model::CausalSpecification& model, const domain::Job& job,
-                  const model::Load& load, std::uint64_t gpu_bytes) {
+                  const model::Load& load, std::optional<std::uint64_t> gpu_bytes) {
   const auto bytes_per_number = domain::size_of(job.model.dtype);
   const auto given = job.execution.tensor_parallel;
-  const auto fitting = model::smallest_group(model, bytes_per_number, load, gpu_bytes);
-  auto& line = plan_line(out, "choice");
-  if (!fitting) {
-    line << "no group fits GPUs of " << gibibytes(gpu_bytes)
-         << ": take a smaller execution.batch_tokens or a dtype of 16 bits\n";
-  } else {
-    line << "execution.tensor_parallel: " << fitting->tensor_parallel << " is the smallest that fits GPUs of "
-         << gibibytes(gpu_bytes) << " (" << gibibytes(fitting->total()) << " each)\n";
-  }
   try {
     model::slice_of(model, {0, given});
   } catch (const base::InputError& error) {
     plan_line(out, "REFUSED") << error.what() << '\n';
     return;
   }
+  if (!gpu_bytes) {
+    plan_line(out, "for GPUs") << "--gpu-memory GiB tells the smallest execution.tensor_parallel that fits\n";
+    return;
+  }
+  const auto fitting = model::smallest_group(model, bytes_per_number, load, *gpu_bytes);
+  auto& line = plan_line(out, "choice");
+  if (!fitting) {
+    line << "no group fits GPUs of " << gibibytes(*gpu_bytes)
+         << ": take a smaller execution.batch_tokens or a dtype of 16 bits\n";
+  } else {
+    line << "execution.tensor_parallel: " << fitting->tensor_parallel << " is the smallest that fits GPUs of "
+         << gibibytes(*gpu_bytes) << " (" << gibibytes(fitting->total()) << " each)\n";
+  }
   const auto own = model::memory_of(model, bytes_per_number, load, given);
-  if (own.total() > gpu_bytes) {
+  if (own.total() > *gpu_bytes) {
     plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
                                 << " per GPU; on a CPU node it needs that per rank\n";
   }
@@ -66,7 +70,7 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
 }  // namespace
 
 void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, const model::Load& load,
-                      std::uint64_t gpu_bytes) {
+                      std::optional<std::uint64_t> gpu_bytes) {
   const auto model = model::read_causal_specification(files);
   const auto size = model::size_of(model);
   const auto bytes_per_number = domain::size_of(job.model.dtype);
@@ -88,7 +92,7 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   std::size_t shown = 0;
   for (const int ranks : model::tensor_parallel_choices(model)) {
     const auto memory = model::memory_of(model, bytes_per_number, load, ranks);
-    plan_line(out, shown == 0 ? "per GPU" : "")
+    plan_line(out, shown > 0 ? "" : gpu_bytes ? "per GPU" : "per rank")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
         << ", a batch of " << load.batch_tokens << " tokens " << gibibytes(memory.activations);
     if (memory.kept > 0) {

@@ -15,6 +15,7 @@
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
 #include "model/CausalSpecification.hpp"
+#include "parallel/GpuBinding.hpp"
 #include "run/MemoryCheck.hpp"
 
 namespace stereosweep::app {
@@ -26,17 +27,21 @@ struct Request {
   std::string file;
   std::vector<std::string> overrides;
   bool shows_prompts = false;
+  bool measures_time = false;
   int ranks = 1;
-  std::uint64_t gpu_bytes = 0;
+  std::optional<double> gpu_memory;  ///< GiB
   std::optional<std::uint64_t> limit;
 };
 
 // Nothing where only help was asked for.
 std::optional<Request> parse_arguments(const Arguments& arguments) {
-  options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights");
+  options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
+                                       "unless --measure is given");
   visible.add_options()("show-prompts", "also print the text of every cell");
+  visible.add_options()("measure", "estimate the time: load the model and score some blocks for about 5 s");
   visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");
-  visible.add_options()("gpu-memory", options::value<double>()->default_value(80), "GiB of one GPU");
+  visible.add_options()("gpu-memory", options::value<double>(),
+                        "GiB of one GPU: plan for GPUs (80 where the job asks for them or this machine has one)");
   visible.add_options()("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
   const auto line = read_command_line(arguments, "plan", visible, Places::one_and_overrides, "job");
   if (!line) {
@@ -46,15 +51,17 @@ std::optional<Request> parse_arguments(const Arguments& arguments) {
   request.file = line->place;
   request.overrides = line->overrides;
   request.shows_prompts = line->has("show-prompts");
+  request.measures_time = line->has("measure");
   request.ranks = line->get<int>("ranks");
   if (request.ranks < 1) {
     throw base::InputError(base::describe("--ranks must be at least 1", "it is " + std::to_string(request.ranks)));
   }
-  const auto gpu_memory = line->get<double>("gpu-memory");
-  if (!(gpu_memory > 0 && gpu_memory < 1e6)) {
-    throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
+  if (line->has("gpu-memory")) {
+    request.gpu_memory = line->get<double>("gpu-memory");
+    if (!(*request.gpu_memory > 0 && *request.gpu_memory < 1e6)) {
+      throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
+    }
   }
-  request.gpu_bytes = static_cast<std::uint64_t>(gpu_memory * 1024 * 1024 * 1024);
   if (line->has("limit")) {
     const auto limit = line->get<std::int64_t>("limit");
     if (limit < 0) {
@@ -76,6 +83,17 @@ model::Load load_of(const domain::Job& job, const base::FileSet& files) {
                               : model::Load{job.execution.batch_tokens, {}};
 }
 
+/// Of one GPU, where the run is to have some.
+std::optional<std::uint64_t> gpu_bytes_for(const domain::Job& job, const Request& request) {
+  constexpr double usual = 80;
+  const bool wants_gpu = job.execution.device == domain::Device::cuda ||
+                         (job.execution.device == domain::Device::automatic && parallel::count_gpus() > 0);
+  if (!request.gpu_memory && !wants_gpu) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(request.gpu_memory.value_or(usual) * 1024 * 1024 * 1024);
+}
+
 void plan_job(const domain::Job& job, const Request& request) {
   if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
       contexts != nullptr && !contexts->needs_model()) {
@@ -87,7 +105,7 @@ void plan_job(const domain::Job& job, const Request& request) {
   std::optional<model::Load> load;
   if (files.find("config.json") != nullptr && model::is_causal(files)) {
     load = load_of(job, files);
-    print_model_plan(std::cout, files, job, *load, request.gpu_bytes);
+    print_model_plan(std::cout, files, job, *load, gpu_bytes_for(job, request));
     if (!has_tokenizer(files)) {
       std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
                 << std::flush;
@@ -102,6 +120,7 @@ void plan_job(const domain::Job& job, const Request& request) {
              .load = load,
              .ranks = request.ranks,
              .shows_prompts = request.shows_prompts,
+             .measures_time = request.measures_time,
              .limit = request.limit});
   std::cout << std::flush;
 }

@@ -25,6 +25,7 @@ struct PlanRequest {
   std::optional<model::Load> load;  ///< of a causal model
   int ranks = 1;
   bool shows_prompts = false;
+  bool measures_time = false;
   std::optional<std::uint64_t> limit;  ///< lines per list, cells of the prompts
 };
 

@@ -1,5 +1,6 @@
 #include "run/Progress.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,17 +21,13 @@ constexpr double weight_of_newest = 0.2;
 
 std::string rounded(double value) { return base::with_thousands(static_cast<std::uint64_t>(std::llround(value))); }
 
-std::string hours(double seconds) {
-  const auto total = static_cast<std::uint64_t>(std::llround(seconds));
-  std::array<char, 64> text{};
-  const int length =
-      std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", static_cast<unsigned long long>(total / 3600),
-                    static_cast<unsigned long long>(total / 60 % 60), static_cast<unsigned long long>(total % 60));
-  return {text.data(), static_cast<std::size_t>(length)};
+std::size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 std::string bar(const RunStatus& status) {
-  constexpr std::uint64_t width = 30;
+  constexpr std::uint64_t width = 20;
   const auto filled = status.blocks_total == 0 ? width : width * status.blocks_done / status.blocks_total;
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] ";
 }
@@ -80,7 +77,7 @@ bool Progress::report(const RunStatus& status, Moment moment) {
   const bool last = moment == Moment::last;
   if (terminal_ && (last || now - last_bar_ > bar_interval)) {
     last_bar_ = now;
-    const auto text = "\r\x1b[K" + bar(status) + progress_line(status) + (last ? "\n" : "");
+    const auto text = "\r\x1b[K" + terminal_line(status, terminal_columns()) + (last ? "\n" : "");
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   }
   if (!last && now - last_line_ < interval_) {
@@ -93,6 +90,19 @@ bool Progress::report(const RunStatus& status, Moment moment) {
   return true;
 }
 
+std::string hours(double seconds) {
+  const auto total = static_cast<std::uint64_t>(std::llround(seconds));
+  std::array<char, 64> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", static_cast<unsigned long long>(total / 3600),
+                    static_cast<unsigned long long>(total / 60 % 60), static_cast<unsigned long long>(total % 60));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+std::string terminal_line(const RunStatus& status, std::size_t columns) {
+  return (bar(status) + progress_line(status)).substr(0, std::max<std::size_t>(columns, 2) - 1);
+}
+
 std::string progress_line(const RunStatus& status) {
   using base::with_thousands;
   auto line = (status.stage.empty() ? "" : status.stage + ": ") + with_thousands(status.blocks_done) + "/" +
@@ -103,11 +113,11 @@ std::string progress_line(const RunStatus& status) {
   if (status.blocks_reused > 0) {
     line += " (reused " + with_thousands(status.blocks_reused) + ")";
   }
-  line += ", " + with_thousands(status.cells_done) + "/" + with_thousands(status.cells_total) + " cells, " +
-          rounded(status.cells_per_second) + " cells/s, " + rounded(status.tokens_per_second) + " tokens/s";
   if (status.seconds_left > 0) {
     line += ", " + hours(status.seconds_left) + " left";
   }
+  line += ", " + with_thousands(status.cells_done) + "/" + with_thousands(status.cells_total) + " cells, " +
+          rounded(status.cells_per_second) + " cells/s, " + rounded(status.tokens_per_second) + " tokens/s";
   if (!status.slowest.empty() && status.num_ranks > 1) {
     line += ", slowest " + status.slowest;
   }

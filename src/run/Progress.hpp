@@ -37,11 +37,16 @@ class Progress {
   Clock::time_point last_line_ = Clock::now();
   Clock::time_point last_bar_ = Clock::now();
   Seconds interval_;
-  bool terminal_ = false;
+  bool terminal_ = false;  ///< whether standard error is one
 };
 
-/// "12/40 blocks (resumed 3), 1,234 of 4,096 cells, 120 cells/s, 3,400 tokens/s, 0:01:02 left, slowest rank 1 ..."
+/// "12/40 blocks (resumed 3), 0:01:02 left, 1,234/4,096 cells, 120 cells/s, 3,400 tokens/s, slowest rank 1 ..."
 std::string progress_line(const RunStatus& status);
+/// The same after a bar, in fewer characters than the terminal has columns: a line that wraps cannot be written over.
+std::string terminal_line(const RunStatus& status, std::size_t columns);
+
+/// "1:02:03"
+std::string hours(double seconds);
 
 /// "1,234 queries, 1,200 distinct sequences, 20,400 tokens in them, 1,234 rows of the vocabulary": all blocks that are
 /// in the journal, whoever scored them; the tokens are those that `plan` counts.

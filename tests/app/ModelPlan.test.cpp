@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 
 #include "base/Bytes.hpp"
@@ -27,7 +28,7 @@ base::FileSet llama_70b() {
   return files;
 }
 
-std::string plan_text(const domain::Job& job, std::uint64_t gpu_bytes) {
+std::string plan_text(const domain::Job& job, std::optional<std::uint64_t> gpu_bytes) {
   std::ostringstream out;
   print_model_plan(out, llama_70b(), job, {job.execution.batch_tokens, {}}, gpu_bytes);
   return out.str();
@@ -52,6 +53,15 @@ TEST(ModelPlanTest, TellsMemoryAndTheSmallestGroup) {
   EXPECT_THAT(text, HasSubstr("execution.tensor_parallel: 2 is the smallest that fits GPUs of 80.0 GiB"));
   EXPECT_THAT(text, HasSubstr("too large"));
   EXPECT_THAT(plan_text(half_precision(), 141 * gib), Not(HasSubstr("tensor_parallel: 2 is the smallest")));
+}
+
+TEST(ModelPlanTest, SpeaksOfGpusOnlyWhereThereAreSome) {
+  EXPECT_THAT(plan_text(half_precision(), 80 * gib), HasSubstr("per GPU"));
+  const auto text = plan_text(half_precision(), std::nullopt);
+  EXPECT_THAT(text, HasSubstr("per rank   tensor_parallel 1: "));
+  EXPECT_THAT(text, Not(HasSubstr("per GPU")));
+  EXPECT_THAT(text, Not(HasSubstr("GPUs of")));
+  EXPECT_THAT(text, HasSubstr("--gpu-memory GiB"));
 }
 
 TEST(ModelPlanTest, NamesAGroupThatDoesNotFit) {

@@ -88,6 +88,14 @@ TEST_F(PlanCommandTest, CountsWithoutReadingWeights) {
   EXPECT_THAT(report, HasSubstr(" of 9\n")) << "the model's positions";
 }
 
+TEST_F(PlanCommandTest, EstimatesTheTimeWhereAsked) {
+  EXPECT_THAT(plan({}), HasSubstr("time       not estimated: with --measure "));
+  const auto report = plan({"execution.engine=fake", "--measure", "--ranks", "2"});
+  EXPECT_THAT(report, HasSubstr("time       about 0:00:00 (h:mm:ss) on 2 ranks as fast as this process"));
+  EXPECT_THAT(report, HasSubstr("an estimate: 4 of 4 blocks took 0.0 s here\n"));
+  EXPECT_THROW(plan({"--measure"}), base::InputError) << "these are no weights";
+}
+
 TEST_F(PlanCommandTest, OverridesCount) {
   EXPECT_THAT(plan({"priors.mask=false", "measures=[ilps]"}), HasSubstr("(1 prior) x 2 templates"));
 }
