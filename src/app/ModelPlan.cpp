@@ -92,7 +92,9 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   std::size_t shown = 0;
   for (const int ranks : model::tensor_parallel_choices(model)) {
     const auto memory = model::memory_of(model, bytes_per_number, load, ranks);
-    plan_line(out, shown > 0 ? "" : gpu_bytes ? "per GPU" : "per rank")
+    plan_line(out, shown > 0   ? ""
+                   : gpu_bytes ? "per GPU"
+                               : "per rank")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
         << ", a batch of " << load.batch_tokens << " tokens " << gibibytes(memory.activations);
     if (memory.kept > 0) {

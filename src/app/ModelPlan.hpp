@@ -12,7 +12,8 @@
 namespace stereosweep::app {
 
 /// Size, memory per rank for every group size that the model can be cut into, and the smallest that fits GPUs of
-/// `gpu_bytes` (nothing: GPUs are not spoken of); `load` is what the job runs at once. Throws InputError for settings that are not supported.
+/// `gpu_bytes` (nothing: GPUs are not spoken of); `load` is what the job runs at once. Throws InputError for settings
+/// that are not supported.
 void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, const model::Load& load,
                       std::optional<std::uint64_t> gpu_bytes);
 

@@ -35,8 +35,9 @@ struct Request {
 
 // Nothing where only help was asked for.
 std::optional<Request> parse_arguments(const Arguments& arguments) {
-  options::options_description visible("stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
-                                       "unless --measure is given");
+  options::options_description visible(
+      "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
+      "unless --measure is given");
   visible.add_options()("show-prompts", "also print the text of every cell");
   visible.add_options()("measure", "estimate the time: load the model and score some blocks for about 5 s");
   visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");

@@ -81,15 +81,16 @@ void print_time(std::ostream& out, const PlanRequest& request, const probe::Prob
     return;
   }
   if (request.job.execution.tensor_parallel > 1) {
-    line << "cannot be measured by one process: execution.tensor_parallel is "
-         << request.job.execution.tensor_parallel << '\n';
+    line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
+         << '\n';
     return;
   }
   const auto engine = load_engine(request);
   const auto measured = measure(probe, *engine);
   const double whole = measured.seconds / static_cast<double>(std::max<std::uint64_t>(1, measured.contexts)) *
                        static_cast<double>(probe.blocks().product().num_contexts());
-  line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on " << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
+  line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on "
+       << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
        << " as fast as this process, loading left out\n";
   plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
                      << base::counted(probe.blocks().num_blocks(), "block") << " took "

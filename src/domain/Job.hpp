@@ -59,7 +59,8 @@ struct Job {
 
   /// Whether a raw number depends on `seed`: something is drawn, or the fake engine makes its numbers from it.
   bool draws() const {
-    return execution.engine == EngineKind::fake || std::visit([](const auto& settings) { return settings.draws(); }, probe);
+    return execution.engine == EngineKind::fake ||
+           std::visit([](const auto& settings) { return settings.draws(); }, probe);
   }
   /// The settings of one kind of probe. Throws std::bad_variant_access where the job is of another kind.
   const Association& association() const { return std::get<Association>(probe); }

@@ -193,8 +193,8 @@ void print_digest(const ExportSummary& summary, const std::filesystem::path& fil
 }
 
 void log_next_command(const std::filesystem::path& run_directory) {
-  base::log(base::LogLevel::info, std::string("next: ") + as_typed(::program_invocation_name) + " stats " +
-                                      as_typed(run_directory.string()));
+  base::log(base::LogLevel::info,
+            std::string("next: ") + as_typed(::program_invocation_name) + " stats " + as_typed(run_directory.string()));
 }
 
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,

@@ -1,65 +1,126 @@
 #include "run/Run.hpp"
 
-#include "base/Bytes.hpp"
+#include <algorithm>
+
 #include "base/FaultInjection.hpp"
-#include "base/File.hpp"
 #include "base/Log.hpp"
-#include "config/JobDump.hpp"
+#include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "parallel/Coordinated.hpp"
 #include "run/EarlyEnds.hpp"
 #include "run/OneJob.hpp"
+#include "run/Scorer.hpp"
+#include "run/Sweep.hpp"
 
 namespace stereosweep::run {
 namespace {
 
-namespace fs = std::filesystem;
+/// What `run_jobs` was called with, and what became of each job.
+class Sweep {
+ public:
+  Sweep(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals,
+        parallel::Heartbeat* heartbeat)
+      : request_(request), world_(world), signals_(signals), heartbeat_(heartbeat) {}
 
-/// Jobs as rank zero read them: resolved texts and the directory of each.
-struct LoadedJobs {
-  std::vector<std::string> dumps;
-  std::vector<std::string> roots;
-  std::string text;  ///< the file as written
-};
-
-LoadedJobs load(const RunRequest& request) {
-  const bool is_run = fs::is_directory(request.job);
-  const auto file = is_run ? request.job / "job.resolved.yaml" : request.job;
-  LoadedJobs loaded;
-  const auto jobs = config::load_jobs(file, request.overrides);
-  loaded.text = base::read_file(file);
-  for (const auto& job : jobs) {
-    auto root = request.output.empty() && is_run ? request.job : request.output;
-    if (root.empty()) {
-      root = fs::path("results") / job.name;
-    } else if (jobs.size() > 1) {
-      root /= job.name;
+  base::ExitCode run() {
+    leave_on_signal();
+    const int node_ranks = world_.node().size();
+    auto bytes = parallel::coordinated(world_, [&] {
+      return world_.rank() == 0 ? encode(plan_jobs(request_, node_ranks)) : std::vector<std::byte>();
+    });
+    planned_ = decode_jobs(world_.broadcast(std::move(bytes), 0));
+    auto& jobs = planned_.jobs;
+    if (jobs.size() == 1) {
+      return run_one(jobs.front());
     }
-    loaded.dumps.push_back(config::canonical_dump(job));
-    loaded.roots.push_back(root.string());
+    say_what_will_run();
+    for (auto& job : jobs) {
+      const auto code = job.problem.empty() ? run_or_note(job) : base::ExitCode::done;
+      if (code != base::ExitCode::done) {
+        return code;
+      }
+    }
+    return say_what_ran();
   }
-  return loaded;
-}
 
-std::vector<std::byte> encode(const LoadedJobs& loaded) {
-  base::ByteWriter out;
-  out.text(loaded.text);
-  for (std::size_t i = 0; i < loaded.dumps.size(); ++i) {
-    out.text(loaded.dumps[i]).text(loaded.roots[i]);
-  }
-  return out.take();
-}
+ private:
+  bool leads() const { return world_.rank() == 0; }
 
-LoadedJobs decode(std::span<const std::byte> bytes) {
-  base::ByteReader in(bytes);
-  LoadedJobs loaded;
-  loaded.text = in.text();
-  while (!in.done()) {
-    loaded.dumps.push_back(in.text());
-    loaded.roots.push_back(in.text());
+  void say(base::LogLevel level, const std::string& line) const {
+    if (leads()) {
+      base::log(level, line);
+    }
   }
-  return loaded;
-}
+
+  /// Until a job has an action of its own, and after one that has failed.
+  void leave_on_signal() {
+    signals_.set_action(
+        [rank = world_.rank(), heartbeat = heartbeat_](int signal) { leave_for_signal(signal, rank, heartbeat); });
+  }
+
+  base::ExitCode run_one(const PlannedJob& planned) {
+    leave_on_signal();
+    auto job = parallel::coordinated(world_, [&] { return config::load_resolved(planned.dump, planned.root); });
+    auto own = request_;
+    if (const auto* sibling = sibling_of(planned)) {
+      own.reuse = sibling->root;
+      say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
+                                    "): its blocks are taken over");
+    }
+    OneJob one(own, std::move(job), planned_.text, planned.root, world_, signals_, heartbeat_);
+    return one.run();
+  }
+
+  /// Where it has ended well.
+  const PlannedJob* sibling_of(const PlannedJob& planned) const {
+    const auto found = std::ranges::find(planned_.jobs, planned.sibling, &PlannedJob::root);
+    return planned.sibling.empty() || found == planned_.jobs.end() || !found->problem.empty() ? nullptr : &*found;
+  }
+
+  /// A job that ends with an error does not keep the others of a sweep from running.
+  base::ExitCode run_or_note(PlannedJob& planned) {
+    try {
+      return run_one(planned);
+    } catch (const parallel::SharedError& error) {
+      const auto abandoned = world_.gather_everywhere(Scorer::any_abandoned() ? std::string("yes") : std::string());
+      if (std::ranges::any_of(abandoned, [](const auto& text) { return !text.empty(); })) {
+        throw;  // a thread of this job is still at work with what the next one would need
+      }
+      planned.problem = error.what();
+      say(base::LogLevel::error, planned.root + ": " + planned.problem);
+      return base::ExitCode::done;
+    }
+  }
+
+  void say_what_will_run() const {
+    say(base::LogLevel::info,
+        "a sweep of " + base::counted(planned_.jobs.size(), "job") + ", each with a directory of its own:");
+    for (const auto& job : planned_.jobs) {
+      const bool runs = job.problem.empty();
+      say(runs ? base::LogLevel::info : base::LogLevel::error,
+          "  " + job.root + (runs ? "" : "  CANNOT RUN: " + job.problem));
+    }
+  }
+
+  base::ExitCode say_what_ran() const {
+    const auto failed = std::ranges::count_if(planned_.jobs, [](const auto& job) { return !job.problem.empty(); });
+    say(failed == 0 ? base::LogLevel::info : base::LogLevel::error,
+        "the sweep: " + std::to_string(planned_.jobs.size() - static_cast<std::size_t>(failed)) + " of " +
+            base::counted(planned_.jobs.size(), "job") + " done");
+    for (const auto& job : planned_.jobs) {
+      const bool done = job.problem.empty();
+      say(done ? base::LogLevel::info : base::LogLevel::error,
+          (done ? "  done        " : "  NOT DONE    ") + job.root + (done ? "" : ": " + job.problem));
+    }
+    return failed == 0 ? base::ExitCode::done : base::ExitCode::error;
+  }
+
+  const RunRequest& request_;
+  const parallel::Communicator& world_;
+  SignalWatcher& signals_;
+  parallel::Heartbeat* heartbeat_;
+  PlannedJobs planned_;
+};
 
 }  // namespace
 
@@ -67,19 +128,7 @@ base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator&
                         parallel::Heartbeat* heartbeat) {
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   base::set_fault_rank(world.rank());
-  signals.set_action([rank = world.rank(), heartbeat](int signal) { leave_for_signal(signal, rank, heartbeat); });
-  auto bytes = parallel::coordinated(
-      world, [&] { return world.rank() == 0 ? encode(load(request)) : std::vector<std::byte>(); });
-  const auto loaded = decode(world.broadcast(std::move(bytes), 0));
-  for (std::size_t i = 0; i < loaded.dumps.size(); ++i) {
-    auto job = parallel::coordinated(world, [&] { return config::load_resolved(loaded.dumps[i], loaded.roots[i]); });
-    OneJob one(request, std::move(job), loaded.text, loaded.roots[i], world, signals, heartbeat);
-    const auto code = one.run();
-    if (code != base::ExitCode::done) {
-      return code;
-    }
-  }
-  return base::ExitCode::done;
+  return Sweep(request, world, signals, heartbeat).run();
 }
 
 }  // namespace stereosweep::run

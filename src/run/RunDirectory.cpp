@@ -21,15 +21,14 @@ constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
   throw base::InputError(base::describe(
       root.string() + (same_job ? " was scored by another build or with other libraries" : " belongs to another job"),
       first_few(fields),
-      same_job ? "Last bits may differ, so blocks of both are not mixed: go on with the old ones, give another --output, "
-                 "or start anew with --overwrite."
-               : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
+      same_job
+          ? "Last bits may differ, so blocks of both are not mixed: go on with the old ones, give another --output, "
+            "or start anew with --overwrite."
+          : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
 }
 
 std::string path_difference(const domain::Job& before, const domain::Job& after) {
-  return before.model.path == after.model.path
-             ? ""
-             : "model.path: " + before.model.path + ", now " + after.model.path;
+  return before.model.path == after.model.path ? "" : "model.path: " + before.model.path + ", now " + after.model.path;
 }
 
 /// Other .h5 files are the user's.
@@ -100,7 +99,9 @@ std::vector<std::string> RunDirectory::differences(const domain::Job& job, const
   auto fields = settings_differences(old_settings, settings.text);
   const auto before = old_job();
   const auto path = before ? path_difference(*before, job) : "";
-  const auto is_file = [](const std::string& line) { return line.starts_with("model/") || line.starts_with("tokenizer/"); };
+  const auto is_file = [](const std::string& line) {
+    return line.starts_with("model/") || line.starts_with("tokenizer/");
+  };
   if (!path.empty() && std::erase_if(fields, is_file) > 0) {
     fields.insert(fields.begin(), path);
   }

@@ -49,7 +49,8 @@ bool is_software(const std::string& difference);
 /// The same with all files hashed here.
 RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);
 
-/// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than before".
+/// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than
+/// before".
 std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text);
 
 /// One hash over the files of a kind, for provenance: "model" or "tokenizer".

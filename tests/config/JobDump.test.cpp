@@ -134,12 +134,11 @@ TEST(JobDump, differences_name_fields_with_both_values) {
   other.association().measures.set = true;
   other.association().statistics.human_ratings.clear();
   other.association().statistics.rating_aliases.clear();
-  EXPECT_THAT(
-      differences(canonical_dump(job), canonical_dump(other)),
-      ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'', now 'changed'", "axes.groups[new]: only now",
-                  "axes.traits[0x10].right.words['---']: only before", "measures[set]: only now",
-                  "execution.batch_tokens: 3, now 8",
-                  "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}}, now (nothing)"));
+  EXPECT_THAT(differences(canonical_dump(job), canonical_dump(other)),
+              ElementsAre("axes.groups[no].plural: '- x: \"y\\z\" 'q'', now 'changed'", "axes.groups[new]: only now",
+                          "axes.traits[0x10].right.words['---']: only before", "measures[set]: only now",
+                          "execution.batch_tokens: 3, now 8",
+                          "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}}, now (nothing)"));
   auto turned = job;
   std::swap(turned.association().axes.groups[0], turned.association().axes.groups[1]);
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(turned)),

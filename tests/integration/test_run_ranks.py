@@ -315,6 +315,63 @@ def test_sweep_makes_one_directory_each(tmp_path):
     assert len({runs.digest(path) for path in directories}) == 2
 
 
+def sweep_of(directory):
+    return {path.name: runs.status(path)["state"] for path in sorted(directory.iterdir())}
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_sweep_names_its_directories_and_runs_what_can_be_run(tmp_path, ranks):
+    letters = runs.ROOT / "tests/models/letters"
+    shutil.copytree(letters, tmp_path / "broken")
+    (tmp_path / "broken/tokenizer.json").write_text("{")
+    models = [tmp_path / "missing", letters, tmp_path / "broken"]
+    code, out, err = runs.run(runs.SMOKE, tmp_path / "out", f"sweep.model.path={json.dumps(list(map(str, models)))}",
+                              "sweep.seed=[1, 2]", ranks=ranks)
+    assert code == 1 and out.count("digest ") == 2, err
+    good = {f"smoke.letters-{seed}": "done" for seed in (1, 2)}
+    assert sweep_of(tmp_path / "out") == good, err
+    begin, end = err.split("blocks to score", 1)
+    for name in ("missing", "broken"):
+        line = f"{tmp_path}/out/smoke.{name}-1"
+        assert f"{line}  CANNOT RUN: " in begin and f"NOT DONE    {line}: " in end, err
+    assert "the sweep: 2 of 6 jobs done" in end
+    for name in good:
+        assert f"  {tmp_path}/out/{name}\n" in begin and f"  done        {tmp_path}/out/{name}\n" in end, err
+
+
+def test_a_sweep_of_which_no_job_can_run_is_bad_input(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "out", "sweep.model.path=[/nowhere/a, /nowhere/b]")
+    assert code == 2 and "no job of the sweep can run:" in err and "/nowhere/a" in err and "/nowhere/b" in err, err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_job_that_fails_does_not_end_the_sweep(tmp_path, ranks):
+    planted = runs.ROOT / "tests/models/planted"
+    shutil.copytree(planted, tmp_path / "damaged")
+    weights = tmp_path / "damaged/model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-4096] + b"\xff" * 4096)  # NaN: seen when the numbers are read
+    code, out, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "out",
+                              f"sweep.model.path={json.dumps([str(tmp_path / 'damaged'), str(planted)])}",
+                              "axes.groups={file: abc_groups, only: [women, men]}", ranks=ranks)
+    assert code == 1 and out.count("digest ") == 1, err
+    assert sweep_of(tmp_path / "out") == {"planted.damaged": "failed", "planted.planted": "done"}
+    assert "NOT DONE    " in err and "NaN" in err.split("the sweep: 1 of 2 jobs done")[1], err
+
+
+def test_a_seed_that_changes_no_number_is_scored_once(tmp_path):
+    code, out, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "out", "sweep.seed=[1, 2]",
+                              "axes.groups={file: abc_groups, only: [women, men]}")
+    assert code == 0 and len({line.split()[1] for line in out.splitlines()}) == 1, err
+    assert "the probe 'association' draws nothing here, so the seed changes no number" in err
+    blocks = runs.status(tmp_path / "out/planted.2")["blocks"]
+    assert blocks["reused"] == blocks["total"] > 0
+    code, _, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "out/planted.1", "seed=3",
+                            "axes.groups={file: abc_groups, only: [women, men]}")
+    assert code == 0 and "nothing to do" in err, err
+
+
 def test_leaked_launcher_variables_do_not_matter(reference, tmp_path):
     leaked = {
         "SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0",
