@@ -100,10 +100,13 @@ RawSchema vectors_schema(std::span<const WordVectors> words, std::uint64_t conte
 RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
                          std::uint64_t samples) {
   std::size_t slots = 1;
-  bool any_wefat = false;
+  std::size_t attributes = 0;  // of wefat tests
   for (const auto& used : tests) {
     slots = std::max(slots, used.places(SetRole::x).size() + used.places(SetRole::y).size());
-    any_wefat = any_wefat || used.test.kind == domain::EmbeddingTest::Kind::wefat;
+    if (used.test.kind == domain::EmbeddingTest::Kind::wefat) {
+      attributes =
+          std::max({attributes, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
+    }
   }
   RawSchema schema;
   schema.outer_axes = {test_axis(tests, words), numbered("sample", "draw of one context per word", samples)};
@@ -121,10 +124,15 @@ RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const Wo
       cube("status", ElementType::uint8, {}, "", "why the effect size is what it is", ""),
   };
   schema.cubes.back().flag_meanings = {"ok", "missing_words", "zero_deviation", "not_finite"};
-  if (any_wefat) {
+  if (attributes > 0) {
+    schema.inner_axes.push_back(
+        numbered("attribute", "attribute word of a wefat test: those of A, then those of B", attributes));
     schema.cubes.push_back(cube("association_deviation", ElementType::float64, {"target"}, "1",
                                 "standard deviation of the target's cosines with A and B",
                                 "ddof 1; its effect is association over this; NaN for weat"));
+    schema.cubes.push_back(cube("cosine", ElementType::float32, {"target", "attribute"}, "1",
+                                "cosine of the target word with the attribute word",
+                                "what relabelling the attribute words needs; NaN for weat"));
   }
   return schema;
 }

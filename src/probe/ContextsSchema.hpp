@@ -22,14 +22,15 @@ enum class VectorStatus : std::uint8_t { ok, no_context, too_long, not_finite, e
 /// `words` need only names and counts. `contexts`: length of that axis, at least 1.
 RawSchema vectors_schema(std::span<const WordVectors> words, std::uint64_t contexts, std::uint64_t dimension);
 
-/// Columns of stage `effects`. Outer axes [test, sample], inner axes target and word; without a wefat test the last
-/// column is not there.
+/// Columns of stage `effects`. Outer axes [test, sample], inner axes target, word and attribute; without a wefat test
+/// the last two columns and the axis attribute are not there.
 enum class EffectColumn : std::uint8_t {
   association,
   effect_size,
   association_variance,
   status,
-  association_deviation
+  association_deviation,
+  cosine
 };
 
 /// Why an effect size is NaN. missing_words: a set has no word with a vector (the test's coordinate `consequence` names
@@ -38,7 +39,8 @@ enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_
 
 /// Coordinates of axis `test`: kind ("weat", "wefat"), title, x, y, a, b (labels of the sets), x_words, y_words,
 /// a_words, b_words (JSON arrays: the words that take part), missing (JSON array), trimmed (JSON array), consequence.
-/// Slots of axis `target`: x_words, then y_words; NaN behind a test's last one. Axis `word` lists all words of the job
+/// Slots of axis `target`: x_words, then y_words; of axis `attribute` (wefat): a_words, then b_words; NaN behind a
+/// test's last one. Axis `word` lists all words of the job
 /// with what was found of them; no cube runs over it.
 RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
                          std::uint64_t samples);

@@ -1,5 +1,6 @@
 #include "probe/EffectsProbe.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/Check.hpp"
@@ -51,6 +52,7 @@ double mean_of(std::span<const double> values) {
 struct EffectPlace {
   std::span<double> association;
   std::span<double> deviation;  ///< empty where the block has no such column
+  std::span<float> cosine;      ///< [target, attribute slot]; likewise
   double& effect_size;
   double& variance;
   std::uint8_t& status;
@@ -132,12 +134,15 @@ class Sampler {
       stats::add_scaled(drawn.vector, drawn.inverse_length, dimension_, units_.data() + i * dimension_);
     }
     cosines_.resize(attributes);
+    const auto attribute_slots = out.cosine.size() / out.association.size();
     auto status = EffectStatus::ok;
     for (std::size_t target = 0; target < num_targets_; ++target) {
       const auto& drawn = drawn_[target];
       for (std::size_t i = 0; i < attributes; ++i) {
         cosines_[i] = drawn.inverse_length * stats::dot(drawn.vector, units_.data() + i * dimension_, dimension_);
       }
+      std::transform(cosines_.begin(), cosines_.end(), out.cosine.subspan(target * attribute_slots).begin(),
+                     [](double cosine) { return static_cast<float>(cosine); });
       const std::span<const double> all(cosines_);
       const double association = mean_of(all.first(num_a_)) - mean_of(all.subspan(num_a_));
       const double variance = moments_of(all).variance;
@@ -183,8 +188,11 @@ EffectsProbe::EffectsProbe(const domain::Job& job, std::vector<WordVectors> word
       store_(std::move(store)),
       tests_(tests_in_use(job.contexts(), job.seed, words_)),
       blocks_(plan::Product({tests_.size(), samples_of(job.contexts())}), samples_per_block),
-      schema_(effects_schema(tests_, words_, samples_of(job.contexts()))),
-      has_deviations_(schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::association_deviation)) {}
+      schema_(effects_schema(tests_, words_, samples_of(job.contexts()))) {
+  if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
+    num_attributes_ = schema_.inner_axis("attribute").labels.size();
+  }
+}
 
 std::uint64_t EffectsProbe::samples_of(const domain::Contexts& settings) {
   return settings.is_static() ? 1 : static_cast<std::uint64_t>(settings.samples);
@@ -209,7 +217,8 @@ RawBlock EffectsProbe::fold(const plan::Block& block, const Transcript& /*transc
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
   const auto slots = schema_.inner_axis("target").labels.size();
   std::vector<double> association(block.num_contexts * slots, nan);
-  std::vector<double> deviation(has_deviations_ ? association.size() : 0, nan);
+  std::vector<double> deviation(num_attributes_ > 0 ? association.size() : 0, nan);
+  std::vector<float> cosine(association.size() * num_attributes_, std::numeric_limits<float>::quiet_NaN());
   std::vector<double> effect_size(block.num_contexts, nan);
   std::vector<double> variance(block.num_contexts, nan);
   std::vector<std::uint8_t> status(block.num_contexts, static_cast<std::uint8_t>(EffectStatus::missing_words));
@@ -224,8 +233,9 @@ RawBlock EffectsProbe::fold(const plan::Block& block, const Transcript& /*transc
       };
       sampler.compute(*store_, draw_word,
                       {std::span(association).subspan(i * slots, slots),
-                       has_deviations_ ? std::span(deviation).subspan(i * slots, slots) : std::span<double>(),
-                       effect_size[i], variance[i], status[i]});
+                       num_attributes_ > 0 ? std::span(deviation).subspan(i * slots, slots) : std::span<double>(),
+                       std::span(cosine).subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
+                       variance[i], status[i]});
     }
   }
   RawBlock raw;
@@ -233,8 +243,9 @@ RawBlock EffectsProbe::fold(const plan::Block& block, const Transcript& /*transc
   raw.columns.emplace_back(std::move(effect_size));
   raw.columns.emplace_back(std::move(variance));
   raw.columns.emplace_back(std::move(status));
-  if (has_deviations_) {
+  if (num_attributes_ > 0) {
     raw.columns.emplace_back(std::move(deviation));
+    raw.columns.emplace_back(std::move(cosine));
   }
   return raw;
 }
@@ -242,9 +253,9 @@ RawBlock EffectsProbe::fold(const plan::Block& block, const Transcript& /*transc
 void EffectsProbe::hash_content(const plan::Block& block, base::Sha256& hash) const {
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
-  hash.field("contexts.effects 2").number(seed_).field(test.test.label).number(at[1]);
+  hash.field("contexts.effects 3").number(seed_).field(test.test.label).number(at[1]);
   hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
-  hash.number(has_deviations_ ? 1 : 0);
+  hash.number(num_attributes_);
   for (const auto& set : test.sets) {
     hash.number(set.size());
     for (const auto place : set) {

@@ -44,7 +44,7 @@ class EffectsProbe final : public Probe {
   std::vector<TestInUse> tests_;
   plan::BlockPlan blocks_;
   RawSchema schema_;
-  bool has_deviations_;
+  std::size_t num_attributes_ = 0;  ///< slots of the axis attribute; 0: no wefat test
 };
 
 }  // namespace stereosweep::probe

@@ -179,7 +179,11 @@ def test_effects_are_what_numpy_makes_of_the_vectors(reference):
             numpy.testing.assert_allclose(test.effect_size.values, size, rtol=1e-12, atol=1e-14)
             numpy.testing.assert_allclose(test.association_variance.values, deviation**2, rtol=1e-12)
         else:
-            deviation = numpy.concatenate([with_a, with_b], axis=1).std(1, ddof=1)
+            cosines = numpy.concatenate([with_a, with_b], axis=1)  # [target, attribute, sample]
+            deviation = cosines.std(1, ddof=1)
+            ours = test.cosine.values[:, : len(targets), : len(a + b)].transpose(1, 2, 0)
+            assert ours.dtype == numpy.float32
+            numpy.testing.assert_allclose(ours, cosines, rtol=1e-6, atol=1e-7)
             numpy.testing.assert_allclose(test.association_deviation.values.T[: len(targets)], deviation, rtol=1e-12)
             assert numpy.isnan(test.effect_size.values).all()
         assert (test.status.values == 0).all()

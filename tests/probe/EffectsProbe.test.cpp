@@ -120,6 +120,26 @@ TEST_F(EffectsProbeTest, AssociationsAndEffectSizeAreThoseOfTheCosines) {
   }
 }
 
+TEST_F(EffectsProbeTest, CosinesOfAWordWithItsAttributesAreKept) {
+  const auto words = write_store();
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto& test = probe.tests()[1];
+  const auto raw = probe.fold(probe.blocks().block(3), {});
+  const auto& cosines = std::get<std::vector<float>>(raw.columns[static_cast<std::size_t>(EffectColumn::cosine)]);
+  ASSERT_EQ(cosines.size(), 250U * 5 * 3);  // samples, slots of targets (T1 has five), attributes of T2
+  for (std::uint64_t i = 0; i < 250; i += 83) {
+    const auto own = drawn(probe, "T2", i, test.places(SetRole::x)[0]);
+    const std::uint32_t attributes[] = {test.places(SetRole::a)[0], test.places(SetRole::b)[0],
+                                        test.places(SetRole::b)[1]};
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(cosines[i * 15 + k], cosine(own, drawn(probe, "T2", i, attributes[k])), 1e-7);
+      EXPECT_TRUE(std::isnan(cosines[i * 15 + 3 + k]));  // z has no vector
+    }
+  }
+  const auto of_weat = probe.fold(probe.blocks().block(0), {});
+  EXPECT_TRUE(std::isnan(std::get<std::vector<float>>(of_weat.columns.back())[0]));
+}
+
 // Rounding alone makes a deviation of about 1e-17: an effect of that size over it would be any number.
 TEST_F(EffectsProbeTest, DeviationOfRoundingIsNone) {
   auto settings = job.contexts();
