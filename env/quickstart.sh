@@ -73,7 +73,7 @@ if [ -d /usr/share/wordnet ]; then
   sweep ceat
   "$program" stats results/ceat >results/ceat/stats.txt
   cat results/ceat/stats.txt
-  say "are flowers and instruments pleasant? (combined effect, interval)"
+  say "are flowers and instruments pleasant? (combined effect, p of relabelling the words)"
   "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
   PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/ceat
 else

@@ -1,4 +1,4 @@
-"""Forest plot of the embedding tests of a contexts job: combined effects, their intervals, the spread of samples."""
+"""Forest plot of the embedding tests of a contexts job: combined effects, their error, the spread of samples."""
 
 import matplotlib
 
@@ -10,8 +10,10 @@ import numpy as np
 from .labels import literal, source_name
 from .open import ResultError, require_label
 
-COMBINED = ("combined_effect", "low", "high", "log10_p_two_sided")
-SAMPLES = ("mean_effect", "effect_deviation", "permutation_p")
+COMBINED = ("combined_effect", "low", "high")
+SAMPLES = ("mean_effect", "effect_deviation")
+RELABELLED = ("permutation_p", "permutation_p_two_sided")
+ADJUSTED = ("adjusted_permutation_p", "adjusted_permutation_p_two_sided")
 FAMILY = ("test_family", "family_size")
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
@@ -25,7 +27,8 @@ def p_text(log10_p):
 
 def weat_columns(statistics, variance=None, estimator=None):
     """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
-    missing = [name for name in (*COMBINED, *SAMPLES, *FAMILY, "adjusted_permutation_p") if name not in statistics]
+    plain = ("test", "test_title", *COMBINED, *SAMPLES, *RELABELLED, *FAMILY)
+    missing = [name for name in (*plain, *ADJUSTED) if name not in statistics]
     if missing:
         raise ResultError(f"the statistics lack {', '.join(missing)}: are they of a contexts job, and of this version?")
     rows = [place for place, kind in enumerate(statistics["test_kind"].values) if str(kind) == "weat"]
@@ -34,8 +37,8 @@ def weat_columns(statistics, variance=None, estimator=None):
     variance = require_label(statistics, "variance", variance or str(statistics.attrs["variance"]))
     estimator = require_label(statistics, "estimator", estimator or str(statistics.attrs["estimator"]))
     chosen = statistics.isel(test=rows).sel(variance=variance, estimator=estimator)
-    columns = {name: chosen[name].values for name in ("test", "test_title", *COMBINED, *SAMPLES, *FAMILY)}
-    return {**columns, "max_t": chosen["adjusted_permutation_p"].sel(adjustment="max_t").values}
+    adjusted = {name: chosen[name].sel(adjustment="max_t").values for name in ADJUSTED}
+    return {name: chosen[name].values for name in plain} | adjusted
 
 
 def _family_names(columns):
@@ -62,19 +65,20 @@ def _draw_row(axes, height, effect, ends, samples):
     axes.plot(effect, height, marker="D", markersize=5, color=color)
 
 
-def _row_text(effect, low, high, log10_p, permutation_p, max_t):
+def _row_text(effect, low, high, *p_values):
     if not np.isfinite(effect):
         return ""
-    relabelled, adjusted = (p_text(np.log10(p)) if p > 0 else "none" for p in (permutation_p, max_t))
-    return f"{effect:6.3f} [{low:6.3f}, {high:6.3f}] {p_text(log10_p):>10} {relabelled:>7} {adjusted:>7}"
+    interval = f"[{low:6.3f}, {high:6.3f}]" if np.isfinite(low) else f"{'one sample':>16}"
+    columns = (f"{p_text(np.log10(p)) if p > 0 else 'none':>7}" for p in p_values)
+    return f"{effect:6.3f} {interval} {' '.join(columns)}"
 
 
 def forest(statistics, variance=None, estimator=None):
-    """One row per test: diamond and line are the combined effect and its interval, the grey band the samples'
+    """One row per test: diamond and line are the combined effect and its Monte Carlo error, the grey band the samples'
     mean and one deviation to either side."""
     columns = weat_columns(statistics, variance, estimator)
-    effect, low, high, log10_p = (columns[name] for name in COMBINED)
-    mean, deviation, permutation_p = (columns[name] for name in SAMPLES)
+    effect, low, high = (columns[name] for name in COMBINED)
+    mean, deviation = (columns[name] for name in SAMPLES)
     heights = -np.arange(len(effect))
     figure, axes = plt.subplots(figsize=(12.5, 2.2 + 0.5 * len(effect)), layout="constrained")
     for place, height in enumerate(heights):
@@ -85,9 +89,10 @@ def forest(statistics, variance=None, estimator=None):
     axes.set_yticks(heights, names, fontsize=9)
     axes.set_ylim(-len(effect) + 0.4, 0.6)
     right = axes.secondary_yaxis("right")
-    texts = map(_row_text, effect, low, high, log10_p, permutation_p, columns["max_t"])
+    p_values = [columns[name] for pair in zip(RELABELLED, ADJUSTED, strict=True) for name in pair]
+    texts = map(_row_text, effect, low, high, *p_values)
     right.set_yticks(heights, texts, fontsize=8.5, family="monospace")
-    reach = np.concatenate([np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
+    reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
     limit = min(2.1, 1.08 * np.nanmax(reach))
     axes.set_xlim(-limit, limit)
     axes.axvline(0, color="0.4", linewidth=0.9)
@@ -101,8 +106,8 @@ def forest(statistics, variance=None, estimator=None):
     confidence = 100 * float(statistics.attrs["confidence"])
     axes.set_title(
         f"Which associations do the word vectors hold?\n{source_name(statistics)} · "
-        f"lines: {confidence:g} % intervals · grey: one standard deviation of single samples\n"
-        "right: combined effect, its interval, p of the combined effect, p of relabelling the target words, the same\n"
+        f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation\n"
+        "right: effect, that error, p of relabelling the target words: one-sided, adjusted, two-sided, adjusted\n"
         f"{literal(adjustment, 120)}",
         fontsize=11, loc="left", pad=10,
     )  # fmt: skip

@@ -17,19 +17,20 @@ EFFECTS = np.array([1.55, np.nan, -0.45, np.nan])
 def statistics():
     """As the program writes them: a strong test, a wefat test, a negative one, one without an effect size."""
     cubes = {}
-    for name, values in [("combined_effect", EFFECTS), ("low", EFFECTS - 0.1), ("high", EFFECTS + 0.1),
-                         ("log10_p_two_sided", np.array([-250.7, np.nan, -1.3, np.nan]))]:  # fmt: skip
+    for name, values in [("combined_effect", EFFECTS), ("low", EFFECTS - 0.1), ("high", EFFECTS + 0.1)]:
         shifted = [[values + 0.01 * (3 * v + e) for e in range(3)] for v in range(3)]
         cubes[name] = (("test", "variance", "estimator"), np.moveaxis(np.array(shifted), 2, 0))
     for name, value in [
         ("mean_effect", EFFECTS + 0.05),
         ("effect_deviation", np.full(4, 0.3)),
-        ("permutation_p", np.array([2.9e-9, np.nan, 0.124, np.nan])),
+        ("permutation_p", np.array([2.9e-9, np.nan, 0.876, np.nan])),
+        ("permutation_p_two_sided", np.array([5.8e-9, np.nan, 0.248, np.nan])),
     ]:
         cubes[name] = ("test", value)
     adjusted = np.full((4, 4), np.nan)
-    adjusted[:, 3] = [1e-6, np.nan, 0.24, np.nan]
+    adjusted[:, 3] = [1e-6, np.nan, 0.98, np.nan]
     cubes["adjusted_permutation_p"] = (("test", "adjustment"), adjusted)
+    cubes["adjusted_permutation_p_two_sided"] = (("test", "adjustment"), np.minimum(1, adjusted / 2))
     cubes["family_size"] = ("test", [2, 0, 2, 2])
     return xr.Dataset(
         cubes,
@@ -76,11 +77,19 @@ def test_effect_interval_and_spread_are_drawn(statistics):
 def test_labels_say_what_is_shown(statistics):
     figure = forest(statistics)
     text = texts_of(figure)
-    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]    10^-251   10^-9   10^-6",
-                 "0.050   0.124   0.240", "in the family “all” of 2",
-                 "95 % intervals", "tiny", "no effect size exists"):  # fmt: skip
+    for part in ("C1: flowers", "C8: science", "1.550 [ 1.450,  1.650]   10^-9   10^-6   10^-8   10^-6",
+                 "0.876   0.980   0.248   0.490", "in the family “all” of 2",
+                 "Monte Carlo error of the mean over samples (95 %)", "tiny", "no effect size exists"):  # fmt: skip
         assert part in text, part
     assert "scores" not in text
+    plt.close(figure)
+
+
+def test_one_sample_has_an_effect_and_no_interval(statistics):
+    nothing = {name: statistics[name] * np.nan for name in ("low", "high", "effect_deviation")}
+    figure = forest(statistics.assign(nothing))
+    assert "1.550       one sample" in texts_of(figure)
+    assert any(len(line) == 1 and np.isclose(line[0], 1.55) for line in lines_of(figure))
     plt.close(figure)
 
 

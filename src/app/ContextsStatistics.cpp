@@ -60,7 +60,7 @@ void show_contexts(const results::ResultFile& file, Detail detail, std::size_t t
   const auto result = results::compute_contexts(file, options);
   std::cout << results::contexts_status_text(result);
   if (detail == Detail::everything) {
-    std::cout << '\n' << results::contexts_effects_text(result) << '\n' << results::contexts_words_text(result, top);
+    std::cout << '\n' << results::contexts_effects_text(result, top);
   }
 }
 
@@ -72,11 +72,14 @@ void contexts_statistics(const StatsRequest& request) {
     options.ratings_source = source_of_ratings(ratings);
   }
   const auto result = results::write_contexts(request.file, options, request.target);
-  std::cout << results::contexts_status_text(result) << '\n'
-            << results::contexts_effects_text(result) << '\n'
-            << results::contexts_tests_text(result) << '\n'
-            << results::contexts_words_text(result, request.top) << results::contexts_detections_text(result)
-            << (result.agreement ? results::agreement_text(*result.agreement, request.top) : "");
+  const auto detail = request.shows_all ? results::TextDetail::everything : results::TextDetail::main;
+  for (const auto& part :
+       {results::contexts_tests_text(result, detail), results::contexts_words_text(result, request.top, detail),
+        results::contexts_detections_text(result, detail),
+        result.agreement ? results::agreement_text(*result.agreement, request.top) : std::string()}) {
+    std::cout << part << (part.empty() ? "" : "\n");
+  }
+  std::cout << results::contexts_notes_text(result);
 }
 
 void assist_contexts_statistics(const StatsRequest& request) {

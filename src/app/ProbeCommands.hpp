@@ -35,6 +35,7 @@ struct StatsRequest {
   const domain::Job& job;
   std::filesystem::path target;
   std::size_t top = 0;
+  bool shows_all = false;               ///< what only an expert asks for, too
   const parallel::Communicator& world;  ///< one rank, unless a launcher started more
 };
 

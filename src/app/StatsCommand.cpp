@@ -95,7 +95,8 @@ void compute(const CommandLine& line, const parallel::Communicator& world) {
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& commands = commands_of(source.job.probe_name());
-  const StatsRequest request{*source.file, source.job, target_of(line, source.path), source.top, world};
+  const StatsRequest request{*source.file, source.job,      target_of(line, source.path),
+                             source.top,   line.has("all"), world};
   if (world.rank() > 0) {
     if (commands.assist != nullptr) {
       commands.assist(request);
@@ -143,6 +144,7 @@ int stats_command(const Arguments& arguments) {
       "contexts result");
   visible.add_options()("top", options::value<std::int64_t>()->default_value(5),
                         "how many rows of each long table; the strongest associations per measure")(
+      "all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too")(
       "output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
   const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
   if (!line) {

@@ -24,11 +24,17 @@ using Numbers = std::vector<double>;
 using stats::nan;
 constexpr std::array<const char*, 4> method_names = {"none", "exact", "monte_carlo", "monte_carlo_early_end"};
 constexpr std::size_t num_corrections = 3;  ///< adjustments of a list of p values
+/// Why there is no error, interval, z and p of z.
+const Names z_statuses = {"ok", "one_sample", "no_effect"};
 constexpr std::array<const char*, 2> detection_kinds = {"intersectional", "emergent"};
 
 template <class Strings>
 probe::AxisSchema axis(const char* name, const char* long_name, const Strings& labels) {
   return {name, long_name, Names(labels.begin(), labels.end()), {}};
+}
+
+std::uint8_t z_status(const stats::RandomEffects& combined) {
+  return static_cast<std::uint8_t>(combined.has_error() ? 0 : combined.defined() ? 1 : 2);
 }
 
 /// Writes tables over axes that the layout knows.
@@ -123,7 +129,9 @@ void write_combined(Tables& tables, const ContextsResult& result) {
   add("log10_p_one_sided", "1", "log10 of the one-sided p of z (as the published code computes it)",
       &Combined::log10_p_one_sided);
   Numbers adjusted;
+  std::vector<std::uint8_t> statuses;
   for (const auto& summary : result.summaries) {
+    statuses.push_back(z_status(summary.combined[result.chosen]));
     const auto& values = summary.adjusted_log10_p.values;
     adjusted.insert(adjusted.end(), values.begin(), values.end());
   }
@@ -132,35 +140,49 @@ void write_combined(Tables& tables, const ContextsResult& result) {
                                 Names(adjustment_names.begin(), adjustment_names.begin() + num_corrections)));
   tables.numbers("adjusted_log10_p_two_sided", {"test", "correction"}, "1",
                  "log10 of the two-sided p, adjusted in the test's family (attributes variance, estimator)", adjusted);
+  tables.flags("z_status", {"test"},
+               "why a WEAT test has no standard_error, low, high, z and p of z; one_sample: nothing says how far the "
+               "next sample would lie",
+               z_statuses, statuses);
+}
+
+/// The adjusted p of both sides.
+void append(std::array<Numbers, 2>& adjusted, const PermutationSummary& permutation) {
+  adjusted[0].insert(adjusted[0].end(), permutation.adjusted.begin(), permutation.adjusted.end());
+  adjusted[1].insert(adjusted[1].end(), permutation.adjusted_two_sided.begin(), permutation.adjusted_two_sided.end());
+}
+
+/// An end of the interval of the exact p.
+double end_of(const PermutationSummary& permutation, double stats::ProbabilityInterval::*end) {
+  return permutation.method == PermutationSummary::Method::none ? nan : permutation.interval.*end;
 }
 
 void write_permutations(Tables& tables, const ContextsResult& result) {
   const Names axes = {"test"};
-  tables.numbers("permutation_p", axes, "1", "one-sided p of relabelling the target words",
+  tables.numbers("permutation_p", axes, "1", "one-sided p of relabelling the target words (WEAT)",
                  of_tests(result, [](const auto& summary) { return summary.permutation.p; }));
   tables.numbers("permutation_p_two_sided", axes, "1",
                  "two-sided p of relabelling the target words; NaN after an early end",
                  of_tests(result, [](const auto& summary) { return summary.permutation.two_sided; }));
-  const auto end_of = [](const PermutationSummary& permutation, double end) {
-    return permutation.method == PermutationSummary::Method::none ? nan : end;
-  };
-  tables.numbers("permutation_p_low", axes, "1", "lower end of the interval of the exact p",
-                 of_tests(result, [&](const auto& s) { return end_of(s.permutation, s.permutation.interval.low); }));
-  tables.numbers("permutation_p_high", axes, "1", "upper end of the interval of the exact p",
-                 of_tests(result, [&](const auto& s) { return end_of(s.permutation, s.permutation.interval.high); }));
+  tables.numbers(
+      "permutation_p_low", axes, "1", "lower end of the interval of the exact p",
+      of_tests(result, [](const auto& s) { return end_of(s.permutation, &stats::ProbabilityInterval::low); }));
+  tables.numbers(
+      "permutation_p_high", axes, "1", "upper end of the interval of the exact p",
+      of_tests(result, [](const auto& s) { return end_of(s.permutation, &stats::ProbabilityInterval::high); }));
   Names reaching;
   Names two_sided_reaching;
   Names partitions;
   std::vector<std::uint8_t> methods;
   Numbers draws;
-  Numbers adjusted;
+  std::array<Numbers, 2> adjusted;
   for (const auto& summary : result.summaries) {
     reaching.push_back(summary.permutation.reaching);
     two_sided_reaching.push_back(summary.permutation.two_sided_reaching);
     partitions.push_back(summary.permutation.partitions);
     methods.push_back(static_cast<std::uint8_t>(summary.permutation.method));
     draws.push_back(static_cast<double>(summary.permutation.draws));
-    adjusted.insert(adjusted.end(), summary.permutation.adjusted.begin(), summary.permutation.adjusted.end());
+    append(adjusted, summary.permutation);
   }
   tables.texts("permutation_reaching", axes, "partitions (exact) or draws that reach the observed statistic", reaching);
   tables.texts("permutation_two_sided_reaching", axes, "partitions or draws that reach its magnitude",
@@ -169,9 +191,12 @@ void write_permutations(Tables& tables, const ContextsResult& result) {
   tables.flags("permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
                methods);
   tables.numbers("permutation_draws", axes, "1", "draws of a Monte Carlo test", draws);
-  tables.layout().add_axis(axis("adjustment", "adjustment for the number of tests of a family", adjustment_names));
-  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "one-sided p, adjusted in the test's family",
-                 adjusted);
+  tables.layout().add_axis(axis(
+      "adjustment", "adjustment for the number of tests of a family, or of words of a WEFAT test", adjustment_names));
+  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "permutation_p, adjusted in the test's family",
+                 adjusted[0]);
+  tables.numbers("adjusted_permutation_p_two_sided", {"test", "adjustment"}, "1",
+                 "permutation_p_two_sided, adjusted in the test's family", adjusted[1]);
 }
 
 void write_words(Tables& tables, const ContextsResult& result) {
@@ -187,41 +212,68 @@ void write_words(Tables& tables, const ContextsResult& result) {
     slots.push_back(std::to_string(slot));
   }
   tables.layout().add_axis(axis("target", "target word: those of X, then those of Y", slots));
-  Names words(result.tests.size() * num_slots);
-  Numbers association(words.size(), nan);
-  auto effect = association;
-  auto deviation = association;
-  auto combined = association;
-  auto error = association;
-  auto log10_p = association;
-  Numbers adjusted(words.size() * num_corrections, nan);
+  Names words;
+  std::vector<const WordSummary*> summaries;  // null: not a word of a wefat test
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     auto all = result.tests[test].words[0];
     all.insert(all.end(), result.tests[test].words[1].begin(), result.tests[test].words[1].end());
-    std::copy(all.begin(), all.end(), words.begin() + static_cast<std::ptrdiff_t>(test * num_slots));
-    for (std::size_t word = 0; word < result.summaries[test].words.size(); ++word) {
-      const auto& summary = result.summaries[test].words[word];
-      const auto place = test * num_slots + word;
-      association[place] = summary.association.mean;
-      effect[place] = summary.effect.mean;
-      deviation[place] = summary.effect.deviation;
-      combined[place] = summary.combined.effect;
-      error[place] = summary.combined.standard_error;
-      log10_p[place] = summary.combined.log10_p_two_sided;
-      std::copy(summary.adjusted.values.begin(), summary.adjusted.values.end(),
-                adjusted.begin() + static_cast<std::ptrdiff_t>(place * num_corrections));
+    const auto& of_test = result.summaries[test].words;
+    for (std::size_t slot = 0; slot < num_slots; ++slot) {
+      words.push_back(slot < all.size() ? all[slot] : "");
+      summaries.push_back(slot < of_test.size() ? &of_test[slot] : nullptr);
     }
   }
   const Names axes = {"test", "target"};
   tables.texts("word", axes, "target word", words);
-  tables.numbers("word_association", axes, "1", "mean over samples of the word's association (WEFAT)", association);
-  tables.numbers("word_effect", axes, "1", "mean over samples of the word's effect size (WEFAT)", effect);
-  tables.numbers("word_effect_deviation", axes, "1", "its standard deviation over samples", deviation);
-  tables.numbers("word_combined_effect", axes, "1", "combined effect size of the word (WEFAT)", combined);
-  tables.numbers("word_standard_error", axes, "1", "standard error of word_combined_effect", error);
-  tables.numbers("word_log10_p_two_sided", axes, "1", "log10 of its two-sided p", log10_p);
+  const WordSummary none{};
+  const auto add = [&](const char* name, const char* long_name, auto read) {
+    Numbers values;
+    for (const auto* summary : summaries) {
+      values.push_back(read(summary == nullptr ? none : *summary));
+    }
+    tables.numbers(name, axes, "1", long_name, values);
+  };
+  using Word = WordSummary;
+  add("word_association", "mean over samples of the word's association (WEFAT)",
+      [](const Word& word) { return word.association.mean; });
+  add("word_effect", "mean over samples of the word's effect size (WEFAT)",
+      [](const Word& word) { return word.effect.mean; });
+  add("word_effect_deviation", "its standard deviation over samples",
+      [](const Word& word) { return word.effect.deviation; });
+  add("word_combined_effect", "combined effect size of the word (WEFAT)",
+      [](const Word& word) { return word.combined.effect; });
+  add("word_standard_error", "standard error of word_combined_effect",
+      [](const Word& word) { return word.combined.standard_error; });
+  add("word_log10_p_two_sided", "log10 of the two-sided p of its z",
+      [](const Word& word) { return word.combined.log10_p_two_sided; });
+  add("word_permutation_p", "one-sided p of relabelling the attribute words (WEFAT)",
+      [](const Word& word) { return word.permutation.p; });
+  add("word_permutation_p_two_sided", "two-sided p of relabelling the attribute words; NaN after an early end",
+      [](const Word& word) { return word.permutation.two_sided; });
+  add("word_permutation_p_low", "lower end of the interval of the exact p",
+      [](const Word& word) { return end_of(word.permutation, &stats::ProbabilityInterval::low); });
+  add("word_permutation_p_high", "upper end of the interval of the exact p",
+      [](const Word& word) { return end_of(word.permutation, &stats::ProbabilityInterval::high); });
+  Numbers of_z;
+  std::array<Numbers, 2> adjusted;
+  std::vector<std::uint8_t> methods;
+  std::vector<std::uint8_t> statuses;
+  for (const auto* summary : summaries) {
+    const auto& word = summary == nullptr ? none : *summary;
+    of_z.insert(of_z.end(), word.adjusted.values.begin(), word.adjusted.values.end());
+    append(adjusted, word.permutation);
+    methods.push_back(static_cast<std::uint8_t>(word.permutation.method));
+    statuses.push_back(z_status(word.combined));
+  }
+  tables.flags("word_permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
+               methods);
+  tables.numbers("adjusted_word_permutation_p", {"test", "target", "adjustment"}, "1",
+                 "word_permutation_p, adjusted for the number of words of the test", adjusted[0]);
+  tables.numbers("adjusted_word_permutation_p_two_sided", {"test", "target", "adjustment"}, "1",
+                 "word_permutation_p_two_sided, adjusted for the number of words of the test", adjusted[1]);
   tables.numbers("adjusted_word_log10_p_two_sided", {"test", "target", "correction"}, "1",
-                 "log10 of that p, adjusted for the number of words of the test", adjusted);
+                 "word_log10_p_two_sided, adjusted for the number of words of the test", of_z);
+  tables.flags("word_z_status", axes, "why a word has no word_standard_error and p of z", z_statuses, statuses);
 }
 
 void write_detections(Tables& tables, const ContextsResult& result) {
@@ -300,6 +352,12 @@ void write_contexts_file(const ResultFile& source, const ContextsResult& result,
       used.push_back(summary.effect.num_used);
     }
     tables.counts("num_samples_used", {"test"}, "samples with an effect size", used);
+    std::vector<std::int32_t> fewest;
+    for (std::size_t test = 0; test < result.tests.size(); ++test) {
+      fewest.push_back(static_cast<std::int32_t>(fewest_contexts(result, test).value_or(0)));
+    }
+    tables.counts("fewest_contexts", {"test"},
+                  "contexts with a vector of the test's rarest word; 1 with static vectors", fewest);
     tables.numbers("mean_effect", {"test"}, "1", "mean over samples of the effect size (WEFAT: of the words' mean)",
                    of_tests(result, [](const auto& summary) { return summary.effect.mean; }));
     tables.numbers("effect_deviation", {"test"}, "1", "its standard deviation over samples (ddof 1)",

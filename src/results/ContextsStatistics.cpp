@@ -26,6 +26,9 @@ using stats::nan;
 /// An automatic test is exact up to this many words, the largest published test (32 and 32): about a minute of one
 /// core, a second up to 52. It does not depend on the number of ranks.
 constexpr std::size_t automatic_exact_pool = 64;
+/// And where it has many effects, the words of a wefat test, up to this many subset sums of half a pool: 128 words with
+/// 25 and 25 attributes, about half a minute of one core.
+constexpr std::size_t automatic_exact_sums = std::size_t{1} << 32;
 
 SampleSummary summarise(const std::vector<double>& values) {
   std::vector<double> defined;
@@ -48,30 +51,49 @@ double variance_of(std::size_t choice, double effect, double published, std::siz
   return published;
 }
 
-/// Samples of a weat test that have an effect, and what follows from them.
-struct WeatSamples {
-  std::vector<std::size_t> used;
-  std::vector<double> effects;
+/// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
+/// labelled X or Y), or one word of a wefat test (the attribute words, A or B).
+struct Effects {
+  std::array<std::size_t, 2> sizes{};  ///< of the two sets of labels
+  std::vector<std::size_t> used;       ///< samples
+  std::vector<double> values;
   std::vector<double> published;  ///< V of the paper
 
-  explicit WeatSamples(const ContextsSamples& samples) {
-    for (std::size_t i = 0; i < samples.status.size(); ++i) {
-      if (samples.status[i] == 0 && std::isfinite(samples.effect_size[i]) && samples.association_variance[i] > 0) {
-        used.push_back(i);
-        effects.push_back(samples.effect_size[i]);
-        published.push_back(samples.association_variance[i]);
-      }
-    }
+  void add(std::size_t sample, double effect, double variance) {
+    used.push_back(sample);
+    values.push_back(effect);
+    published.push_back(variance);
   }
-
-  std::vector<double> variances(const ContextsTest& test, std::size_t choice) const {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      values.push_back(variance_of(choice, effects[i], published[i], test.words[0].size(), test.words[1].size()));
+  std::vector<double> variances(std::size_t choice) const {
+    std::vector<double> variances;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      variances.push_back(variance_of(choice, values[i], published[i], sizes[0], sizes[1]));
     }
-    return values;
+    return variances;
   }
 };
+
+Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples) {
+  Effects effects{{test.words[0].size(), test.words[1].size()}, {}, {}, {}};
+  for (std::size_t i = 0; i < samples.status.size(); ++i) {
+    if (samples.status[i] == 0 && std::isfinite(samples.effect_size[i]) && samples.association_variance[i] > 0) {
+      effects.add(i, samples.effect_size[i], samples.association_variance[i]);
+    }
+  }
+  return effects;
+}
+
+Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t target) {
+  Effects effects{{test.words[2].size(), test.words[3].size()}, {}, {}, {}};
+  for (std::size_t i = 0; i < samples.status.size(); ++i) {
+    const auto cell = i * test.num_targets() + target;
+    const double deviation = samples.deviation[cell];
+    if (deviation > stats::cosine_rounding && std::isfinite(samples.association[cell])) {
+      effects.add(i, samples.association[cell] / deviation, deviation * deviation);
+    }
+  }
+  return effects;
+}
 
 stats::TauEstimator estimator_of(std::size_t combination) {
   return static_cast<stats::TauEstimator>(combination % estimator_names.size());
@@ -82,43 +104,39 @@ std::size_t chosen_combination(const EmbeddingStatistics& settings) {
          static_cast<std::size_t>(settings.estimator);
 }
 
-/// One score per target word: the mean over samples of association / deviation, weighted as in the combined effect, so
-/// that mean_X - mean_Y is that effect. Relabelling changes no deviation; the weights are held fixed.
-std::vector<double> word_scores(const ContextsTest& test, const ContextsSamples& samples, const WeatSamples& weat,
-                                std::size_t combination, double tau_squared) {
-  const auto variances = weat.variances(test, combination / estimator_names.size());
-  const auto num_targets = test.num_targets();
-  std::vector<double> scores(num_targets, 0);
+/// One score per labelled word: the mean over samples of its part of the effect / deviation, weighted as in the
+/// combined effect, so that the difference of the two labels' means is that effect. Relabelling changes no deviation;
+/// the weights are held fixed. `part(sample, word)`: association of a target word, cosine of an attribute word. Nothing
+/// where there is no effect.
+template <class Part>
+std::optional<Sides> sides_of(const Effects& effects, std::size_t combination, const stats::RandomEffects& combined,
+                              const Part& part) {
+  if (!combined.defined()) {
+    return std::nullopt;
+  }
+  const auto variances = effects.variances(combination / estimator_names.size());
+  std::vector<double> scores(effects.sizes[0] + effects.sizes[1], 0);
   double weights = 0;
-  for (std::size_t i = 0; i < weat.used.size(); ++i) {
-    const double weight = 1 / (variances[i] + tau_squared);
+  for (std::size_t i = 0; i < effects.used.size(); ++i) {
+    const double weight = 1 / (variances[i] + combined.tau_squared);
     weights += weight;
-    for (std::size_t target = 0; target < num_targets; ++target) {
-      scores[target] +=
-          weight / std::sqrt(weat.published[i]) * samples.association[weat.used[i] * num_targets + target];
+    for (std::size_t word = 0; word < scores.size(); ++word) {
+      scores[word] += weight / std::sqrt(effects.published[i]) * part(effects.used[i], word);
     }
   }
   for (auto& score : scores) {
     score /= weights;
   }
-  return scores;
-}
-
-bool is_exact(const ContextsTest& test, EmbeddingStatistics::Permutation choice) {
-  return choice == EmbeddingStatistics::Permutation::exact ||
-         (choice == EmbeddingStatistics::Permutation::automatic && test.num_targets() <= automatic_exact_pool);
-}
-
-/// Both sides' scores; nothing where the test has no effect.
-std::optional<Sides> sides_of(const ContextsTest& test, const ContextsSamples& samples, const WeatSamples& weat,
-                              std::size_t combination, const stats::RandomEffects& combined) {
-  if (!combined.defined()) {
-    return std::nullopt;
-  }
-  const auto scores = word_scores(test, samples, weat, combination, combined.tau_squared);
-  const auto border = scores.begin() + static_cast<std::ptrdiff_t>(test.words[0].size());
+  const auto border = scores.begin() + static_cast<std::ptrdiff_t>(effects.sizes[0]);
   Sides sides{{scores.begin(), border}, {border, scores.end()}};
   return stats::effect_size(sides.x, sides.y).defined() ? std::optional(sides) : std::nullopt;
+}
+
+/// Whether the permutations of a test are counted: `num_effects` words of a wefat test, or the test itself.
+bool is_exact(std::size_t pool, std::size_t num_effects, EmbeddingStatistics::Permutation choice) {
+  return choice == EmbeddingStatistics::Permutation::exact ||
+         (choice == EmbeddingStatistics::Permutation::automatic && pool <= automatic_exact_pool &&
+          (num_effects == 1 || num_effects << pool / 2 <= automatic_exact_sums));
 }
 
 stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptions& options) {
@@ -128,14 +146,16 @@ stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptio
   });
 }
 
-PermutationSummary permute(const ContextsTest& test, const Sides& sides, const ContextsOptions& options) {
+/// `name`: of the draws.
+PermutationSummary permute(const Sides& sides, bool exact, const std::string& name, const ContextsOptions& options) {
   PermutationSummary summary;
   const auto& settings = options.settings;
-  const auto partitions = stats::num_subsets(test.num_targets(), test.words[0].size());
-  if (test.num_targets() <= stats::max_exact_pool) {
+  const auto pool = sides.x.size() + sides.y.size();
+  const auto partitions = stats::num_subsets(pool, sides.x.size());
+  if (pool <= stats::max_exact_pool) {
     summary.partitions = stats::to_text(partitions);
   }
-  if (is_exact(test, settings.permutation)) {
+  if (exact) {
     const auto count = count_reaching(sides, options);
     summary.method = PermutationSummary::Method::exact;
     summary.reaching = stats::to_text(count.one_sided);
@@ -147,7 +167,7 @@ PermutationSummary permute(const ContextsTest& test, const Sides& sides, const C
   }
   const auto result = stats::monte_carlo_permutation(sides.x, sides.y,
                                                      {.seed = options.seed,
-                                                      .test = probe::draw_name(test.label),
+                                                      .test = probe::draw_name(name),
                                                       .draws = static_cast<std::uint64_t>(settings.draws),
                                                       .exceedances = static_cast<std::uint64_t>(settings.exceedances),
                                                       .confidence = settings.confidence,
@@ -166,46 +186,65 @@ PermutationSummary permute(const ContextsTest& test, const Sides& sides, const C
   return summary;
 }
 
-TestSummary summarise_weat(const ContextsTest& test, const WeatSamples& weat, double confidence) {
+/// A test without its permutations, and what these relabel: the test itself, or its words in their order.
+struct Summarised {
   TestSummary summary;
-  summary.effect = summarise(weat.effects);
+  std::vector<std::optional<Sides>> sides;
+  bool exact = false;
+};
+
+Summarised summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
+                          const EmbeddingStatistics& settings) {
+  Summarised result;
+  const auto effects = effects_of_test(test, samples);
+  result.summary.effect = summarise(effects.values);
   for (std::size_t i = 0; i < num_combinations; ++i) {
-    summary.combined[i] = stats::combine_effects(weat.effects, weat.variances(test, i / estimator_names.size()),
-                                                 estimator_of(i), confidence);
+    result.summary.combined[i] = stats::combine_effects(effects.values, effects.variances(i / estimator_names.size()),
+                                                        estimator_of(i), settings.confidence);
   }
-  return summary;
+  const auto chosen = chosen_combination(settings);
+  const auto num_targets = test.num_targets();
+  result.sides.push_back(sides_of(effects, chosen, result.summary.combined[chosen], [&](auto sample, auto word) {
+    return samples.association[sample * num_targets + word];
+  }));
+  result.exact = is_exact(num_targets, 1, settings.permutation);
+  return result;
 }
 
-TestSummary summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
-                            const EmbeddingStatistics& settings) {
-  TestSummary summary;
+Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
+                           const EmbeddingStatistics& settings) {
+  Summarised result;
   const auto num_targets = test.num_targets();
   const auto num_samples = samples.status.size();
+  const auto chosen = chosen_combination(settings);
   std::vector<double> means(num_samples, 0);
   for (std::size_t target = 0; target < num_targets; ++target) {
+    const auto effects = effects_of_word(test, samples, target);
     std::vector<double> associations;
-    std::vector<double> effects;
-    std::vector<double> defined;
-    std::vector<double> variances;
-    for (std::size_t sample = 0; sample < num_samples; ++sample) {
-      const auto cell = sample * num_targets + target;
-      const double deviation = samples.deviation[cell];
-      const double effect = deviation > stats::cosine_rounding ? samples.association[cell] / deviation : nan;
-      associations.push_back(samples.association[cell]);
-      effects.push_back(effect);
-      means[sample] += effect / static_cast<double>(num_targets);
-      if (std::isfinite(effect)) {
-        defined.push_back(effect);
-        variances.push_back(variance_of(static_cast<std::size_t>(settings.variance), effect, deviation * deviation,
-                                        test.words[2].size(), test.words[3].size()));
-      }
+    std::vector<double> of_samples(num_samples, nan);
+    for (std::size_t i = 0; i < effects.used.size(); ++i) {
+      of_samples[effects.used[i]] = effects.values[i];
     }
-    const auto combined = stats::combine_effects(
-        defined, variances, static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
-    summary.words.push_back({test.words[0][target], summarise(associations), summarise(effects), combined, {}});
+    for (std::size_t sample = 0; sample < num_samples; ++sample) {
+      associations.push_back(samples.association[sample * num_targets + target]);
+      means[sample] += of_samples[sample] / static_cast<double>(num_targets);
+    }
+    const auto combined = stats::combine_effects(effects.values, effects.variances(chosen / estimator_names.size()),
+                                                 estimator_of(chosen), settings.confidence);
+    result.sides.push_back(sides_of(effects, chosen, combined, [&](auto sample, auto word) {
+      return static_cast<double>(samples.cosine[(sample * num_targets + target) * test.num_attributes() + word]);
+    }));
+    result.summary.words.push_back(
+        {test.words[0][target], summarise(associations), summarise(effects.values), combined, {}, {}});
   }
-  summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
-  return summary;
+  result.summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
+  result.exact = is_exact(test.num_attributes(), num_targets, settings.permutation);
+  return result;
+}
+
+Summarised summarise_test(const ContextsTest& test, const ContextsSamples& samples,
+                          const EmbeddingStatistics& settings) {
+  return test.kind == Kind::wefat ? summarise_wefat(test, samples, settings) : summarise_weat(test, samples, settings);
 }
 
 std::vector<std::uint64_t> count_statuses(const ContextsSamples& samples, std::size_t num_statuses) {
@@ -318,22 +357,24 @@ ContextsResult compute_contexts(const ResultFile& file, const ContextsOptions& o
   result.settings = options.settings;
   result.chosen = chosen_combination(options.settings);
   result.families = families_in_use(result.tests, options.settings.families);
-  std::map<std::size_t, Sides> permuted;
+  result.word_contexts = reader.word_contexts();
+  std::vector<std::vector<std::optional<Sides>>> permuted;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
     const auto samples = reader.read(i);
-    if (test.kind == Kind::wefat) {
-      result.summaries.push_back(summarise_wefat(test, samples, options.settings));
-    } else {
-      const WeatSamples weat(samples);
-      result.summaries.push_back(summarise_weat(test, weat, options.settings.confidence));
-      const auto sides = sides_of(test, samples, weat, result.chosen, result.summaries.back().combined[result.chosen]);
-      if (sides && options.depth == ContextsDepth::everything) {
-        result.summaries.back().permutation = permute(test, *sides, options);
-        permuted.emplace(i, *sides);
+    auto [summary, sides, exact] = summarise_test(test, samples, options.settings);
+    summary.samples_by_status = count_statuses(samples, result.status_names.size());
+    if (options.depth == ContextsDepth::everything) {
+      for (std::size_t effect = 0; effect < sides.size(); ++effect) {
+        const bool is_word = test.kind == Kind::wefat;
+        if (sides[effect]) {
+          (is_word ? summary.words[effect].permutation : summary.permutation) = permute(
+              *sides[effect], exact, is_word ? test.label + "\n" + summary.words[effect].word : test.label, options);
+        }
       }
     }
-    result.summaries.back().samples_by_status = count_statuses(samples, result.status_names.size());
+    result.summaries.push_back(std::move(summary));
+    permuted.push_back(std::move(sides));
   }
   if (options.depth == ContextsDepth::everything) {
     adjust_tests(result, permuted, options);
@@ -356,20 +397,25 @@ ContextsResult write_contexts(const ResultFile& file, const ContextsOptions& opt
 void assist_contexts(const ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file);
   require_possible(options.settings);
-  const auto chosen = chosen_combination(options.settings);
   for (std::size_t i = 0; i < reader.tests().size(); ++i) {
-    const auto& test = reader.tests()[i];
-    if (test.kind == Kind::wefat || !is_exact(test, options.settings.permutation)) {
-      continue;
-    }
-    const auto samples = reader.read(i);
-    const WeatSamples weat(samples);
-    const auto combined = stats::combine_effects(weat.effects, weat.variances(test, chosen / estimator_names.size()),
-                                                 estimator_of(chosen), options.settings.confidence);
-    if (const auto sides = sides_of(test, samples, weat, chosen, combined)) {
-      count_reaching(*sides, options);
+    const auto found = summarise_test(reader.tests()[i], reader.read(i), options.settings);
+    for (const auto& sides : found.sides) {
+      if (sides && found.exact) {
+        count_reaching(*sides, options);
+      }
     }
   }
+}
+
+std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test) {
+  std::optional<std::uint64_t> fewest;
+  for (const auto& set : result.tests[test].words) {
+    for (const auto& word : set) {
+      const auto contexts = result.word_contexts.at(word);
+      fewest = std::min(fewest.value_or(contexts), contexts);
+    }
+  }
+  return fewest;
 }
 
 }  // namespace stereosweep::results

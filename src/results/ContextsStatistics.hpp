@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,9 +60,13 @@ struct PermutationSummary {
   std::string partitions;                 ///< of the pool
   std::int64_t draws = 0;                 ///< Monte Carlo: made
   stats::ProbabilityInterval interval;    ///< Monte Carlo: of the exact p
-  /// The one-sided p, adjusted in the test's family; NaN without a family.
-  std::array<double, adjustment_names.size()> adjusted = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan,
-                                                          SampleSummary::nan};
+  /// By `adjustment_names`: a test's p in its family (NaN without one), a word's among the words of its test. Never
+  /// below the p itself.
+  using Adjusted = std::array<double, adjustment_names.size()>;
+  static constexpr Adjusted none_adjusted = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan,
+                                             SampleSummary::nan};
+  Adjusted adjusted = none_adjusted;  ///< of the one-sided p
+  Adjusted adjusted_two_sided = none_adjusted;
 };
 
 /// log10 of a p adjusted by Holm, Benjamini-Hochberg, Benjamini-Yekutieli; NaN where there is none.
@@ -74,8 +79,9 @@ struct WordSummary {
   std::string word;
   SampleSummary association;
   SampleSummary effect;
-  stats::RandomEffects combined;  ///< by the chosen variance and estimator
-  LogAdjusted adjusted;           ///< of its two-sided p, among the words of the test
+  stats::RandomEffects combined;   ///< by the chosen variance and estimator
+  LogAdjusted adjusted;            ///< of the two-sided p of z, among the words of the test
+  PermutationSummary permutation;  ///< relabelling the attribute words
 };
 
 struct TestSummary {
@@ -83,7 +89,7 @@ struct TestSummary {
   /// weat: effect size; wefat: mean effect of its words (the variant of cao2022 for a group's words).
   SampleSummary effect;
   std::array<stats::RandomEffects, num_combinations> combined;  ///< [variance, estimator] of a weat test
-  PermutationSummary permutation;                               ///< of a weat test
+  PermutationSummary permutation;                               ///< of a weat test: relabelling the target words
   LogAdjusted adjusted_log10_p;    ///< of the chosen combination's two-sided p, in the family
   std::vector<WordSummary> words;  ///< of a wefat test
 };
@@ -107,13 +113,17 @@ struct ContextsResult {
   std::vector<ContextsTest> tests;
   std::vector<std::string> status_names;
   std::size_t num_samples = 0;
-  std::size_t chosen = 0;  ///< of the combinations
+  std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
+  std::size_t chosen = 0;                              ///< of the combinations
   domain::EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
   std::vector<FamilyInUse> families;  ///< disjoint; a weat test in none is not adjusted
   std::vector<DetectionSummary> detections;
   std::optional<PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
+
+/// Contexts of the rarest word that takes part in the test; nothing where no word has a context.
+std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test);
 
 /// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test
 /// that it has not.

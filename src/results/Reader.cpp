@@ -218,6 +218,10 @@ std::optional<std::int64_t> ResultFile::number(const std::string& attribute) con
   return as_input(path_, 0, [&] { return file_.root().number_attribute(attribute); });
 }
 
+probe::AxisSchema ResultFile::axis(const std::string& name) const {
+  return as_input(path_, 0, [&] { return read_axis(name); });
+}
+
 bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
 
 std::optional<std::string> ResultFile::document(const std::string& name) const {

@@ -37,6 +37,8 @@ class ResultFile {
   /// A root attribute; nothing where it does not exist.
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> number(const std::string& attribute) const;
+  /// An axis with its text coordinates, also one that no cube runs over. Throws InputError where there is none.
+  probe::AxisSchema axis(const std::string& name) const;
   /// A document of /provenance; nothing where it does not exist.
   std::optional<std::string> document(const std::string& name) const;
   /// Raw numbers of contexts [first, first + count).

@@ -24,45 +24,63 @@ std::uint32_t pool_of(const ContextsTest& test) {
   return probe::draw_name(base::join(test.words[0], "\n") + "\n\n" + base::join(test.words[1], "\n"));
 }
 
-void adjust_family(ContextsResult& result, const FamilyInUse& family, const std::map<std::size_t, Sides>& sides,
-                   const ContextsOptions& options) {
-  std::vector<double> permutation_p;
-  std::vector<double> two_sided;
+/// One of the permutation tests that are adjusted together.
+struct Member {
+  PermutationSummary* permutation = nullptr;
+  const Sides* sides = nullptr;  ///< null: without a p
+  std::uint32_t pool = 0;
+};
+
+/// One of the two p of every member, adjusted by the four methods.
+void adjust_side(const std::vector<Member>& members, stats::Tail tail, const ContextsOptions& options) {
+  const bool upper = tail == stats::Tail::upper;
+  const auto p_of = [&](const Member& member) { return upper ? member.permutation->p : member.permutation->two_sided; };
+  std::vector<double> log10_p;
   std::vector<stats::FamilyTest> permuted;
   std::vector<std::size_t> places;  // of `permuted`
-  for (const auto index : family.tests) {
-    const auto& summary = result.summaries[index];
-    permutation_p.push_back(std::log10(summary.permutation.p));
-    two_sided.push_back(summary.combined[result.chosen].log10_p_two_sided);
-    if (const auto found = sides.find(index); found != sides.end()) {
-      permuted.push_back({found->second.x, found->second.y, pool_of(result.tests[index])});
-      places.push_back(index);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    log10_p.push_back(std::log10(p_of(members[i])));
+    if (members[i].sides != nullptr && std::isfinite(log10_p.back())) {
+      permuted.push_back({members[i].sides->x, members[i].sides->y, members[i].pool});
+      places.push_back(i);
     }
   }
+  const auto set = [&](std::size_t place, std::size_t method, double p) {
+    const auto& member = members[place];
+    auto& adjusted = upper ? member.permutation->adjusted : member.permutation->adjusted_two_sided;
+    // never below the plain p: powers of ten round, and max-T counts draws where that p counts all partitions
+    adjusted[method] = std::isnan(p) ? p : std::max(p, p_of(member));
+  };
   for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto permutation = adjusted_by(method, permutation_p);
-    const auto combined = adjusted_by(method, two_sided);
-    for (std::size_t i = 0; i < family.tests.size(); ++i) {
-      result.summaries[family.tests[i]].permutation.adjusted[method] = std::pow(10, permutation[i]);
-      result.summaries[family.tests[i]].adjusted_log10_p.values[method] = combined[i];
+    const auto adjusted = adjusted_by(method, log10_p);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      set(i, method, std::pow(10, adjusted[i]));
     }
   }
-  const auto max_t =
-      stats::max_t_p(permuted, {options.seed, static_cast<std::uint64_t>(options.settings.draws), options.num_threads});
+  if (places.size() == 1) {  // alone: nothing to adjust for
+    set(places.front(), num_step_adjustments, p_of(members[places.front()]));
+    return;
+  }
+  const auto max_t = stats::max_t_p(permuted, {.seed = options.seed,
+                                               .draws = static_cast<std::uint64_t>(options.settings.draws),
+                                               .num_threads = options.num_threads,
+                                               .tail = tail});
   for (std::size_t i = 0; i < places.size(); ++i) {
-    result.summaries[places[i]].permutation.adjusted[num_step_adjustments] = max_t[i];
+    set(places[i], num_step_adjustments, max_t[i]);
   }
 }
 
-void adjust_words(std::vector<WordSummary>& words) {
-  std::vector<double> two_sided;
-  for (const auto& word : words) {
-    two_sided.push_back(word.combined.log10_p_two_sided);
-  }
+void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
+  adjust_side(members, stats::Tail::upper, options);
+  adjust_side(members, stats::Tail::both, options);
+}
+
+/// log10 of p of z, adjusted; `adjusted[i]` is written where `log10_p[i]` came from.
+void adjust_z(const std::vector<double>& log10_p, const std::vector<LogAdjusted*>& adjusted) {
   for (std::size_t method = 0; method < num_step_adjustments; ++method) {
-    const auto adjusted = adjusted_by(method, two_sided);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      words[i].adjusted.values[method] = adjusted[i];
+    const auto values = adjusted_by(method, log10_p);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      adjusted[i]->values[method] = values[i];
     }
   }
 }
@@ -101,12 +119,37 @@ std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
   return families;
 }
 
-void adjust_tests(ContextsResult& result, const std::map<std::size_t, Sides>& sides, const ContextsOptions& options) {
+void adjust_tests(ContextsResult& result, const std::vector<std::vector<std::optional<Sides>>>& sides,
+                  const ContextsOptions& options) {
+  const auto sides_at = [&](std::size_t test, std::size_t effect) {
+    return sides[test][effect] ? &*sides[test][effect] : nullptr;
+  };
   for (const auto& family : result.families) {
-    adjust_family(result, family, sides, options);
+    std::vector<Member> members;
+    std::vector<double> log10_p;
+    std::vector<LogAdjusted*> adjusted;
+    for (const auto test : family.tests) {
+      auto& summary = result.summaries[test];
+      members.push_back({&summary.permutation, sides_at(test, 0), pool_of(result.tests[test])});
+      log10_p.push_back(summary.combined[result.chosen].log10_p_two_sided);
+      adjusted.push_back(&summary.adjusted_log10_p);
+    }
+    adjust_together(members, options);
+    adjust_z(log10_p, adjusted);
   }
-  for (auto& summary : result.summaries) {
-    adjust_words(summary.words);
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    auto& words = result.summaries[test].words;
+    const auto pool = probe::draw_name(result.tests[test].label);
+    std::vector<Member> members;
+    std::vector<double> log10_p;
+    std::vector<LogAdjusted*> adjusted;
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      members.push_back({&words[word].permutation, sides_at(test, word), pool});
+      log10_p.push_back(words[word].combined.log10_p_two_sided);
+      adjusted.push_back(&words[word].adjusted);
+    }
+    adjust_together(members, options);
+    adjust_z(log10_p, adjusted);
   }
 }
 

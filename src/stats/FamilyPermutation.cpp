@@ -25,7 +25,9 @@ struct Prepared {
   double threshold;  ///< least z that reaches it
 };
 
-Prepared prepare(const FamilyTest& test) {
+double toward(Tail tail, double z) { return tail == Tail::both ? std::abs(z) : z; }
+
+Prepared prepare(const FamilyTest& test, Tail tail) {
   Prepared prepared{fix_scores(test.x, test.y), 0, 0, 0, 0, 0};
   const auto& values = prepared.scores.values;
   prepared.total = std::accumulate(values.begin(), values.end(), std::int64_t{0});
@@ -38,14 +40,14 @@ Prepared prepare(const FamilyTest& test) {
   prepared.scale = 1 / (deviation * std::sqrt(n * m / (n + m)));
   const auto sum =
       std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(test.x.size()), std::int64_t{0});
-  prepared.observed = (static_cast<double>(sum) - prepared.mean) * prepared.scale;
+  prepared.observed = toward(tail, (static_cast<double>(sum) - prepared.mean) * prepared.scale);
   prepared.threshold = prepared.observed - 1e-12 * std::max(1.0, std::abs(prepared.observed));
   return prepared;
 }
 
 class Family {
  public:
-  Family(std::span<const FamilyTest> tests, std::uint64_t seed) : order_(tests.size()) {
+  Family(std::span<const FamilyTest> tests, std::uint64_t seed, Tail tail) : tail_(tail), order_(tests.size()) {
     std::map<std::uint32_t, std::size_t> place_of_pool;
     for (std::size_t i = 0; i < tests.size(); ++i) {
       const auto& test = tests[i];
@@ -62,7 +64,7 @@ class Family {
       auto& pool = pools_[place->second];
       STEREOSWEEP_ASSERT(pool.size == size && pool.num_chosen == test.x.size(), "tests of one pool have its words");
       pool.tests.push_back(i);
-      tests_.push_back(prepare(test));
+      tests_.push_back(prepare(test, tail));
     }
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
@@ -81,7 +83,7 @@ class Family {
         scratch.resize(pool.size);
         pool.subsets.choose(static_cast<std::uint32_t>(draw), scratch);
         for (const auto index : pool.tests) {
-          z[index] = z_of(tests_[index], pool.subsets, scratch);
+          z[index] = toward(tail_, z_of(tests_[index], pool.subsets, scratch));
         }
       }
       double largest = -std::numeric_limits<double>::infinity();
@@ -110,6 +112,7 @@ class Family {
     return (static_cast<double>(sum) - test.mean) * test.scale;
   }
 
+  Tail tail_;
   std::vector<Prepared> tests_;
   std::vector<Pool> pools_;
   std::vector<std::size_t> order_;  ///< tests by falling z
@@ -125,7 +128,7 @@ double permutation_z(std::span<const double> x, std::span<const double> y) {
 
 std::vector<double> max_t_p(std::span<const FamilyTest> tests, const FamilySettings& settings) {
   STEREOSWEEP_ASSERT(settings.draws < std::uint64_t{1} << 32U, "a draw's number has 32 bits");
-  const Family family(tests, settings.seed);
+  const Family family(tests, settings.seed, settings.tail);
   const auto num_threads = std::max(1U, settings.num_threads);
   std::vector<std::vector<std::uint64_t>> counts(num_threads);
   on_threads(num_threads, [&](unsigned thread) {

@@ -21,13 +21,17 @@ struct FamilyTest {
 /// equals d sqrt(n m / N).
 double permutation_z(std::span<const double> x, std::span<const double> y);
 
+/// both: the magnitude of z counts.
+enum class Tail : std::uint8_t { upper, both };
+
 struct FamilySettings {
   std::uint64_t seed = 0;
   std::uint64_t draws = 1'000'000;  ///< below 2^32
   unsigned num_threads = 1;
+  Tail tail = Tail::upper;
 };
 
-/// Adjusted one-sided p of every test: tests in the order of falling z, p_j = (#{draws: max of z over j and all later
+/// Adjusted p of every test: tests in the order of falling z, p_j = (#{draws: max of z over j and all later
 /// ones >= z_j} + 1) / (draws + 1), then never below an earlier one. Scores finite and not all equal within a test.
 std::vector<double> max_t_p(std::span<const FamilyTest> tests, const FamilySettings& settings);
 

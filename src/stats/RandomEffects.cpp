@@ -133,6 +133,7 @@ RandomEffects combine_effects(std::span<const double> effects, std::span<const d
   if (!all_finite(effects) || !all_finite(variances) ||
       !std::all_of(variances.begin(), variances.end(), [](double variance) { return variance > 0; })) {
     result.reason = Reason::not_finite;
+    result.error_reason = Reason::not_finite;
     return result;
   }
   const Studies studies{effects, variances};
@@ -145,6 +146,12 @@ RandomEffects combine_effects(std::span<const double> effects, std::span<const d
   result.tau_squared = tau_squared(studies, fixed, estimator);
   const auto random = studies.at(result.tau_squared);
   result.effect = random.mean;
+  result.reason = Reason::ok;
+  if (std::all_of(effects.begin(), effects.end(), [&](double effect) { return effect == effects[0]; })) {
+    result.error_reason = Reason::too_few;
+    return result;
+  }
+  result.error_reason = Reason::ok;
   result.standard_error = 1 / std::sqrt(random.weights);
   result.z = result.effect / result.standard_error;
   const double reach = normal_quantile(0.5 + 0.5 * confidence) * result.standard_error;
@@ -152,7 +159,6 @@ RandomEffects combine_effects(std::span<const double> effects, std::span<const d
   result.high = result.effect + reach;
   result.log10_p_two_sided = log10_p_two_sided(result.z);
   result.log10_p_one_sided = log10_p_one_sided(result.z);
-  result.reason = Reason::ok;
   return result;
 }
 

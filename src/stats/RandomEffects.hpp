@@ -18,7 +18,7 @@ struct RandomEffects {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::size_t n = 0;
   double effect = nan;          ///< mu: sum v effect / sum v, v = 1 / (V + tau^2)
-  double standard_error = nan;  ///< (sum v)^-1/2
+  double standard_error = nan;  ///< (sum v)^-1/2; this, the interval, z and its p: NaN unless `has_error`
   double tau_squared = nan;
   double fixed_effect = nan;  ///< mu for tau^2 = 0
   double fixed_error = nan;
@@ -30,11 +30,14 @@ struct RandomEffects {
   double log10_p_two_sided = nan;  ///< the paper's p
   double log10_p_one_sided = nan;  ///< the published code's p: large for a negative effect
   Reason reason = Reason::no_values;
+  Reason error_reason = Reason::no_values;  ///< too_few: one sample, or samples that are all equal
   bool defined() const { return reason == Reason::ok; }
+  bool has_error() const { return error_reason == Reason::ok; }
 };
 
-/// `not_finite`: an effect or a variance is not finite, or a variance is not positive. One sample is legal: tau^2 = 0.
-/// Both spans have the same length; the sums run in their order.
+/// `not_finite`: an effect or a variance is not finite, or a variance is not positive. One sample is legal: tau^2 = 0,
+/// and no error, since nothing says how far the next sample would lie. Both spans have the same length; the sums run in
+/// their order.
 RandomEffects combine_effects(std::span<const double> effects, std::span<const double> variances,
                               TauEstimator estimator, double confidence);
 

@@ -79,6 +79,11 @@ def statistics(output, *settings, ranks=1):
         return tables.load(), out
 
 
+def widest(text):
+    """Columns of the widest line but that with the path."""
+    return max(len(line) for line in text.splitlines() if not line.startswith("written:"))
+
+
 @pytest.fixture(scope="module")
 def alone(static_run):
     """What one rank finds."""
@@ -97,9 +102,6 @@ def test_static_vectors_as_scipy(static_run, alone):
         effect = (x.mean() - y.mean()) / association.std(ddof=1)
         combined = tables["combined_effect"].sel(test=test, variance="paper", estimator="dersimonian_laird")
         assert float(combined) == pytest.approx(effect, rel=1e-12)
-        z = effect / association.std(ddof=1)  # one sample: the published V alone
-        log_p = tables["log10_p_two_sided"].sel(test=test, variance="paper", estimator="dersimonian_laird")
-        assert float(log_p) == pytest.approx((np.log(2) + stats.norm.logsf(abs(z))) / np.log(10), rel=1e-12)
         p = float(tables["permutation_p"].sel(test=test))
         if test == "small":
             exact = stats.permutation_test((x, y), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
@@ -115,7 +117,57 @@ def test_static_vectors_as_scipy(static_run, alone):
             normal = stats.norm.sf(effect * np.sqrt(sizes[0] * sizes[1] / sum(sizes)))
             assert p == pytest.approx(normal, rel=0.05)
             assert str(tables["permutation_partitions"].sel(test=test).values) == "495918532948104"
-    assert "exact" in out and "495918532948104" in out
+    everything = statistics(static_run, "--all")[1]
+    assert "exact" in everything and "495918532948104" in everything
+
+
+def test_one_sample_has_no_z(static_run, alone):
+    tables, out = alone
+    for name in ("standard_error", "low", "high", "z", "log10_p_two_sided", "log10_p_one_sided",
+                 "adjusted_log10_p_two_sided", "word_standard_error", "word_log10_p_two_sided",
+                 "adjusted_word_log10_p_two_sided"):  # fmt: skip
+        assert np.isnan(tables[name]).all(), name
+    names = tables["z_status"].attrs["flag_meanings"].split()
+    assert [names[status] for status in tables["z_status"].values] == ["one_sample"] * 4 + ["no_effect"]
+    words = tables["word_z_status"].sel(test="words").values
+    assert {names[status] for status in words[: len(X + Y)]} == {"one_sample"}
+    assert "There is one sample, and so no interval" in out and "p of z (with" not in out
+    everything = statistics(static_run, "--all")[1]
+    assert "one sample" in everything
+    assert widest(out + everything) <= 100
+
+
+def test_words_of_wefat_by_relabelling_attributes(static_run, alone):
+    """p of every word against all 462 ways to divide its cosines; `show` prints no other p."""
+    tables, out = alone
+    raw = xr.open_dataset(static_run / "contexts.h5", engine="h5netcdf").load()
+    chosen = np.array(list(itertools.combinations(range(11), 5)))
+    one_sided, two_sided, z = [], [], []
+    for word in range(len(X + Y)):
+        cosine = raw["cosine"].sel(test="words").values[0, word, :11].astype(float)
+        d = (cosine[:5].mean() - cosine[5:].mean()) / cosine.std(ddof=1)
+        assert float(tables["word_effect"].sel(test="words")[word]) == pytest.approx(d, rel=1e-5)
+        sums = cosine[chosen].sum(axis=1) - 5 * cosine.mean()
+        one_sided.append((sums >= sums[0] - 1e-12).mean())
+        two_sided.append((np.abs(sums) >= abs(sums[0]) - 1e-12).mean())
+        z.append(np.abs(sums) / cosine.std(ddof=1))
+    count = len(X + Y)
+    assert list(tables["word_permutation_p"].sel(test="words").values[:count]) == one_sided
+    assert list(tables["word_permutation_p_two_sided"].sel(test="words").values[:count]) == two_sided
+    for side, p in (("", one_sided), ("_two_sided", two_sided)):
+        adjusted = tables[f"adjusted_word_permutation_p{side}"].sel(test="words")[:count]
+        np.testing.assert_allclose(adjusted.sel(adjustment="holm"), holm(np.array(p)), rtol=1e-12)
+        truth = stats.false_discovery_control(p)
+        np.testing.assert_allclose(adjusted.sel(adjustment="benjamini_hochberg"), truth, rtol=1e-12)
+        assert (adjusted >= np.array(p)[:, None]).all()
+    z = np.array(z)
+    largest = z[:, 0].argmax()  # the first step of max-T: the largest of all words in every relabelling
+    reached = (z.max(axis=0) >= z[largest, 0] - 1e-9).mean()
+    adjusted = tables["adjusted_word_permutation_p_two_sided"].sel(test="words", adjustment="max_t")
+    assert float(adjusted[largest]) == pytest.approx(max(reached, two_sided[largest]), abs=0.02)
+    code, shown, err = runs.finish(runs.start_program("show", static_run), 60)
+    assert code == 0, err
+    assert "Holm" not in shown and "mean d" in shown and "one sample" in shown
 
 
 def holm(p):
@@ -144,17 +196,12 @@ def test_declared_families_are_adjusted_apart(static_run, alone):
     adjusted = tables["adjusted_permutation_p"]
     assert np.isnan(adjusted.sel(test="large")).all() and not np.isnan(tables["permutation_p"].sel(test="large"))
     p = tables["permutation_p"].sel(test=first).values
-    chosen = tables.sel(test=first, variance="paper", estimator="dersimonian_laird")
-    two_sided = 10 ** chosen["log10_p_two_sided"].values
-    words = 10 ** tables["word_log10_p_two_sided"].sel(test="words").values
-    words = words[np.isfinite(words)]
+    two_sided = tables["permutation_p_two_sided"].sel(test=first).values
     for name, truth in [("holm", holm), ("benjamini_hochberg", stats.false_discovery_control),
                         ("benjamini_yekutieli", lambda p: stats.false_discovery_control(p, method="by"))]:  # fmt: skip
         np.testing.assert_allclose(adjusted.sel(test=first, adjustment=name), truth(p), rtol=1e-12)
-        log_p = tables["adjusted_log10_p_two_sided"].sel(test=first, correction=name)
-        np.testing.assert_allclose(10**log_p, truth(two_sided), rtol=1e-12)
-        log_p = tables["adjusted_word_log10_p_two_sided"].sel(test="words", correction=name).values
-        np.testing.assert_allclose(10 ** log_p[: len(words)], truth(words), rtol=1e-12)
+        both = tables["adjusted_permutation_p_two_sided"].sel(test=first, adjustment=name)
+        np.testing.assert_allclose(both, truth(two_sided), rtol=1e-12)
     relabelled = {}
     for test in first:
         num_x, num_y = (len(json.loads(str(raw[f"test_{side}_words"].sel(test=test).values))) for side in "xy")
@@ -229,5 +276,35 @@ def test_samples_of_contexts_as_numpy(tmp_path):
     by_word = raw["association"].sel(test="T2").values / deviations
     count = int(np.isfinite(by_word[0]).sum())
     assert np.allclose(tables["word_effect"].sel(test="T2").values[:count], by_word[:, :count].mean(axis=0), rtol=1e-12)
+    words = 10 ** tables["word_log10_p_two_sided"].sel(test="T2").values[:count]
+    log_p = tables["adjusted_word_log10_p_two_sided"].sel(test="T2", correction="holm").values[:count]
+    np.testing.assert_allclose(10**log_p, holm(words), rtol=1e-12)
+    for word in range(count):  # one score per attribute word, from all samples
+        weights = 1 / (deviations[:, word] ** 2 + tau_squared_of(by_word[:, word], deviations[:, word] ** 2))
+        cosine = raw["cosine"].sel(test="T2").values[:, word].astype(float)
+        scores = (weights / deviations[:, word] / weights.sum()) @ cosine
+        sizes = [len(json.loads(str(raw[f"test_{side}_words"].sel(test="T2").values))) for side in "ab"]
+        chosen = np.array(list(itertools.combinations(range(sum(sizes)), sizes[0])))
+        sums = scores[: sum(sizes)][chosen].sum(axis=1) - sizes[0] * scores[: sum(sizes)].mean()
+        p = float(tables["word_permutation_p_two_sided"].sel(test="T2")[word])
+        assert p == (np.abs(sums) >= abs(sums[0]) - 1e-12).mean()
     assert np.isnan(float(tables["permutation_p"].sel(test="T3")))  # no word of X has a vector
-    assert "missing_words" in out and "T3: x without flea" in out
+    assert "missing_words" in out and "x without flea" in out
+    # p of relabelling first, p of z only on request, and rare words by name
+    first = out.split("\n\n")[1]
+    assert first.startswith("test") and "sd  contexts  p one-sided" in first.splitlines()[0]
+    assert "shrinks with the number of samples" in " ".join(out.split()) and "Monte Carlo error" not in out
+    contexts = {str(word): int(number) for word, number in zip(raw["word"].values, raw["word_usable"].values)}
+    rare = [word for word in contexts if 0 < contexts[word] < 20]
+    note = "have fewer than 20 contexts" if len(rare) > 1 else "has fewer than 20 contexts"
+    assert (note in out) == bool(rare)
+    everything = statistics(output, "--all")[1]
+    assert "Monte Carlo error of the mean over samples" in everything and "p of z" in everything
+    assert widest(out + everything) <= 100
+
+
+def tau_squared_of(effects, variances):
+    """DerSimonian and Laird."""
+    weights = 1 / variances
+    q = (weights * (effects - (weights * effects).sum() / weights.sum()) ** 2).sum()
+    return max(0, (q - len(effects) + 1) / (weights.sum() - (weights**2).sum() / weights.sum()))

@@ -5,148 +5,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
 
 #include "base/Error.hpp"
-#include "base/Philox.hpp"
-#include "plan/Product.hpp"
-#include "probe/ContextsSchema.hpp"
-#include "probe/EmbeddingTests.hpp"
+#include "base/Text.hpp"
 #include "results/ContextsText.hpp"
-#include "results/Export.hpp"
 #include "results/StatisticsText.hpp"
+#include "results/SyntheticContexts.hpp"
 #include "stats/EffectSize.hpp"
 #include "stats/Spread.hpp"
 
 namespace stereosweep::results {
 namespace {
 
-using Kind = domain::EmbeddingTest::Kind;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<std::string> numbered(const std::string& stem, std::size_t count) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < count; ++i) {
-    words.push_back(stem + std::to_string(i));
-  }
-  return words;
-}
-
-domain::EmbeddingTest weat(const std::string& label, std::size_t n, std::size_t m) {
-  return {label,
-          "a test",
-          Kind::weat,
-          {"x", numbered(label + "x", n)},
-          {"y", numbered(label + "y", m)},
-          {"a", numbered("a", 3)},
-          {"b", numbered("b", 4)}};
-}
-
-domain::EmbeddingTest wefat(const std::string& label, std::size_t n) {
-  return {label, "", Kind::wefat, {"traits", numbered("t", n)}, {}, {"a", numbered("a", 3)}, {"b", numbered("b", 4)}};
-}
-
-/// A result whose associations are random numbers with a shift per set.
-class Synthetic {
- public:
-  Synthetic(std::vector<domain::EmbeddingTest> tests, std::size_t num_samples)
-      : num_samples_(num_samples), folder_(std::filesystem::temp_directory_path() / "stereosweep_contexts") {
-    settings_.tests = std::move(tests);
-    std::filesystem::create_directories(folder_);
-    const auto names = probe::list_words(settings_.tests);
-    for (const auto& name : names) {
-      words_.push_back({.word = name, .found = 5, .stored = 5, .usable = 5, .digest = {}});
-    }
-    in_use_ = probe::tests_in_use(settings_, 1, words_);
-    schema_ = probe::effects_schema(in_use_, words_, num_samples);
-    num_slots_ = schema_.inner_axis("target").labels.size();
-    has_wefat_ = schema_.cubes.size() > static_cast<std::size_t>(probe::EffectColumn::association_deviation);
-  }
-  ~Synthetic() { std::filesystem::remove_all(folder_); }
-  Synthetic(const Synthetic&) = delete;
-  Synthetic& operator=(const Synthetic&) = delete;
-
-  double association(std::size_t test, std::size_t sample, std::size_t target) const {
-    const auto num_x = settings_.tests[test].x.words.size();
-    return base::philox_unit({.seed = 4,
-                              .test = static_cast<std::uint32_t>(test),
-                              .sample = static_cast<std::uint32_t>(sample),
-                              .word = static_cast<std::uint32_t>(target)}) -
-           0.5 + (target < num_x ? shift_ : 0);
-  }
-  double deviation(std::size_t test, std::size_t sample) const {
-    return 0.5 + 0.1 * static_cast<double>((test + sample) % 3);
-  }
-  void set_shift(double shift) { shift_ = shift; }
-  /// The sample whose associations are all equal.
-  void break_sample(std::size_t sample) { broken_ = sample; }
-  std::filesystem::path folder() const { return folder_; }
-
-  std::unique_ptr<ResultFile> write() const {
-    const plan::BlockPlan blocks(plan::Product({settings_.tests.size(), num_samples_}), num_samples_);
-    const auto path = folder_ / "contexts.h5";
-    export_run(
-        {"synthetic",
-         "contexts",
-         &schema_,
-         &blocks,
-         [this](const plan::Block& block) { return std::optional(block_of(block.first_context / num_samples_)); },
-         {{"created", "2026-11-21T00:00:00Z"}},
-         {}},
-        path);
-    return std::make_unique<ResultFile>(path);
-  }
-
- private:
-  probe::RawBlock block_of(std::size_t test) const {
-    const auto& sets = settings_.tests[test];
-    const auto num_x = sets.x.words.size();
-    const auto num_targets = num_x + sets.y.words.size();
-    std::vector<double> associations;
-    std::vector<double> deviations;
-    std::vector<double> effects;
-    std::vector<double> variances;
-    std::vector<std::uint8_t> status;
-    for (std::size_t sample = 0; sample < num_samples_; ++sample) {
-      std::vector<double> own;
-      for (std::size_t target = 0; target < num_slots_; ++target) {
-        const bool exists = target < num_targets;
-        own.push_back(!exists ? nan : sample == broken_ ? 0.25 : association(test, sample, target));
-        deviations.push_back(exists && sets.kind == Kind::wefat ? deviation(test, sample) : nan);
-      }
-      associations.insert(associations.end(), own.begin(), own.end());
-      const auto border = own.begin() + static_cast<std::ptrdiff_t>(num_x);
-      const std::vector<double> x(own.begin(), border);
-      const std::vector<double> y(border, own.begin() + static_cast<std::ptrdiff_t>(num_targets));
-      const auto effect = stats::effect_size(x, y);
-      const bool is_weat = sets.kind == Kind::weat;
-      effects.push_back(is_weat ? effect.value : nan);
-      variances.push_back(is_weat ? effect.deviation * effect.deviation : nan);
-      status.push_back(is_weat && !effect.defined() ? static_cast<std::uint8_t>(probe::EffectStatus::zero_deviation)
-                                                    : std::uint8_t{0});
-    }
-    probe::RawBlock block{{associations, effects, variances, status}};
-    if (has_wefat_) {
-      block.columns.emplace_back(deviations);
-    }
-    return block;
-  }
-
-  std::size_t num_samples_;
-  std::filesystem::path folder_;
-  domain::Contexts settings_;
-  std::vector<probe::WordVectors> words_;
-  std::vector<probe::TestInUse> in_use_;
-  probe::RawSchema schema_;
-  std::size_t num_slots_ = 0;
-  bool has_wefat_ = false;
-  double shift_ = 0.2;
-  std::size_t broken_ = std::numeric_limits<std::size_t>::max();
-};
 
 TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
   Synthetic run({weat("one", 5, 4)}, 12);
@@ -225,7 +99,8 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
     EXPECT_EQ(permutation.reaching, std::to_string(count));
     EXPECT_EQ(permutation.p, count / 126.0);
     EXPECT_DOUBLE_EQ(permutation.adjusted[0], permutation.p);  // a family of one
-    EXPECT_NEAR(permutation.adjusted[3], permutation.p, 0.003);
+    EXPECT_EQ(permutation.adjusted[3], permutation.p);
+    EXPECT_EQ(permutation.adjusted_two_sided[3], permutation.two_sided);
   }
 }
 
@@ -258,13 +133,14 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   for (const auto p : all[1].permutation.adjusted) {
     EXPECT_NEAR(p, all[1].permutation.p, 0.01);  // a family of one
   }
+  EXPECT_EQ(all[1].permutation.adjusted[3], all[1].permutation.p);
   EXPECT_EQ(all[1].adjusted_log10_p.values[2], all[1].combined[result.chosen].log10_p_two_sided);
   for (std::size_t method = 0; method < 4; ++method) {
     EXPECT_TRUE(std::isnan(all[4].permutation.adjusted[method]));
     EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p.values[method % 3]));
   }
   EXPECT_FALSE(std::isnan(all[4].permutation.p));
-  const auto text = contexts_tests_text(result);
+  const auto text = contexts_tests_text(result, TextDetail::main);
   EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
@@ -273,8 +149,9 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
   for (auto& word : without.summaries[2].words) {
     word.combined = {};
   }
-  EXPECT_NE(contexts_tests_text(without).find("first (2 tests, 1 without p)"), std::string::npos);
-  EXPECT_EQ(contexts_words_text(without, 3), "traits: no word of 'traits' has an effect\n\n");
+  EXPECT_NE(contexts_tests_text(without, TextDetail::main).find("first (2 tests, 1 without p)"), std::string::npos);
+  EXPECT_NE(contexts_words_text(without, 3, TextDetail::main).find("traits: no word of 'traits' has an effect\n"),
+            std::string::npos);
 
   options.settings.families = {{"first", {"three", "one", "two", "out"}}};
   const auto declared = compute_contexts(*file, options);
@@ -307,8 +184,120 @@ TEST(ContextsStatistics, WordsOfOneTestAreAFamily) {
   }
 }
 
+/// Relabels the attribute words in all samples together, weights held fixed.
+TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
+  const Synthetic run({wefat("traits", 6)}, 5);
+  const auto result = compute_contexts(*run.write(), {});
+  std::vector<double> two_sided;
+  for (std::size_t word = 0; word < 6; ++word) {
+    const auto& combined = result.summaries[0].words[word].combined;
+    const auto mean_effect = [&](unsigned chosen) {
+      double sum = 0;
+      double total = 0;
+      for (std::size_t sample = 0; sample < 5; ++sample) {
+        const auto cosines = run.cosines(0, sample, word);
+        std::vector<double> a;
+        std::vector<double> b;
+        for (std::size_t i = 0; i < cosines.size(); ++i) {
+          ((chosen >> i & 1U) != 0 ? a : b).push_back(cosines[i]);
+        }
+        const auto found = stats::word_association(a, b);
+        const double weight = 1 / (found.deviation * found.deviation + combined.tau_squared);
+        sum += weight * found.effect;
+        total += weight;
+      }
+      return sum / total;
+    };
+    const double observed = mean_effect(0b111);
+    EXPECT_NEAR(observed, combined.effect, 1e-6);
+    int above = 0;
+    int far = 0;
+    for (unsigned chosen = 0; chosen < 1U << 7U; ++chosen) {
+      if (std::popcount(chosen) == 3) {
+        above += mean_effect(chosen) >= observed - 1e-12 ? 1 : 0;
+        far += std::abs(mean_effect(chosen)) >= std::abs(observed) - 1e-12 ? 1 : 0;
+      }
+    }
+    const auto& permutation = result.summaries[0].words[word].permutation;
+    EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
+    EXPECT_EQ(permutation.p, above / 35.0);
+    EXPECT_EQ(permutation.two_sided, far / 35.0);
+    two_sided.push_back(permutation.two_sided);
+  }
+  const auto holm = by_holm(two_sided);
+  for (std::size_t word = 0; word < 6; ++word) {
+    EXPECT_NEAR(result.summaries[0].words[word].permutation.adjusted_two_sided[0], holm[word], 1e-12);
+  }
+}
+
+TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
+  std::vector<domain::EmbeddingTest> tests;
+  domain::TestFamily pair{"pair", {}};
+  domain::TestFamily many{"many", {}};
+  std::vector<domain::TestFamily> families;
+  for (std::size_t i = 0; i < 14; ++i) {
+    const auto label = "t" + std::to_string(i);
+    tests.push_back(weat(label, 4 + i % 5, 4 + i % 3));
+    if (i < 5) {
+      families.push_back({"only " + label, {label}});
+    } else {
+      (i < 7 ? pair : many).tests.push_back(label);
+    }
+  }
+  families.push_back(pair);
+  families.push_back(many);
+  tests.push_back(wefat("words", 9));
+  tests.push_back(wefat("one word", 1));
+  const Synthetic run(tests, 4);
+  const auto file = run.write();
+  std::size_t compared = 0;
+  const auto check = [&](const PermutationSummary& permutation, const std::string& what) {
+    for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
+      EXPECT_FALSE(permutation.adjusted[method] < permutation.p) << what << " " << adjustment_names[method];
+      EXPECT_FALSE(permutation.adjusted_two_sided[method] < permutation.two_sided) << what;
+      compared += std::isnan(permutation.adjusted[method]) ? 0 : 1;
+    }
+  };
+  for (const auto choice :
+       {domain::EmbeddingStatistics::Permutation::automatic, domain::EmbeddingStatistics::Permutation::monte_carlo}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      ContextsOptions options;
+      options.seed = seed;
+      options.settings.permutation = choice;
+      options.settings.draws = 300;
+      options.settings.exceedances = seed % 2 == 0 ? 0 : 10;
+      options.settings.families = families;
+      for (const auto& summary : compute_contexts(*file, options).summaries) {
+        check(summary.permutation, "test");
+        for (const auto& word : summary.words) {
+          check(word.permutation, word.word);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(compared, 2U * 20 * 4 * (14 + 10));
+}
+
+TEST(ContextsStatistics, OneSampleHasNoZ) {
+  const Synthetic run({weat("one", 4, 4), wefat("traits", 5)}, 1);
+  const auto file = run.write();
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, {}, target);
+  const auto& word = result.summaries[1].words[0];
+  EXPECT_TRUE(std::isfinite(result.summaries[0].combined[0].effect) && std::isfinite(word.combined.effect));
+  EXPECT_TRUE(std::isnan(result.summaries[0].combined[0].z) && std::isnan(word.combined.log10_p_two_sided));
+  EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p.values[0]) && std::isnan(word.adjusted.values[0]));
+  EXPECT_TRUE(std::isfinite(result.summaries[0].permutation.p) && std::isfinite(word.permutation.two_sided));
+  const auto all =
+      contexts_tests_text(result, TextDetail::everything) + contexts_words_text(result, 3, TextDetail::everything);
+  EXPECT_NE(all.find("one sample"), std::string::npos);
+  const auto written = hdf5::File::open(target);
+  EXPECT_TRUE(written.root().contains("z_status"));
+  EXPECT_TRUE(written.root().contains("word_z_status"));
+}
+
 TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
-  const Synthetic run({weat("one", 9, 9), weat("two", 12, 7)}, 3);
+  const Synthetic run({weat("one", 9, 9), weat("two", 12, 7), wefat("words", 3)}, 3);
   const auto file = run.write();
   ContextsOptions options;
   options.settings.draws = 1000;
@@ -444,10 +433,28 @@ TEST(ContextsStatistics, WritesAndPrints) {
   const auto result = write_contexts(*file, options, target);
   const auto written = hdf5::File::open(target);
   EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
-  const auto text = contexts_status_text(result) + contexts_effects_text(result) + contexts_tests_text(result) +
-                    contexts_words_text(result, 3) + contexts_detections_text(result);
-  for (const auto* part : {"one", "4/4/3/4", "p permutation", "of 70", "traits", "EIBD"}) {
+  const auto text_with = [&](TextDetail detail) {
+    return contexts_effects_text(result, 3) + contexts_tests_text(result, detail) +
+           contexts_words_text(result, 3, detail) + contexts_detections_text(result, detail) +
+           contexts_notes_text(result);
+  };
+  const auto text = text_with(TextDetail::main);
+  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p two-sided", "traits", "EIBD",
+                           "shrinks with the number of samples", "20 words have fewer than 20 contexts: a0 5"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("Monte Carlo error"), std::string::npos);
+  auto rare = result;
+  rare.word_contexts["a0"] = 1;
+  EXPECT_NE(contexts_notes_text(rare).find("WARNING: 1 word has fewer than 2 contexts: a0 1"), std::string::npos);
+  const auto all = text_with(TextDetail::everything);
+  for (const auto* part : {"Monte Carlo error of the mean over samples", "p of z", "max-T", "70"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  }
+  for (const auto& whole : {text, all}) {
+    for (const auto& line : base::split(whole, '\n')) {
+      EXPECT_LE(line.size(), 100U) << line;
+    }
   }
 }
 

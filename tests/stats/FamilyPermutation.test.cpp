@@ -42,7 +42,8 @@ std::vector<double> all_z(const FamilyTest& test) {
   return result;
 }
 
-TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
+void expect_all_relabellings_of_two_pools(Tail tail) {
+  const auto side = [&](double value) { return tail == Tail::both ? std::abs(value) : value; };
   // three tests about 3 and 4 words, two about 2 and 3: 35 x 10 common relabellings
   const std::vector<FamilyTest> tests = {draw_test(1, 0, 3, 4, 0.3), draw_test(2, 0, 3, 4, 0.5),
                                          draw_test(3, 1, 2, 3, 0.2), draw_test(4, 0, 3, 4, -0.2),
@@ -51,7 +52,7 @@ TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
   std::vector<double> observed;
   for (const auto& test : tests) {
     z.push_back(all_z(test));
-    observed.push_back(permutation_z(test.x, test.y));
+    observed.push_back(side(permutation_z(test.x, test.y)));
   }
   std::vector<std::size_t> order(tests.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -64,7 +65,7 @@ TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
       for (std::size_t second = 0; second < 10; ++second) {
         double largest = -100;
         for (std::size_t later = place; later < order.size(); ++later) {
-          largest = std::max(largest, z[order[later]][tests[order[later]].pool == 0 ? first : second]);
+          largest = std::max(largest, side(z[order[later]][tests[order[later]].pool == 0 ? first : second]));
         }
         count += largest >= observed[order[place]] - 1e-12 ? 1 : 0;
       }
@@ -73,12 +74,17 @@ TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
     truth[order[place]] = earlier;
   }
   constexpr double draws = 200'000;
-  const auto adjusted = max_t_p(tests, {.seed = 3, .draws = 200'000, .num_threads = 2});
+  const auto adjusted = max_t_p(tests, {.seed = 3, .draws = 200'000, .num_threads = 2, .tail = tail});
   for (std::size_t test = 0; test < tests.size(); ++test) {
     EXPECT_NEAR(adjusted[test], truth[test], 5 * std::sqrt(truth[test] * (1 - truth[test]) / draws) + 2 / draws)
         << test;
   }
-  EXPECT_EQ(adjusted, max_t_p(tests, {.seed = 3, .draws = 200'000, .num_threads = 3}));
+  EXPECT_EQ(adjusted, max_t_p(tests, {.seed = 3, .draws = 200'000, .num_threads = 3, .tail = tail}));
+}
+
+TEST(FamilyPermutation, EqualsAllRelabellingsOfTwoPools) {
+  expect_all_relabellings_of_two_pools(Tail::upper);
+  expect_all_relabellings_of_two_pools(Tail::both);
 }
 
 TEST(FamilyPermutation, CopiesOfOneTestCostNothing) {

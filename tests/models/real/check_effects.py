@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether the tests of jobs/60_ceat.yaml that every study finds are found: their intervals lie above zero.
+"""Whether the tests of jobs/60_ceat.yaml that every study finds are found: a positive effect, p of relabelling the
+words under 0.05.
 
     PYTHON check_effects.py results/ceat/contexts.stats.h5     # exit status 1 where one does not
 """
@@ -12,10 +13,10 @@ import xarray
 FOUND_EVERYWHERE = ("C1", "C2")
 
 
-def intervals(statistics):
-    """{test: (effect, low, high)} of the tests that must be there, as the job's statistics combine them."""
+def effects(statistics):
+    """{test: (effect, p)} of the tests that must be there, as the job's statistics combine them; p one-sided."""
     chosen = statistics.sel(variance=statistics.attrs["variance"], estimator=statistics.attrs["estimator"])
-    return {test: tuple(float(chosen[name].sel(test=test)) for name in ("combined_effect", "low", "high"))
+    return {test: tuple(float(chosen[name].sel(test=test)) for name in ("combined_effect", "permutation_p"))
             for test in FOUND_EVERYWHERE}
 
 
@@ -23,11 +24,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("statistics")
     with xarray.open_dataset(parser.parse_args().statistics, engine="h5netcdf") as statistics:
-        found = intervals(statistics)
-    for test, (effect, low, high) in found.items():
-        print(f"{test}: {effect:.2f} [{low:.2f}, {high:.2f}]")
-    if not all(low > 0 for _, low, _ in found.values()):
-        sys.exit("check_effects.py: an interval is not above zero")
+        found = effects(statistics)
+    for test, (effect, p) in found.items():
+        print(f"{test}: d {effect:.2f}, p {p:.2g}")
+    if not all(effect > 0 and p < 0.05 for effect, p in found.values()):
+        sys.exit("check_effects.py: an effect was not found")
 
 
 if __name__ == "__main__":
