@@ -1,31 +1,49 @@
 #!/usr/bin/env bash
-# From a fresh machine to four scored models: set-up, build, the bundled models, their jobs on two ranks, pictures.
-#   env/quickstart.sh        the second call finds everything done, and only prints the tables again
-# Needs git, python3 and, to install packages, root. Results go to results/NAME of each job.
-set -euo pipefail
+# From a fresh machine to scored models: set-up, build, five jobs on two ranks, tables, pictures, findings.
+#   env/quickstart.sh        the second call finds everything done and prints the findings again
+# Needs git, python3 and, to install packages, root. Results go to results/NAME of each job; what the steps print goes
+# to build/quickstart.log.
+set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 began=$SECONDS
-say() { printf '\n== [%3d s] %s\n' "$((SECONDS - began))" "$*"; }
+log=build/quickstart.log
+mkdir -p build
+: >"$log"
+current=start
 
-say "set-up"
-python=$(bash env/setup.sh auto)
-environment=$(dirname "$(dirname "$python")")
+# One line per step; all that it prints is in the log, whose end is shown where a step fails.
+step() {
+  current=$1
+  shift
+  printf '[%4d s] %s\n' "$((SECONDS - began))" "$current"
+  printf '\n== [%d s] %s\n' "$((SECONDS - began))" "$current" >>"$log"
+  "$@" >>"$log" 2>&1
+}
+failed() {
+  printf '\nquickstart: failed at: %s\nThe end of %s:\n' "$current" "$log"
+  tail -n 25 "$log" | cut -c1-300
+} >&2
+trap failed ERR
+finding() { printf '\n%s\n' "$*"; }
+
+set_up() {
+  bash env/setup.sh auto >build/quickstart.python
+  cat build/quickstart.python
+}
+step "set-up (Debian packages, Python environment)" set_up
+python=build/python
+environment=$(dirname "$(dirname "$(tail -n 1 build/quickstart.python)")")
 
 cuda=OFF
 [ ! -e "$environment/.ready-cuda" ] || cuda=ON
-say "build into build/release (CUDA $cuda; the first time takes minutes)"
-mkdir -p build/release
-cmake -S . -B build/release -G Ninja -DSTEREOSWEEP_PYTHON="$python" -DSTEREOSWEEP_USE_CUDA="$cuda" \
-  >build/release/configure.log 2>&1 || {
-  cat build/release/configure.log
-  exit 1
+build() {
+  cmake -S . -B build/release -G Ninja -DSTEREOSWEEP_PYTHON="$environment/bin/python" -DSTEREOSWEEP_USE_CUDA="$cuda"
+  cmake --build build/release --target stereosweep
 }
-cmake --build build/release --target stereosweep
+step "build into build/release (CUDA $cuda; the first time takes minutes)" build
 program=build/release/bin/stereosweep
-
-say "model: the bundled adapter merged into its base encoder"
-"$python" tests/models/real/merge.py
+step "merge the bundled adapter into its encoder" "$python" tests/models/real/merge.py
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers often forbid it, with a warning per rank
@@ -34,53 +52,67 @@ sweep() {
   local name=$1 job
   shift
   job=$(echo jobs/[0-9]*_"$name".yaml)
-  say "sweep $job on two ranks"
-  mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name" "$@"
+  step "run $job on two ranks" \
+    mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name" "$@"
+  write_tables() { "$program" stats "results/$name" >"results/$name/stats.txt"; }
+  step "stats results/$name > results/$name/stats.txt" write_tables
+}
+draw() {
+  local name=$1
+  shift
+  step "draw pictures into results/$name" "$python" -m stereosweep_analysis figures "results/$name" "$@"
 }
 sweep planted
-sweep real
+draw planted --planted
 sweep winoidentity
 # Four of the twenty wordings, one sampled answer each: enough to see that the planted ratings come back.
 sweep ratings 'axes.rating_questions={file: scm_questions, only: [regarded, image, street, folks]}' sampling.runs=1
-
-# The long tables (by group, by template) stay in the file; the screen gets the first ones.
-for name in planted real; do
-  "$program" stats "results/$name" --top 5 >"results/$name/stats.txt"
-done
-say "planted model: does the sweep find what was planted? (tau-b between planted and measured; 1 is perfect)"
-sed '/^Kendall/,$d' results/planted/stats.txt
-say "real model: the strongest associations of each measure"
-sed '/^Kendall/,$d' results/real/stats.txt
-
-recovered=$(awk '/^ilps_first - prior_word/ {sub(/[*]/, "", $4); print $4; exit}' results/planted/stats.txt)
-awk -v tau="${recovered:-0}" 'BEGIN {exit !(tau >= 0.9)}' || {
-  printf 'quickstart: the planted associations were not recovered (tau-b %s, at least 0.9 expected)\n' "${recovered:-missing}" >&2
-  exit 1
-}
-
-say "planted causal model: do coreference and ratings find what was planted? (1 is perfect)"
-"$program" stats results/winoidentity >results/winoidentity/stats.txt
-"$program" stats results/ratings >results/ratings/stats.txt
-"$python" tests/models/planted_causal/recover.py results/winoidentity/coreference.h5 results/ratings/rating.h5 || {
-  printf 'quickstart: the planted preferences were not recovered (a tau-b under 0.9)\n' >&2
-  exit 1
-}
-
+sweep real
+draw real
 # Debian's package; elsewhere put the same files at /usr/share/wordnet.
-if [ -d /usr/share/wordnet ]; then
-  say "embedding tests: the real encoder on the sentences of WordNet"
-  "$python" tests/models/real/contexts_inputs.py
+wordnet=/usr/share/wordnet
+if [ -d "$wordnet" ]; then
+  step "take the sentences of WordNet as a corpus" "$python" tests/models/real/contexts_inputs.py
   sweep ceat
-  "$program" stats results/ceat >results/ceat/stats.txt
-  cat results/ceat/stats.txt
-  say "are flowers and instruments pleasant? (combined effect, p of relabelling the words)"
-  "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
-  PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/ceat
-else
-  say "no embedding tests: WordNet (Debian's wordnet-base) is not at /usr/share/wordnet"
+  draw ceat
 fi
 
-say "pictures"
-PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/planted --planted
-PYTHONPATH=analysis "$python" -m stereosweep_analysis figures results/real
-say "done: planted associations recovered with tau-b $recovered; tables in results/*/stats.txt, numbers in results/*/*.h5"
+finding "FINDINGS
+1. Does the program find associations that were planted in a model? (Kendall's tau-b; 1 is perfect)"
+current="comparison with what was planted"
+"$python" - <<'END'
+import sys
+from stereosweep_analysis import open_statistics
+tau = open_statistics("results/planted")["tau_pooled"].sel(prior="prior_word")
+for measure in ("ilps_first", "ilps_star", "set_paper_augmented"):
+    print(f"   {measure:26} {float(tau.sel(measure=measure)):6.3f}")
+sys.exit(0 if float(tau.sel(measure="ilps_first")) >= 0.9 else "quickstart: tau-b of ilps_first is under 0.9")
+END
+"$python" tests/models/planted_causal/recover.py results/winoidentity/coreference.h5 results/ratings/rating.h5
+
+finding "2. What does a small real encoder associate with groups? (the five largest scores of ILPS*, nat; a property of
+   this model in these sentences, not of people)"
+"$python" - <<'END'
+from stereosweep_analysis import open_statistics
+statistics = open_statistics("results/real")
+score = statistics["mean_pair_score"].sel(measure="ilps_star", prior="prior_word").to_series().dropna()
+for group, pair in score.abs().sort_values(ascending=False).index[:5]:
+    left, right = (str(statistics[name].sel(pair=pair).item()) for name in ("pair_left", "pair_right"))
+    value = score[group, pair]
+    towards, rather = (right, left) if value > 0 else (left, right)
+    print(f"   {group[:30]:30} {towards[:20]:>20} rather than {rather[:20]:20} {value:7.3f}")
+END
+
+if [ -d "$wordnet" ]; then
+  finding "3. Are flowers (C1) and instruments (C2) nearer to pleasant words than insects and weapons?
+   (d; p of relabelling the words)"
+  "$python" tests/models/real/check_effects.py results/ceat/contexts.stats.h5
+else
+  finding "3. No embedding tests: WordNet (Debian's wordnet-base) is not at $wordnet."
+fi
+
+finding "FILES
+   results/NAME/stats.txt   the tables                 results/NAME/*.stats.h5   the same as numbers
+   results/NAME/*.h5        the raw numbers            results/NAME/*.png        the pictures
+   $log     what every step printed
+Next: README.md, section «Your own job». This took $((SECONDS - began)) s."

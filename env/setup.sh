@@ -109,6 +109,17 @@ write_presets() {
   [ -e "$file" ] || printf '{"version": 4, "include": ["env/presets/presets.json"]}\n' >"$file"
 }
 
+# The path under which the README calls the environment's Python, with this project's analysis package.
+write_python() {
+  local file=$here/../build/python
+  mkdir -p "$here/../build"
+  # shellcheck disable=SC2016 # the wrapper expands these
+  printf '#!/bin/sh\nPYTHONPATH="%s/analysis${PYTHONPATH:+:$PYTHONPATH}" exec "%s/bin/python" "$@"\n' "$(cd "$here/.." && pwd)" "$venv" >"$file.$$"
+  chmod +x "$file.$$"
+  mv "$file.$$" "$file"
+}
+
 install_all
 write_presets
+write_python
 printf '%s\n' "$venv/bin/python"
