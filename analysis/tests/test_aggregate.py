@@ -51,14 +51,14 @@ def test_axes_are_in_the_order_that_is_promised(raw):
 def test_shuffled_p_follows_its_definition(statistics):
     """Trait pairs (columns) and groups (rows) of the scores change places; the same p within the draws' error."""
     human, random = statistics["human_mean"].values, np.random.default_rng(1)
-    for measure, prior in measures_and_priors(statistics)[:3]:
+    for measure, prior in measures_and_priors(statistics)[:2]:
         chosen = statistics.sel(measure=measure, prior=prior)
         scores, observed = chosen["mean_pair_score"].values, float(chosen["tau_pooled"])
         for axis, name in ((1, "items"), (0, "groups")):
-            orders = [random.permutation(scores.shape[axis]) for _ in range(2000)]
+            orders = [random.permutation(scores.shape[axis]) for _ in range(500)]
             draws = [stats.kendalltau(np.take(scores, order, axis).ravel(), human.ravel())[0] for order in orders]
             fewer = min(np.sum(np.array(draws) >= observed - 1e-12), np.sum(np.array(draws) <= observed + 1e-12))
-            assert float(chosen[f"tau_pooled_p_{name}"]) == pytest.approx(min(1, 2 * fewer / 2000), abs=0.05)
+            assert float(chosen[f"tau_pooled_p_{name}"]) == pytest.approx(min(1, 2 * fewer / 500), abs=0.1)
     for name in ("tau_pooled_p_items", "tau_pooled_p_groups"):
         assert "10,000 seeded draws" in statistics[name].attrs["description"]
     assert "assumes independent cells" in statistics["tau_pooled_p"].attrs["long_name"]

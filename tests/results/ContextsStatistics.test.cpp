@@ -414,7 +414,7 @@ TEST(ContextsStatistics, WordsAgreeWithPeopleWhoRatedThem) {
   EXPECT_DOUBLE_EQ(result.agreement->alignments.at(0).pooled.value, 1);
   EXPECT_EQ(result.agreement->alignments.at(0).pooled.n, 10U);
   EXPECT_LT(result.agreement->alignments.at(1).pooled.value, 1.0 + 1e-12);
-  EXPECT_NE(agreement_text(*result.agreement).find("ceat_mean - none"), std::string::npos);
+  EXPECT_NE(agreement_text(*result.agreement, 5).find("ceat_mean - none"), std::string::npos);
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("tau_pooled") && written.root().contains("mean_pair_score"));
   options.ratings = std::vector<Rating>{{"t1", "one", 3}};
