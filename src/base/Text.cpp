@@ -5,26 +5,38 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace stereosweep::base {
 namespace {
 
+// Letters put in, left out, replaced, or swapped with their neighbour: one edit each.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) {
     row[j] = j;
   }
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      next[j] = std::min({next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        next[j] = std::min(next[j], above[j - 2] + 1);
+      }
     }
+    std::swap(above, row);
+    std::swap(row, next);
   }
   return row[b.size()];
 }
+
+/// What other programs call a value or key of ours.
+constexpr std::pair<std::string_view, std::string_view> names_elsewhere[] = {
+    {"fp32", "float32"}, {"f32", "float32"},     {"float", "float32"},     {"single", "float32"},
+    {"fp16", "float16"}, {"f16", "float16"},     {"half", "float16"},      {"bf16", "bfloat16"},
+    {"gpu", "cuda"},     {"precision", "dtype"}, {"torch_dtype", "dtype"}, {"batch_size", "batch_tokens"}};
 
 }  // namespace
 
@@ -191,6 +203,11 @@ std::string json_quote(std::string_view text) {
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  for (const auto& [elsewhere, here] : names_elsewhere) {
+    if (word == elsewhere && std::find(candidates.begin(), candidates.end(), here) != candidates.end()) {
+      return "did you mean '" + std::string(here) + "'?";
+    }
+  }
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {

@@ -68,6 +68,11 @@ TEST(Text, SuggestsTheNearestNameOnlyIfNear) {
   EXPECT_EQ(did_you_mean("grups", names), "did you mean 'groups'?");
   EXPECT_EQ(did_you_mean("template", names), "did you mean 'templates'?");
   EXPECT_EQ(did_you_mean("banana", names), "");
+  const std::vector<std::string> keys = {"path", "dtype", "model", "float16"};
+  EXPECT_EQ(did_you_mean("modle", keys), "did you mean 'model'?");
+  EXPECT_EQ(did_you_mean("dtpye", keys), "did you mean 'dtype'?");
+  EXPECT_EQ(did_you_mean("half", keys), "did you mean 'float16'?");
+  EXPECT_EQ(did_you_mean("bf16", keys), "");
 }
 
 }  // namespace
