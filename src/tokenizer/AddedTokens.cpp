@@ -131,6 +131,9 @@ void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {
   for (const auto& item : field.items()) {
     AddedToken token;
     token.content = item.at("content").text();
+    if (item.object().contains("id")) {
+      item.at("id").number();  // counted as in the published reader; a file that holds no number there is damaged
+    }
     token.single_word = item.flag_or("single_word", false);
     token.strip_left = item.flag_or("lstrip", false);
     token.strip_right = item.flag_or("rstrip", false);

@@ -272,6 +272,19 @@ TEST(Replacements, ThatGrowWithoutEndAreRefused) {
               ThrowsMessage<base::InputError>(HasSubstr("grow without end")));
 }
 
+TEST(AddedTokens, WhoseIdIsNoNumberAreRefusedWithTheField) {
+  for (const std::string id : {"\"7\"", "1.5", "-1", "null"}) {
+    EXPECT_THAT(
+        [&] {
+          Tokenizer::from_files(one_file("tokenizer.json", R"({"added_tokens": [{"id": 0, "content": "<a>"}, {"id": )" +
+                                                               id + R"(, "content": "<b>"}],
+              "model": {"type": "WordLevel", "vocab": {"<unk>": 0}}})"));
+        },
+        ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json:added_tokens[1]")))
+        << id;
+  }
+}
+
 TEST(Sizes, AHundredThousandAddedTokensAndALargeVocabularyLoadInTime) {
   std::string added, vocab;
   for (int i = 0; i < 100'000; ++i) {
