@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/Text.hpp"
 #include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
@@ -40,8 +41,12 @@ class MaskedPreparer {
     task.layer = limits_.num_layers;
     const auto masks = places_of_masks(task.ids);
     if (masks.size() != fill.slots.size()) {
-      refuse_query(std::to_string(fill.slots.size()) + " id lists for " + std::to_string(masks.size()) + " masks",
+      refuse_query(base::counted(fill.slots.size(), "id list") + " for " + base::counted(masks.size(), "mask"),
                    "each mask token of the text takes one list");
+    }
+    if (masks.empty()) {
+      refuse_query("the text holds no mask",
+                   "words are asked for where " + tokenizer_.mask_token().value_or("the mask token") + " stands");
     }
     for (std::size_t slot = 0; slot < masks.size(); ++slot) {
       const auto& asked = fill.slots[slot];

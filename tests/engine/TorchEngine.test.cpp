@@ -209,6 +209,7 @@ TEST_F(TorchEngineTest, AQueryAtFaultSpoilsNoOther) {
   bad_filling.slots[0].filled = 40;
   std::vector<query::Query> queries = {good,
                                        fill("a b", {{9}}),
+                                       fill("a b", {}),
                                        fill("[MASK]", {{40}}),
                                        fill("[MASK]", {{-1}}),
                                        bad_filling,
@@ -220,7 +221,8 @@ TEST_F(TorchEngineTest, AQueryAtFaultSpoilsNoOther) {
                                        query::Embed{"a b", {0, 1}, 3, query::Pool::mean},
                                        query::Embed{"a b", {0, 1}, -4, query::Pool::mean}};
   const std::vector<std::string> reasons = {"",
-                                            "1 id lists for 0 masks",
+                                            "1 id list for 0 masks",
+                                            "the text holds no mask",
                                             "outside the vocabulary",
                                             "outside",
                                             "outside",
