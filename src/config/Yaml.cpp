@@ -110,12 +110,13 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void refuse_sharing(const YAML::Mark& mark, std::string_view what) {
     problems_.add({*file_, mark.line + 1, key()}, std::string(what) + " are not allowed",
-                  "a job says every value where it counts", "Write the value out.");
+                  "a job says every value where it counts",
+                  "Write the value out; put a text that begins with '&' or '*' in quotes.");
   }
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag != "?" && tag != "!" && !tag.empty()) {
       problems_.add({*file_, mark.line + 1, key()}, "tags are not allowed", "'" + tag.substr(0, 60) + "'",
-                    "Leave the tag out.");
+                    "Leave it out; put a text that begins with '!' in quotes.");
     }
   }
   void open(Node node) {
@@ -176,6 +177,76 @@ class TreeBuilder : public YAML::EventHandler {
   Node root_;
 };
 
+/// The first character of the value in a line "- value", "key: value" or both; 0 where there is none.
+char first_of_value(std::string_view line) {
+  line = base::trim(line);
+  while (line.starts_with("- ")) {
+    line = base::trim(line.substr(2));
+  }
+  if (const auto colon = line.find(": "); colon != std::string_view::npos && line.find_first_of("'\"{[") > colon) {
+    line = base::trim(line.substr(colon + 2));
+  }
+  return line.empty() ? '\0' : line.front();
+}
+
+/// Advice where a text without quotes begins with a character that means something else; "" otherwise.
+std::string quoting_advice(char first) {
+  if (first == '{' || first == '[') {
+    return "Put a text that begins with '{' or '[' in quotes.";
+  }
+  return first != '\0' && std::string_view("*&!%@`,]}").find(first) != std::string_view::npos
+             ? "Put a text that begins with '" + std::string(1, first) + "' in quotes."
+             : "";
+}
+
+/// What a message of yaml-cpp means, by its beginning.
+struct Meaning {
+  std::string_view message;
+  std::string_view problem;
+  std::string_view why;
+};
+constexpr Meaning meanings[] = {
+    {"end of map flow", "a '{' is not closed by '}'", "or a ',' is missing between two entries"},
+    {"end of sequence flow", "a '[' is not closed by ']'", "or a ',' is missing between two entries"},
+    {"end of map", "the line does not fit the mapping above it", "all keys of a mapping begin in the same column"},
+    {"end of sequence", "the line does not fit the list above it", "all '-' of a list begin in the same column"},
+    {"illegal map value", "a ':' stands where no key can be",
+     "a text that holds ': ' needs quotes, and a key is indented like its neighbours"},
+    {"illegal map key", "a '?' stands where no key can be", "a text that begins with '?' needs quotes"},
+    {"illegal block entry", "a '-' stands where no list can begin", "a list begins on a line of its own"},
+    {"illegal flow end", "a '}' or ']' that nothing opened", "a text that begins with it needs quotes"},
+    {"illegal document indicator", "a quote is not closed", "the file ends inside it"},
+    {"illegal EOF", "a quote is not closed", "the file ends inside it"},
+    {"unknown escape", "an unknown escape in double quotes", "single quotes keep a backslash"},
+};
+
+/// In plain words where the fault is a usual one.
+void report_syntax(std::string_view text, const std::string& name, const YAML::Exception& error,
+                   base::Problems& problems) {
+  const auto lines = base::split(text, '\n');
+  const auto at = std::min(static_cast<std::size_t>(std::max(error.mark.line, 0)), lines.size() - 1);
+  const auto place = [&](std::size_t line) { return base::Place{name, static_cast<int>(line) + 1, ""}; };
+  for (const auto line : {at, at > 0 ? at - 1 : at, std::min(at + 1, lines.size() - 1)}) {
+    const auto indent = lines[line].substr(0, lines[line].find_first_not_of(" \t"));
+    if (indent.find('\t') != std::string::npos) {
+      problems.add(place(line), "a tab in the indentation", "YAML indents with blanks only",
+                   "Write blanks in its place.");
+      return;
+    }
+  }
+  const auto known = std::find_if(std::begin(meanings), std::end(meanings),
+                                  [&](const Meaning& meaning) { return error.msg.starts_with(meaning.message); });
+  std::string advice = quoting_advice(first_of_value(lines[at]));
+  for (auto line = at; advice.empty() && line-- > 0 && line + 3 > at;) {
+    advice = quoting_advice(first_of_value(lines[line]));
+  }
+  if (known == std::end(meanings)) {
+    problems.add(place(at), "no valid YAML", error.msg, advice);
+  } else {
+    problems.add(place(at), known->problem, known->why, advice);
+  }
+}
+
 /// What can be said about the bytes before any parser sees them.
 bool check_bytes(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
   const auto line_of = [&](std::size_t offset) {
@@ -231,7 +302,7 @@ Node parse_yaml(std::string_view text, const std::string& name, base::Problems& 
   } catch (const Stop&) {
     return broken;
   } catch (const YAML::Exception& error) {
-    problems.add({name, error.mark.is_null() ? 0 : error.mark.line + 1, ""}, "no valid YAML", error.msg);
+    report_syntax(text, name, error, problems);
     return broken;
   }
 }

@@ -84,9 +84,9 @@ std::vector<Case> structure_cases() {
       {"overlong UTF-8", with(small_job, "small", "sm\xC0\xAF"), "invalid UTF-8"},
       {"surrogate", with(small_job, "small", "sm\xED\xA0\x80"), "invalid UTF-8"},
       {"UTF-16", std::string("\xFF\xFEn\0a\0", 6), "invalid UTF-8"},
-      {"tab indent", "axes:\n\tgroups: []\n", "no valid YAML"},
-      {"open quote", "name: \"abc\n", "no valid YAML"},
-      {"bad escape", "name: \"\\q\"\n", "no valid YAML"},
+      {"tab indent", "axes:\n\tgroups: []\n", ":2: a tab in the indentation"},
+      {"open quote", "name: \"abc\n", "a quote is not closed"},
+      {"bad escape", "name: \"\\q\"\n", "an unknown escape in double quotes"},
       {"directive", "%YAML 9.9\n---\nname: x\n", "major version"},
   };
 }

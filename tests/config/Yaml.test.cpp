@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/Text.hpp"
+
 namespace stereosweep::config {
 namespace {
 
@@ -36,6 +38,31 @@ TEST(Yaml, several_faults_are_reported_together) {
   parse_yaml("a: &x 1\nb: !t 2\nc: 3\nc: 4\nd: *x\n", "f", problems);
   EXPECT_THAT(problems.lines(), ElementsAre(HasSubstr("f:1:a: anchors"), HasSubstr("f:2:b: tags"),
                                             HasSubstr("f:4:c: the key 'c' stands twice"), HasSubstr("f:5:d: alias")));
+}
+
+std::string fault_of(const std::string& text) {
+  base::Problems problems;
+  parse_yaml(text, "f", problems);
+  return base::join(problems.lines(), "\n");
+}
+
+TEST(Yaml, usual_faults_are_told_in_plain_words) {
+  EXPECT_THAT(fault_of("a:\n  b: 1\n\tc: 2\n"), HasSubstr("f:3: a tab in the indentation"));
+  EXPECT_THAT(fault_of("a: 1\n\tb: 2\n"), HasSubstr("a tab in the indentation"));
+  EXPECT_THAT(fault_of("a:\n  b: 1\n c: 2\n"), HasSubstr("f:3: the line does not fit the mapping above it"));
+  EXPECT_THAT(fault_of("a:\n  - b\n - c\n"), HasSubstr("f:3: the line does not fit"));
+  EXPECT_THAT(fault_of("a: b: c\n"), HasSubstr("f:1: a ':' stands where no key can be"));
+  EXPECT_THAT(fault_of("a: {b: 1\nc: 2\n"), HasSubstr("is not closed"));
+  EXPECT_THAT(fault_of("a: 'b\nc: 2\n"), HasSubstr("a quote is not closed"));
+}
+
+TEST(Yaml, texts_that_begin_with_a_mark_are_to_be_quoted) {
+  for (const std::string text : {"{group} are {trait}.", "[MASK] are {group}.", "*stars* shine", "&c is short",
+                                 "!now or never", "%s is nothing", "@home they rest", "`ticks` too"}) {
+    const auto advice = HasSubstr("in quotes.");
+    EXPECT_THAT(fault_of("templates:\n  - " + text + "\n  - other\n"), advice) << text;
+    EXPECT_THAT(fault_of("- {label: a, kind: b}\n- text: " + text + "\n  form: plural\n"), advice) << text;
+  }
 }
 
 TEST(Yaml, emits_what_it_reads) {
