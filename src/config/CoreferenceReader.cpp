@@ -1,7 +1,10 @@
 #include "config/CoreferenceReader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "config/ProbeFormat.hpp"
 
@@ -74,6 +77,59 @@ std::vector<Augmentation> read_augmentations(const Node& node, const std::string
   return result;
 }
 
+/// aug3 pairs both sides of an attribute by their contrast: a side that finds no partner would stand in no prompt.
+void check_pairs(const base::Place& place, const domain::Coreference& settings, base::Problems& problems) {
+  const auto asks = [&](Augmentation wanted) {
+    return std::find(settings.augmentations.begin(), settings.augmentations.end(), wanted) !=
+           settings.augmentations.end();
+  };
+  if (settings.markers.empty() || (!asks(Augmentation::aug3a) && !asks(Augmentation::aug3b))) {
+    return;
+  }
+  struct Sides {
+    std::array<std::size_t, 2> markers{};
+    bool has_pair = false;
+    std::vector<std::string> alone;
+  };
+  std::map<std::string, Sides> attributes;
+  for (const auto& marker : settings.markers) {
+    if (marker.privilege == Privilege::unstated) {
+      continue;
+    }
+    const auto is_partner = [&](const domain::Marker& other) {
+      return other.privilege != Privilege::unstated && other.privilege != marker.privilege &&
+             other.attribute == marker.attribute && other.contrast == marker.contrast;
+    };
+    auto& sides = attributes[marker.attribute];
+    ++sides.markers[marker.privilege == Privilege::privileged ? 0 : 1];
+    if (std::any_of(settings.markers.begin(), settings.markers.end(), is_partner)) {
+      sides.has_pair = true;
+    } else {
+      sides.alone.push_back("'" + marker.word + "'");
+    }
+  }
+  const std::string rule =
+      "aug3 pairs a privileged and a disadvantaged marker of one attribute with the same 'contrast'";
+  bool any_pair = false;
+  bool any_fault = false;
+  for (const auto& [attribute, sides] : attributes) {
+    any_pair = any_pair || sides.has_pair;
+    if (sides.markers[0] == 0 || sides.markers[1] == 0 || sides.alone.empty()) {
+      continue;
+    }
+    const auto lonely = "aug3 finds no partner for " + base::join(sides.alone, ", ") + " of '" + attribute + "'";
+    if (sides.has_pair) {
+      base::log_once(base::LogLevel::warning, base::describe(place.text() + ": " + lonely, rule));
+    } else {
+      problems.add(place, lonely, rule, "Give both the same 'contrast', or neither one.");
+      any_fault = true;
+    }
+  }
+  if (!any_pair && !any_fault) {
+    problems.add(place, "aug3 finds no pair of markers", rule, "Give the markers 'attribute' and 'privilege'.");
+  }
+}
+
 domain::Coreference read_axes(const Node& node, Pieces& pieces, base::Problems& problems) {
   domain::Coreference settings;
   Fields fields(node, "axes", problems);
@@ -84,17 +140,25 @@ domain::Coreference read_axes(const Node& node, Pieces& pieces, base::Problems& 
   if (const Node* sentences = fields.required("sentences")) {
     settings.sentences = read_sentences(*sentences, "axes.sentences", occupations, pieces, problems);
   }
-  if (const Node* markers = fields.optional("markers")) {
+  const Node* markers = fields.optional("markers");
+  if (markers != nullptr) {
     settings.markers = read_markers(*markers, "axes.markers", pieces, problems);
   }
   settings.augmentations = {Augmentation::baseline};
   if (const Node* augmentations = fields.optional("augmentations")) {
     settings.augmentations = read_augmentations(*augmentations, "axes.augmentations", problems);
     const bool needs_markers = settings.augmentations != std::vector{Augmentation::baseline};
-    if (needs_markers && settings.markers.empty() && fields.optional("markers") == nullptr) {
+    if (needs_markers && markers == nullptr) {
       problems.add(augmentations->place("axes.augmentations"), "augmentations without markers",
                    "all but 'baseline' put a marker somewhere", "Name the axis 'markers'.");
     }
+    if (!pieces.inline_only()) {
+      check_pairs(augmentations->place("axes.augmentations"), settings, problems);
+    }
+  } else if (markers != nullptr) {
+    problems.add(markers->place("axes.markers"), "markers, and the key 'axes.augmentations' is missing",
+                 "it says where the markers go: without it no prompt holds one",
+                 "Write augmentations: [baseline, aug1, aug2, aug3a, aug3b, aug4], or leave 'markers' out.");
   }
   settings.questions = {{"refers_to", "{sentence} The pronoun \"{pronoun}\" refers to the"}};
   if (const Node* questions = fields.optional("questions")) {

@@ -102,6 +102,36 @@ TEST_F(CoreferenceJobTest, ReportsEveryProblemAtOnceWithItsLine) {
   EXPECT_THAT(text, HasSubstr("statistics.confidence"));
 }
 
+TEST_F(CoreferenceJobTest, MarkersThatWouldStandInNoPromptAreRefused) {
+  const auto lone = with(coreference_job, "  augmentations: [aug4, baseline]\n", "");
+  EXPECT_THAT(folder_.complaint(lone),
+              HasSubstr("job.yaml:7:axes.markers: markers, and the key 'axes.augmentations' is missing"));
+  EXPECT_EQ(folder_.complaint(lone, {"axes.augmentations=[baseline]"}), "");
+  const auto missing = folder_.complaint(lone, {"axes.markers=nobody"});
+  EXPECT_THAT(missing, HasSubstr("no piece 'nobody'"));
+}
+
+TEST_F(CoreferenceJobTest, Aug3NeedsPairsOfMarkers) {
+  const auto asked = [&](const std::string& markers) {
+    ::testing::internal::CaptureStderr();
+    const auto complaint =
+        folder_.complaint(coreference_job, {"axes.augmentations=[baseline, aug3a]", "axes.markers=[" + markers + "]"});
+    return complaint + ::testing::internal::GetCapturedStderr();
+  };
+  const auto side = [](const std::string& word, const std::string& privilege, const std::string& more = "") {
+    return "{word: " + word + ", attribute: race, privilege: " + privilege + more + "}";
+  };
+  EXPECT_EQ(asked(side("White", "privileged") + ", " + side("Black", "disadvantaged") + ", old"), "");
+  EXPECT_THAT(asked("old, young"), HasSubstr("axes.augmentations: aug3 finds no pair of markers"));
+  EXPECT_THAT(asked(side("White", "privileged", ", contrast: a") + ", " + side("Black", "disadvantaged")),
+              HasSubstr("axes.augmentations: aug3 finds no partner for 'White', 'Black' of 'race' (aug3 pairs a "
+                        "privileged and a disadvantaged marker of one attribute with the same 'contrast')"));
+  const auto partly = asked(side("White", "privileged") + ", " + side("Black", "disadvantaged") + ", " +
+                            side("Asian", "disadvantaged", ", contrast: b"));
+  EXPECT_THAT(partly, HasSubstr("finds no partner for 'Asian' of 'race'"));
+  EXPECT_EQ(partly.find("cannot be used"), std::string::npos) << partly;
+}
+
 TEST_F(CoreferenceJobTest, FilesMustSayWhatTheyHoldAndExist) {
   folder_.write("jobs/lines.txt", "x\n");
   EXPECT_THAT(folder_.complaint(coreference_job, {"axes.sentences={files: [lines.txt]}"}),
