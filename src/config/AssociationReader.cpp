@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
+#include "config/Language.hpp"
 #include "config/ProbeFormat.hpp"
 
 namespace stereosweep::config {
@@ -71,7 +74,7 @@ domain::Statistics read_statistics(const Node& node, Pieces& pieces, const domai
     }
     const std::unordered_set<std::string> known(labels.begin(), labels.end());
     for (const auto& label : statistics.templates) {
-      if (!known.contains(label)) {
+      if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
         problems.add(templates->place("statistics.templates"), "unknown template '" + label + "'",
                      "it is not on the axis templates", suggest(label, labels, problems));
       }
@@ -125,6 +128,36 @@ void check_size(const ProbeReading& job, const domain::Association& settings) {
   }
 }
 
+/// What the program writes itself is English: said where the sentences are not.
+void note_language(const domain::Association& settings) {
+  std::vector<std::string> texts;
+  for (const auto& sentence : settings.axes.templates) {
+    texts.push_back(sentence.text);
+  }
+  for (const auto& rephrasing : settings.axes.rephrasings) {
+    texts.push_back(rephrasing.wrapper);
+    for (const auto& [label, text] : rephrasing.alternatives) {
+      texts.push_back(text);
+    }
+  }
+  if (seems_english(texts)) {
+    return;
+  }
+  const auto has_article = [](const std::string& text) { return text.find("{a group}") != std::string::npos; };
+  if (std::any_of(texts.begin(), texts.end(), has_article)) {
+    base::log_once(base::LogLevel::warning,
+                   base::describe("the templates seem not to be English, and {a group} writes the English 'a' or 'an'",
+                                  "", "Put the article into the text or the group, and write {group}."));
+  }
+  const domain::Priors english;
+  if (settings.priors.word && settings.priors.word_plural == english.word_plural) {
+    base::log_once(base::LogLevel::warning,
+                   base::describe("the templates seem not to be English, and the prior is asked with the English '" +
+                                      english.word_singular + "' and '" + english.word_plural + "'",
+                                  "every score is a difference to it", "Set priors.word: [singular, plural]."));
+  }
+}
+
 }  // namespace
 
 domain::ProbeSettings read_association(const ProbeReading& job) {
@@ -147,6 +180,9 @@ domain::ProbeSettings read_association(const ProbeReading& job) {
     settings.priors.word_plural = domain::Priors().word_plural;
   }
   check_size(job, settings);
+  if (!pieces.inline_only()) {
+    note_language(settings);
+  }
   return settings;
 }
 

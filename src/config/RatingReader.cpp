@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/LogOnce.hpp"
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
+#include "config/Language.hpp"
 #include "config/ProbeFormat.hpp"
 
 namespace stereosweep::config {
@@ -53,7 +55,8 @@ std::vector<domain::Identity> read_identities(const Node& node, const std::vecto
     std::string definition;
     std::string label;
     std::string own_people;
-    Fields fields(entry, key, job.problems);
+    Fields fields(entry, key, job.problems,
+                  "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
     fields.line("label", label);
     fields.required_line("marker", marker);
     fields.line("people", own_people);
@@ -76,7 +79,8 @@ std::vector<domain::Identity> read_identities(const Node& node, const std::vecto
 std::vector<domain::RatedTrait> read_rated_traits(const Node& node, const ProbeReading& job) {
   return read_axis<domain::RatedTrait>(node, "rated_traits", job, [&](const Node& entry, const std::string& key) {
     domain::RatedTrait trait;
-    Fields fields(entry, key, job.problems);
+    Fields fields(entry, key, job.problems,
+                  "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
     fields.required_line("label", trait.label);
     fields.required_line("dimension", trait.dimension);
     fields.required_line("definition", trait.definition);
@@ -95,11 +99,16 @@ std::vector<domain::RatingQuestion> read_questions(const Node& node, const Probe
   return read_axis<domain::RatingQuestion>(
       node, "rating_questions", job, [&](const Node& entry, const std::string& key) {
         domain::RatingQuestion question;
-        Fields fields(entry, key, job.problems);
-        fields.required_line("label", question.label);
-        fields.line("style", question.style);
-        fields.required_line("text", question.text);
-        fields.finish();
+        if (entry.kind == Node::Kind::scalar) {
+          question.text = read_line(entry, key, job.problems).value_or("");
+        } else {
+          Fields fields(entry, key, job.problems, "{label: ..., text: 'How {trait} are {identity}?'}");
+          fields.line("label", question.label);
+          fields.line("style", question.style);
+          fields.required_line("text", question.text);
+          fields.finish();
+        }
+        question.label = question.label.empty() ? question.text : question.label;
         check_placeholders(entry, key + ".text", question.text, {"{identity}", "{trait}"}, job.problems);
         return std::vector{question};
       });
@@ -230,6 +239,20 @@ void check_product(const ProbeReading& job, const Rating& settings) {
   }
 }
 
+/// The words for people, where the job names none, are English: said where the questions are not.
+void note_language(const Rating& settings, const Node* people, const ProbeReading& job) {
+  std::vector<std::string> texts;
+  for (const auto& question : settings.questions) {
+    texts.push_back(question.text);
+  }
+  if (people == nullptr && !job.pieces.inline_only() && !seems_english(texts)) {
+    base::log_once(base::LogLevel::warning,
+                   base::describe("the questions seem not to be English, and the identities end with the English "
+                                  "'women' and 'men'",
+                                  "", "Set axes.people: [..., ...]."));
+  }
+}
+
 }  // namespace
 
 domain::ProbeSettings read_rating(const ProbeReading& job) {
@@ -237,7 +260,8 @@ domain::ProbeSettings read_rating(const ProbeReading& job) {
   if (const Node* node = job.fields.required("axes")) {
     Fields axes(*node, "axes", job.problems);
     std::vector<std::string> people = {"women", "men"};
-    if (const Node* words = axes.optional("people")) {
+    const Node* words = axes.optional("people");
+    if (words != nullptr) {
       people = read_lines(*words, "axes.people", job.problems).value_or(std::vector<std::string>());
     }
     if (const Node* identities = axes.required("identities")) {
@@ -250,6 +274,7 @@ domain::ProbeSettings read_rating(const ProbeReading& job) {
       settings.questions = read_questions(*questions, job);
     }
     axes.finish();
+    note_language(settings, words, job);
   }
   const Node* scale = job.fields.optional("scale");
   settings.scale = scale != nullptr ? read_scale(*scale, job.problems) : default_scale();
