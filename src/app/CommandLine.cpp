@@ -4,9 +4,13 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <span>
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "config/JobLoader.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -14,6 +18,36 @@ namespace {
 namespace options = boost::program_options;
 
 constexpr const char* places_key = "places";
+
+/// An option that is none of the command's: a key of the job with dashes before it, or misspelt.
+[[noreturn]] void refuse_option(const options::unknown_option& error, const options::options_description& visible,
+                                const Arguments& arguments, Places places, std::string_view hint) {
+  const auto given = error.get_option_name();
+  auto name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  std::vector<std::string> known;
+  for (const auto& option : visible.options()) {
+    known.push_back(option->long_name());
+  }
+  const auto problem = "there is no option '" + given + "'";
+  auto advice = base::did_you_mean(name, known);
+  std::ranges::replace(name, '-', '_');
+  const auto keys = places == Places::one_and_overrides ? config::general_keys() : std::span<const std::string>();
+  const auto key =
+      std::ranges::find_if(keys, [&](const std::string& full) { return full == name || full.ends_with("." + name); });
+  if (key == keys.end()) {
+    throw base::InputError(base::describe(problem, hint, advice));
+  }
+  std::string value = "VALUE";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_apart =
+        arguments[i] == given && i + 1 < arguments.size() && arguments[i + 1].find_first_of("=-") == std::string::npos;
+    value = arguments[i].starts_with(given + "=") ? arguments[i].substr(given.size() + 1)
+            : is_apart                            ? arguments[i + 1]
+                                                  : value;
+  }
+  throw base::InputError(base::describe(problem, "'" + *key + "' is a key of the job, and keys have no dashes",
+                                        "Write " + *key + "=" + value + "."));
+}
 
 }  // namespace
 
@@ -40,6 +74,8 @@ std::optional<CommandLine> read_command_line(const Arguments& arguments, std::st
   try {
     options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), line.values);
     options::notify(line.values);
+  } catch (const options::unknown_option& error) {
+    refuse_option(error, visible, arguments, places, hint);
   } catch (const options::error& error) {
     throw base::InputError(base::describe(error.what(), hint));
   }

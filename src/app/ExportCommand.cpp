@@ -52,6 +52,7 @@ void export_stages(const run::RunDirectory& directory, const domain::Job& job) {
 }
 
 int export_run_directory(const std::filesystem::path& root) {
+  refuse_job_file(root);
   refuse_folder_of_runs(root);
   const run::RunDirectory directory(root);
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());

@@ -17,6 +17,7 @@
 #include "model/CausalSpecification.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "run/MemoryCheck.hpp"
+#include "run/ModelCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -131,7 +132,9 @@ void plan_job(const domain::Job& job, const Request& request) {
 int plan_command(const Arguments& arguments) {
   const auto request = parse_arguments(arguments);
   if (request) {
-    for (const auto& job : config::load_jobs(request->file, request->overrides)) {
+    run::ModelCheck models;
+    const auto check = [&](const domain::Job& job) { return models.examine(job).faults; };
+    for (const auto& job : config::load_jobs(config::read_job_file(request->file), request->overrides, check)) {
       plan_job(job, *request);
     }
   }

@@ -9,6 +9,17 @@
 
 namespace stereosweep::app {
 
+void refuse_job_file(const std::filesystem::path& path) {
+  const auto extension = path.extension();
+  if (extension == ".yaml" || extension == ".yml") {
+    const bool is_beside = path.filename() == "job.resolved.yaml" && path.has_parent_path();
+    throw base::InputError(
+        base::describe("'" + path.string() + "' is a job", "what its run left is read here",
+                       "Give its run directory: " +
+                           (is_beside ? path.parent_path().string() : "results/NAME, unless run had --output") + "."));
+  }
+}
+
 void refuse_folder_of_runs(const std::filesystem::path& path) {
   std::error_code error;
   const auto is_run = [&](const std::filesystem::path& folder) {
@@ -33,6 +44,7 @@ void refuse_folder_of_runs(const std::filesystem::path& path) {
 }
 
 std::filesystem::path find_result(const std::filesystem::path& path) {
+  refuse_job_file(path);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
     return path;

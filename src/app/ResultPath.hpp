@@ -5,6 +5,9 @@
 
 namespace stereosweep::app {
 
+/// Throws InputError where `path` is a job file: what a run left is asked for.
+void refuse_job_file(const std::filesystem::path& path);
+
 /// Throws InputError naming the runs where `path` is a folder of run directories (as a sweep leaves) and none itself.
 void refuse_folder_of_runs(const std::filesystem::path& path);
 

@@ -53,6 +53,7 @@ int status_command(const Arguments& arguments) {
   if (arguments.size() != 1) {
     throw base::InputError(base::describe("status takes one directory", "see stereosweep status --help"));
   }
+  refuse_job_file(arguments[0]);
   const auto read = run::read_status(arguments[0]);
   if (!read) {
     refuse_folder_of_runs(arguments[0]);

@@ -9,18 +9,16 @@
 #include "app/ProbeCommands.hpp"
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
+#include "run/ModelCheck.hpp"
 
 namespace stereosweep::app {
 namespace {
 
 namespace options = boost::program_options;
 
-/// What a run will read, by kind: "model" -> path.
+/// Files besides the model that a run will read, by kind: "corpus" -> path.
 std::vector<std::pair<std::string, std::string>> sources_of(const domain::Job& job) {
   std::vector<std::pair<std::string, std::string>> sources;
-  if (!job.model.path.empty()) {
-    sources.emplace_back("model", job.model.path);
-  }
   if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
     if (!contexts->is_static()) {
       for (const auto& file : contexts->contextual().corpus.files) {
@@ -33,13 +31,14 @@ std::vector<std::pair<std::string, std::string>> sources_of(const domain::Job& j
   return sources;
 }
 
-std::string job_summary(const domain::Job& job) {
+std::string job_summary(const domain::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + commands_of(job.probe_name()).summary(job);
+  for (const auto& note : model.notes) {
+    text += "\n  note: " + note;
+  }
   for (const auto& [kind, path] : sources_of(job)) {
     std::error_code error;
-    const bool is_there =
-        kind == "model" ? std::filesystem::is_directory(path, error) : std::filesystem::exists(path, error);
-    if (!is_there) {
+    if (!std::filesystem::exists(path, error)) {
       text += "\n  note: the " + kind + " '" + path + "' is not on this machine; run will need it";
     }
   }
@@ -49,13 +48,17 @@ std::string job_summary(const domain::Job& job) {
 }  // namespace
 
 int validate_command(const Arguments& arguments) {
-  options::options_description visible("stereosweep validate JOB [key=value ...]: check a job; no model is read");
+  options::options_description visible(
+      "stereosweep validate JOB [key=value ...]: check a job and the kind of its model;\n"
+      "weights are not read. JOB is a file, or - for standard input");
   const auto line = read_command_line(arguments, "validate", visible, Places::one_and_overrides, "job");
   if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  for (const auto& job : config::load_jobs(line->place, line->overrides)) {
-    std::cout << job_summary(job) << '\n';
+  run::ModelCheck models;
+  const auto check = [&](const domain::Job& job) { return models.examine(job).faults; };
+  for (const auto& job : config::load_jobs(config::read_job_file(line->place), line->overrides, check)) {
+    std::cout << job_summary(job, models.examine(job)) << '\n';
   }
   return static_cast<int>(base::ExitCode::done);
 }

@@ -84,7 +84,7 @@ domain::TraitPair read_pair(const Node& node, const std::string& key, base::Prob
       check_surface(node, key, two->second, problems);
     }
   } else {
-    Fields fields(node, key, problems);
+    Fields fields(node, key, problems, "[weak, strong], or {left: [weak, timid], right: [strong, bold]}");
     fields.line("label", pair.label);
     fields.line("dimension", pair.dimension);
     if (const Node* left = fields.required("left")) {

@@ -39,7 +39,7 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
 template <class T>
 std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Problems& problems,
                       std::vector<T>* dropped = nullptr) {
-  if (source.only.empty()) {
+  if (source.only.empty() || entries.empty()) {  // none: that is in the report already
     return entries;
   }
   std::unordered_set<std::string> wanted(source.only.begin(), source.only.end());

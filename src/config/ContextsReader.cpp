@@ -122,7 +122,7 @@ void read_samples(const ProbeReading& job, Contexts& settings) {
 
 domain::BiasDetection read_detection(const Node& node, const std::string& key, base::Problems& problems) {
   domain::BiasDetection detection;
-  Fields fields(node, key, problems);
+  Fields fields(node, key, problems, "{label: ..., against: [test, ...]}");
   fields.required_line("label", detection.label);
   const auto words = [&](const Node* list, const std::string& name, std::vector<std::string>& target) {
     if (list != nullptr && !(list->kind == Node::Kind::list && list->children.empty())) {  // [] stands in a dump
@@ -149,6 +149,9 @@ domain::BiasDetection read_detection(const Node& node, const std::string& key, b
 /// Every named test exists, scores words one by one, and has the known words among its targets.
 void check_detection(const Node& node, const std::string& key, const domain::BiasDetection& detection,
                      const std::vector<EmbeddingTest>& tests, base::Problems& problems) {
+  if (tests.empty()) {  // that none could be read is in the report already
+    return;
+  }
   std::vector<std::string> labels;
   labels.reserve(tests.size());
   for (const auto& test : tests) {
@@ -243,6 +246,9 @@ std::vector<domain::TestFamily> read_families(const Node& node, const std::vecto
       const auto place = list.children[j].place(own_key + "[" + std::to_string(j) + "]");
       const auto kind = kinds.find(test);
       const auto [entry, is_new] = family_of.emplace(test, family.label);
+      if (kinds.empty()) {
+        continue;  // that no test could be read is in the report already
+      }
       if (kind == kinds.end()) {
         problems.add(place, "no test is called '" + test.substr(0, 60) + "'", "a family lists tests of this job",
                      suggest(test, known, problems));

@@ -43,7 +43,8 @@ class Reader {
   Reader(Pieces& pieces, base::Problems& problems) : pieces_(pieces), problems_(problems), labels_(problems) {}
 
   void read_entry(const Node& node, const std::string& key) {
-    Fields fields(node, key, problems_);
+    Fields fields(node, key, problems_,
+                  "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
     std::string text;
     Draft draft{{}, node.place(key), "", {}, {}, "", std::nullopt, {}};
     fields.required_line("text", text);

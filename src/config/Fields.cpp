@@ -51,7 +51,10 @@ std::optional<std::string> read_text(const Node& node, const std::string& key, b
   if (node.kind == Node::Kind::scalar) {
     return node.value;
   }
-  wrong_type(node, key, problems, "text", node.kind == Node::Kind::null ? "Give a value, or leave the key out." : "");
+  wrong_type(node, key, problems, "text",
+             node.kind == Node::Kind::null  ? "Give a value, or leave the key out."
+             : node.kind == Node::Kind::map ? "Put a text that begins with '{' in quotes."
+                                            : "Put a text that begins with '[' in quotes.");
   return std::nullopt;
 }
 
@@ -160,7 +163,8 @@ std::optional<std::vector<std::string>> read_lines(const Node& node, const std::
 
 std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
                                                             base::Problems& problems) {
-  if (!expect_kind(node, Node::Kind::list, key, problems)) {
+  if (node.kind != Node::Kind::list) {
+    wrong_type(node, key, problems, "a list of exactly two texts", "Write [one, other].");
     return std::nullopt;
   }
   if (node.children.size() != 2) {
@@ -176,7 +180,10 @@ std::optional<std::pair<std::string, std::string>> read_two(const Node& node, co
 bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
                  Emptiness emptiness) {
   if (node.kind != kind) {
-    wrong_type(node, key, problems, kind == Node::Kind::list ? "a list" : "a mapping");
+    const bool alone = kind == Node::Kind::list && node.kind == Node::Kind::scalar && node.value.size() <= 60;
+    const std::string quote = node.style == Node::Style::verbatim ? "'" : "";
+    wrong_type(node, key, problems, kind == Node::Kind::list ? "a list" : "a mapping",
+               alone ? "Write [" + quote + node.value + quote + "]." : "");
     return false;
   }
   if (emptiness == Emptiness::refused && node.children.empty()) {
@@ -186,11 +193,12 @@ bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base
   return true;
 }
 
-Fields::Fields(const Node& node, std::string key, base::Problems& problems)
-    : node_(node),
-      key_(std::move(key)),
-      problems_(problems),
-      usable_(expect_kind(node_, Node::Kind::map, key_, problems_)) {}
+Fields::Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form)
+    : node_(node), key_(std::move(key)), problems_(problems), usable_(node.kind == Node::Kind::map) {
+  if (!usable_) {
+    wrong_type(node_, key_, problems_, "a mapping", form.empty() ? "" : "Write " + std::string(form) + ".");
+  }
+}
 
 const Node* Fields::optional(const std::string& name) {
   asked_.insert(name);

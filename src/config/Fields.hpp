@@ -43,8 +43,9 @@ bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base
 /// One mapping; keys that nobody asks for are unknown and reported by `finish`. Holds references: a local only.
 class Fields {
  public:
-  /// Reports if `node` is no mapping; then every field is missing in silence.
-  Fields(const Node& node, std::string key, base::Problems& problems);
+  /// Reports if `node` is no mapping, with the form that is expected ("{label: ..., text: ...}") where one is given;
+  /// then every field is missing in silence.
+  Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form = "");
   /// The value under `name`; null where it is missing.
   const Node* optional(const std::string& name);
   /// As `optional`, but a missing value is reported.

@@ -60,7 +60,7 @@ class RuleReader {
         continue;
       }
       for (const auto& name : {two->first, two->second}) {
-        if (!known_domains_.contains(name)) {
+        if (!known_domains_.contains(name) && !labels_.empty()) {
           problems_.add(node.children[i].place(entry_key), "no group has the domain '" + name + "'",
                         "domains are declared at the groups", suggest(name, domains_, problems_));
         }
@@ -79,7 +79,7 @@ class RuleReader {
     for (std::size_t i = 0; expect_kind(node, Node::Kind::list, key, problems_) && i < node.children.size(); ++i) {
       const std::string entry_key = key + "[" + std::to_string(i) + "]";
       domain::LexicalForm form;
-      Fields fields(node.children[i], entry_key, problems_);
+      Fields fields(node.children[i], entry_key, problems_, "{first: ..., second: ..., singular: ..., plural: ...}");
       fields.required_line("first", form.first);
       fields.required_line("second", form.second);
       fields.required_line("singular", form.singular);
@@ -114,7 +114,7 @@ class RuleReader {
     bool present = true;
     for (const auto& label : {labels.first, labels.second}) {
       const auto found = selected_.find(label);
-      if (found == selected_.end()) {
+      if (found == selected_.end() && !labels_.empty()) {  // no group at all is in the report already
         problems_.add(node.place(key), "unknown group '" + label.substr(0, 80) + "'", "it is not on the axis groups",
                       suggest(label, labels_, problems_));
       }

@@ -1,6 +1,8 @@
 #include "config/JobLoader.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iostream>
 #include <set>
 
 #include "base/File.hpp"
@@ -59,10 +61,20 @@ void put(Node& root, const std::string& path, const Node& value, base::Problems&
 /// "key=value" -> the path and the value: a flow list, mapping or quoted text is read as YAML, all else as it stands.
 std::string apply_override(Node& root, const std::string& text, base::Problems& problems) {
   const auto equals = text.find('=');
-  std::string path(base::trim(text.substr(0, equals)));
+  std::string path(base::trim(std::string_view(text).substr(0, equals)));
   const std::string value(equals == std::string::npos ? "" : base::trim(std::string_view(text).substr(equals + 1)));
-  if (equals == std::string::npos || path.empty() || value.empty()) {
-    problems.add({"command line", 0, text.substr(0, 80)}, "no override", "key=value is expected");
+  const base::Place place{"command line", 0, text.substr(0, 80)};
+  if (equals == std::string::npos) {
+    problems.add(place, "no '='", "a key of the job is set as key=value", "Write " + text.substr(0, 80) + "=VALUE.");
+    return "";
+  }
+  if (path.empty()) {
+    problems.add(place, "no key stands before the '='", "a key of the job is set as key=value");
+    return "";
+  }
+  if (value.empty()) {
+    problems.add(place, "no value stands behind the '='", "a key of the job is set as key=value",
+                 "Write " + path + "=VALUE, or leave it out.");
     return "";
   }
   Node node;
@@ -174,16 +186,57 @@ void make_names_unique(std::vector<domain::Job>& jobs) {
 
 }  // namespace
 
-std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+JobFile read_job_file(const std::filesystem::path& path) {
+  const std::size_t most = YamlLimits().max_bytes;
+  std::error_code ignored;
+  const bool is_input = path == "-";
+  const auto type = std::filesystem::status(path, ignored).type();
+  JobFile file{is_input ? "standard input" : path.string(), path.parent_path(), ""};
+  if (path.string().starts_with("/dev/") || path.string().starts_with("/proc/")) {
+    file.directory.clear();  // nobody keeps jobs there: it stands for one that lies where the command was typed
+  }
+  if (!is_input && type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character) {
+    file.text = base::read_file(path, most);
+    return file;
+  }
+  std::ifstream pipe;
+  if (!is_input) {
+    pipe.open(path, std::ios::binary);
+  }
+  std::istream& stream = is_input ? std::cin : pipe;
+  file.text.assign(most + 1, '\0');
+  stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
+  file.text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad() || (!is_input && !pipe.is_open())) {
+    throw base::InputError(base::describe("cannot read " + file.name, "the job was expected there"));
+  }
+  return file;  // what is too long is refused as a file is
+}
+
+std::vector<domain::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return load_jobs(read_job_file(path), overrides);
+}
+
+std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides,
+                                   const JobCheck& check) {
   base::Problems problems;
-  const std::string headline = "the job " + file.string() + " cannot be used:";
-  Node root = parse_yaml(base::read_file(file, YamlLimits().max_bytes), file.string(), problems);
+  const std::string headline = "the job " + file.name + " cannot be used:";
+  Node root = parse_yaml(file.text, file.name, problems);
   if (root.kind == Node::Kind::broken || !expect_kind(root, Node::Kind::map, "", problems)) {
     problems.raise_if_any(headline);
   }
   std::vector<std::string> paths;
-  for (const auto& text : overrides) {
-    paths.push_back(apply_override(root, text, problems));
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const bool has_value_apart = overrides[i].find('=') == std::string::npos && i + 1 < overrides.size() &&
+                                 overrides[i + 1].find('=') == std::string::npos;
+    if (has_value_apart) {
+      problems.add({"command line", 0, overrides[i].substr(0, 80)}, "no '=' between key and value",
+                   "a key of the job is set as key=value",
+                   "Write " + overrides[i].substr(0, 80) + "=" + overrides[i + 1].substr(0, 80) + ".");
+      ++i;
+      continue;
+    }
+    paths.push_back(apply_override(root, overrides[i], problems));
   }
   note_repeated_keys(paths);
   const std::set<std::string> fixed(paths.begin(), paths.end());
@@ -196,7 +249,7 @@ std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std:
   const auto axes = read_sweep(sweep, fixed, problems);
   std::vector<std::size_t> choice(axes.size(), 0);
   std::vector<domain::Job> jobs;
-  Pieces pieces(file.parent_path(), Pieces::Access::files);
+  Pieces pieces(file.directory, Pieces::Access::files);
   std::set<std::string> reported;
   for (bool more = true; more;) {
     base::Problems own;
@@ -207,7 +260,7 @@ std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std:
       put(combination, axes[i].path, value, own);
       suffix += (i == 0 ? "." : "-") + short_name(value);
     }
-    jobs.push_back(read_job(combination, pieces, own));
+    jobs.push_back(read_job(combination, pieces, own, check));
     jobs.back().name = (jobs.back().name + suffix).substr(0, 140);
     for (const auto& line : own.lines()) {
       if (reported.insert(line).second) {

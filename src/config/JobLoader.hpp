@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +12,29 @@
 
 namespace stereosweep::config {
 
-/// Reads the job file (at most 1 MiB) and the pieces it names, applies `overrides` ("dotted.path=value"), expands
+/// A job file as it was read: a pipe gives its text once.
+struct JobFile {
+  std::string name;                 ///< for messages
+  std::filesystem::path directory;  ///< where names count from that lead nowhere from the working directory
+  std::string text;
+};
+
+/// Keys that every kind of job may have, dotted: for advice.
+std::span<const std::string> general_keys();
+
+/// At most 1 MiB. "-" is standard input; a pipe is read to its end. Throws InputError.
+JobFile read_job_file(const std::filesystem::path& path);
+
+/// Faults of a job that this room cannot see, such as those of its model: "problem (why) suggestion".
+using JobCheck = std::function<std::vector<std::string>(const domain::Job&)>;
+
+/// Reads the job and the pieces it names, applies `overrides` ("dotted.path=value"), expands
 /// `sweep`. One job per combination, named NAME.VALUES; one job called NAME without a sweep. A key on the command
-/// line wins over the sweep's. Throws InputError that lists every problem with file:line:key.
-std::vector<domain::Job> load_jobs(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
+/// line wins over the sweep's. With a `check`, what it finds and faults of tables that only `stats` reads are in the
+/// report, too. Throws InputError that lists every problem with file:line:key.
+std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
+                                   const JobCheck& check = {});
+std::vector<domain::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 
 /// The same for a text that is at hand: no sweep, no pieces, no paths looked up. Reads what `canonical_dump` wrote.
 /// `name` stands in messages. Throws InputError.

@@ -5,7 +5,10 @@
 
 #include "config/Chat.hpp"
 #include "config/Fields.hpp"
+#include "config/IdentityRatings.hpp"
 #include "config/ProbeFormat.hpp"
+#include "config/Ratings.hpp"
+#include "config/Tables.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -113,9 +116,70 @@ void check_model(Fields& fields, const Node* model, const domain::Job& job, base
   }
 }
 
+/// Rows are held against the names of the job, so only where those are known.
+void check_ratings(const Node& root, const domain::Job& job, base::Problems& problems) {
+  const Node* statistics = root.find("statistics");
+  const Node* node = statistics == nullptr ? nullptr : statistics->find("human_ratings");
+  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+  const auto* rating = std::get_if<domain::Rating>(&job.probe);
+  const auto* association = std::get_if<domain::Association>(&job.probe);
+  const std::string path = contexts != nullptr      ? contexts->statistics.human_ratings
+                           : rating != nullptr      ? rating->statistics.human_ratings
+                           : association != nullptr ? association->statistics.human_ratings
+                                                    : "";
+  if (node == nullptr || path.empty()) {
+    return;
+  }
+  const auto place = node->place("statistics.human_ratings");
+  if (!problems.empty()) {
+    base::Problems own;
+    read_table(path, own);
+    for (const auto& line : own.lines()) {
+      problems.add(place, line, "");
+    }
+    return;
+  }
+  try {
+    rating != nullptr ? void(read_identity_ratings(job)) : void(read_ratings(job));
+  } catch (const base::InputError& error) {
+    problems.add(place, error.what(), "");
+  }
+}
+
+void check_whole(const Node& root, const domain::Job& job, const JobCheck& check, base::Problems& problems) {
+  check_ratings(root, job, problems);
+  const Node* model = root.find("model");
+  const Node* path = model != nullptr && model->kind == Node::Kind::map ? model->find("path") : model;
+  if (path == nullptr || job.model.path.empty()) {
+    return;
+  }
+  for (const auto& fault : check(job)) {
+    problems.add(path->place(path == model ? "model" : "model.path"), fault, "");
+  }
+}
+
 }  // namespace
 
-domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems) {
+std::span<const std::string> general_keys() {
+  static const std::vector<std::string> keys = {"name",
+                                                "seed",
+                                                "probe",
+                                                "model",
+                                                "model.path",
+                                                "model.dtype",
+                                                "model.chat",
+                                                "execution.engine",
+                                                "execution.device",
+                                                "execution.threads_per_rank",
+                                                "execution.batch_tokens",
+                                                "execution.contexts_per_block",
+                                                "execution.max_cells",
+                                                "execution.block_limit_s",
+                                                "execution.tensor_parallel"};
+  return keys;
+}
+
+domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
   domain::Job job;
   if (root.kind == Node::Kind::broken) {
     return job;
@@ -159,6 +223,9 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems)
   }
   check_model(fields, model, job, problems);
   fields.finish();
+  if (check && format != nullptr) {
+    check_whole(root, job, check, problems);
+  }
   return job;
 }
 

@@ -1,12 +1,13 @@
 // One job from a checked tree: every key, every invariant, every fault into one report.
 #pragma once
 
+#include "config/JobLoader.hpp"
 #include "config/Pieces.hpp"
 #include "domain/Job.hpp"
 
 namespace stereosweep::config {
 
 /// `root` is the job after overrides, without `sweep`. The result is complete only if `problems` did not grow.
-domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems);
+domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
 
 }  // namespace stereosweep::config

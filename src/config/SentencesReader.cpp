@@ -69,6 +69,9 @@ using TemplateIndex = std::unordered_map<std::string, const domain::Template*>;
 
 void report_unknown_template(const Node& node, const std::string& key, const std::string& label,
                              const TemplateIndex& index, base::Problems& problems) {
+  if (index.empty()) {  // that no template could be read is in the report already
+    return;
+  }
   std::vector<std::string> labels;
   for (const auto& [name, sentence] : index) {
     if (problems.size() < 30) {  // more hints than that are not given

@@ -304,9 +304,10 @@ class CausalReader {
       weights.head = weights.words;
     } else {
       weights.head = reader_.take(name, {specification_.vocabulary, specification_.hidden});
-      if (specification_.tied_head && at::equal(weights.head, weights.words)) {
+      const bool is_doubtful = specification_.tied_head && !weights.head.is_meta();
+      if (is_doubtful && at::equal(weights.head, weights.words)) {
         weights.head = weights.words;
-      } else if (specification_.tied_head) {
+      } else if (is_doubtful) {
         base::log_once(base::LogLevel::warning,
                        reader_.stored().at(name).file + ": " +
                            describe("tensor " + json_quote(name) + " differs from the word embeddings",

@@ -52,6 +52,9 @@ using StoredTensors = std::map<std::string, StoredTensor>;
 /// Throws InputError "name: problem (why)" for everything that the format forbids.
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name);
 
+/// Whether the directory holds weights of any format, also of one that is refused.
+bool has_weights(const base::FileSet& files);
+
 /// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists. The spans
 /// live as long as the owners of `files`' bytes. Throws InputError naming the file, and the tensor where there is one.
 StoredTensors read_stored_tensors(const base::FileSet& files);

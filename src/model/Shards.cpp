@@ -1,6 +1,7 @@
 // A checkpoint's tensors from one file or from the shards that its index lists.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -49,14 +50,22 @@ std::map<std::string, std::string> read_index(const base::SharedBytes& content, 
   return shard_of;
 }
 
-[[noreturn]] void no_weights(const base::FileSet& files) {
+/// The name of a pickle file of weights; "" where there is none.
+std::string find_pickle(const base::FileSet& files) {
   std::error_code ignored;
-  for (const auto* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth"}) {
-    if (std::filesystem::exists(std::filesystem::path(files.directory()) / pickle, ignored)) {
-      throw InputError(describe(files.directory() + "/" + pickle + " is not read",
-                                "a pickle file runs code of whoever wrote it",
-                                "convert to safetensors: model.save_pretrained(..., safe_serialization=True)"));
+  for (const auto* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth"}) {
+    if (std::filesystem::exists(std::filesystem::path(files.directory()) / name, ignored)) {
+      return name;
     }
+  }
+  return "";
+}
+
+[[noreturn]] void no_weights(const base::FileSet& files) {
+  if (const auto pickle = find_pickle(files); !pickle.empty()) {
+    throw InputError(describe(files.directory() + "/" + pickle + " is not read",
+                              "a pickle file runs code of whoever wrote it",
+                              "convert to safetensors: model.save_pretrained(..., safe_serialization=True)"));
   }
   throw InputError(describe(files.directory() + " holds neither " + single_file + " nor " + index_file,
                             "weights are read from safetensors only", "convert to safetensors"));
@@ -69,13 +78,20 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
   for (const auto& [tensor, shard] : shard_of) {
     shards.insert(shard);
   }
+  std::vector<std::string> missing;
+  std::ranges::copy_if(shards, std::back_inserter(missing),
+                       [&](const std::string& shard) { return files.find(shard) == nullptr; });
+  if (!missing.empty()) {  // before any tensor is looked for: it may be listed for one of these
+    throw InputError(
+        place + ": " +
+        describe("it names " + base::counted(missing.size(), "shard") + " that " +
+                     (missing.size() == 1 ? "is" : "are") + " not in the directory: " + base::join(missing, ", "),
+                 std::to_string(shards.size() - missing.size()) + " of " + std::to_string(shards.size()) + " are there",
+                 "Fetch the checkpoint again."));
+  }
   StoredTensors all;
   for (const auto& shard : shards) {
-    const auto* content = files.find(shard);
-    if (content == nullptr) {
-      throw InputError(place + ": " + describe("the shard " + shard + " is missing", "weight_map lists it"));
-    }
-    for (auto& [tensor, stored] : parse_safetensors(*content, files.directory() + "/" + shard)) {
+    for (auto& [tensor, stored] : parse_safetensors(files.at(shard), files.directory() + "/" + shard)) {
       const auto listed = shard_of.find(tensor);
       if (const auto other = all.find(tensor); other != all.end()) {
         throw InputError(stored.file + ": " +
@@ -100,6 +116,11 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
 }
 
 }  // namespace
+
+bool has_weights(const base::FileSet& files) {
+  const auto is_weights = [](const auto& row) { return base::is_weight_file(row.first) || row.first == index_file; };
+  return std::ranges::any_of(files.files(), is_weights) || !find_pickle(files).empty();
+}
 
 StoredTensors read_stored_tensors(const base::FileSet& files) {
   if (const auto* single = files.find(single_file); single != nullptr) {

@@ -131,12 +131,16 @@ at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<
   const auto& stored = find(name);
   taken_.insert(name);
   checked_.insert(name);
+  if (options_.device().is_meta()) {
+    torch_type(stored, name);  // refuses what is no weight
+    return at::empty(stored.shape, options_.dtype(type));
+  }
   return converted(stored, name, type).to(options_.device());
 }
 
 void TensorReader::check_rest() const {
   for (const auto& [name, stored] : stored_) {
-    if (!checked_.contains(name) && is_floating(stored.type)) {
+    if (!checked_.contains(name) && is_floating(stored.type) && !options_.device().is_meta()) {
       converted(stored, name, at::kFloat);
     }
   }

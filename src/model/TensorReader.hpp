@@ -23,7 +23,8 @@ class TensorReader {
   const std::string& place() const { return place_; }
   const at::TensorOptions& options() const { return options_; }
 
-  /// The tensor in the model's dtype on its device. Throws InputError naming file and tensor where it is missing, has
+  /// The tensor in the model's dtype on its device; on torch's device `meta` its shape alone, and no number is read.
+  /// Throws InputError naming file and tensor where it is missing, has
   /// another shape, is not floating, or holds NaN or infinity (after conversion).
   at::Tensor take(const std::string& name, std::initializer_list<std::int64_t> shape);
   /// The same in another dtype.

@@ -15,6 +15,7 @@
 #include "run/Environment.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/MemoryCheck.hpp"
+#include "run/ModelCheck.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -22,11 +23,6 @@ namespace {
 using parallel::coordinated;
 
 const domain::Contexts* contexts_of(const domain::Job& job) { return std::get_if<domain::Contexts>(&job.probe); }
-
-bool needs_model(const domain::Job& job) {
-  const auto* contexts = contexts_of(job);
-  return contexts == nullptr || contexts->needs_model();
-}
 
 std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& root) {
   try {

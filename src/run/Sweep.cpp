@@ -11,12 +11,11 @@
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "corpus/Files.hpp"
-#include "model/CausalSpecification.hpp"
-#include "model/CheckpointConfig.hpp"
 #include "model/Safetensors.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "probe/MakeProbe.hpp"
 #include "run/MemoryCheck.hpp"
+#include "run/ModelCheck.hpp"
 #include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -59,15 +58,14 @@ class JobCheck {
     if (!std::holds_alternative<domain::Contexts>(job.probe)) {
       probe::make_probe(job, tokenizer);
     }
-    if (is_fake(job) || base::is_elmo(files)) {
+    if (is_fake(job)) {
       return;
     }
-    if (model::is_causal(files)) {
-      model::read_causal_specification(files);
-    } else {
-      model::read_config(files);
+    require_fitting(job, files);
+    if (base::is_elmo(files)) {
+      return;
     }
-    model::read_stored_tensors(files);
+    model::read_stored_tensors(files);  // weights that are not there
     const bool on_gpu = job.execution.device != domain::Device::cpu && parallel::count_gpus() > 0;
     if (!on_gpu) {  // what is free on a GPU is known once it is bound
       NodeMemory memory;
@@ -138,9 +136,10 @@ void check_all(const RunRequest& request, int node_ranks, const std::vector<doma
 
 PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   const auto file = fs::is_directory(request.job) ? request.job / "job.resolved.yaml" : request.job;
-  const auto jobs = config::load_jobs(file, request.overrides);
+  const auto source = config::read_job_file(file);
+  const auto jobs = config::load_jobs(source, request.overrides);
   PlannedJobs planned;
-  planned.text = base::read_file(file);
+  planned.text = source.text;
   for (const auto& job : jobs) {
     planned.jobs.push_back({config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""});
   }

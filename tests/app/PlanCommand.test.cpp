@@ -1,4 +1,4 @@
-// `plan` from a job file to its report, on a model directory whose weights cannot be read.
+// `plan` from a job file to its report, on a model directory without weights.
 #include "app/PlanCommand.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,6 @@ class PlanCommandTest : public ::testing::Test {
     write("tokenizer_config.json", R"({"mask_token": "[MASK]"})");
     write("config.json", R"({"model_type": "bert", "vocab_size": 100, "hidden_size": 8, "intermediate_size": 16,
       "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 9, "type_vocab_size": 2})");
-    write("model.safetensors", "these are no weights");
     std::string text = job_text;
     text.replace(text.find("MODEL"), 5, directory_.string());
     write("job.yaml", text);

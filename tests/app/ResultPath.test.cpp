@@ -42,6 +42,13 @@ TEST_F(ResultPath, FindsTheOneResult) {
   EXPECT_THAT(refusal(folder), HasSubstr("more than one result file"));
 }
 
+TEST_F(ResultPath, AJobIsNoResult) {
+  write("job.yaml");
+  EXPECT_THAT(refusal(folder / "job.yaml"), HasSubstr("is a job (what its run left is read here) Give its run "
+                                                      "directory: results/NAME"));
+  EXPECT_THAT(refusal(folder / "job.resolved.yaml"), HasSubstr("Give its run directory: " + folder.string() + "."));
+}
+
 TEST_F(ResultPath, ARunThatIsNotExportedIsNoFolderOfRuns) {
   write("status.json");
   write("older/status.json");

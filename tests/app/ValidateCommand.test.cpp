@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -81,6 +82,92 @@ TEST(ValidateCommand, a_model_that_is_elsewhere_is_a_note) {
       run_program("validate " + (source / "jobs/00_smoke.yaml").string() + " model.path=/no/such/model");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.output, HasSubstr("note: the model '/no/such/model' is not on this machine"));
+}
+
+const std::string planted = "model.path=" + (source / "tests/models/planted").string();
+const std::string planted_causal = "model.path=" + (source / "tests/models/planted_causal").string();
+
+/// With `model` in place of the job's.
+Outcome validate(const std::string& job, const std::string& model) {
+  return run_program("validate " + (source / "jobs" / job).string() + " " + model);
+}
+
+TEST(ValidateCommand, a_model_of_the_wrong_kind_is_refused) {
+  const auto fill = validate("10_planted.yaml", planted_causal);
+  EXPECT_EQ(fill.exit_code, 2);
+  EXPECT_THAT(fill.output, HasSubstr("command line:model.path: "));
+  EXPECT_THAT(fill.output, HasSubstr("is a causal model (GPT-2, LLaMA, ...) (the probe 'association' asks a masked "
+                                     "model (BERT, RoBERTa))"));
+  for (const auto* job : {"40_winoidentity.yaml", "50_ratings.yaml"}) {
+    const auto outcome = validate(job, planted);
+    EXPECT_EQ(outcome.exit_code, 2) << job;
+    EXPECT_THAT(outcome.output, HasSubstr("is a masked model (BERT, RoBERTa)")) << job;
+  }
+  EXPECT_EQ(validate("10_planted.yaml", planted).exit_code, 0);
+  EXPECT_EQ(run_program("plan " + (source / "jobs/10_planted.yaml").string() + " " + planted_causal).exit_code, 2);
+}
+
+TEST(ValidateCommand, a_checkpoint_that_cannot_be_read_is_refused) {
+  const testing::TemporaryDirectory folder;
+  const auto refill = [&](const std::string& config) {
+    std::filesystem::remove_all(folder / "model");
+    std::filesystem::copy(source / "tests/models/letters", folder / "model");
+    if (!config.empty()) {
+      std::ofstream(folder / "model/config.json") << config;
+    }
+  };
+  const auto refusal = [&] {
+    const auto outcome = validate("10_planted.yaml", "model.path=" + (folder / "model").string());
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+    return outcome.output;
+  };
+  refill("{\"model_type\": \"t5\"}");
+  EXPECT_THAT(refusal(),
+              ::testing::AllOf(HasSubstr("\"t5\" is not supported"), HasSubstr("bert, roberta"), HasSubstr("llama")));
+  refill("");
+  EXPECT_EQ(validate("10_planted.yaml", "model.path=" + (folder / "model").string()).exit_code, 0);
+  std::ofstream(folder / "model/pytorch_model.bin") << "x";
+  EXPECT_THAT(refusal(), HasSubstr("pytorch_model.bin is not read (a pickle file runs code of whoever wrote it)"));
+  refill("");
+  std::ofstream(folder / "model/model.safetensors.index.json")
+      << R"({"weight_map": {"a": "model-00001-of-00002.safetensors"}})";
+  EXPECT_THAT(refusal(), HasSubstr("model.safetensors.index.json: it names 1 shard that is not in the directory: "
+                                   "model-00001-of-00002.safetensors"));
+}
+
+TEST(ValidateCommand, a_model_without_weights_is_a_note) {
+  const auto outcome = validate("10_planted.yaml", "model.path=" + (source / "tests/models/letters").string());
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("has no weights on this machine; run will need config.json, the tokenizer and "
+                                        "model.safetensors of a masked model"));
+}
+
+TEST(ValidateCommand, ratings_that_are_not_there_are_refused_with_the_rest) {
+  const auto outcome = validate("10_planted.yaml", planted_causal + " statistics.human_ratings=nobody.tsv seed=x");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("statistics.human_ratings: nobody.tsv: the table cannot be read"));
+  EXPECT_THAT(outcome.output, HasSubstr("command line:seed: "));
+  EXPECT_THAT(outcome.output, HasSubstr("is a causal model"));
+}
+
+TEST(ValidateCommand, a_job_comes_through_a_pipe) {
+  const auto job = (source / "jobs/00_smoke.yaml").string();
+  const auto models = "model.path=" + (source / "tests/models/letters").string();
+  const std::string configs = "STEREOSWEEP_CONFIGS=" + (source / "configs").string() + " ";
+  for (const std::string name : {"-", "/dev/stdin"}) {
+    const std::string command =
+        "cat " + job + " | " + configs + STEREOSWEEP_PROGRAM + " validate " + name + " " + models;
+    EXPECT_EQ(WEXITSTATUS(std::system((command + " > /dev/null").c_str())), 0) << command;
+  }
+}
+
+TEST(ValidateCommand, keys_with_dashes_are_told_apart_from_options) {
+  const auto job = (source / "jobs/00_smoke.yaml").string();
+  const auto said = [&](const std::string& rest) { return run_program("validate " + job + " " + rest).output; };
+  EXPECT_THAT(said("--dtype float16"), HasSubstr("Write model.dtype=float16."));
+  EXPECT_THAT(said("--batch-tokens=9"), HasSubstr("Write execution.batch_tokens=9."));
+  EXPECT_THAT(said("--helq"), HasSubstr("did you mean 'help'?"));
+  EXPECT_THAT(said("model.dtype float16"), HasSubstr("Write model.dtype=float16."));
 }
 
 TEST(ValidateCommand, names_what_a_contexts_job_will_miss) {

@@ -1,8 +1,10 @@
 #include "config/JobLoader.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "JobText.hpp"
 
@@ -99,8 +101,110 @@ TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
   EXPECT_THAT(report, HasSubstr("command line:execution.batch_tokens: a whole number"));
   EXPECT_THAT(report, AllOf(HasSubstr("command line:modl: unknown key"), HasSubstr("did you mean 'model'?")));
   EXPECT_THAT(report, HasSubstr("command line:name.first: 'first' cannot be set"));
-  EXPECT_THAT(report, HasSubstr("command line:=3: no override"));
-  EXPECT_THAT(report, HasSubstr("command line:seed: no override"));
+  EXPECT_THAT(report, HasSubstr("command line:=3: no key stands before the '='"));
+  EXPECT_THAT(report, HasSubstr("command line:seed: no '=' (a key of the job is set as key=value) Write seed=VALUE."));
+}
+
+TEST(JobLoader, slips_of_the_command_line_get_their_own_advice) {
+  const JobFolder folder;
+  const auto apart = folder.complaint(small_job, {"model.dtype", "bfloat16", "seed=1"});
+  EXPECT_THAT(apart, HasSubstr("Write model.dtype=bfloat16."));
+  EXPECT_THAT(apart, Not(HasSubstr("bfloat16:")));
+  EXPECT_THAT(folder.complaint(small_job, {"name="}), HasSubstr("Write name=VALUE, or leave it out."));
+  for (const auto& [value, meant] : {std::pair("fp16", "float16"),
+                                     {"bf16", "bfloat16"},
+                                     {"half", "float16"},
+                                     {"float", "float32"},
+                                     {"bfloat61", "bfloat16"}}) {
+    EXPECT_THAT(folder.complaint(small_job, {std::string("model.dtype=") + value}),
+                HasSubstr(std::string("did you mean '") + meant + "'?"));
+  }
+  EXPECT_THAT(folder.complaint(with(small_job, "model:", "modle:")), HasSubstr("did you mean 'model'?"));
+  EXPECT_THAT(folder.complaint(small_job, {"model.dtpye=float32"}), HasSubstr("did you mean 'dtype'?"));
+}
+
+TEST(JobLoader, every_general_key_is_known) {
+  const JobFolder folder;
+  for (const auto& key : general_keys()) {
+    EXPECT_THAT(folder.complaint(small_job, {key + "=!"}), Not(HasSubstr("unknown key"))) << key;
+  }
+}
+
+TEST(JobLoader, a_missing_piece_is_the_only_fault_that_is_told) {
+  const JobFolder folder;
+  const std::string text =
+      "schema: stereosweep/1\nname: n\nmodel: m\nprobe: association\naxes:\n  groups: {file: nobody, only: [a, b]}\n"
+      "  intersections: {pairs: [[a, b]], domains: [[x, y]], exclusions: [[b, a]]}\n  traits: [[weak, strong]]\n"
+      "  templates: nothing\n  rephrasings: [{label: r, wrapper: '{prompt}', alternatives: {t: '{group} {trait}'}}]\n"
+      "statistics: {templates: [t]}\n";
+  const auto report = folder.complaint(text);
+  EXPECT_THAT(report, AllOf(HasSubstr("no piece 'nobody'"), HasSubstr("no piece 'nothing'")));
+  EXPECT_EQ(base::count_of(report, "\n"), 2u) << report;
+}
+
+TEST(JobLoader, short_forms_are_taken_or_refused_with_the_full_form) {
+  const JobFolder folder;
+  EXPECT_THAT(folder.complaint(small_job + "measures: ilps\n"), HasSubstr("a list is expected (here stands the word "
+                                                                          "'ilps') Write [ilps]."));
+  EXPECT_THAT(folder.complaint(with(small_job, "[[weak, strong]]", "[weak]")),
+              HasSubstr("Write [weak, strong], or {left: [weak, timid], right: [strong, bold]}."));
+  EXPECT_THAT(folder.complaint(with(small_job, "{domains: all}", "{pairs: [women]}")),
+              HasSubstr("Write [one, other]."));
+  EXPECT_THAT(folder.complaint(with(small_job, "\"{group} are {trait}.\"", "{trait}")),
+              HasSubstr("Put a text that begins with '{' in quotes."));
+  const std::string rating =
+      "schema: stereosweep/1\nname: n\nmodel: {path: m, chat: none}\nprobe: rating\naxes:\n"
+      "  identities: [{marker: old, definition: 'Old {people}.'}]\n"
+      "  rated_traits: [{label: warm, dimension: warmth, definition: w}]\n"
+      "  rating_questions: ['How {trait} are {identity}?']\n";
+  EXPECT_EQ(folder.load(rating).front().rating().questions.front().label, "How {trait} are {identity}?");
+  EXPECT_THAT(folder.complaint(rating, {"axes.identities=[old]", "axes.rated_traits=[warm]"}),
+              AllOf(HasSubstr("Write {marker: old, definition: "), HasSubstr("Write {label: friendly, dimension: ")));
+}
+
+TEST(JobLoader, what_is_english_is_said_beside_other_sentences) {
+  const JobFolder folder;
+  const auto said = [&](const std::string& sentence, const std::vector<std::string>& overrides = {}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(folder.complaint(with(small_job, "{group} are {trait}.", sentence), overrides), "");
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said("{group} are {trait}."), IsEmpty());
+  EXPECT_THAT(said("{a group} is {trait}."), IsEmpty());
+  EXPECT_THAT(said("The {group} I know seem {trait}."), IsEmpty());
+  EXPECT_THAT(said("Alle {group} sind {trait}."),
+              AllOf(HasSubstr("the English 'person' and 'people'"), Not(HasSubstr("'a' or 'an'"))));
+  EXPECT_THAT(said("Een {group} is {trait}.", {"priors={word: [persoon, mensen]}"}), IsEmpty());
+  EXPECT_THAT(said("Immer ist {a group} {trait}."), HasSubstr("the English 'a' or 'an'"));
+  EXPECT_THAT(said("Все {group} {trait}."), HasSubstr("the English 'person'"));
+}
+
+TEST(JobLoader, a_check_reports_with_the_rest_at_the_model) {
+  const JobFolder folder;
+  const auto path = folder.write(
+      "jobs/job.yaml", with(small_job, "name: small", "name: ../small") + "statistics: {human_ratings: nobody.tsv}\n");
+  const auto check = [](const domain::Job& job) { return std::vector<std::string>{job.model.path + " is bad (so)"}; };
+  try {
+    load_jobs(read_job_file(path), {}, check);
+    FAIL() << "nothing was refused";
+  } catch (const base::InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("job.yaml:2:name: "), HasSubstr("job.yaml:3:model.path: nowhere is bad"),
+                                    HasSubstr("job.yaml:15:statistics.human_ratings: nobody.tsv: the table cannot be "
+                                              "read")));
+  }
+  EXPECT_EQ(load_jobs(folder.write("jobs/job.yaml", small_job + "statistics: {human_ratings: nobody.tsv}\n")).size(),
+            1u);
+}
+
+TEST(JobLoader, a_pipe_is_read_to_its_end) {
+  const JobFolder folder;
+  const auto pipe = folder.write("jobs/job.yaml", "").parent_path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << small_job; });
+  const auto file = read_job_file(pipe);
+  writer.join();
+  EXPECT_EQ(file.text, small_job);
+  EXPECT_EQ(load_jobs(file).front().name, "small");
 }
 
 TEST(JobLoader, sweep_is_the_product_in_order_and_names_differ) {

@@ -185,7 +185,10 @@ TEST(Shards, AreReadThroughTheIndex) {
   EXPECT_THAT(refusal_of(R"({"a":"one.safetensors","b":"two.safetensors","c":"two.safetensors"})"),
               HasSubstr("dir/two.safetensors: tensor \"c\" is missing"));
   EXPECT_THAT(refusal_of(R"({"a":"one.safetensors","b":"three.safetensors"})"),
-              HasSubstr("three.safetensors is missing"));
+              HasSubstr("dir/model.safetensors.index.json: it names 1 shard that is not in the directory: "
+                        "three.safetensors (1 of 2 are there)"));
+  EXPECT_THAT(refusal_of(R"({"a":"three.safetensors","b":"two.safetensors","c":"one.safetensors"})"),
+              HasSubstr("not in the directory: three.safetensors"));
   EXPECT_THAT(refusal_of(R"({"a":"two.safetensors","b":"two.safetensors"})"), HasSubstr("tensor \"a\" is missing"));
   EXPECT_THAT(refusal_of(R"({"a":"one.safetensors","c":"two.safetensors"})"), HasSubstr("\"b\" is not listed"));
   for (const auto* name : {"../one.safetensors", "/one.safetensors", "sub/one.safetensors", "one.bin", ".safetensors",

@@ -1,0 +1,147 @@
+#include "run/ModelCheck.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "engine/EngineFactory.hpp"
+#include "model/CheckpointOutline.hpp"
+#include "model/TensorSlice.hpp"
+#include "probe/VectorsProbe.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+using Kind = model::CheckpointOutline::Kind;
+
+/// What the probe asks for; nothing: the vectors that every kind of model has.
+std::optional<Kind> wanted_kind(const domain::Job& job) {
+  if (std::holds_alternative<domain::Contexts>(job.probe)) {
+    return std::nullopt;
+  }
+  return std::holds_alternative<domain::Association>(job.probe) ? Kind::masked : Kind::causal;
+}
+
+std::string text_of(Kind kind) {
+  return kind == Kind::masked   ? "a masked model (BERT, RoBERTa)"
+         : kind == Kind::causal ? "a causal model (GPT-2, LLaMA, ...)"
+                                : "an ELMo model";
+}
+
+std::string needed_files(const domain::Job& job) {
+  const auto kind = wanted_kind(job);
+  return "config.json, the tokenizer and model.safetensors of " + (kind ? text_of(*kind) : "a model");
+}
+
+/// `problem` is refused with the reason.
+void require(bool holds, const std::string& problem, const std::string& why, const std::string& suggestion = "") {
+  if (!holds) {
+    throw base::InputError(base::describe(problem, why, suggestion));
+  }
+}
+
+void check_kind(const domain::Job& job, const model::CheckpointOutline& outline) {
+  const auto wanted = wanted_kind(job);
+  const auto probe = "the probe '" + job.probe_name() + "'";
+  if (wanted && outline.kind != *wanted) {
+    throw base::InputError(base::describe("'" + job.model.path + "' is " + text_of(outline.kind),
+                                          probe + " asks " + text_of(*wanted), "Name another model."));
+  }
+  require(!wanted || outline.has_head, "'" + job.model.path + "' has no head that predicts words",
+          probe + " asks for probabilities of words",
+          "Take a checkpoint that was saved with its language-model head, such as the *ForMaskedLM ones.");
+}
+
+/// Throws InputError as the first step of a run that cannot go on would.
+void check_files(const domain::Job& job, const base::FileSet& files, const model::CheckpointOutline& outline) {
+  check_kind(job, outline);
+  const auto slices = job.execution.tensor_parallel;
+  if (outline.kind == Kind::causal) {
+    model::slice_of(model::read_causal_specification(files), {0, slices});
+  } else {
+    require(slices == 1, "execution.tensor_parallel with " + text_of(outline.kind),
+            "only causal models are cut into slices", "Set tensor_parallel: 1.");
+  }
+  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
+    engine::vector_width(job.execution.engine, files, probe::asked_of(*contexts));
+  }
+}
+
+ModelReport examine_directory(const domain::Job& job) {
+  ModelReport report;
+  const auto attempt = [&](auto action) {
+    try {
+      action();
+    } catch (const base::InputError& error) {
+      report.faults.emplace_back(error.what());
+    } catch (const base::Error& error) {  // of this machine, such as its limit of memory
+      report.notes.push_back("the model '" + job.model.path + "' could not be looked at: " + error.what());
+    }
+  };
+  attempt([&] {
+    const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
+    std::optional<model::CheckpointOutline> outline;
+    if (job.execution.engine != domain::EngineKind::fake) {
+      attempt([&] {
+        outline = model::read_outline(files);
+        check_files(job, files, *outline);
+      });
+    }
+    const bool holds_less = outline && !outline->has_weights;
+    const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+    if (holds_less) {
+      report.notes.push_back("the model '" + job.model.path + "' has no weights on this machine; run will need " +
+                             needed_files(job));
+    }
+    if (holds_less && std::ranges::none_of(names, [&](const char* name) { return files.find(name) != nullptr; })) {
+      return;
+    }
+    attempt([&] {
+      const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+      require(wanted_kind(job) != Kind::masked || tokenizer.mask_id().has_value(),
+              "the tokenizer of '" + job.model.path + "' has no mask token",
+              "the probe '" + job.probe_name() + "' asks what stands at masks");
+    });
+  });
+  return report;
+}
+
+}  // namespace
+
+bool needs_model(const domain::Job& job) {
+  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
+  return contexts == nullptr || contexts->needs_model();
+}
+
+void require_fitting(const domain::Job& job, const base::FileSet& files) {
+  check_files(job, files, model::read_outline(files));
+}
+
+const ModelReport& ModelCheck::examine(const domain::Job& job) {
+  std::string key = job.probe_name() + " " + std::to_string(job.execution.tensor_parallel) + " " +
+                    std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.path;
+  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
+    const auto asked = probe::asked_of(*contexts);
+    key = std::to_string(asked.layer) + " " + std::to_string(static_cast<int>(asked.source)) + " " + key;
+  }
+  auto found = known_.find(key);
+  if (found == known_.end()) {
+    ModelReport report;
+    std::error_code ignored;
+    if (needs_model(job) && !job.model.path.empty()) {
+      if (std::filesystem::exists(job.model.path, ignored)) {
+        report = examine_directory(job);
+      } else {
+        report.notes.push_back("the model '" + job.model.path + "' is not on this machine; run will need " +
+                               needed_files(job));
+      }
+    }
+    found = known_.emplace(std::move(key), std::move(report)).first;
+  }
+  return found->second;
+}
+
+}  // namespace stereosweep::run
