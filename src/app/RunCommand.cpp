@@ -10,10 +10,12 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Profile.hpp"
+#include "base/Text.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/Heartbeat.hpp"
 #include "parallel/MpiSession.hpp"
 #include "run/EarlyEnds.hpp"
+#include "run/Environment.hpp"
 #include "run/Run.hpp"
 #include "run/Scorer.hpp"
 
@@ -55,6 +57,18 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
   return request;
 }
 
+/// srun without PMIx starts as many runs of one rank as there are tasks, all for one directory.
+void refuse_rivals() {
+  const auto tasks = base::parse_integer(run::text_from_environment("SLURM_STEP_NUM_TASKS")).value_or(1);
+  if (tasks > 1 && !parallel::launched_as_rank()) {
+    throw base::InputError(
+        base::describe("srun has started " + std::to_string(tasks) + " runs of one rank each",
+                       "without PMIx its tasks do not know of each other",
+                       "start them by srun --mpi=pmix, or by mpirun; where each task is to have a job of its own: "
+                       "env -u SLURM_STEP_NUM_TASKS stereosweep run ..."));
+  }
+}
+
 /// Other ranks wait for this one, which cannot go on: all end, with the cause in this rank's log.
 [[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code, parallel::Heartbeat* heartbeat) {
   base::log(base::LogLevel::error, error.what());
@@ -67,6 +81,7 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
 /// `heartbeat` outlives MPI, so that a rank that hangs in MPI's end is noticed, too.
 int execute(const run::RunRequest& request, run::SignalWatcher& signals,
             std::unique_ptr<parallel::Heartbeat>& heartbeat) {
+  signals.set_action(run::leave_before_start);
   const parallel::MpiSession session;
   const auto& world = session.world();
   try {
@@ -95,6 +110,7 @@ int run_command(const Arguments& arguments) {
   if (!request) {
     return static_cast<int>(base::ExitCode::done);
   }
+  refuse_rivals();
   run::SignalWatcher signals;
   std::unique_ptr<parallel::Heartbeat> heartbeat;
   const int code = execute(*request, signals, heartbeat);

@@ -2,9 +2,15 @@
 
 #include <signal.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
@@ -19,15 +25,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the writer of the status has certainly ended without saying so. Its number may meanwhile be another
-/// process's: then the lock tells.
-bool died(const run::ReadStatus& read, const fs::path& directory) {
-  const auto& state = read.status.state;
-  if (state == "done" || state == "stopped" || state == "failed" || read.host != parallel::host_name()) {
-    return false;
-  }
+/// A run that goes on writes every few seconds while blocks are scored.
+constexpr std::chrono::minutes longest_silence{5};
+
+/// Of this machine: the writer of the status has certainly ended. Its number may meanwhile be another process's: then
+/// the lock tells.
+bool died_here(const run::ReadStatus& read, const fs::path& directory) {
   const bool gone = ::kill(static_cast<pid_t>(read.process), 0) != 0 && errno == ESRCH;
   return gone || run::is_held(directory) == false;
+}
+
+/// "RUNNING", "PENDING", ...; "" for a job that Slurm has forgotten; nothing where Slurm does not answer.
+std::optional<std::string> state_in_slurm(const std::string& job) {
+  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  const auto line = "timeout 10 squeue --noheader --states=all --format=%T --jobs=" + job + " 2>&1";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
+  std::array<char, 200> text{};
+  const bool any = pipe && std::fgets(text.data(), text.size(), pipe.get()) != nullptr;
+  const std::string answer(base::trim(any ? text.data() : ""));
+  if (answer.find("Invalid job id") != std::string::npos) {
+    return "";
+  }
+  const bool is_state = !answer.empty() && answer.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string::npos;
+  return is_state ? std::optional(answer) : std::nullopt;
+}
+
+std::chrono::seconds age_of(const std::string& utc) {
+  std::tm time{};
+  if (::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) == nullptr) {
+    return std::chrono::seconds(0);
+  }
+  return std::chrono::seconds(std::time(nullptr) - ::timegm(&time));
+}
+
+/// What a state hides whose writer has ended without a word; empty if all is as it says.
+std::string remark(const run::ReadStatus& read, const fs::path& directory) {
+  const auto& state = read.status.state;
+  if (state == "done" || state == "stopped" || state == "failed" || state == "lost") {
+    return "";
+  }
+  constexpr const char* advice = ": run the same command again";
+  if (read.host == parallel::host_name()) {
+    return died_here(read, directory) ? ", but process " + std::to_string(read.process) + " is gone (killed)" + advice
+                                      : "";
+  }
+  if (const auto slurm = state_in_slurm(read.slurm_job)) {
+    if (*slurm == "PENDING") {
+      return ", but Slurm job " + read.slurm_job + " waits to be started again";
+    }
+    if (*slurm != "RUNNING" && *slurm != "COMPLETING" && *slurm != "SUSPENDED") {
+      return ", but Slurm job " + read.slurm_job + " has ended (" + (slurm->empty() ? "forgotten by Slurm" : *slurm) +
+             ")" + advice;
+    }
+  }
+  if (const auto age = age_of(read.updated); age > longest_silence) {
+    const auto minutes = static_cast<std::uint64_t>(age / std::chrono::minutes(1));
+    return ", but nothing was written for " + base::counted(minutes, "minute") +
+           (state == "running" || state == "stopping" ? ": probably killed" : ": perhaps killed") +
+           "; if it is gone from " + read.host + ", run the same command again";
+  }
+  return "";
 }
 
 std::string journal_line(const fs::path& directory) {
@@ -60,11 +119,7 @@ int status_command(const Arguments& arguments) {
     throw base::InputError(base::describe("no run in " + arguments[0], "it holds no status.json"));
   }
   const auto& status = read->status;
-  std::cout << "run      " << status.name << '\n' << "state    " << status.state;
-  if (died(*read, arguments[0])) {
-    std::cout << ", but process " << read->process << " is gone (killed): run the same command again";
-  }
-  std::cout << '\n';
+  std::cout << "run      " << status.name << '\n' << "state    " << status.state << remark(*read, arguments[0]) << '\n';
   if (!status.cause.empty()) {
     std::cout << "cause    " << status.cause << '\n';
   }

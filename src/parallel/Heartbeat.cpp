@@ -25,7 +25,8 @@ constexpr std::size_t longest_text = 1200;  // what a network carries in one pie
 constexpr Seconds longest_interval{10};
 constexpr Seconds longest_pause{0.05};  ///< between two goodbyes
 constexpr Seconds time_to_reach{3};
-constexpr int copies = 3;  ///< of letters that are not repeated
+constexpr Seconds time_to_answer{0.8};  ///< mpirun kills 1 s after the TERM that makes rank zero ask
+constexpr int copies = 3;               ///< of letters that are not repeated
 
 Seconds interval_for(const HeartbeatLimits& limits) {
   return std::min({limits.others / 8, limits.rank_zero / 8, longest_interval});
@@ -48,7 +49,7 @@ HeartbeatGroup decode_group(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-enum class Heartbeat::Kind : std::uint8_t { beat = 1, goodbye, last_words, gave_up, answer, all_left, stop };
+enum class Heartbeat::Kind : std::uint8_t { beat = 1, goodbye, last_words, gave_up, answer, all_left, stop, ask };
 
 struct Heartbeat::Peer {
   std::optional<Clock::time_point> heard;  ///< nothing: never, and then it is not watched
@@ -56,6 +57,7 @@ struct Heartbeat::Peer {
   RankProcess process;
   bool visible = false;  ///< its process is one of this machine's
   bool left = false;
+  bool answered = false;  ///< since rank zero asked
   std::optional<EarlyEnd> last_words;
 };
 
@@ -257,6 +259,9 @@ void Heartbeat::take(const Letter& letter, const Endpoint& sender) {
     peers_[0].heard = Clock::now();
     told_to_stop_ = told_to_stop_ || letter.kind == Kind::stop;
     all_left_ = all_left_ || letter.kind == Kind::all_left;
+    if (letter.kind == Kind::ask) {
+      send_to_zero(Kind::beat);
+    }
     changed_.notify_all();
     return;
   }
@@ -270,10 +275,11 @@ void Heartbeat::take(const Letter& letter, const Endpoint& sender) {
   }
   peer.heard = Clock::now();
   peer.endpoint = sender;
+  peer.answered = true;
+  changed_.notify_all();
   switch (letter.kind) {
     case Kind::goodbye:
       peer.left = true;
-      changed_.notify_all();
       break;
     case Kind::last_words:
       peer.last_words = EarlyEnd{static_cast<base::ExitCode>(letter.status),
@@ -360,8 +366,38 @@ void Heartbeat::say_last_words(const EarlyEnd& end) {
   }
 }
 
+std::vector<std::size_t> Heartbeat::ask_all(std::unique_lock<std::mutex>& lock) {
+  const auto start = Clock::now();
+  std::vector<std::size_t> silent;
+  for (auto& peer : peers_) {
+    peer.answered = false;
+  }
+  while (true) {
+    read_letters();
+    silent.clear();
+    for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+      const auto& peer = peers_[rank];
+      if (peer.heard && !peer.left && !peer.last_words && !peer.answered) {
+        silent.push_back(rank);
+      }
+    }
+    if (silent.empty() || Clock::now() - start > time_to_answer) {
+      return silent;
+    }
+    for (const auto rank : silent) {
+      send(Kind::ask, peers_[rank].endpoint);
+    }
+    changed_.wait_for(lock, longest_pause);
+  }
+}
+
+std::vector<std::size_t> Heartbeat::find_silent_ranks() {
+  std::unique_lock lock(mutex_);
+  return rank_ > 0 ? std::vector<std::size_t>() : ask_all(lock);
+}
+
 std::optional<EarlyEnd> Heartbeat::find_early_end() {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (rank_ > 0) {
     return std::nullopt;
   }
@@ -371,24 +407,36 @@ std::optional<EarlyEnd> Heartbeat::find_early_end() {
   }
   read_letters();  // only now: whoever is gone had said its last words before
   if (!gave_up_.empty()) {
-    return EarlyEnd{base::ExitCode::error, gave_up_};
+    return EarlyEnd{base::ExitCode::error, gave_up_, true};
   }
   const EarlyEnd* words = nullptr;
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
     const auto& peer = peers_[rank];
     if (gone[rank] && !peer.left && !peer.last_words) {
-      return EarlyEnd{base::ExitCode::error, death_of(rank)};
+      return EarlyEnd{base::ExitCode::error, death_of(rank), true};
     }
     if (peer.last_words && (words == nullptr || words->exit_code == base::ExitCode::resume)) {
       words = &*peer.last_words;
     }
   }
+  if (words == nullptr || words->exit_code == base::ExitCode::resume) {
+    for (const auto rank : ask_all(lock)) {
+      if (!peers_[rank].visible) {
+        return EarlyEnd{
+            base::ExitCode::error,
+            base::describe(name_of(rank) + " is lost",
+                           "it answers no more: it crashed or was killed, perhaps for want of memory, or its "
+                           "node is gone"),
+            true};
+      }
+    }
+  }
   return words == nullptr ? std::nullopt : std::optional(*words);
 }
 
-bool Heartbeat::sees_all() const {
+bool Heartbeat::hears_all() const {
   const std::lock_guard lock(mutex_);
-  return std::all_of(peers_.begin() + 1, peers_.end(), [](const Peer& peer) { return peer.visible; });
+  return std::all_of(peers_.begin() + 1, peers_.end(), [](const Peer& peer) { return peer.heard.has_value(); });
 }
 
 std::unique_ptr<Heartbeat> start_heartbeat(const Communicator& world, HeartbeatLimits limits) {

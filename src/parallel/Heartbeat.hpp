@@ -1,7 +1,7 @@
 // Signs of life of all ranks, from a thread and over a socket of their own: whatever the main threads do, in MPI or
 // not, and however long it takes, a rank that is stopped or whose node is gone is noticed.
 //   rank -> rank 0   beat   goodbye   last words {status, text}   gave up {text}
-//   rank 0 -> rank   answer   all left   stop
+//   rank 0 -> rank   answer   ask   all left   stop
 #pragma once
 
 #include <array>
@@ -42,6 +42,7 @@ struct HeartbeatGroup {
 struct EarlyEnd {
   base::ExitCode exit_code = base::ExitCode::error;
   std::string cause;
+  bool lost = false;  ///< it said nothing itself: it died or hangs
   bool operator==(const EarlyEnd&) const = default;
 };
 
@@ -71,10 +72,13 @@ class Heartbeat {
   /// Tells rank zero why this rank is about to end without the others. Safe in any thread.
   void say_last_words(const EarlyEnd& end);
   /// Rank zero: who has ended, where that can be told; asked when a signal has come, because launchers send one to all
-  /// when a rank has died. Processes of this machine that are gone without a word come first.
+  /// when a rank has died. Processes of this machine that are gone without a word come first; ranks of other machines
+  /// are lost where they neither answer now nor have said why. Takes 0.8 s where somebody does not answer.
   std::optional<EarlyEnd> find_early_end();
-  /// Rank zero: every other rank's process is on this machine, so that `find_early_end` misses none.
-  bool sees_all() const;
+  /// Rank zero: all others can be reached, so that `find_early_end` misses none.
+  bool hears_all() const;
+  /// Rank zero: those that live, as far as is known, and do not answer within 0.8 s.
+  std::vector<std::size_t> find_silent_ranks();
 
  private:
   enum class Kind : std::uint8_t;
@@ -92,6 +96,7 @@ class Heartbeat {
   void send_to_zero(Kind kind, const std::string& text = "", int status = 0);
   std::string name_of(std::size_t rank) const;
   std::string death_of(std::size_t rank) const;
+  std::vector<std::size_t> ask_all(std::unique_lock<std::mutex>& lock);
   bool all_left() const;
 
   const int rank_;

@@ -39,7 +39,7 @@ void StartWatch::watch() {
             base::describe("MPI has not started within " + base::format_double(limit_.count()) + " s on " + host_name(),
                            "another rank hangs, was stopped, or its node is gone",
                            std::string("run the same command again; ") + variable + " sets another limit"));
-  ::_exit(static_cast<int>(base::ExitCode::error));
+  ::_exit(static_cast<int>(base::ExitCode::resume));
 }
 
 std::chrono::duration<double> start_limit() {

@@ -8,8 +8,8 @@
 
 namespace stereosweep::parallel {
 
-/// Ends this process with status 1 and a message on standard error if it still lives after `limit`; the
-/// launcher then ends the other ranks. Local.
+/// Ends this process with status 75 (nothing was begun: start again) and a message on standard error if it still lives
+/// after `limit`; the launcher then ends the other ranks. Local.
 class StartWatch {
  public:
   explicit StartWatch(std::chrono::duration<double> limit);

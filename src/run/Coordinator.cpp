@@ -58,12 +58,13 @@ class Coordinator {
  private:
   struct Peer {
     Clock::time_point heard = Clock::now();
-    bool gone = false;  ///< said goodbye
+    bool gone = false;    ///< said goodbye
+    bool silent = false;  ///< will never say it
   };
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   bool everyone_gone() const {
-    return std::all_of(peers_.begin() + 1, peers_.end(), [](const Peer& peer) { return peer.gone; });
+    return std::all_of(peers_.begin() + 1, peers_.end(), [](const Peer& peer) { return peer.gone || peer.silent; });
   }
 
   bool finished() {
@@ -127,7 +128,8 @@ class Coordinator {
   }
 
   std::string name_of(int rank) const {
-    return "rank " + std::to_string(rank) + " on " + parts_.hosts[static_cast<std::size_t>(rank)];
+    return "rank " + parts_.world_ranks[static_cast<std::size_t>(rank)] + " on " +
+           parts_.hosts[static_cast<std::size_t>(rank)];
   }
 
   void grant(int rank) {
@@ -200,13 +202,28 @@ class Coordinator {
       return;
     }
     const bool clean = order.exit_code == base::ExitCode::resume;
-    base::log(clean ? base::LogLevel::warning : base::LogLevel::error, "stopping: " + order.cause);
+    base::log(clean ? base::LogLevel::warning : base::LogLevel::error,
+              "stopping: " + order.cause + (clean ? std::string("; ") + how_to_go_on : ""));
     give_order(std::move(order), MessageKind::stop);
     parts_.scorer.drop_waiting();
     parts_.status.update([&](RunStatus& status) {  // at once: mpirun kills 1 s after it has passed TERM on
-      status.state = "stopping";
+      status.state = clean ? "stopping" : order_.state();
       status.cause = order_.cause;
     });
+    note_silent();
+  }
+
+  /// Dead and stopped ranks say no goodbye: nobody waits for theirs.
+  void note_silent() {
+    if (parts_.heartbeat == nullptr) {
+      return;
+    }
+    for (const auto world_rank : parts_.heartbeat->find_silent_ranks()) {
+      const auto found = std::ranges::find(parts_.world_ranks, std::to_string(world_rank));
+      if (found != parts_.world_ranks.end()) {
+        peers_[static_cast<std::size_t>(found - parts_.world_ranks.begin())].silent = true;
+      }
+    }
   }
 
   void give_order(StopOrder order, MessageKind kind) {
@@ -248,7 +265,8 @@ class Coordinator {
         lost_ = true;
         stop({base::ExitCode::error,
               base::describe(name_of(rank) + " has not answered for " + base::format_double(patience_.count()) + " s",
-                             "it hangs, was stopped, or its node is gone")});
+                             "it hangs, was stopped, or its node is gone"),
+              true});
       }
     }
     if (!ordered_ && now - status_at_ > status_interval) {

@@ -41,8 +41,9 @@ struct CoordinatorParts {
   const Lease& lease;
   StatusFile& status;
   const SignalWatcher& signals;
-  parallel::Heartbeat* heartbeat;  ///< null for one rank
-  std::vector<std::string> hosts;  ///< one per rank
+  parallel::Heartbeat* heartbeat;        ///< null for one rank
+  std::vector<std::string> hosts;        ///< one per rank
+  std::vector<std::string> world_ranks;  ///< their numbers among all ranks, of which slices of a model ask nothing
   std::uint64_t cells_per_context = 1;
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/Log.hpp"
 #include "parallel/MpiSession.hpp"
 #include "run/Environment.hpp"
 #include "run/Signals.hpp"
@@ -19,12 +20,19 @@ StopOrder explain_signal(int signal, const std::string& rank, parallel::Heartbea
   const bool perhaps_a_death = name == "TERM" && heartbeat != nullptr;
   if (perhaps_a_death) {
     if (const auto end = heartbeat->find_early_end()) {
-      return {end->exit_code, end->cause};
+      return {end->exit_code, end->cause, end->lost};
     }
   }
-  const bool may_be_elsewhere = perhaps_a_death && !heartbeat->sees_all();
-  return {base::ExitCode::resume, "signal " + name + " on " + rank +
-                                      (may_be_elsewhere ? " (launchers also send it when a rank has died)" : "")};
+  const bool may_be_unheard = perhaps_a_death && !heartbeat->hears_all();
+  return {base::ExitCode::resume,
+          "signal " + name + " on " + rank + (may_be_unheard ? " (launchers also send it when a rank has died)" : "")};
+}
+
+void leave_before_start(int signal) {
+  if (const auto rank = text_from_environment("PMIX_RANK"); rank.empty() || rank == "0") {
+    base::log(base::LogLevel::warning, "signal " + signal_name(signal) + " before MPI had started: " + how_to_go_on);
+  }
+  ::_exit(static_cast<int>(base::ExitCode::resume));
 }
 
 void leave_for_signal(int signal, int rank, parallel::Heartbeat* heartbeat,
@@ -33,6 +41,9 @@ void leave_for_signal(int signal, int rank, parallel::Heartbeat* heartbeat,
   if (rank == 0) {
     order = explain_signal(signal, "rank 0 on " + parallel::host_name(), heartbeat);
     write(order);
+    if (order.exit_code == base::ExitCode::resume) {
+      base::log(base::LogLevel::warning, order.cause + ": " + how_to_go_on);
+    }
   } else if (heartbeat != nullptr) {
     heartbeat->say_last_words({order.exit_code, order.cause});
   }

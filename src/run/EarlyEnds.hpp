@@ -9,12 +9,18 @@
 
 namespace stereosweep::run {
 
+/// Said last, wherever a run was stopped.
+inline constexpr const char* how_to_go_on = "what is finished is kept; run the same command again to go on";
+
 /// STEREOSWEEP_RANK_TIMEOUT_S twice, and four times for rank zero: while blocks are scored rank zero decides within
 /// one.
 parallel::HeartbeatLimits heartbeat_limits();
 
 /// What rank zero stops for when `signal` has come to the rank of that name. `heartbeat` is null for one rank.
 StopOrder explain_signal(int signal, const std::string& rank, parallel::Heartbeat* heartbeat);
+
+/// In the signals' thread, while MPI starts: ends the process with exit code `resume`.
+[[noreturn]] void leave_before_start(int signal);
 
 /// In the signals' thread, while nothing is in flight: rank zero lets `write` write down why, any other rank tells rank
 /// zero; then the process ends.

@@ -9,6 +9,10 @@ namespace stereosweep::run {
 double seconds_from_environment(const char* name, double otherwise);
 /// Value of a variable; "" if it is not set.
 std::string text_from_environment(const char* name);
+/// Slurm has started this batch job before.
+bool is_requeued();
+/// "SLURM_JOB_GPUS=0,1": what tells that Slurm has granted GPUs here; "" if nothing does.
+std::string granted_gpus();
 /// "2026-11-21T05:00:00Z"
 std::string utc_now();
 

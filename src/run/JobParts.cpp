@@ -50,7 +50,7 @@ void JobParts::write_loss(const std::string& cause) {
   if (is_done) {
     add_cause(*status, cause);
   } else {
-    write_end("failed", cause);
+    write_end("lost", cause);
   }
 }
 
@@ -76,9 +76,8 @@ void JobParts::stop_at_once_on_signal() {
     if (is_done) {
       return;  // the result stands: nothing is left to stop
     }
-    leave_for_signal(signal, world.rank(), heartbeat, [this](const StopOrder& order) {
-      write_end(order.exit_code == base::ExitCode::resume ? "stopped" : "failed", order.cause);
-    });
+    leave_for_signal(signal, world.rank(), heartbeat,
+                     [this](const StopOrder& order) { write_end(order.state(), order.cause); });
   });
 }
 

@@ -20,6 +20,10 @@ namespace stereosweep::run {
 namespace {
 
 constexpr std::string_view epoch_prefix = "epoch.";
+constexpr double patience_s = 10;
+/// Slurm may have started the job again while a node that it has lost still runs it: KillWait (30 s) and
+/// UnkillableStepTimeout (60 s), or until the ranks there miss the others (120 s), and some more.
+constexpr double patience_when_requeued_s = 300;
 
 std::uint64_t highest_epoch(const std::filesystem::path& directory) {
   std::uint64_t highest = 0;
@@ -36,7 +40,8 @@ std::uint64_t highest_epoch(const std::filesystem::path& directory) {
 /// Returns false if the file system has no locks.
 bool take_lock(int file, const std::filesystem::path& run_directory) {
   const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration<double>(seconds_from_environment("STEREOSWEEP_LOCK_TIMEOUT_S", 10));
+                        std::chrono::duration<double>(seconds_from_environment(
+                            "STEREOSWEEP_LOCK_TIMEOUT_S", is_requeued() ? patience_when_requeued_s : patience_s));
   bool told = false;
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
@@ -44,7 +49,8 @@ bool take_lock(int file, const std::filesystem::path& run_directory) {
     }
     if (std::chrono::steady_clock::now() > deadline) {
       throw base::Error(base::describe("another run works in " + run_directory.string(), holder_of(run_directory),
-                                       "wait for it, stop it, or give another --output"));
+                                       "wait for it, stop it, or give another --output"),
+                        is_requeued() ? base::ExitCode::resume : base::ExitCode::error);
     }
     if (!told) {
       base::log(base::LogLevel::info,

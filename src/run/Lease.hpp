@@ -11,8 +11,9 @@ namespace stereosweep::run {
 /// Holds the directory until destroyed (or until the process is gone).
 class Lease {
  public:
-  /// Waits for the lock up to STEREOSWEEP_LOCK_TIMEOUT_S (10; the ranks of a killed run take a moment to die), then
-  /// throws Error naming the holder. Takes the next epoch.
+  /// Waits for the lock up to STEREOSWEEP_LOCK_TIMEOUT_S (10; the ranks of a killed run take a moment to die; 300 in a
+  /// job that Slurm has started again), then throws Error naming the holder, which a requeued job may try again
+  /// (ExitCode::resume). Takes the next epoch.
   explicit Lease(const std::filesystem::path& run_directory);
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;

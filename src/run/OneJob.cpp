@@ -1,6 +1,7 @@
 #include "run/OneJob.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -29,6 +30,37 @@ std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& ro
     return read_status(root);
   } catch (const base::Error&) {
     return std::nullopt;
+  }
+}
+
+/// What an earlier attempt has finished stands until the journal is read: this one may end before.
+RunStatus first_status(const std::optional<ReadStatus>& earlier) {
+  RunStatus status;
+  if (earlier) {
+    status = earlier->status;
+    status.state = RunStatus().state;
+    status.cause.clear();
+    status.slowest.clear();
+    status.cells_per_second = status.tokens_per_second = status.seconds_left = 0;
+  }
+  return status;
+}
+
+/// GPUs that are paid for and not used are rarely what was meant.
+void refuse_idle_gpus(const domain::Job& job, const parallel::GpuBinding& gpu) {
+  const auto granted = granted_gpus();
+  if (job.execution.device == domain::Device::automatic && gpu.name.empty() && !granted.empty()) {
+    throw base::InputError(base::describe(
+        "Slurm has granted GPUs (" + granted + "), but " + parallel::host_name() + " would compute on the processor",
+        "no GPU can be used there: see nvidia-smi, and whether the build has CUDA",
+        "If that is meant: execution.device=cpu"));
+  }
+}
+
+/// Which run directories this start has opened, for the batch script, which reads the ends there (slurm/step.sh).
+void tell_batch_script(const std::filesystem::path& root) {
+  if (const auto file = text_from_environment("STEREOSWEEP_STARTS"); !file.empty()) {
+    std::ofstream(file, std::ios::app) << "in " << std::filesystem::absolute(root).string() << '\n';
   }
 }
 
@@ -113,8 +145,7 @@ void OneJob::check_reuse() const {
 void OneJob::open_directory() {
   auto& directory = parts_.directory;
   directory.create();
-  const bool requeued = text_from_environment("SLURM_RESTART_COUNT") > "0";
-  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !requeued;
+  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !is_requeued();
   if (overwrite_) {
     check_reuse();
   } else {
@@ -134,7 +165,7 @@ void OneJob::open_directory() {
     base::log(base::LogLevel::info, directory.root().string() + ": an earlier start of another job (" +
                                         first_few(replaced) + ") had scored nothing, and is replaced");
   }
-  if (requeued && parts_.request.existing == RunRequest::Existing::overwrite) {
+  if (is_requeued() && parts_.request.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
   base::remove_stale_partials(directory.root());
@@ -148,11 +179,12 @@ void OneJob::open_directory() {
   if (parts_.exported || overwrite_) {
     parts_.true_end = parts_.old_status;
   }
-  RunStatus status;
+  auto status = first_status(overwrite_ ? std::nullopt : earlier);
   status.name = parts_.job().name;
   status.num_ranks = parts_.world.size();
   status.started = utc_now();
   parts_.status = std::make_shared<StatusFile>(directory.root(), status);
+  tell_batch_script(directory.root());
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
     parts_.write_resolved_job();
   }
@@ -194,6 +226,7 @@ void OneJob::read_model() {
         scoring.gpu = parallel::bind_gpu(parts_.world);
       }
       check_memory();
+      coordinated(parts_.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
     scoring.files = parallel::read_checkpoint_once(parts_.world, scoring.job.model.path, part);

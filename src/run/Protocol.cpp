@@ -29,6 +29,17 @@ Scored decode_scored(std::span<const std::byte> bytes) {
   return scored;
 }
 
+std::string StopOrder::state() const {
+  switch (exit_code) {
+    case base::ExitCode::done:
+      return "done";
+    case base::ExitCode::resume:
+      return "stopped";
+    default:
+      return lost ? "lost" : "failed";
+  }
+}
+
 std::vector<std::byte> encode(const StopOrder& order) {
   return base::ByteWriter().number(static_cast<std::int32_t>(order.exit_code)).text(order.cause).take();
 }

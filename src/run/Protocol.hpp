@@ -20,6 +20,10 @@ enum class MessageKind : std::uint32_t { grant = 1, finish, stop, ping, result, 
 struct StopOrder {
   base::ExitCode exit_code = base::ExitCode::error;
   std::string cause;
+  bool lost = false;  ///< rank zero's own knowledge, not sent: a rank is gone or hangs
+
+  /// The word for it in status.json: done, stopped, lost or failed.
+  std::string state() const;
 };
 
 std::vector<std::byte> encode(const Scored& scored);

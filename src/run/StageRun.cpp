@@ -6,6 +6,7 @@
 #include "engine/EngineFactory.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/MpiSession.hpp"
+#include "run/EarlyEnds.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/Worker.hpp"
 
@@ -245,6 +246,7 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
   const auto& leaders = ranks.leaders();
   parallel::Messenger messenger(leaders);
   const auto hosts = leaders.gather_everywhere(parallel::host_name());
+  const auto world_ranks = leaders.gather_everywhere(std::to_string(job_.world.rank()));
   if (job_.leads()) {
     announce();
   }
@@ -261,15 +263,21 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
     return order.exit_code;
   }
   const auto end = coordinate({messenger, scorer, *spec_.probe, *journal_, *job_.lease, *job_.status, job_.signals,
-                               job_.heartbeat, hosts, cells_per_context(spec_.probe->schema())},
+                               job_.heartbeat, hosts, world_ranks, cells_per_context(spec_.probe->schema())},
                               *left_);
   const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
   if (end.order.exit_code != base::ExitCode::done) {
-    job_.write_end(failed ? "failed" : "stopped", end.order.cause);
+    job_.write_end(end.order.state(), end.order.cause);
   }
   if (!end.unreached.empty()) {
-    base::log(base::LogLevel::error,
-              "rank " + std::to_string(end.unreached.front()) + " does not answer any more: all ranks are aborted");
+    base::log(base::LogLevel::error, "rank " + world_ranks[static_cast<std::size_t>(end.unreached.front())] + " on " +
+                                         hosts[static_cast<std::size_t>(end.unreached.front())] +
+                                         " does not answer: all ranks are aborted");
+  }
+  if (end.order.exit_code == base::ExitCode::resume) {
+    base::log(base::LogLevel::warning, std::string("stopped: ") + how_to_go_on);
+  }
+  if (!end.unreached.empty()) {
     parallel::abort_all_ranks(static_cast<int>(end.order.exit_code));
   }
   ranks.dismiss(end.order, work());

@@ -129,6 +129,7 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
     read.host = json.at("host").get<std::string>();
     read.process = json.at("pid").get<std::int64_t>();
     read.updated = json.at("updated").get<std::string>();
+    read.slurm_job = json.value("slurm_job_id", "");
     return read;
   } catch (const base::Json::exception& error) {
     throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));

@@ -14,7 +14,7 @@ namespace stereosweep::run {
 
 struct RunStatus {
   std::string name;
-  std::string state = "starting";  ///< starting, running, stopping, exporting; at the end: done, stopped, failed
+  std::string state = "starting";  ///< starting, running, stopping, exporting; at the end: done, stopped, lost, failed
   std::string cause;               ///< of the end; empty while all is well
   std::string attempt;
   std::string stage;  ///< which of the job's stages the blocks are of; empty: the job has one
@@ -71,7 +71,8 @@ struct ReadStatus {
   RunStatus status;
   std::string host;
   std::int64_t process = 0;
-  std::string updated;  ///< UTC
+  std::string updated;    ///< UTC
+  std::string slurm_job;  ///< its number; empty: none
 };
 
 /// Nothing where DIR has no status.json. Throws InputError if it is no status file.

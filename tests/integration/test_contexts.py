@@ -116,7 +116,7 @@ def test_rank_that_hangs_between_two_stages_or_at_the_end_is_noticed(job, refere
     code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject=place, environment=HASTE)
     assert code not in (0, 75), err
     state = runs.status(tmp_path / "run")
-    assert state["state"] == ("failed" if place.startswith("step") else "done")
+    assert state["state"] == ("lost" if place.startswith("step") else "done")
     assert f"rank {victim} on {socket.gethostname()} has not answered for" in state["cause"]
     assert ("has given up" in state["cause"]) == (victim == 0)
     assert victim == 0 or "has not answered for" in (tmp_path / "run/log").read_text()
@@ -136,7 +136,7 @@ def test_killed_rank_between_two_stages_is_named(job, reference, tmp_path):
     code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:17:kill:2")
     assert code not in (0, 75), err
     state = runs.status(tmp_path / "run")
-    assert state["state"] == "failed" and f"rank 2 on {socket.gethostname()} has died" in state["cause"]
+    assert state["state"] == "lost" and f"rank 2 on {socket.gethostname()} has died" in state["cause"]
     assert runs.run(job, tmp_path / "run")[0] == 0
     same_numbers(tmp_path / "run", reference)
 

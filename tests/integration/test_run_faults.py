@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -49,6 +50,7 @@ def test_signal_stops_cleanly(tmp_path, reference, number):
     process.send_signal(number)
     code, _, err = runs.finish(process)
     assert code == 75 and time.monotonic() - start < 10, err
+    assert "run the same command again" in err.splitlines()[-1]
     state = runs.status(tmp_path / "run")
     assert state["state"] == "stopped" and number.name[3:] in state["cause"]
     assert 0 < state["blocks"]["done"] < state["blocks"]["total"]
@@ -113,7 +115,7 @@ def test_death_of_a_rank_ends_all(tmp_path, reference, rank, action):
     assert code not in (0, 75), err
     if rank > 0:  # mpirun may kill rank 0 before it has stopped
         state = runs.status(tmp_path / "run")
-        assert state["state"] in ("stopping", "failed")
+        assert state["state"] in ("stopping", "lost")
         assert f"rank 1 on {socket.gethostname()} has died" in state["cause"]
     resume(tmp_path / "run", reference, ranks=3)
 
@@ -131,7 +133,7 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     assert code not in (0, 75), err
     assert "rank 1" in err and "has not answered" in err
     state = runs.status(tmp_path / "run")
-    assert state["state"] == "failed" and "has not answered" in state["cause"]
+    assert state["state"] == "lost" and "has not answered" in state["cause"]
     resume(tmp_path / "run", reference)
 
 
@@ -140,7 +142,54 @@ def test_rank_that_is_stopped_while_mpi_starts_ends_all(tmp_path):
     runs.wait_for(lambda: len(runs.rank_processes(process)) == 2)
     os.kill(runs.rank_processes(process)[1], signal.SIGSTOP)
     code, _, err = runs.finish(process, seconds=120)
-    assert code == 1 and "MPI has not started within 2 s" in err, err
+    assert code == 75 and "MPI has not started within 2 s" in err, err
+
+
+def blocks_term(process_id):
+    text = pathlib.Path(f"/proc/{process_id}/status").read_text()
+    return int(text.split("SigBlk:")[1].split()[0], 16) >> (signal.SIGTERM - 1) & 1
+
+
+def test_signal_while_mpi_starts_ends_at_once(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2)
+    runs.wait_for(lambda: len(runs.rank_processes(process)) == 2)
+    first, second = runs.rank_processes(process)
+    os.kill(second, signal.SIGSTOP)
+    runs.wait_for(lambda: blocks_term(first))
+    os.kill(first, signal.SIGTERM)
+    code, _, err = runs.finish(process, seconds=20)
+    assert code == 75 and "before MPI had started" in err and "run the same command again" in err, err
+    resume(tmp_path / "run", reference)
+
+
+def test_stopping_does_not_wait_for_a_rank_that_hangs(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=SLOW)
+    runs.wait_for(scoring(tmp_path / "run"))
+    ranks = runs.rank_processes(process)
+    os.kill(ranks[2], signal.SIGSTOP)
+    begun = time.monotonic()
+    os.kill(ranks[1], signal.SIGUSR1)
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["state"] == "stopped")
+    assert time.monotonic() - begun < 3
+    runs.finish(process)  # mpirun waits for the rank that hangs
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "stopped" and "USR1 on rank 1" in state["cause"]
+    resume(tmp_path / "run", reference)
+
+
+def test_tasks_of_srun_without_pmix_are_refused(tmp_path):
+    environment = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment=environment)
+    assert code == 2 and "srun --mpi=pmix" in err and not (tmp_path / "run").exists()
+
+
+def test_granted_gpus_that_nothing_uses_are_an_error(tmp_path):
+    model = ["execution.engine=torch", f"model.path={runs.ROOT}/tests/models/planted"]
+    environment = {"SLURM_JOB_GPUS": "0", "CUDA_VISIBLE_DEVICES": ""}
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", *model, environment=environment)
+    assert code == 2 and "Slurm has granted GPUs (SLURM_JOB_GPUS=0)" in err and "execution.device=cpu" in err, err
+    err = runs.run(runs.SMOKE, tmp_path / "run", *model, "execution.device=cpu", environment=environment)[2]
+    assert "granted" not in err
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -178,6 +227,8 @@ def test_second_start_is_refused_while_the_first_goes_on(tmp_path, reference):
     runs.wait_for(scoring(tmp_path / "run"))
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", environment={"STEREOSWEEP_LOCK_TIMEOUT_S": "0.2"})
     assert code == 1 and "another run works in" in err, err
+    again = {"STEREOSWEEP_LOCK_TIMEOUT_S": "0.2", "SLURM_RESTART_COUNT": "1"}
+    assert runs.run(runs.SMOKE, tmp_path / "run", environment=again)[0] == 75  # Slurm may not have ended the first yet
     assert f"process {first.pid} on {socket.gethostname()}, started 20" in err
     code, out, err = runs.finish(first)
     assert code == 0, err
@@ -226,6 +277,8 @@ def test_full_disk(tmp_path, reference, limit, room, reason):
         assert code == 1 and "No space left" in err and reason in err, err
         state = runs.status(output / "run")  # written although the disk is full
         assert state["state"] == "failed" and "No space left" in state["cause"]
+        assert runs.run(runs.SMOKE, output / "run")[0] == 1
+        assert runs.status(output / "run")["blocks"] == {**state["blocks"], "resumed": state["blocks"]["done"]}
         subprocess.run(["mount", "-o", "remount," + room, output], check=True)
         resume(output / "run", reference)
     finally:
@@ -302,6 +355,10 @@ def test_status_from_another_shell(tmp_path):
     file = tmp_path / "run/status.json"  # another process has got that number
     file.write_text(file.read_text().replace(f'"pid": {process.pid}', f'"pid": {os.getpid()}'))
     assert "is gone (killed)" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
+    file.write_text(file.read_text().replace(f'"host": "{socket.gethostname()}"', '"host": "elsewhere"'))
+    assert "state    running\n" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
+    file.write_text(re.sub(r'"updated": "20..', '"updated": "2001', file.read_text()))
+    assert "probably killed" in runs.finish(runs.start_program("status", tmp_path / "run"))[1]
     code, _, err = runs.finish(runs.start_program("status", tmp_path))
     assert code == 2 and f"it holds 1 run: {tmp_path / 'run'}" in err
     (tmp_path / "empty").mkdir()

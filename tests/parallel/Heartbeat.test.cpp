@@ -13,6 +13,7 @@
 namespace stereosweep::parallel {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Seconds = std::chrono::duration<double>;
@@ -50,7 +51,7 @@ class HeartbeatTest : public ::testing::Test {
   void start(std::size_t rank, const HeartbeatGroup& known) { start(rank, known, std::make_unique<DatagramSocket>()); }
   void start(std::size_t rank, const HeartbeatGroup& known, std::unique_ptr<DatagramSocket> socket) {
     auto& one = ranks[rank];
-    one.heartbeat = std::make_unique<Heartbeat>(static_cast<int>(rank), known, limits, std::move(socket),
+    one.heartbeat = std::make_unique<Heartbeat>(static_cast<int>(rank), known, patience, std::move(socket),
                                                 [&one] { one.left = true; });
     one.heartbeat->set_report([&one](const std::string& cause) {
       const std::lock_guard lock(one.mutex);
@@ -71,6 +72,7 @@ class HeartbeatTest : public ::testing::Test {
   }
 
   HeartbeatGroup group;
+  HeartbeatLimits patience = limits;
   std::array<Rank, 3> ranks;
 };
 
@@ -96,7 +98,7 @@ TEST_F(HeartbeatTest, RanksWhoseMainThreadsAreBusyAreNotLost) {
     EXPECT_FALSE(rank.left);
   }
   EXPECT_EQ(ranks[0].heartbeat->find_early_end(), std::nullopt);
-  EXPECT_TRUE(ranks[0].heartbeat->sees_all());
+  EXPECT_TRUE(ranks[0].heartbeat->hears_all());
 }
 
 TEST_F(HeartbeatTest, NobodyLeavesBeforeTheLast) {
@@ -154,7 +156,7 @@ TEST_F(HeartbeatTest, AKilledProcessIsTheCauseOfWhatItsEndBrings) {
   start(0, group, std::move(socket));
   start(2, group);
   ASSERT_TRUE(ranks[2].heartbeat->wait_for_answer(longest_test));
-  EXPECT_TRUE(soon([&] { return ranks[0].heartbeat->sees_all(); }));
+  EXPECT_TRUE(soon([&] { return ranks[0].heartbeat->hears_all(); }));
   EXPECT_EQ(ranks[0].heartbeat->find_early_end(), std::nullopt);
   ::kill(child, SIGKILL);
   EXPECT_TRUE(soon([&] { return ranks[0].heartbeat->find_early_end().has_value(); }));  // a corpse is dead, too
@@ -172,10 +174,30 @@ TEST_F(HeartbeatTest, RanksOfOtherNodesAreHeardThroughTheNetwork) {
   }
   group.hosts = {"here", "there", "there"};
   start_all();
-  EXPECT_FALSE(ranks[0].heartbeat->sees_all());  // process numbers of another machine say nothing
+  EXPECT_TRUE(ranks[0].heartbeat->hears_all());
   ranks[2].heartbeat.reset();
   EXPECT_TRUE(soon([&] { return ranks[0].left && ranks[1].left; }));
   EXPECT_THAT(ranks[0].reported(), HasSubstr("rank 2 on there has not answered"));
+}
+
+TEST_F(HeartbeatTest, ARankOfAnotherNodeThatDoesNotAnswerIsLost) {
+  group.addresses = own_addresses();
+  if (group.addresses.empty()) {
+    GTEST_SKIP() << "this machine has no network";
+  }
+  group.hosts = {"here", "there", "elsewhere"};
+  patience = {Seconds(60), Seconds(60)};
+  start_all();
+  auto& zero = *ranks[0].heartbeat;
+  EXPECT_EQ(zero.find_early_end(), std::nullopt);
+  EXPECT_THAT(zero.find_silent_ranks(), IsEmpty());
+  ranks[2].heartbeat.reset();  // as a rank ends that was killed
+  EXPECT_THAT(zero.find_silent_ranks(), ElementsAre(2U));
+  const auto end = zero.find_early_end().value_or(EarlyEnd{});
+  EXPECT_THAT(end.cause, HasSubstr("rank 2 on elsewhere is lost (it answers no more"));
+  EXPECT_TRUE(end.lost);
+  ranks[1].heartbeat->say_last_words({base::ExitCode::usage, "no such file"});  // what ended by itself comes first
+  EXPECT_EQ(zero.find_early_end().value_or(EarlyEnd{}).cause, "rank 1 on there: no such file");
 }
 
 TEST_F(HeartbeatTest, WhoCannotBeReachedIsNotWatched) {
@@ -187,7 +209,7 @@ TEST_F(HeartbeatTest, WhoCannotBeReachedIsNotWatched) {
   std::this_thread::sleep_for(2 * limits.rank_zero);
   EXPECT_FALSE(ranks[0].left);
   EXPECT_FALSE(ranks[1].left);
-  EXPECT_FALSE(ranks[0].heartbeat->sees_all());
+  EXPECT_FALSE(ranks[0].heartbeat->hears_all());
   ranks[0].heartbeat->wait_for_all_to_leave();
   ranks[1].heartbeat->wait_for_all_to_leave();
 }
