@@ -10,7 +10,7 @@ import pathlib
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RANKS = ["test_contexts", "test_run_faults", "test_run_ranks"]
+RANKS = ["test_contexts", "test_run_faults", "test_run_ranks", "test_slurm"]
 
 
 def group_of(path):
