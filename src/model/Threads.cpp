@@ -29,8 +29,10 @@ void configure_threads(int threads) {
   context.setBenchmarkCuDNN(false);
   context.setSDPUseCuDNN(false);  // it would look for a plan for every new shape
   context.setAllowTF32CuBLAS(false);
-  context.setAllowBF16ReductionCuBLAS(false, false);
-  context.setAllowFP16ReductionCuBLAS(false, false);
+  // Parts of a split sum are added in float32. Split sums themselves must stay allowed: forbidding them makes every
+  // 16-bit product throw that torch does not give to cuBLASLt (those without a bias, and the vocabulary's).
+  context.setAllowBF16ReductionCuBLAS(false);
+  context.setAllowFP16ReductionCuBLAS(false);
 }
 
 }  // namespace stereosweep::model

@@ -56,7 +56,7 @@ class CausalBatches : public ::testing::TestWithParam<std::tuple<bool, at::Scala
  protected:
   CausalBatches() {
     const auto settings = std::get<0>(GetParam()) ? gpt_like() : llama_like();
-    at::manual_seed(7);
+    stereosweep::testing::draw_from(7);
     plain = model::testing::random_model(settings, {});
   }
 

@@ -180,7 +180,7 @@ std::vector<std::int64_t> all_rows(const TokenTree& tree) {
 TEST(CausalBody, EverySettingAgreesWithThePlainForward) {
   const auto tree = forest();
   for (const auto& [name, specification, norms] : settings()) {
-    at::manual_seed(3);
+    stereosweep::testing::draw_from(3);
     const auto model = testing::random_model(specification, norms);
     const PlainForward plain(model);
     const auto layers = static_cast<int>(specification.layers.size());
@@ -223,7 +223,7 @@ TEST(CausalBodyOnGpu, EverySettingAgreesWithThePlainForward) {
   configure_threads(1);
   const auto tree = forest();
   for (const auto& [name, specification, norms] : settings()) {
-    at::manual_seed(3);
+    stereosweep::testing::draw_from(3);
     const auto model = testing::random_model(specification, norms);
     const PlainForward plain(model);
     const auto layers = static_cast<int>(specification.layers.size());
@@ -262,7 +262,7 @@ TEST(CausalBodyOnGpu, SixteenBitsStayNear) {
     if (specification.experts.count > 0) {
       continue;  // a token that changes its expert is right, too
     }
-    at::manual_seed(5);
+    stereosweep::testing::draw_from(5);
     const auto model = testing::random_model(specification, norms, 0.1);
     const auto expected = PlainForward(model).hidden(tree, 3);
     for (const auto type : {at::kBFloat16, at::kHalf}) {
@@ -298,7 +298,7 @@ TEST(CausalBody, SixteenBitsStayNear) {
     if (specification.experts.count > 0) {
       continue;  // a token that changes its expert is right, too: see ExpertsInBfloat16
     }
-    at::manual_seed(5);
+    stereosweep::testing::draw_from(5);
     const auto model = testing::random_model(specification, norms, 0.1);
     const auto expected = PlainForward(model).hidden(tree, 3);
     for (const auto type : {at::kBFloat16, at::kHalf}) {
@@ -318,7 +318,7 @@ TEST(CausalBody, SixteenBitsStayNear) {
 // One token whose embedding leaves the range in the first product: what sees it is not finite, the rest is as it was.
 TEST(CausalBody, WhatLeavesFloat16StaysInItsBranch) {
   for (const auto& [name, specification, norms] : settings()) {
-    at::manual_seed(5);
+    stereosweep::testing::draw_from(5);
     auto model = testing::random_model(specification, norms, 0.1);
     model.layers[0].value.bias.zero_();
     TokenTree tree = forest();
@@ -356,7 +356,7 @@ TEST(CausalBody, ExpertsInBfloat16) {
   auto specification = base_specification();
   specification.gated = true;
   specification.experts = {3, 3, true};  // all of them: none can flip
-  at::manual_seed(5);
+  stereosweep::testing::draw_from(5);
   const auto model = testing::random_model(specification, {}, 0.1);
   const auto expected = PlainForward(model).hidden(tree, 3);
   const CausalBody body(specification, testing::weights_of(model, at::kBFloat16));
