@@ -1,9 +1,16 @@
 #include "parallel/NcclSum.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "base/Error.hpp"
+#include "parallel/Backoff.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -22,9 +29,12 @@ namespace {
 // The same library that torch uses: a second NCCL in a process would have state of its own.
 struct Library {
   decltype(&ncclGetUniqueId) get_unique_id;
-  decltype(&ncclCommInitRank) init_rank;
+  decltype(&ncclCommInitRankConfig) init_rank;
   decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclCommGetAsyncError) state_of;
+  decltype(&ncclCommFinalize) finalize;
   decltype(&ncclCommDestroy) destroy;
+  decltype(&ncclCommAbort) abort;
   decltype(&ncclGetErrorString) error_text;
   decltype(&ncclGetVersion) get_version;
 };
@@ -45,9 +55,12 @@ const Library& library() {
     };
     Library found{};
     find(found.get_unique_id, "ncclGetUniqueId");
-    find(found.init_rank, "ncclCommInitRank");
+    find(found.init_rank, "ncclCommInitRankConfig");
     find(found.all_reduce, "ncclAllReduce");
+    find(found.state_of, "ncclCommGetAsyncError");
+    find(found.finalize, "ncclCommFinalize");
     find(found.destroy, "ncclCommDestroy");
+    find(found.abort, "ncclCommAbort");
     find(found.error_text, "ncclGetErrorString");
     find(found.get_version, "ncclGetVersion");
     return found;
@@ -73,6 +86,11 @@ void check(ncclResult_t status, const char* call) {
   }
 }
 
+constexpr std::chrono::milliseconds look_every{20};
+constexpr std::chrono::seconds longest_goodbye{5};
+// Whoever enqueues holds the lock for microseconds, unless the device's queue is full behind a sum that waits.
+constexpr std::chrono::seconds longest_enqueue{2};
+
 }  // namespace
 
 std::string nccl_version() {
@@ -82,8 +100,57 @@ std::string nccl_version() {
          std::to_string(version % 100);
 }
 
+/// What `value` is used for happens under the mutex, once its watcher runs.
 struct NcclSum::Communicator {
+  explicit Communicator(GroupFailure group_failure) : failure(std::move(group_failure)) {}
+
+  ncclResult_t state() const {
+    ncclResult_t now = ncclSuccess;
+    const auto status = library().state_of(value, &now);
+    return status == ncclSuccess ? now : status;
+  }
+
+  /// Until what was begun is done. Throws where it, or a rank, has failed.
+  void finish(ncclResult_t status, const char* call) const {
+    const Backoff backoff;
+    for (; status == ncclInProgress; status = state()) {
+      if (failure.is_known()) {
+        throw base::Error(base::describe(std::string(call) + " was given up", "a rank of the group has failed"));
+      }
+      backoff.sleep();
+    }
+    check(status, call);
+  }
+
+  void abort() {
+    if (!aborted.exchange(true)) {
+      library().abort(value);
+    }
+  }
+
+  void watch() {
+    std::unique_lock lock(ending_mutex);
+    while (!changed.wait_for(lock, look_every, [this] { return ending; })) {
+      const auto now = state();
+      if (now != ncclSuccess && now != ncclInProgress) {
+        failure.announce(base::describe("NCCL has failed", library().error_text(now)));
+      }
+      if (failure.is_known()) {
+        const std::unique_lock use(mutex, longest_enqueue);  // or without it: nothing else frees a queue that is full
+        abort();
+        return;
+      }
+    }
+  }
+
   ncclComm_t value = nullptr;
+  const GroupFailure failure;
+  std::timed_mutex mutex;
+  std::atomic<bool> aborted = false;
+  std::mutex ending_mutex;
+  std::condition_variable changed;
+  bool ending = false;
+  std::thread watcher;
 };
 
 NcclName NcclSum::make_name() {
@@ -94,22 +161,60 @@ NcclName NcclSum::make_name() {
   return name;
 }
 
-NcclSum::NcclSum(const NcclName& name, int rank, int size) : communicator_(std::make_unique<Communicator>()) {
+NcclSum::NcclSum(const NcclName& name, int rank, int size, GroupFailure failure)
+    : communicator_(std::make_unique<Communicator>(std::move(failure))) {
   ncclUniqueId id{};
   std::memcpy(&id, name.data(), sizeof(id));
-  check(library().init_rank(&communicator_->value, size, id, rank), "ncclCommInitRank");
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  auto& own = *communicator_;
+  const auto status = library().init_rank(&own.value, size, id, rank, &config);
+  try {
+    own.finish(status, "ncclCommInitRankConfig");
+  } catch (...) {
+    if (own.value != nullptr) {
+      own.abort();
+    }
+    throw;
+  }
+  own.watcher = std::thread([&own] { own.watch(); });
 }
 
 NcclSum::~NcclSum() {
-  if (communicator_->value != nullptr) {
-    library().destroy(communicator_->value);
+  auto& own = *communicator_;
+  {
+    const std::lock_guard lock(own.ending_mutex);
+    own.ending = true;
+  }
+  own.changed.notify_all();
+  own.watcher.join();
+  if (own.aborted) {
+    return;
+  }
+  // The others may still read this rank's part of the last sum.
+  auto state = library().finalize(own.value);
+  const Backoff backoff;
+  const auto start = Backoff::Clock::now();
+  while (state == ncclInProgress && !own.failure.is_known() && Backoff::Clock::now() - start < longest_goodbye) {
+    backoff.sleep();
+    state = own.state();
+  }
+  if (state == ncclSuccess) {
+    library().destroy(own.value);
+  } else {
+    own.abort();
   }
 }
 
 void NcclSum::add_up(void* numbers, std::int64_t count, DeviceNumber kind, void* stream) {
-  check(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), type_of(kind), ncclSum,
-                             communicator_->value, static_cast<cudaStream_t>(stream)),
-        "ncclAllReduce");
+  auto& own = *communicator_;
+  const std::lock_guard lock(own.mutex);
+  if (own.aborted) {
+    throw base::Error(base::describe("NCCL adds up no more", "a rank of the group has failed"));
+  }
+  own.finish(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), type_of(kind), ncclSum, own.value,
+                                  static_cast<cudaStream_t>(stream)),
+             "ncclAllReduce");
 }
 
 #else
@@ -124,7 +229,7 @@ namespace {
 
 std::string nccl_version() { refuse(); }
 NcclName NcclSum::make_name() { refuse(); }
-NcclSum::NcclSum(const NcclName&, int, int) { refuse(); }
+NcclSum::NcclSum(const NcclName&, int, int, GroupFailure) { refuse(); }
 NcclSum::~NcclSum() = default;
 void NcclSum::add_up(void*, std::int64_t, DeviceNumber, void*) { refuse(); }
 

@@ -1,10 +1,16 @@
 // Sums over GPUs through the NCCL that torch's wheel brings, loaded when it is needed. For the room's own sources only.
+//
+// A sum waits on the GPU for all ranks, and so does whoever waits for the stream. Nothing here waits for a rank that
+// has failed: communicators do not block, and a thread that sees a failure aborts them, which ends their kernels and
+// lets the stream go on, with wrong numbers. So numbers count only where no rank has failed after they were read.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "parallel/TensorGroup.hpp"
 
@@ -13,13 +19,21 @@ namespace stereosweep::parallel {
 /// What one rank makes and the others need to join.
 using NcclName = std::array<std::byte, 128>;
 
+/// What the ranks of a group know of each other, asked from any thread.
+struct GroupFailure {
+  std::function<bool()> is_known;
+  std::function<void(const std::string& cause)> announce;
+};
+
 class NcclSum {
  public:
   /// Throws Error: no library, or a build without CUDA.
   static NcclName make_name();
-  /// Joins on the calling thread's current device. All ranks of the group call it. Throws Error.
-  NcclSum(const NcclName& name, int rank, int size);
+  /// Joins on the calling thread's current device. All ranks of the group call it. Throws Error, also once a failure is
+  /// known.
+  NcclSum(const NcclName& name, int rank, int size, GroupFailure failure);
   ~NcclSum();
+  /// Throws Error as the constructor.
   void add_up(void* numbers, std::int64_t count, DeviceNumber kind, void* stream);
 
  private:

@@ -60,9 +60,35 @@ struct TensorGroup::State {
     return reinterpret_cast<float*>(memory.get() + numbers_begin(size)) + place * numbers_per_step;
   }
 
+  void fail(const std::string& cause) const noexcept {
+    auto& shared = header();
+    std::uint32_t expected = 0;
+    if (shared.failed.compare_exchange_strong(expected, 1)) {
+      const auto length = std::min(cause.size(), sizeof(shared.cause) - 1);
+      std::memcpy(shared.cause, cause.data(), length);
+      shared.failed.store(2, std::memory_order_release);
+    }
+  }
+
+  bool has_failed() const { return header().failed.load(std::memory_order_acquire) != 0; }
+
   void check() const {
-    if (header().failed.load(std::memory_order_acquire) == 2) {
+    if (has_failed()) {
+      while (header().failed.load(std::memory_order_acquire) == 1) {
+        std::this_thread::yield();
+      }
       throw base::Error(base::describe("a rank of the tensor-parallel group has failed", header().cause));
+    }
+  }
+
+  /// Where `call` throws because another rank has failed, that rank's cause is thrown instead.
+  template <class Step>
+  void or_cause(Step&& call) const {
+    try {
+      call();
+    } catch (const base::Error&) {
+      check();
+      throw;
     }
   }
 
@@ -135,22 +161,32 @@ void TensorGroup::sum(std::span<float> numbers) {
   }
 }
 
+void TensorGroup::join_devices() {
+  if (!state_ || state_->nccl) {
+    return;
+  }
+  auto& state = *state_;
+  auto& header = state.header();
+  state.check();
+  if (rank_ == 0) {
+    header.nccl_name = NcclSum::make_name();
+    header.nccl_named.store(1, std::memory_order_release);
+  }
+  state.wait([&] { return header.nccl_named.load(std::memory_order_acquire) == 1; });
+  state.or_cause([&] {
+    const GroupFailure failure{[&state] { return state.has_failed(); },
+                               [&state](const std::string& cause) { state.fail(cause); }};
+    state.nccl = std::make_unique<NcclSum>(header.nccl_name, rank_, size_, failure);
+  });
+}
+
 void TensorGroup::sum_on_device(void* numbers, std::int64_t count, DeviceNumber kind, void* stream) {
   if (!state_) {
     return;
   }
-  auto& state = *state_;
-  state.check();
-  if (!state.nccl) {
-    auto& header = state.header();
-    if (rank_ == 0) {
-      header.nccl_name = NcclSum::make_name();
-      header.nccl_named.store(1, std::memory_order_release);
-    }
-    state.wait([&] { return header.nccl_named.load(std::memory_order_acquire) == 1; });
-    state.nccl = std::make_unique<NcclSum>(header.nccl_name, rank_, size_);
-  }
-  state.nccl->add_up(numbers, count, kind, stream);
+  join_devices();
+  state_->check();
+  state_->or_cause([&] { state_->nccl->add_up(numbers, count, kind, stream); });
 }
 
 void TensorGroup::order(std::uint64_t what) {
@@ -190,15 +226,19 @@ std::optional<std::uint64_t> TensorGroup::next_order() {
 }
 
 void TensorGroup::fail(const std::string& cause) noexcept {
-  if (!state_) {
-    return;
+  if (state_) {
+    state_->fail(cause);
   }
-  auto& header = state_->header();
-  std::uint32_t expected = 0;
-  if (header.failed.compare_exchange_strong(expected, 1)) {
-    const auto length = std::min(cause.size(), sizeof(header.cause) - 1);
-    std::memcpy(header.cause, cause.data(), length);
-    header.failed.store(2, std::memory_order_release);
+}
+
+std::string TensorGroup::failure() const {
+  try {
+    if (state_) {
+      state_->check();
+    }
+    return "";
+  } catch (const base::Error& error) {
+    return error.what();
   }
 }
 

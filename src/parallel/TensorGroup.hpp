@@ -34,7 +34,11 @@ class TensorGroup {
   /// Replaces `numbers` by their sum over the ranks, added in rank order: the same bits on every rank. All ranks call
   /// it with equally many numbers. Throws Error if a rank has failed.
   void sum(std::span<float> numbers);
-  /// The same for `count` numbers in device memory, on a CUDA stream (cudaStream_t). Bits follow NCCL's order.
+  /// Joins the ranks' current GPUs, so that a rank which fails from now on holds up nobody. All ranks call it, or the
+  /// first sum does. Throws Error if a rank has failed.
+  void join_devices();
+  /// The same for `count` numbers in device memory, on a CUDA stream (cudaStream_t). Bits follow NCCL's order. Once a
+  /// rank has failed the stream goes on with wrong numbers: whoever has read them must ask for failure().
   void sum_on_device(void* numbers, std::int64_t count, DeviceNumber kind, void* stream);
 
   /// Rank 0: tells the others what to do next (a block's number). Waits until they took the order before.
@@ -44,8 +48,10 @@ class TensorGroup {
   /// Other ranks: the next order; nothing after close(). Throws Error if a rank has failed.
   std::optional<std::uint64_t> next_order();
 
-  /// Makes every call of every rank throw from now on. Never throws.
+  /// Makes every call of every rank throw from now on; the first cause counts. Never throws.
   void fail(const std::string& cause) noexcept;
+  /// Why all calls throw; empty: no rank has failed.
+  std::string failure() const;
 
  private:
   struct State;

@@ -101,6 +101,29 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
   return scored;
 }
 
+std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts) {
+  try {
+    return parts.make_engine();
+  } catch (const std::exception& error) {
+    if (parts.group) {
+      parts.group->fail(error.what());  // the others may wait for this rank on their GPUs
+    }
+    throw;
+  }
+}
+
+Scored score_in_group(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work) {
+  auto scored = score_block(parts, engine, block, in_work);
+  // Once another rank has failed sums on a GPU go on with wrong numbers: neither these count nor errors because of
+  // them.
+  if (const auto cause = parts.group->failure(); !cause.empty() && scored.failure_code != base::ExitCode::usage) {
+    scored.failure = cause;
+  } else if (!scored.failure.empty()) {
+    parts.group->fail(scored.failure);
+  }
+  return scored;
+}
+
 struct Scorer::State {
   ScorerParts parts;
   InWork in_work;
@@ -126,17 +149,13 @@ struct Scorer::State {
       scored.failure = error.what();
       return scored;
     }
-    auto scored = score_block(parts, engine, block, in_work);
-    if (!scored.failure.empty()) {
-      parts.group->fail(scored.failure);
-    }
-    return scored;
+    return score_in_group(parts, engine, block, in_work);
   }
 
   void work() {
     std::unique_ptr<query::Engine> engine;
     try {
-      engine = parts.make_engine();
+      engine = make_engine_in_group(parts);
     } catch (...) {
       start_failure = std::current_exception();
     }

@@ -58,6 +58,11 @@ class InWork {
 
 /// first, answer, next, ..., fold. Does not throw: a failure is part of the answer.
 Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work);
+/// The same in a group of ranks (parts.group), which hears of a failure here and whose failures are those of the block.
+Scored score_in_group(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work);
+
+/// parts.make_engine(); a group of ranks hears of what it throws.
+std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts);
 
 class Scorer {
  public:

@@ -58,7 +58,7 @@ struct Follower::State {
   void work() {
     std::unique_ptr<query::Engine> engine;
     try {
-      engine = parts.make_engine();
+      engine = make_engine_in_group(parts);
     } catch (...) {
       start_failure = std::current_exception();
     }
@@ -75,9 +75,7 @@ struct Follower::State {
     InWork in_work;  // the leader of the group is the one that is watched
     try {
       while (const auto block = parts.group->next_order()) {
-        const auto scored = score_block(parts, engine, blocks.block(*block), in_work);
-        if (!scored.failure.empty()) {
-          parts.group->fail(scored.failure);
+        if (!score_in_group(parts, engine, blocks.block(*block), in_work).failure.empty()) {
           return;
         }
       }

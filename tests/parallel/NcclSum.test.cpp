@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "parallel/GpuBinding.hpp"
@@ -21,7 +22,7 @@ TEST(NcclSumOnGpu, OneRankKeepsItsNumbers) {
   ASSERT_EQ(cudaMalloc(&memory, bytes), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(memory, numbers.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
   {
-    NcclSum sum(NcclSum::make_name(), 0, 1);
+    NcclSum sum(NcclSum::make_name(), 0, 1, {[] { return false; }, [](const std::string&) {}});
     sum.add_up(memory, std::ssize(numbers), DeviceNumber::float32, nullptr);
   }
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -1,0 +1,105 @@
+// Sums over GPUs where a rank fails, with a stand-in for NCCL (support/FakeNccl.hpp). Runs on 2 and 3 ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "parallel/MpiSession.hpp"
+#include "parallel/TensorGroup.hpp"
+#include "support/FakeNccl.hpp"
+
+namespace stereosweep::parallel {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::chrono::seconds patience{5};
+
+class DeviceSumsTest : public testing::Test {
+ protected:
+  DeviceSumsTest() { group.emplace(world); }
+  ~DeviceSumsTest() override {
+    fake_nccl_error(0);
+    world.barrier();
+  }
+
+  void add_up(std::vector<float>& numbers) {
+    group->sum_on_device(numbers.data(), std::ssize(numbers), DeviceNumber::float32, nullptr);
+  }
+
+  MpiSession session;
+  const Communicator& world = session.world();
+  std::optional<TensorGroup> group;
+};
+
+std::string error_of(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(DeviceSumsTest, AddUpAndEndInGoodOrder) {
+  const int aborts = fake_nccl_aborts();
+  group->join_devices();
+  for (int step = 0; step < 20; ++step) {
+    std::vector<float> numbers(7, static_cast<float>(step + world.rank()));
+    add_up(numbers);
+    fake_stream_wait();
+    const int ranks = world.size();
+    ASSERT_EQ(numbers[6], static_cast<float>(step * ranks + ranks * (ranks - 1) / 2));
+  }
+  EXPECT_EQ(group->failure(), "");
+  group.reset();
+  EXPECT_EQ(fake_nccl_aborts(), aborts);
+}
+
+// The others have enqueued their sum and wait for the stream when rank 1 fails before it comes to its own.
+TEST_F(DeviceSumsTest, ARankThatFailsFreesThoseWhoWaitForTheStream) {
+  group->join_devices();
+  if (world.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    group->fail("rank 1 ran out of memory");
+    return;
+  }
+  std::vector<float> numbers(5, 1.0F);
+  add_up(numbers);
+  const auto start = std::chrono::steady_clock::now();
+  fake_stream_wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, patience);
+  EXPECT_THAT(group->failure(), HasSubstr("rank 1 ran out of memory")) << "the numbers are wrong";
+  EXPECT_THAT(error_of([&] { add_up(numbers); }), HasSubstr("rank 1 ran out of memory"));
+}
+
+TEST_F(DeviceSumsTest, ARankThatFailsBeforeItJoinsHoldsUpNobody) {
+  if (world.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    group->fail("rank 1 cannot read its weights");
+    return;
+  }
+  EXPECT_THAT(error_of([&] { group->join_devices(); }), HasSubstr("rank 1 cannot read its weights"));
+}
+
+TEST_F(DeviceSumsTest, WhatNcclReportsReachesAllRanks) {
+  group->join_devices();
+  world.barrier();
+  if (world.rank() == 1) {
+    fake_nccl_error(6);  // ncclRemoteError
+  }
+  const auto start = std::chrono::steady_clock::now();
+  while (group->failure().empty() && std::chrono::steady_clock::now() - start < patience) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_THAT(group->failure(), HasSubstr("NCCL has failed (remote process exited or there was a network error)"));
+}
+
+}  // namespace
+}  // namespace stereosweep::parallel

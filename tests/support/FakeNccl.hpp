@@ -1,0 +1,12 @@
+// A stand-in for libnccl.so.2 (its SONAME): a test that links it needs no GPU. Beside NCCL's own functions:
+#pragma once
+
+extern "C" {
+
+/// Waits for the sums that this process has enqueued, as whoever waits for the stream does.
+void fake_stream_wait();
+/// From now on communicators of this process report this ncclResult_t; 0: none.
+void fake_nccl_error(int error);
+/// How often this process has aborted a communicator.
+int fake_nccl_aborts();
+}
