@@ -63,14 +63,16 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
   const auto own = model::memory_of(model, bytes_per_number, load, given);
   if (own.total() > *gpu_bytes) {
     plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
-                                << " per GPU; on a CPU node it needs that per rank\n";
+                                << " per GPU; on a CPU node it needs " << gibibytes(own.total() - own.gpu)
+                                << " per rank\n";
   }
 }
 
 }  // namespace
 
-void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, const model::Load& load,
+void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, model::Load load,
                       std::optional<std::uint64_t> gpu_bytes) {
+  load.place = gpu_bytes ? model::Place::gpu : model::Place::processor;
   const auto model = model::read_causal_specification(files);
   const auto size = model::size_of(model);
   const auto bytes_per_number = domain::size_of(job.model.dtype);
@@ -96,12 +98,11 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
                    : gpu_bytes ? "per GPU"
                                : "per rank")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
-        << ", a batch of " << load.batch_tokens << " tokens " << gibibytes(memory.activations);
+        << ", batch " << gibibytes(memory.activations);
     if (memory.kept > 0) {
-      out << ", " << base::with_thousands(static_cast<std::uint64_t>(load.kept.all)) << " rows of sampled answers "
-          << gibibytes(memory.kept);
+      out << ", answers " << gibibytes(memory.kept);
     }
-    out << ")\n";
+    out << (memory.gpu > 0 ? ", CUDA " + gibibytes(memory.gpu) : "") << ")\n";
     if (++shown == choices_shown) {
       break;
     }

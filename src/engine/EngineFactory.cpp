@@ -2,6 +2,7 @@
 
 #include <ATen/Version.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <caffe2/core/common.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +22,7 @@
 #include "engine/TorchEngine.hpp"
 #include "model/CausalSpecification.hpp"
 #include "model/CudaLibrary.hpp"
+#include "model/Devices.hpp"
 #include "model/ElmoOptions.hpp"
 #include "model/Kernels.hpp"
 #include "model/MaskedModel.hpp"
@@ -42,8 +44,8 @@ std::string value_in(const std::filesystem::path& path, std::string_view key, st
   return fallback;
 }
 
-bool uses_cuda(domain::Device device) {
-  return device == domain::Device::cuda || (device == domain::Device::automatic && model::cuda_ready());
+bool uses_gpu(const EngineSettings& settings, const base::FileSet& files) {
+  return may_use_gpu(settings, files) && model::cuda_ready();
 }
 
 std::string gpu_name() {
@@ -104,7 +106,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   }
   const base::profile::Span span("loading");
   model::configure_threads(settings.threads);
-  if (uses_cuda(settings.device)) {
+  if (uses_gpu(settings, files)) {
     base::profile::wait_with([] {
       const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
       gpu.synchronizeDevice(gpu.getDevice().index());
@@ -157,24 +159,38 @@ std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, 
   return static_cast<std::uint64_t>(config.hidden);
 }
 
+// Not at::show_config(): it asks torch for its devices, which decides whether there is CUDA.
 std::string torch_description(Processor processor) {
-  const auto config = at::show_config();
-  // what follows `key`, up to a character of `ends`
-  const auto value_of = [&](std::string_view key, std::string_view ends) {
-    const auto at = config.find(key);
-    const auto begin = at == std::string::npos ? config.size() : at + key.size();
-    return config.substr(begin, std::min(config.find_first_of(ends, begin), config.size()) - begin);
+  // what follows `key` in `text`, up to a character of `ends`
+  const auto value_in = [](const std::string& text, std::string_view key, std::string_view ends) {
+    const auto at = text.find(key);
+    const auto begin = at == std::string::npos ? text.size() : at + key.size();
+    return text.substr(begin, std::min(text.find_first_of(ends, begin), text.size()) - begin);
   };
-  const auto text = value_of("TORCH_VERSION=", ",") + " (" + value_of("COMMIT_SHA=", ",").substr(0, 9) + "), MKL " +
-                    value_of("Math Kernel Library Version ", "-\n") + ", oneDNN " + value_of("MKL-DNN v", " \n");
+  const auto& built = caffe2::GetBuildOptions();
+  const auto text = built.at("TORCH_VERSION") + " (" + built.at("COMMIT_SHA").substr(0, 9) + "), MKL " +
+                    value_in(at::get_mkl_version(), "Math Kernel Library Version ", "-\n") + ", oneDNN " +
+                    value_in(at::get_mkldnn_version(), "MKL-DNN v", " \n");
   return processor == Processor::gpu ? text : text + ", " + at::get_cpu_capability();
 }
 
-std::string device_description(const EngineSettings& settings) {
+bool may_use_gpu(const EngineSettings& settings, const base::FileSet& files) {
+  return settings.kind != domain::EngineKind::fake && settings.device != domain::Device::cpu && !base::is_elmo(files);
+}
+
+void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu) {
+  if (gpu.device >= 0) {
+    model::require_capable(gpu, to_model(settings.dtype));
+  } else if (settings.device == domain::Device::cuda) {
+    throw base::InputError(base::describe("no CUDA device", model::cuda_absence(), "use the device cpu"));
+  }
+}
+
+std::string device_description(const EngineSettings& settings, const base::FileSet& files) {
   if (settings.kind == domain::EngineKind::fake) {
     return "fake";
   }
-  if (uses_cuda(settings.device)) {
+  if (uses_gpu(settings, files)) {
     return gpu_name();
   }
   const auto name = value_in("/proc/cpuinfo", "model name", "unknown processor");

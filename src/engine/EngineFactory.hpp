@@ -7,6 +7,7 @@
 
 #include "base/File.hpp"
 #include "domain/Job.hpp"
+#include "parallel/GpuBinding.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -46,7 +47,15 @@ std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, 
 /// instructions that it uses.
 std::string torch_description(Processor processor);
 
+/// Whether the engine would compute on a GPU if there is one: never the fake one and ELMo's. `files`: at least the
+/// small ones.
+bool may_use_gpu(const EngineSettings& settings, const base::FileSet& files);
+
+/// Before any weight is read: throws InputError where the settings ask for a GPU and the rank has none, or one that is
+/// too old for them.
+void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu);
+
 /// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
-std::string device_description(const EngineSettings& settings);
+std::string device_description(const EngineSettings& settings, const base::FileSet& files);
 
 }  // namespace stereosweep::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/PathAttention.hpp"
 #include "model/TreeTiles.hpp"
 
 namespace stereosweep::model {
@@ -11,6 +12,10 @@ std::uint64_t number(std::int64_t value) { return static_cast<std::uint64_t>(val
 
 /// Logits are made for so many rows at a time.
 constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
+
+/// A CUDA context, the kernels that are loaded, cuBLAS's work spaces; NCCL's buffers. Estimates: not measured yet.
+constexpr std::uint64_t cuda_bytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t nccl_bytes = std::uint64_t{512} << 20;
 
 struct LayerSize {
   std::uint64_t attention = 0;
@@ -49,6 +54,21 @@ CausalSize size_of(const CausalSpecification& model) {
   return size;
 }
 
+namespace {
+
+std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, int tensor_parallel) {
+  const bool flash = bytes_per_number == 2 && model.position != PositionKind::alibi && model.attention_softcap == 0 &&
+                     model.head_width % 8 == 0 && model.head_width <= 256;
+  const auto gathered = number(most_gathered_bytes);
+  // Without flash attention a key head is copied for each of its queries' heads.
+  const auto attention =
+      flash ? gathered
+            : gathered + gathered * number(model.num_heads / model.num_key_heads) + 2 * number(most_scores_bytes);
+  return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
+}
+
+}  // namespace
+
 RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, const Load& load,
                      int tensor_parallel) {
   const auto size = size_of(model);
@@ -66,6 +86,7 @@ RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_n
   const auto padded = number(whole_blocks(model.head_width)) * (size.key_values / number(model.head_width));
   memory.kept =
       (number(load.kept.all) * (padded / key_ranks) + number(load.kept.prompts * model.hidden)) * bytes_per_number;
+  memory.gpu = load.place == Place::gpu ? memory_on_gpu(model, bytes_per_number, tensor_parallel) : 0;
   return memory;
 }
 

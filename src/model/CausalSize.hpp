@@ -25,7 +25,9 @@ struct RankMemory {
   std::uint64_t weights = 0;      ///< layers in slices, embeddings and head whole
   std::uint64_t activations = 0;  ///< of a batch, logits included
   std::uint64_t kept = 0;         ///< of texts that grow: keys and values, and their prompts' states
-  std::uint64_t total() const { return weights + activations + kept; }
+  /// On a GPU alone: keys that are gathered, logits once more where they are read, CUDA's context and libraries, NCCL.
+  std::uint64_t gpu = 0;
+  std::uint64_t total() const { return weights + activations + kept + gpu; }
 };
 
 /// Rows of texts that grow together, each different beginning once.
@@ -34,10 +36,13 @@ struct KeptRows {
   std::int64_t all = 0;      ///< whose keys and values are remembered in all layers
 };
 
-/// What runs at once.
+enum class Place { processor, gpu };
+
+/// What runs at once, and where.
 struct Load {
   std::int64_t batch_tokens = 0;
   KeptRows kept;
+  Place place = Place::processor;
 };
 
 /// Sizes of number: 2 or 4 bytes in the body; activations and logits are never less than float32.

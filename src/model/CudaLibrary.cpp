@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 
 #include "base/Error.hpp"
+#include "parallel/GpuBinding.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -25,12 +26,18 @@ void load_cuda_library() {
 
 bool cuda_ready() {
   static const bool ready = [] {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    const int count = parallel::count_gpus();
+    if (count == 0) {
       return false;
     }
     load_cuda_library();
-    return at::hasCUDA();
+    if (!at::hasCUDA()) {
+      throw base::Error(
+          base::describe("torch sees none of " + std::to_string(count) + " GPUs",
+                         "its own check of them fails, or it was asked before its CUDA library was loaded",
+                         "see what nvidia-smi says, or compute on the processor (device: cpu)"));
+    }
+    return true;
   }();
   return ready;
 }

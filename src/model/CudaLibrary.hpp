@@ -10,7 +10,7 @@ namespace stereosweep::model {
 void load_cuda_library();
 
 /// Whether torch sees a CUDA device. Loads the library first where the driver reports one. Must be the only way to
-/// ask: torch decides at the first question whether it has CUDA.
+/// ask: torch decides at the first question whether it has CUDA. Throws Error where there is a GPU that cannot be used.
 bool cuda_ready();
 
 /// Whether the current device has what flash attention needs: compute capability 8.0 (Ampere) or newer.

@@ -1,5 +1,7 @@
 #include "model/Devices.hpp"
 
+#include <string>
+
 #include "base/Error.hpp"
 #include "model/CudaLibrary.hpp"
 
@@ -21,10 +23,28 @@ Dtype dtype_of(at::ScalarType type) {
   return type == at::kBFloat16 ? Dtype::bfloat16 : type == at::kHalf ? Dtype::float16 : Dtype::float32;
 }
 
+void require_capable(const parallel::GpuBinding& gpu, Dtype dtype) {
+  const auto require = [&](int least, const std::string& what, const std::string& advice) {
+    if (gpu.capability < least) {
+      const auto text = [](int number) { return std::to_string(number / 10) + "." + std::to_string(number % 10); };
+      throw base::InputError(base::describe(
+          "the GPU " + gpu.name + " is too old for " + what,
+          "its compute capability is " + text(gpu.capability) + ", " + text(least) + " is needed", advice));
+    }
+  };
+  require(75, "this program", "compute on the processor: execution.device: cpu (of a query: --device cpu)");
+  if (dtype == Dtype::bfloat16) {
+    require(80, "bfloat16", "use model.dtype: float16 or float32");
+  }
+}
+
 at::TensorOptions choose_options(Dtype dtype, Device device) {
   const bool present = device != Device::cpu && cuda_ready();
   if (device == Device::cuda && !present) {
     throw base::InputError(base::describe("no CUDA device", cuda_absence(), "use the device cpu"));
+  }
+  if (present) {
+    require_capable(parallel::current_gpu(), dtype);
   }
   // No index: the calling thread's current device, which the rank's binding has set.
   return at::TensorOptions(at::Device(present ? at::kCUDA : at::kCPU)).dtype(scalar_type(dtype));

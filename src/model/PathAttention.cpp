@@ -21,8 +21,13 @@
 namespace stereosweep::model {
 namespace {
 
-constexpr PathLimits limits{1024, std::int64_t{1} << 17};
-constexpr std::int64_t most_scores = std::int64_t{1} << 26;  // of segments that are computed together
+constexpr std::int64_t most_scores = most_scores_bytes / 4;
+
+PathLimits limits_of(const AttentionRule& rule, const at::TensorOptions& options) {
+  const auto bytes_per_row =
+      2 * rule.num_key_heads * rule.width * static_cast<std::int64_t>(options.dtype().itemsize());
+  return {1024, std::clamp<std::int64_t>(most_gathered_bytes / bytes_per_row, 1, std::int64_t{1} << 17)};
+}
 
 }  // namespace
 
@@ -35,6 +40,7 @@ struct PathAttention::PathQueries : TreeAttention::Queries {
 PathAttention::PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
     : rule_(std::move(rule)),
       options_(options),
+      limits_(limits_of(rule_, options)),
       most_rows_(size.most_rows),
       layers_(static_cast<std::size_t>(size.layers)) {}
 
@@ -66,7 +72,7 @@ std::unique_ptr<TreeAttention::Queries> PathAttention::choose(const TokenTree& t
   auto queries = std::make_unique<PathQueries>();
   queries->window = window;
   queries->count = std::ssize(rows);
-  for (auto& paths : cut_paths(tree, rows, window, limits)) {
+  for (auto& paths : cut_paths(tree, rows, window, limits_)) {
     Staging staging;
     const auto key_rows = staging.add(paths.key_rows);
     const auto query_begin = staging.add(paths.query_begin);

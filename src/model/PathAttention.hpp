@@ -8,6 +8,11 @@
 
 namespace stereosweep::model {
 
+/// Keys and values that are gathered together take so many bytes at most, and so do the scores of segments that are
+/// computed together without flash attention.
+inline constexpr std::int64_t most_gathered_bytes = std::int64_t{1} << 29;
+inline constexpr std::int64_t most_scores_bytes = std::int64_t{1} << 28;
+
 class PathAttention : public TreeAttention {
  public:
   PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options);
@@ -46,6 +51,7 @@ class PathAttention : public TreeAttention {
 
   AttentionRule rule_;
   at::TensorOptions options_;
+  PathLimits limits_;
   std::int64_t rows_ = 0;
   std::int64_t most_rows_ = 0;
   std::int64_t capacity_ = 0;

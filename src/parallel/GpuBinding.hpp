@@ -13,10 +13,13 @@ struct GpuBinding {
   int device = -1;   ///< CUDA's index; -1: none
   std::string name;  ///< "NVIDIA H200"; empty: none
   std::string uuid;
-  std::uint64_t bytes = 0;  ///< of memory, in all
+  int capability = 0;      ///< CUDA's compute capability: 75 is 7.5
+  int ranks = 1;           ///< of the node that hold this GPU
+  std::uint64_t free = 0;  ///< bytes, once each of these ranks has its CUDA context
 };
 
-/// Number of GPUs that this process sees; 0 without a driver or in a build without CUDA.
+/// Number of GPUs that this process sees; 0 on a machine without a GPU, where none is granted, or in a build without
+/// CUDA. Throws Error with what to do where there is one that CUDA cannot use: an old driver, a damaged GPU.
 int count_gpus();
 
 /// Collective over the group. Takes device (node rank) mod (visible devices). Where two ranks of a node would hold
@@ -25,6 +28,9 @@ GpuBinding bind_gpu(const Communicator& world);
 
 /// Version of the CUDA runtime, "13.0"; "" in a build without CUDA.
 std::string cuda_version();
+
+/// The calling thread's current GPU, without `ranks` and `free`. Throws Error.
+GpuBinding current_gpu();
 
 /// Makes the bound GPU the current one of the calling thread; nothing for device -1.
 void use_gpu(const GpuBinding& binding);

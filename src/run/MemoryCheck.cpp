@@ -36,9 +36,9 @@ std::string suggestion_of(const model::CausalSpecification& model, const domain:
 std::string parts_of(const model::RankMemory& own, const model::Load& load) {
   const auto batch = "weights " + gibibytes(own.weights) + ", a batch of " + std::to_string(load.batch_tokens) +
                      " tokens " + gibibytes(own.activations);
-  return own.kept == 0
-             ? batch
-             : batch + ", " + std::to_string(load.kept.all) + " rows of sampled answers " + gibibytes(own.kept);
+  const auto kept =
+      own.kept == 0 ? "" : ", " + std::to_string(load.kept.all) + " rows of sampled answers " + gibibytes(own.kept);
+  return batch + kept + (own.gpu == 0 ? "" : ", gathered keys, logits and CUDA's libraries " + gibibytes(own.gpu));
 }
 
 }  // namespace
@@ -95,12 +95,16 @@ void require_memory(const domain::Job& job, const base::FileSet& small_files, co
   const auto model = model::read_causal_specification(small_files);
   const auto ranks = static_cast<std::uint64_t>(memory.ranks);
   model::slice_of(model, {0, job.execution.tensor_parallel});  // refuses what cannot be cut
-  const auto load = load_of(job, small_files, model);
+  auto load = load_of(job, small_files, model);
+  load.place = memory.gpu > 0 ? model::Place::gpu : model::Place::processor;
   const auto own = model::memory_of(model, domain::size_of(job.model.dtype), load, job.execution.tensor_parallel);
-  if (memory.gpu > 0 && own.total() > memory.gpu) {
+  const auto gpu_share = memory.gpu / static_cast<std::uint64_t>(memory.gpu_ranks);
+  if (memory.gpu > 0 && own.total() > gpu_share) {
     throw base::InputError(base::describe(
-        "the model does not fit the GPU: it needs " + gibibytes(own.total()) + " of " + gibibytes(memory.gpu),
-        parts_of(own, load), suggestion_of(model, job, load, memory.gpu)));
+        "the model does not fit the GPU: it needs " + gibibytes(own.total()) + " of " + gibibytes(gpu_share) + " free" +
+            (memory.gpu_ranks > 1 ? " for each of the " + std::to_string(memory.gpu_ranks) + " ranks that share it"
+                                  : ""),
+        parts_of(own, load), suggestion_of(model, job, load, gpu_share)));
   }
   const auto shared = memory.ranks > 1 ? memory.stored : 0;
   const auto needed = (memory.gpu > 0 ? 0 : ranks * own.total()) + shared;

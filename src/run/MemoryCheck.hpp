@@ -13,7 +13,8 @@ namespace stereosweep::run {
 struct NodeMemory {
   int ranks = 1;
   std::uint64_t host = 0;    ///< of the node, or what its control group allows; 0: unknown
-  std::uint64_t gpu = 0;     ///< of this rank's GPU; 0: none
+  std::uint64_t gpu = 0;     ///< free on this rank's GPU before the model is there; 0: no GPU
+  int gpu_ranks = 1;         ///< ranks that share it
   std::uint64_t stored = 0;  ///< size of the weight files, which several ranks share in memory
 };
 
@@ -25,8 +26,8 @@ std::uint64_t host_memory();
 model::Load load_of(const domain::Job& job, const base::FileSet& small_files,
                     const model::CausalSpecification& specification);
 
-/// Throws InputError with the numbers where the job's model is larger than what there is in all: it could only fail
-/// later, slower and with less to say. Masked models pass.
+/// Throws InputError with the numbers where the job's model is larger than what there is (of a GPU: what is free,
+/// shared out among its ranks): it could only fail later, slower and with less to say. Masked models pass.
 void require_memory(const domain::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
 
 }  // namespace stereosweep::run

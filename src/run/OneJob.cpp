@@ -202,18 +202,29 @@ void OneJob::begin_anew() {
   parts_.write_resolved_job();
 }
 
-/// From the small files alone: a model that cannot fit is refused before its weights are read.
-void OneJob::check_memory() {
+/// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read.
+void OneJob::check_devices() {
   const auto& path = parts_.job().model.path;
+  const auto settings = engine_settings(parts_.job());
   const auto small_files = parallel::read_checkpoint_once(parts_.world, path, base::CheckpointPart::small_files);
+  auto& gpu = parts_.scoring->gpu;
+  if (engine::may_use_gpu(settings, small_files)) {
+    gpu = parallel::bind_gpu(parts_.world);
+  }
   NodeMemory memory;
   memory.ranks = parts_.world.node().size();
   coordinated(parts_.world, [&] {
     for (const auto& [name, size] : base::list_checkpoint_files(path)) {
       memory.stored += base::is_weight_file(name) ? size : 0;
     }
+    engine::require_gpu(settings, gpu);
+    if (gpu.ranks > 1 && parts_.job().execution.tensor_parallel > 1) {
+      throw base::InputError(base::describe("execution.tensor_parallel with several ranks on one GPU",
+                                            "NCCL adds up over GPUs of their own", "start one rank per GPU"));
+    }
     memory.host = host_memory();
-    memory.gpu = parts_.scoring->gpu.bytes;
+    memory.gpu = gpu.free;
+    memory.gpu_ranks = gpu.ranks;
     require_memory(parts_.job(), small_files, memory);
   });
 }
@@ -222,10 +233,7 @@ void OneJob::read_model() {
   auto& scoring = *parts_.scoring;
   if (needs_model(scoring.job)) {
     if (!is_fake(scoring.job)) {
-      if (scoring.job.execution.device != domain::Device::cpu) {
-        scoring.gpu = parallel::bind_gpu(parts_.world);
-      }
-      check_memory();
+      check_devices();
       coordinated(parts_.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
@@ -237,8 +245,8 @@ void OneJob::read_model() {
 
 void OneJob::agree_on_settings() {
   const auto& scoring = *parts_.scoring;
-  const auto own =
-      scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job)) : scoring.gpu.name;
+  const auto own = scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
+                                            : scoring.gpu.name;
   auto devices = parts_.world.gather_everywhere(own);
   std::ranges::sort(devices);
   const auto repeats = std::ranges::unique(devices);

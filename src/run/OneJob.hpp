@@ -22,7 +22,7 @@ class OneJob {
   void check_reuse() const;
   void open_directory();
   void begin_anew();
-  void check_memory();
+  void check_devices();
   void read_model();
   void agree_on_settings();
   base::ExitCode run_single_stage();

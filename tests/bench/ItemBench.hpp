@@ -76,6 +76,7 @@ class ItemBench {
     const auto files = base::read_checkpoint_files(options_.at("--model"), base::CheckpointPart::all_files);
     tokenizer_ = std::make_unique<tokenizer::Tokenizer>(tokenizer::Tokenizer::from_files(files));
     engine_ = engine::make_engine(settings_, files, *tokenizer_);
+    device_ = engine::device_description(settings_, files);
     load_ = std::chrono::steady_clock::now() - start;
   }
 
@@ -120,7 +121,7 @@ class ItemBench {
                          {"distinct_sequences", sequences_},
                          {"distinct_tokens", tokens_},
                          {"head_rows", head_rows_},
-                         {"device", engine::device_description(settings_)}};
+                         {"device", device_}};
     report.update(more);
     if (const auto path = options_.find("--report"); path != options_.end()) {
       std::ofstream(path->second) << report.dump(1) << '\n';
@@ -146,6 +147,7 @@ class ItemBench {
   engine::EngineSettings settings_;
   std::unique_ptr<tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<query::Engine> engine_;
+  std::string device_;
   std::chrono::duration<double> load_{};
   double cpu_ = std::numeric_limits<double>::infinity();   // s
   double wall_ = std::numeric_limits<double>::infinity();  // s

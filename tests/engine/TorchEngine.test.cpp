@@ -346,8 +346,8 @@ TEST_F(TorchEngineTest, SettingsAreChecked) {
   settings.threads = 1;
   settings.batch_tokens = 0;
   EXPECT_THROW(make_engine(settings, files, tokenizer), base::InputError);
-  EXPECT_EQ(device_description({.kind = domain::EngineKind::fake}), "fake");
-  EXPECT_FALSE(device_description({.device = domain::Device::cpu}).empty());
+  EXPECT_EQ(device_description({.kind = domain::EngineKind::fake}, base::FileSet("")), "fake");
+  EXPECT_FALSE(device_description({.device = domain::Device::cpu}, base::FileSet("")).empty());
 }
 
 }  // namespace

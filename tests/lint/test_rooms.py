@@ -8,7 +8,7 @@ from project import ROOT, cpp_files, includes, rooms
 LIBRARIES = {
     "mpi.h": "mpi", "nccl.h": "nccl", "hdf5.h": "hdf5", "hdf5_hl.h": "hdf5", "H5": "hdf5", "yaml-cpp": "yaml-cpp",
     "nlohmann": "nlohmann-json", "openssl": "openssl", "oniguruma.h": "oniguruma", "boost": "boost", "torch": "torch",
-    "ATen": "torch", "c10": "torch", "cuda": "cuda", "cuda.h": "cuda", "cuda_runtime": "cuda", "cuda_runtime.h": "cuda",
+    "ATen": "torch", "c10": "torch", "caffe2": "torch", "cuda": "cuda", "cuda.h": "cuda", "cuda_runtime": "cuda", "cuda_runtime.h": "cuda",
     "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "zstd.h": "zstd", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
 }
 SYSTEM = {"sys", "netinet", "arpa", "unistd.h", "fcntl.h", "dlfcn.h", "dirent.h", "poll.h", "ifaddrs.h", "net", "pthread.h", "sched.h",

@@ -50,14 +50,18 @@ TEST(MemoryCheckTest, RefusesANodeThatIsTooSmallWithTheNumbers) {
 
 TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   domain::Job job;
-  EXPECT_THAT(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}),
-              AllOf(HasSubstr("does not fit the GPU"), HasSubstr("weights 25.1 GiB"),
-                    HasSubstr("execution.tensor_parallel: 2")));
-  job.model.dtype = domain::Dtype::bfloat16;
-  EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
-  job.model.dtype = domain::Dtype::float32;
+  NodeMemory memory{.ranks = 2, .host = 64 * gib, .gpu = 18 * gib, .gpu_ranks = 1, .stored = 13 * gib};
+  EXPECT_THAT(refusal(job, memory), AllOf(HasSubstr("does not fit the GPU"), HasSubstr("of 18.0 GiB free ("),
+                                          HasSubstr("weights 25.1 GiB"), HasSubstr("execution.tensor_parallel: 2")));
   job.execution.tensor_parallel = 2;
-  EXPECT_EQ(refusal(job, {.ranks = 2, .host = 64 * gib, .gpu = 16 * gib, .stored = 13 * gib}), "");
+  EXPECT_EQ(refusal(job, memory), "");
+  memory.gpu = 15 * gib;  // weights and batch alone would fit: 13.5 GiB
+  EXPECT_THAT(refusal(job, memory), HasSubstr("gathered keys, logits and CUDA's libraries 2.8 GiB"));
+  job.execution.tensor_parallel = 1;
+  job.model.dtype = domain::Dtype::bfloat16;
+  EXPECT_EQ(refusal(job, memory), "");
+  memory.gpu_ranks = 2;
+  EXPECT_THAT(refusal(job, memory), HasSubstr("of 7.5 GiB free for each of the 2 ranks that share it"));
 }
 
 // A block asks one prompt of two words, three answers: 2 + 3 x 2,048 rows, and 16 of the prompt's block, of 32 layers,
