@@ -166,6 +166,21 @@ def machine(checklist):
 
 # ---- right
 
+def first_calls(checklist):
+    """What has only been read so far, smallest first: 16-bit products, a block of each job in bfloat16."""
+    _, out = checklist.run(checklist.args.bundle / "gpu-tests", "--gtest_filter=FirstCallsOnGpu.*:NcclSumOnGpu.*",
+                           check=checklist.args.device == "cuda")
+    if checklist.args.device == "cuda" and "[  SKIPPED ]" in out:
+        raise Failed("skipped: the program sees no GPU")
+    for job in JOBS:
+        output = checklist.scratch / f"first-{job}"
+        shutil.rmtree(output, ignore_errors=True)
+        code, text = start_run(checklist, job, output, 1, settings=["model.dtype=bfloat16"])
+        if code:
+            raise Failed(f"{job} in bfloat16: exit {code}: {' '.join(text.strip().splitlines()[-1:])[-300:]}")
+    return f"{out.count('[       OK ]')} tests passed; {len(JOBS)} jobs in bfloat16 came to their end"
+
+
 def unit_tests(checklist):
     _, out = checklist.run(checklist.args.bundle / "gpu-tests", "--gtest_filter=*OnGpu*", check=checklist.args.device == "cuda")
     passed, skipped = out.count("[       OK ]"), len({line for line in out.splitlines() if line.startswith("[  SKIPPED ] ")
@@ -413,6 +428,7 @@ def parts(checklist):
     def speed(kind, name, tokens):
         return lambda: fast(checklist, kind, name, tokens)
     return [("machine", "machine", 60, lambda: machine(checklist)),
+            ("right", "first calls", 90, lambda: first_calls(checklist)),
             ("right", "unit tests on the GPU", 150, lambda: unit_tests(checklist)),
             ("right", "raw numbers near the processor's", 90, lambda: near_the_cpu(checklist)),
             ("right", "digests", 120, lambda: digests(checklist)),

@@ -62,3 +62,18 @@ def test_the_check_sees_a_missing_include():
     assert list(missing("app", code, {"src/base/Text.hpp"}, {"base"}, types)) == ["base::InputError"]
     assert list(missing("base", "Problems problems;", {"src/base/Text.hpp"}, {"base"}, types)) == ["Problems"]
     assert not list(missing("base", "Problems problems;", {"src/base/Error.hpp"}, {"base"}, types))
+
+
+# Each of these makes torch decide whether there is CUDA, for good. cuda_ready() loads its library first.
+ASKS_FOR_DEVICES = re.compile(r"\b(?:manual_seed|hasCUDA|getAccelerator|setBlasPreferredBackend|lazyInitDevice|lazyInitCUDA"
+                              r"|getCUDAHooks|show_config|torch::cuda)\b")
+
+
+def test_torch_is_asked_for_devices_in_one_place():
+    asking = [str(path) for path in [*cpp_files("src"), *cpp_files("tests")] if ASKS_FOR_DEVICES.search(code_of(path))]
+    assert asking == ["src/model/CudaLibrary.cpp", "tests/engine/CudaPath.test.cpp"], asking
+
+
+def test_the_check_sees_a_question_for_devices():
+    assert ASKS_FOR_DEVICES.search("at::manual_seed(3);") and ASKS_FOR_DEVICES.search("context.hasCUDA()")
+    assert not ASKS_FOR_DEVICES.search("seed_cpu(3); cuda_ready();")

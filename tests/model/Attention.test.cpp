@@ -3,6 +3,7 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,11 @@
 
 #include "model/AttentionKernel.hpp"
 #include "model/CudaLibrary.hpp"
+#include "model/Decoder.hpp"
 #include "model/FlashAttention.hpp"
 #include "model/Kernels.hpp"
+#include "model/Linear.hpp"
+#include "model/MaskedModel.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {
@@ -90,6 +94,31 @@ Segments on_gpu(Segments segments) {
   segments.device_key_begin = staging.at(keys);
   segments.device_query_begin = staging.at(queries);
   return segments;
+}
+
+// What ends a 16-bit run in its first block if torch's settings are wrong: products with and without a bias, and the
+// vocabulary's with sums in float32.
+TEST(FirstCallsOnGpu, SixteenBitProductsAreComputed) {
+  if (!cuda_ready()) {
+    GTEST_SKIP() << "no GPU is visible: " << cuda_absence();
+  }
+  configure_threads(1);
+  for (const auto type : {at::kBFloat16, at::kHalf}) {
+    draw_from(2);
+    const auto input = at::randn({37, 768}, at::kFloat).to(type);
+    const auto weight = at::randn({3072, 768}, at::kFloat).mul_(0.05).to(type);
+    const auto bias = at::randn({3072}, at::kFloat).to(type);
+    const auto plain = at::matmul(input.to(at::kFloat), weight.to(at::kFloat).t());
+    const auto on_gpu = [](const at::Tensor& tensor) { return tensor.to(at::kCUDA); };
+    const auto error = [&](const at::Tensor& product, const at::Tensor& expected) {
+      return product.to(at::kCPU).to(at::kFloat).sub(expected).abs().max().item<double>();
+    };
+    const double rounded = type == at::kHalf ? 0.005 : 0.04;  // of answers up to 8
+    EXPECT_LT(error(Linear(on_gpu(weight), {}).apply(on_gpu(input)), plain), rounded);
+    EXPECT_LT(error(Linear(on_gpu(weight), on_gpu(bias)).apply(on_gpu(input)), plain.add(bias)), rounded);
+    const Decoder decoder(on_gpu(weight), on_gpu(bias.to(at::kFloat)));
+    EXPECT_LT(error(decoder.apply(on_gpu(input.to(at::kFloat))), plain.add(bias)), 1e-4);
+  }
 }
 
 // As the body calls it: rows of stacked products, few queries, many short sequences, every width that flash knows.
