@@ -68,7 +68,7 @@ int export_run_directory(const std::filesystem::path& root) {
   for (const auto& line : store.damage()) {
     std::cerr << "warning: " << line << '\n';
   }
-  const auto summary = run::export_directory(directory, job, *probe, store);
+  const auto summary = run::export_directory(directory, job, *probe, store, nullptr);
   const auto num_blocks = probe->blocks().num_blocks();
   std::cout << directory.export_file(job).string() << ": " << base::with_thousands(store.records().size()) << " of "
             << base::counted(num_blocks, "block") << " scored"

@@ -81,7 +81,7 @@ void refuse_rivals() {
 /// `heartbeat` outlives MPI, so that a rank that hangs in MPI's end is noticed, too.
 int execute(const run::RunRequest& request, run::SignalWatcher& signals,
             std::unique_ptr<parallel::Heartbeat>& heartbeat) {
-  signals.set_action(run::leave_before_start);
+  const run::SignalAction before_start(signals, run::leave_before_start);
   const parallel::MpiSession session;
   const auto& world = session.world();
   try {

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
 
 #include "app/Commands.hpp"
 #include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
 #include "base/Printable.hpp"
 #include "base/Text.hpp"
 
@@ -77,6 +79,8 @@ void keep_standard_streams() {
 int main(int argc, char** argv) {
   keep_standard_streams();
   try {
+    const char* faults = std::getenv("STEREOSWEEP_INJECT");
+    stereosweep::base::set_faults(faults == nullptr ? "" : faults);
     return checked(run_command(argc, argv));
   } catch (const stereosweep::base::Error& error) {
     std::cerr << "stereosweep: " << stereosweep::base::printable(error.what()) << '\n';

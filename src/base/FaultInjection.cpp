@@ -3,15 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -21,101 +21,111 @@ namespace {
 
 std::atomic<int> fault_rank{0};
 
+enum class Action { exit, kill, stop, raise, hang, delay, eio, enospc, short_write };
+
+constexpr std::array<std::pair<std::string_view, Action>, 8> actions = {{{"exit", Action::exit},
+                                                                         {"kill", Action::kill},
+                                                                         {"stop", Action::stop},
+                                                                         {"throw", Action::raise},
+                                                                         {"hang", Action::hang},
+                                                                         {"eio", Action::eio},
+                                                                         {"enospc", Action::enospc},
+                                                                         {"short", Action::short_write}}};
+
 struct Fault {
   std::string point;
   std::int64_t pass = 0;  ///< 0: every pass
-  std::string action;
+  Action action = Action::exit;
+  std::chrono::milliseconds delay{0};
   std::int64_t rank = -1;  ///< -1: every process
   std::atomic<std::int64_t> passes{0};
 };
 
-[[noreturn]] void malformed(const std::string& item) {
-  throw InputError(
-      describe("STEREOSWEEP_INJECT holds '" + item + "'", "it must be point:n:action[:rank], n a number from 1 or *"));
-}
-
-std::int64_t number_in(const std::string& text, const std::string& item) {
+std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
   const auto number = parse_integer(text);
-  if (!number) {
-    malformed(item);
+  if (!number || *number < least) {
+    throw InputError(describe("STEREOSWEEP_INJECT holds '" + item + "'",
+                              "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0"));
   }
   return *number;
+}
+
+void read_action(const std::string& name, const std::string& item, Fault& fault) {
+  constexpr std::string_view delay = "delay=";
+  if (name.starts_with(delay)) {
+    fault.action = Action::delay;
+    fault.delay = std::chrono::milliseconds(number_in(name.substr(delay.size()), 0, item));
+    return;
+  }
+  const auto known = std::ranges::find(actions, name, &std::pair<std::string_view, Action>::first);
+  if (known == actions.end()) {
+    throw InputError(describe("STEREOSWEEP_INJECT asks for '" + name + "'",
+                              "actions are exit, kill, stop, throw, hang, delay=MS, eio, enospc, short"));
+  }
+  fault.action = known->second;
 }
 
 void parse_faults(std::string_view text, std::deque<Fault>& faults) {
   for (const auto& item : split(text, ',')) {
     const auto parts = split(item, ':');
-    if (parts.size() < 3 || parts.size() > 4) {
-      malformed(item);
-    }
     auto& fault = faults.emplace_back();
+    const bool complete = parts.size() == 3 || parts.size() == 4;
+    fault.pass = complete && parts[1] == "*" ? 0 : number_in(complete ? parts[1] : "", 1, item);
     fault.point = parts[0];
-    fault.pass = parts[1] == "*" ? 0 : std::max<std::int64_t>(1, number_in(parts[1], item));
-    fault.action = parts[2];
-    fault.rank = parts.size() == 4 ? number_in(parts[3], item) : -1;
+    read_action(parts[2], item, fault);
+    fault.rank = parts.size() == 4 ? number_in(parts[3], 0, item) : -1;
   }
 }
 
-std::deque<Fault>& faults() {
-  static std::deque<Fault> all;
-  static std::once_flag parsed;
-  std::call_once(parsed, [] {
-    const char* text = std::getenv("STEREOSWEEP_INJECT");
-    if (text != nullptr && *text != '\0') {
-      parse_faults(text, all);
-    }
-  });
-  return all;
-}
+std::deque<Fault> faults;
+std::string faults_text;
 
 int act(const Fault& fault) {
-  if (fault.action == "exit") {
-    ::_exit(3);
+  switch (fault.action) {
+    case Action::exit:
+      ::_exit(3);
+    case Action::kill:
+      ::raise(SIGKILL);
+      return 0;
+    case Action::stop:
+      ::raise(SIGSTOP);
+      return 0;
+    case Action::raise:
+      throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
+    case Action::hang:
+      while (true) {
+        ::pause();
+      }
+    case Action::delay:
+      std::this_thread::sleep_for(fault.delay);
+      return 0;
+    case Action::eio:
+      return EIO;
+    case Action::enospc:
+      return ENOSPC;
+    case Action::short_write:
+      return short_write;
   }
-  if (fault.action == "kill") {
-    ::raise(SIGKILL);
-  }
-  if (fault.action == "stop") {
-    ::raise(SIGSTOP);
-    return 0;
-  }
-  if (fault.action == "throw") {
-    throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
-  }
-  while (fault.action == "hang") {
-    ::pause();
-  }
-  if (fault.action.starts_with("delay=")) {
-    const auto milliseconds = parse_integer(std::string_view(fault.action).substr(6)).value_or(0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    return 0;
-  }
-  if (fault.action == "eio") {
-    return EIO;
-  }
-  if (fault.action == "enospc") {
-    return ENOSPC;
-  }
-  if (fault.action == "short") {
-    return short_write;
-  }
-  throw InputError(describe("STEREOSWEEP_INJECT asks for '" + fault.action + "'",
-                            "actions are exit, kill, stop, throw, hang, delay=MS, eio, enospc, short"));
+  return 0;
 }
 
 }  // namespace
 
 void set_faults(std::string_view text) {
-  faults().clear();
+  std::deque<Fault> read;
   if (!text.empty()) {
-    parse_faults(text, faults());
+    parse_faults(text, read);
   }
+  faults.swap(read);
+  faults_text = text;
 }
+
+const std::string& active_faults() { return faults_text; }
 
 void set_fault_rank(int rank) { fault_rank = rank; }
 
 int inject_fault(std::string_view point) {
-  for (auto& fault : faults()) {
+  for (auto& fault : faults) {
     if (fault.point == point && (fault.rank < 0 || fault.rank == fault_rank) &&
         (fault.pass == 0 || ++fault.passes == fault.pass)) {
       return act(fault);

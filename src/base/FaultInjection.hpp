@@ -1,8 +1,9 @@
 // Faults on demand, compiled in so that the tested binary is the shipped one: STEREOSWEEP_INJECT=point:n:action[:rank]
-// makes the n-th pass (1-based) of a named point fail. Several, separated by commas. Without the variable it costs a
-// test of one flag.
+// makes the n-th pass (1-based) of a named point fail. Several, separated by commas. Without the variable it costs one
+// look at an empty list.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace stereosweep::base {
@@ -12,11 +13,15 @@ namespace stereosweep::base {
 /// returns when the process is continued; `delay=MS` sleeps.
 inline constexpr int short_write = -1;
 
-/// Counts one pass of `point` in this process. Throws InputError if the variable is malformed.
+/// Counts one pass of `point` in this process.
 int inject_fault(std::string_view point);
 
-/// Replaces what the variable asked for, counts included.
+/// What the variable holds, given once by main, before there are threads; replaces what was asked for, counts included.
+/// Throws InputError if it is malformed.
 void set_faults(std::string_view text);
+
+/// The text given last.
+const std::string& active_faults();
 
 /// Faults with a rank apply to the process that was given it here.
 void set_fault_rank(int rank);

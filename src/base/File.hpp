@@ -4,45 +4,60 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stereosweep::base {
 
 /// The whole file. Throws InputError if it is missing, no regular file or larger than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
 
-/// `path.partial.PROCESS@HOST`: what this process writes before it becomes `path`.
-std::filesystem::path partial_path(const std::filesystem::path& path);
-
-/// Removes what processes that are gone left under such names in a directory; on another host: what is a day old.
-void remove_stale_partials(const std::filesystem::path& directory);
-
-/// Writes a temporary sibling, fsyncs it, renames it over `path`, fsyncs the directory. Throws Error (with errno's
-/// text).
+/// Replaces `path` by a PendingFile. Throws Error (with errno's text).
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Read-only bytes with whoever keeps them alive (a mapping, shared memory, a string).
-struct SharedBytes {
+/// Read-only bytes: in memory, with whoever keeps them alive, or in an open file that is read piece by piece. Weights
+/// are not mapped: reading a mapped file that was cut short meanwhile ends the process (SIGBUS).
+class SharedBytes {
+ public:
   /// A mapping's pages can be given back and come again when they are read; other memory cannot.
   enum class Backing { memory, mapping };
-  std::shared_ptr<const void> owner;
-  std::span<const std::byte> bytes;
-  Backing backing = Backing::memory;
-  std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+  SharedBytes() = default;
+  SharedBytes(std::shared_ptr<const void> owner, std::span<const std::byte> bytes, Backing backing)
+      : owner_(std::move(owner)), bytes_(bytes), size_(bytes.size()), backing_(backing) {}
+  /// `file`: a descriptor that is open for reading; `name` stands in messages.
+  SharedBytes(std::shared_ptr<const int> file, std::uint64_t size, std::string name)
+      : size_(size), file_(std::move(file)), name_(std::move(name)) {}
+
+  std::uint64_t size() const { return size_; }
+  /// Of bytes in memory.
+  std::span<const std::byte> bytes() const;
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes().data()), bytes().size()}; }
+  /// Copies those from `offset` on; a mapping's pages do not stay resident. Throws InputError where the file has become
+  /// too short, Error where it cannot be read.
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
+  /// Calls `use(part)` for consecutive parts of all bytes, as `read` takes them.
+  void read_through(const std::function<void(std::span<const std::byte>)>& use) const;
+  /// The same bytes in memory, mapped where they are in a file: for a child process, which SIGBUS may end.
+  SharedBytes mapped() const;
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> bytes_;
+  std::uint64_t size_ = 0;
+  Backing backing_ = Backing::memory;
+  std::shared_ptr<const int> file_;  ///< null: in memory
+  std::string name_;
 };
 
 SharedBytes to_shared(std::string content);
-/// The file's bytes, mapped read-only. Throws InputError if it is missing or no regular file.
-SharedBytes map_file(const std::filesystem::path& path);
-
-/// Takes the whole pages inside `part`, of bytes with this backing, out of the process's resident memory. Their content
-/// stays: reading them fetches them again. Nothing happens to plain memory.
-void release_pages(std::span<const std::byte> part, SharedBytes::Backing backing);
+/// The file, open. Throws InputError if it is missing or no regular file.
+SharedBytes open_file(const std::filesystem::path& path);
 
 /// The files of one checkpoint directory by plain name, wherever their bytes came from (disk, broadcast, node memory).
 /// Whoever interprets the files takes a FileSet, so that reading once per node is the business of one room.
@@ -62,12 +77,12 @@ class FileSet {
   std::map<std::string, SharedBytes> files_;
 };
 
-/// Whether a file of a checkpoint holds weights (*.safetensors, *.hdf5): mapped or shared, never copied whole.
+/// Whether a file of a checkpoint holds weights (*.safetensors, *.hdf5): mapped or shared, never read whole.
 bool is_weight_file(std::string_view name);
 /// Names of the regular files of a directory that a checkpoint may need: *.json, *.txt, *.jinja, *.model and weights.
 /// Throws InputError if it is no directory. Symbolic links to regular files are followed.
 std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory);
-/// Reads the small files (all but the weights); `all_files` also maps the weight files into memory (read-only).
+/// Reads the small files (all but the weights); `all_files` also opens the weight files.
 enum class CheckpointPart { small_files, all_files };
 FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part);
 

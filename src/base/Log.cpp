@@ -34,7 +34,8 @@ void set_log_level(LogLevel level) { log_level = level; }
 
 void set_log_file(std::string_view path) {
   const int descriptor =
-      path.empty() ? -1 : ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+      path.empty() ? -1
+                   : ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   const int reason = errno;
   const int before = log_file.exchange(descriptor);
   log_file_failed = false;

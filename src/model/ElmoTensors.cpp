@@ -157,18 +157,23 @@ std::map<std::string, Shape> elmo_tensor_shapes(const ElmoOptions& options) {
 ElmoTensors read_elmo_tensors(const base::FileSet& files, const ElmoOptions& options) {
   const auto name = base::find_elmo_weights(files);
   const auto place = files.directory() + "/" + name;
-  const auto bytes = files.at(name).bytes;
+  const auto& content = files.at(name);
   std::size_t size = 0;
   const auto wanted = lay_out(options, size);
   const SharedMemory memory(size);
-  const auto cause = base::try_in_child([&](const base::TrialStep& step) {
-    const auto file = hdf5::File::open_image(bytes, place);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      memory.note_progress(i + 1);
-      read(file, wanted[i], memory.numbers(wanted[i].offset));
-      step();
-    }
-  });
+  base::TrialLimits limits;
+  limits.memory += content.size();
+  const auto cause = base::try_in_child(
+      [&](const base::TrialStep& step) {
+        const auto image = content.mapped();
+        const auto file = hdf5::File::open_image(image.bytes(), place);
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+          memory.note_progress(i + 1);
+          read(file, wanted[i], memory.numbers(wanted[i].offset));
+          step();
+        }
+      },
+      limits);
   const auto reached = std::min(memory.progress(), wanted.size());
   if (!cause.empty()) {
     const auto part = reached == 0 ? "its beginning" : "data set " + base::json_quote(wanted[reached - 1].name);

@@ -199,33 +199,38 @@ std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
 const char* name_of(StoredType type) { return row_of(type).name; }
 
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
-  const auto bytes = content.bytes;
-  if (content.text().starts_with("version https://git-lfs")) {
+  const auto part = [&](std::uint64_t offset, std::uint64_t size) {
+    std::string text(size, '\0');
+    content.read(offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  };
+  constexpr std::string_view pointer = "version https://git-lfs";
+  if (content.size() >= pointer.size() && part(0, pointer.size()) == pointer) {
     refuse(name, "a Git LFS pointer stands in place of the file",
            "the repository was cloned without its large files; 'git lfs pull' there fetches them");
   }
   std::uint64_t header_bytes = 0;
-  if (bytes.size() < sizeof(header_bytes)) {
-    refuse(name, std::to_string(bytes.size()) + " bytes are no safetensors file", "it begins with a length of 8 bytes");
+  if (content.size() < sizeof(header_bytes)) {
+    refuse(name, std::to_string(content.size()) + " bytes are no safetensors file",
+           "it begins with a length of 8 bytes");
   }
-  std::memcpy(&header_bytes, bytes.data(), sizeof(header_bytes));
-  if (header_bytes > max_header_bytes || header_bytes > bytes.size() - sizeof(header_bytes)) {
+  content.read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
+  if (header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes)) {
     refuse(name, "a header of " + std::to_string(header_bytes) + " bytes is announced",
-           "the file has " + std::to_string(bytes.size()) + " bytes, and a header at most " +
+           "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
                std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
   }
-  const auto text = content.text().substr(sizeof(header_bytes), header_bytes);
+  const auto text = part(sizeof(header_bytes), header_bytes);
   if (!text.starts_with('{')) {
     refuse(name, "the header does not begin with '{'", "is it no safetensors file?");
   }
-  const auto data = bytes.subspan(sizeof(header_bytes) + header_bytes);
+  const auto data = sizeof(header_bytes) + header_bytes;
   auto entries = HeaderReader(name).entries(text);
-  check_tiling(entries, data.size(), name);
+  check_tiling(entries, content.size() - data, name);
   StoredTensors tensors;
   for (auto& entry : entries) {
-    tensors.emplace(entry.name,
-                    StoredTensor{entry.type, std::move(entry.shape), data.subspan(entry.begin, entry.end - entry.begin),
-                                 content.backing, name});
+    tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape), content, data + entry.begin,
+                                             entry.end - entry.begin, name});
   }
   return tensors;
 }

@@ -37,26 +37,27 @@ std::size_t bytes_per_number(StoredType type);
 /// As the format writes it: "F32", "BF16", ...
 const char* name_of(StoredType type);
 
-/// One tensor inside somebody else's bytes: C order, little-endian, not necessarily aligned.
+/// One tensor inside a file: C order, little-endian, not necessarily aligned.
 struct StoredTensor {
   StoredType type = StoredType::float32;
   std::vector<std::int64_t> shape;
-  std::span<const std::byte> bytes;  ///< points into the file
-  base::SharedBytes::Backing backing = base::SharedBytes::Backing::memory;
+  base::SharedBytes content;  ///< of the whole file
+  std::uint64_t offset = 0;   ///< of the tensor in it
+  std::uint64_t num_bytes = 0;
   std::string file;  ///< plain file name, for messages
 };
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-/// All tensors of one file. `name` stands in messages. The spans live as long as `content`'s owner.
+/// All tensors of one file. `name` stands in messages.
 /// Throws InputError "name: problem (why)" for everything that the format forbids.
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name);
 
 /// Whether the directory holds weights of any format, also of one that is refused.
 bool has_weights(const base::FileSet& files);
 
-/// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists. The spans
-/// live as long as the owners of `files`' bytes. Throws InputError naming the file, and the tensor where there is one.
+/// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists.
+/// Throws InputError naming the file, and the tensor where there is one.
 StoredTensors read_stored_tensors(const base::FileSet& files);
 
 }  // namespace stereosweep::model

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/Error.hpp"
-#include "base/ReadOnce.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::model {
@@ -94,7 +93,7 @@ void check_finite(const at::Tensor& tensor, const at::Tensor& raw, const StoredT
 // The stored numbers in `type`, all of them finite.
 at::Tensor converted(const StoredTensor& stored, const std::string& name, at::ScalarType type) {
   auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
-  base::copy_once(stored.bytes, stored.backing, static_cast<std::byte*>(raw.mutable_data_ptr()));  // may be unaligned
+  stored.content.read(stored.offset, {static_cast<std::byte*>(raw.mutable_data_ptr()), stored.num_bytes});
   auto tensor = raw.to(type);
   check_finite(tensor, raw, stored, name);
   return tensor;

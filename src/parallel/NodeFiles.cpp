@@ -4,7 +4,6 @@
 
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
-#include "base/ReadOnce.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/SharedSegment.hpp"
 
@@ -47,18 +46,18 @@ Sizes unpack_listing(std::span<const std::byte> bytes, base::FileSet& files) {
   return weights;
 }
 
-base::SharedBytes map_sized(const std::filesystem::path& path, std::uint64_t size) {
-  auto content = base::map_file(path);
-  if (content.bytes.size() != size) {
+base::SharedBytes open_sized(const std::filesystem::path& path, std::uint64_t size) {
+  auto content = base::open_file(path);
+  if (content.size() != size) {
     throw base::InputError(
         base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
   }
   return content;
 }
 
-void map_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
+void open_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
   for (const auto& [name, size] : weights) {
-    files.add(name, map_sized(directory / name, size));
+    files.add(name, open_sized(directory / name, size));
   }
 }
 
@@ -75,8 +74,7 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
     const auto first = std::max(begin, start);
     const auto last = std::min(end, start + size);
     if (first < last) {
-      const auto content = map_sized(directory / file, size);
-      base::copy_once(content.bytes.subspan(first - start, last - first), content.backing, segment + first);
+      open_sized(directory / file, size).read(first - start, {segment + first, last - first});
     }
     start += aligned(size);
   }
@@ -90,15 +88,7 @@ bool share_files(const Communicator& world, const Communicator& node, const std:
     total += aligned(size);
   }
   SharedSegment segment;
-  std::string name = node.rank() == 0 && node.size() > 1 && total > 0 ? segment.create(total) : "";
-  name = node.broadcast(name, 0);
-  const bool shared = !name.empty();
-  coordinated(world, [&] {
-    if (shared && node.rank() > 0) {
-      segment.attach(name, SharedSegment::Access::write);
-    }
-  });
-  segment.unlink();  // from here on the memory lives exactly as long as the node's ranks
+  const bool shared = segment.make(world, node, node.size() > 1 ? total : 0);
   coordinated(world, [&] {
     if (shared) {
       fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());
@@ -133,7 +123,7 @@ base::FileSet read_checkpoint_once(const Communicator& world, const std::filesys
   const bool shared = share_files(world, node, directory, weights, files);
   coordinated(world, [&] {
     if (!shared) {
-      map_files(directory, weights, files);
+      open_files(directory, weights, files);
     }
   });
   return files;

@@ -10,8 +10,8 @@ namespace stereosweep::parallel {
 
 /// Collective over `world`. Small files: as rank 0 read them. Weight files: on a node with several ranks each of
 /// them reads its share of the bytes into shared memory (a /dev/shm segment, unlinked at once), so every byte is read
-/// once; a node with one rank, or without room in /dev/shm, maps the files. Throws on every rank if any rank cannot
-/// read its part, or if a node sees another size than rank 0.
+/// once; with one rank, or without room in /dev/shm, every rank reads the files on its own. Throws on every rank if any
+/// rank cannot read its part, or if a node sees another size than rank 0.
 base::FileSet read_checkpoint_once(const Communicator& world, const std::filesystem::path& directory,
                                    base::CheckpointPart part);
 

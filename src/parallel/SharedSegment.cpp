@@ -2,14 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <random>
+#include <optional>
+#include <string>
 
 #include "base/Error.hpp"
+#include "base/PendingFile.hpp"
+#include "parallel/Coordinated.hpp"
 
 namespace stereosweep::parallel {
 
@@ -17,32 +19,31 @@ SharedSegment::~SharedSegment() {
   if (handle_ >= 0) {
     ::close(handle_);
   }
-  unlink();
 }
 
-std::string SharedSegment::create(std::uint64_t size) {
-  std::random_device random;
-  name_ = "/stereosweep-" + std::to_string(::getpid()) + "-" + std::to_string(random());
-  handle_ = ::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (handle_ >= 0 && ::posix_fallocate(handle_, 0, static_cast<off_t>(size)) == 0) {
-    return name_;
+bool SharedSegment::make(const Communicator& world, const Communicator& group, std::uint64_t size) {
+  std::optional<base::PendingFile> named;  // a name and no more, until every rank of the group has opened it
+  if (group.rank() == 0 && size > 0) {
+    try {
+      named.emplace("/dev/shm/stereosweep", base::PendingFile::Readers::owner);
+      handle_ = ::dup(named->handle());
+    } catch (const base::Error&) {
+      // no /dev/shm, or none of its room: the answer is no
+    }
   }
-  unlink();
-  return "";
-}
-
-void SharedSegment::attach(const std::string& name, Access access) {
-  handle_ = ::shm_open(name.c_str(), access == Access::read ? O_RDONLY : O_RDWR, 0);
-  if (handle_ < 0) {
-    throw base::Error(base::describe("cannot attach memory that the ranks of the node share", std::strerror(errno)));
-  }
-}
-
-void SharedSegment::unlink() {
-  if (!name_.empty()) {
-    ::shm_unlink(name_.c_str());
-    name_.clear();
-  }
+  const auto path = group.broadcast(named ? named->path().string() : std::string(), 0);
+  coordinated(world, [&] {
+    if (group.rank() > 0 && !path.empty()) {
+      handle_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (handle_ < 0 && !path.empty()) {
+      throw base::Error(base::describe("cannot attach memory that the ranks of the node share", std::strerror(errno)));
+    }
+  });
+  named.reset();
+  const bool reserved =
+      group.rank() == 0 && handle_ >= 0 && ::posix_fallocate(handle_, 0, static_cast<off_t>(size)) == 0;
+  return !group.broadcast(std::string(reserved ? "yes" : ""), 0).empty();
 }
 
 std::shared_ptr<std::byte> SharedSegment::map(std::uint64_t size, Access access) const {

@@ -1,10 +1,11 @@
-// Memory that the ranks of one node share, without a name once all of them hold it. For the room's own sources only.
+// Memory that the ranks of one node share. For the room's own sources only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {
 
@@ -16,19 +17,16 @@ class SharedSegment {
   ~SharedSegment();
 
   enum class Access { read, write };
-  /// One rank: reserves `size` zeroed bytes, so that a full /dev/shm is an answer here and no SIGBUS later. Returns the
-  /// name for the others; empty: no room.
-  std::string create(std::uint64_t size);
-  /// The others. Throws Error.
-  void attach(const std::string& name, Access access);
-  /// To be called by all once every rank holds it: from here on the memory lives exactly as long as its mappings.
-  void unlink();
+  /// Collective over `world`, whose groups each get `size` zeroed bytes of their own; 0: none are wanted. Returns
+  /// whether the group has them: what /dev/shm has no room for is an answer here and no SIGBUS later. The memory has no
+  /// name: it lives exactly as long as its mappings, and a kill at any moment leaves at most an empty file, which the
+  /// next start removes. Throws SharedError.
+  bool make(const Communicator& world, const Communicator& group, std::uint64_t size);
   /// Stays mapped as long as the pointer lives. Throws Error.
   std::shared_ptr<std::byte> map(std::uint64_t size, Access access) const;
 
  private:
   int handle_ = -1;
-  std::string name_;
 };
 
 }  // namespace stereosweep::parallel

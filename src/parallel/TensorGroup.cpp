@@ -130,27 +130,24 @@ struct TensorGroup::State {
   }
 };
 
-TensorGroup::TensorGroup(const Communicator& group) : rank_(group.rank()), size_(group.size()) {
-  if (size_ == 1) {
-    return;
-  }
+TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
+    : rank_(group.rank()), size_(group.size()) {
   SharedSegment segment;
-  const auto bytes = segment_bytes(size_);
-  const auto name = group.broadcast(rank_ == 0 ? segment.create(bytes) : std::string(), 0);
-  coordinated(group, [&] {
-    if (name.empty()) {
+  const auto bytes = size_ == 1 ? 0 : segment_bytes(size_);
+  const bool made = segment.make(world, group, bytes);
+  coordinated(world, [&] {
+    if (size_ == 1) {
+      return;
+    }
+    if (!made) {
       throw base::Error(base::describe("no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
                                        std::to_string(bytes >> 20) + " MiB are needed", "make /dev/shm larger"));
     }
-    if (rank_ > 0) {
-      segment.attach(name, SharedSegment::Access::write);
-    }
+    state_ = std::make_unique<State>();
+    state_->rank = rank_;
+    state_->size = size_;
+    state_->memory = segment.map(bytes, SharedSegment::Access::write);
   });
-  segment.unlink();
-  state_ = std::make_unique<State>();
-  state_->rank = rank_;
-  state_->size = size_;
-  coordinated(group, [&] { state_->memory = segment.map(bytes, SharedSegment::Access::write); });
 }
 
 TensorGroup::~TensorGroup() = default;

@@ -21,9 +21,10 @@ std::string nccl_version();
 
 class TensorGroup {
  public:
-  /// Collective over `group`, whose ranks must share a node. One rank: every call below does nothing.
-  /// Throws Error on all ranks where the node has no room for the shared memory.
-  explicit TensorGroup(const Communicator& group);
+  /// Collective over `world`, all of whose ranks make a group each; those of one must share a node. A group of one
+  /// rank: every call below does nothing. Throws SharedError on all ranks of `world`, or the others would wait for a
+  /// group that failed, where a node has no room for the shared memory.
+  TensorGroup(const Communicator& world, const Communicator& group);
   TensorGroup(const TensorGroup&) = delete;
   TensorGroup& operator=(const TensorGroup&) = delete;
   ~TensorGroup();

@@ -1,8 +1,5 @@
 #include "probe/VectorStore.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -59,27 +56,15 @@ double inverse_length_of(std::span<const float> vector) {
       (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
 }
 
-void sync(const std::filesystem::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-  // EINVAL: file systems whose directories cannot be synced
-  const bool synced = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
-  if (descriptor >= 0) {
-    ::close(descriptor);
-  }
-  if (!synced) {
-    fail_to_write(path);
-  }
-}
-
 }  // namespace
 
 VectorStoreWriter::VectorStoreWriter(std::filesystem::path path, std::vector<WordVectors> words,
                                      std::uint64_t dimension)
     : path_(std::move(path)),
-      partial_(base::partial_path(path_)),
+      pending_(path_),
       words_(std::move(words)),
       dimension_(dimension),
-      out_(partial_, std::ios::binary | std::ios::trunc) {
+      out_(pending_.path(), std::ios::binary | std::ios::trunc) {
   for (auto& word : words_) {
     word.usable = 0;
   }
@@ -89,11 +74,6 @@ VectorStoreWriter::VectorStoreWriter(std::filesystem::path path, std::vector<Wor
   if (!out_) {
     fail_to_write(path_);
   }
-}
-
-VectorStoreWriter::~VectorStoreWriter() {
-  std::error_code ignored;
-  std::filesystem::remove(partial_, ignored);
 }
 
 void VectorStoreWriter::end_word() {
@@ -130,18 +110,14 @@ std::vector<WordVectors> VectorStoreWriter::finish() {
   if (!out_) {
     fail_to_write(path_);
   }
-  sync(partial_, O_RDONLY);
-  if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-    fail_to_write(path_);
-  }
-  sync(path_.has_parent_path() ? path_.parent_path() : ".", O_RDONLY | O_DIRECTORY);
+  pending_.commit();
   return words_;
 }
 
 VectorStore::VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension)
-    : name_(path.string()), content_(base::map_file(path)), dimension_(dimension), first_{0} {
+    : name_(path.string()), content_(base::open_file(path).mapped()), dimension_(dimension), first_{0} {
   const auto head = head_of(words, dimension);
-  const auto bytes = content_.bytes;
+  const auto bytes = content_.bytes();
   if (bytes.size() < head.size() || std::memcmp(bytes.data(), head.data(), head.size()) != 0) {
     throw base::InputError(base::describe("'" + name_ + "' is not the store of this run's vectors",
                                           "its head is damaged or another run's"));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/File.hpp"
+#include "base/PendingFile.hpp"
 #include "base/Sha256.hpp"
 #include "probe/EmbeddingTests.hpp"
 
@@ -24,7 +25,6 @@ class VectorStoreWriter {
   VectorStoreWriter(std::filesystem::path path, std::vector<WordVectors> words, std::uint64_t dimension);
   VectorStoreWriter(const VectorStoreWriter&) = delete;
   VectorStoreWriter& operator=(const VectorStoreWriter&) = delete;
-  ~VectorStoreWriter();
   /// The next vector of `word`; words come in ascending order.
   void add(std::uint64_t word, std::span<const float> vector);
   /// Completes the file, fsynced and under its name. Returns the words with `usable` and `digest`. Throws base::Error.
@@ -33,7 +33,7 @@ class VectorStoreWriter {
  private:
   void end_word();
   std::filesystem::path path_;
-  std::filesystem::path partial_;
+  base::PendingFile pending_;
   std::vector<WordVectors> words_;
   std::uint64_t dimension_;
   std::uint64_t word_ = 0;

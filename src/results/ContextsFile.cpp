@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "base/Json.hpp"
+#include "base/PendingFile.hpp"
 #include "base/Sha256.hpp"
 #include "hdf5/File.hpp"
 #include "results/ContextsAgreement.hpp"
 #include "results/Layout.hpp"
-#include "results/PendingFile.hpp"
+#include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
 #include "results/TestFamilies.hpp"
 #include "stats/Undefined.hpp"
@@ -339,7 +340,7 @@ void write_detections(Tables& tables, const ContextsResult& result) {
 
 void write_contexts_file(const ResultFile& source, const ContextsResult& result, const ContextsOptions& options,
                          const std::filesystem::path& target) {
-  PendingFile pending(target);
+  base::PendingFile pending(target);
   auto file = hdf5::File::create(pending.path());
   {
     write_attributes(file.root(), source, result, options);
@@ -372,7 +373,7 @@ void write_contexts_file(const ResultFile& source, const ContextsResult& result,
   }
   file.root().write_attribute("complete", std::int64_t{1});
   file.finish();
-  pending.commit();
+  commit_sealed(pending);
 }
 
 }  // namespace stereosweep::results

@@ -2,6 +2,7 @@
 
 #include "base/Sha256.hpp"
 #include "results/CubeKinds.hpp"
+#include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
@@ -147,7 +148,7 @@ void CoreferenceFile::finish(const CoreferenceResult& result) {
   layout_.reset();
   file_.root().write_attribute("complete", std::int64_t{1});
   file_.finish();
-  pending_.commit();
+  commit_sealed(pending_);
 }
 
 }  // namespace stereosweep::results

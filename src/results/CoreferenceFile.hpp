@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/CoreferenceReader.hpp"
 #include "results/CoreferenceStatistics.hpp"
 #include "results/Layout.hpp"
-#include "results/PendingFile.hpp"
 
 namespace stereosweep::results {
 
@@ -32,7 +32,7 @@ class CoreferenceFile {
   void write_privilege(const CoreferenceResult& result);
 
   const ResultFile& source_;
-  PendingFile pending_;
+  base::PendingFile pending_;
   hdf5::File file_;
   std::unique_ptr<Layout> layout_;
   std::vector<hdf5::DataSet> scores_;

@@ -8,7 +8,7 @@
 #include "base/Text.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
-#include "results/PendingFile.hpp"
+#include "results/Seal.hpp"
 #include "results/SlabWriter.hpp"
 #include "results/Software.hpp"
 
@@ -151,8 +151,12 @@ probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num
 }
 
 ExportCounts export_run(const RunDescription& run, const std::filesystem::path& file) {
-  PendingFile pending(file);
+  base::PendingFile pending(file, run.readers);
   const auto counts = write_file(run, pending.path());
+  append_seal(pending.path());
+  if (run.before_rename) {
+    run.before_rename(counts);
+  }
   pending.commit();
   return counts;
 }

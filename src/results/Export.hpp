@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/PendingFile.hpp"
 #include "plan/Product.hpp"
 #include "probe/RawBlock.hpp"
 
@@ -27,6 +28,11 @@ using BlockSource = std::function<std::optional<probe::RawBlock>(const plan::Blo
 /// A root attribute of the file.
 using AttributeValue = std::variant<std::string, std::int64_t, double>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+struct ExportCounts {
+  std::uint64_t num_blocks = 0;
+  std::uint64_t num_blocks_scored = 0;
+};
 
 /// What is exported. `schema` and `blocks` are borrowed.
 ///
@@ -44,11 +50,8 @@ struct RunDescription {
   BlockSource source;
   Attributes attributes;
   std::vector<std::pair<std::string, std::string>> documents;  ///< name and text in /provenance: job_yaml, job_resolved
-};
-
-struct ExportCounts {
-  std::uint64_t num_blocks = 0;
-  std::uint64_t num_blocks_scored = 0;
+  base::PendingFile::Readers readers = base::PendingFile::Readers::usual;
+  std::function<void(const ExportCounts&)> before_rename = {};  ///< what it throws leaves the file what it was before
 };
 
 /// Writes `file` (under a temporary sibling name, fsynced, renamed). Contexts of unscored blocks read as not scored.

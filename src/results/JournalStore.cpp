@@ -219,10 +219,14 @@ JournalStore JournalStore::open(const std::filesystem::path& run_directory, cons
   const auto directory = journal_directory(run_directory, stage);
   std::vector<std::filesystem::path> paths;
   std::error_code status;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, status)) {
-    if (entry.path().extension() == ".log") {
-      paths.push_back(entry.path());
+  std::filesystem::directory_iterator at(directory, status);
+  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
+    if (at->path().extension() == ".log") {
+      paths.push_back(at->path());
     }
+  }
+  if (status && status != std::errc::no_such_file_or_directory) {
+    throw base::Error(base::describe("cannot read the journal " + directory.string(), status.message()));
   }
   std::ranges::sort(paths);
   JournalStore store;

@@ -13,6 +13,7 @@
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
+#include "base/PendingFile.hpp"
 #include "base/WriteFailure.hpp"
 #include "results/Journal.hpp"
 #include "results/JournalFormat.hpp"
@@ -26,18 +27,6 @@ namespace {
   throw base::Error(base::describe(
       "cannot " + std::string(action) + " the journal " + path.string(), failure.why,
       (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
-}
-
-void sync_directory(const std::filesystem::path& directory) {
-  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int status = handle < 0 ? -1 : ::fsync(handle);
-  const int cause = errno;
-  if (handle >= 0) {
-    ::close(handle);
-  }
-  if (status != 0) {
-    fail(directory, "sync the directory of", cause);
-  }
 }
 
 std::vector<std::byte> encode_header(const JournalHeader& header) {
@@ -78,14 +67,16 @@ void JournalWriter::create() {
   if (status) {
     fail(path_, "create", status.value());
   }
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  const bool is_of_stage = path_.parent_path() != journal_directory(run_directory_, "");
+  const mode_t mode = is_of_stage ? 0600 : 0644;  // journals of stages hold the corpus's sentences
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode);
   if (file_ < 0) {
     fail(path_, "create", errno);
   }
   write_fully(header_);
-  sync_directory(path_.parent_path());
-  sync_directory(path_.parent_path().parent_path());
-  sync_directory(run_directory_);
+  base::sync_directory(path_.parent_path());
+  base::sync_directory(path_.parent_path().parent_path());
+  base::sync_directory(run_directory_);
 }
 
 JournalWriter::~JournalWriter() {

@@ -5,10 +5,11 @@
 #include <limits>
 #include <map>
 
+#include "base/PendingFile.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "results/Layout.hpp"
-#include "results/PendingFile.hpp"
+#include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
 #include "results/TextTable.hpp"
 
@@ -185,7 +186,7 @@ std::string correlation_text(const stats::Correlation& correlation) {
 
 void write_rating_statistics(const ResultFile& file, const RatingOptions& options, const RatingResult& result,
                              const std::filesystem::path& target) {
-  PendingFile pending(target);
+  base::PendingFile pending(target);
   auto out = hdf5::File::create(pending.path());
   write_attributes(out.root(), file, options);
   {
@@ -198,7 +199,7 @@ void write_rating_statistics(const ResultFile& file, const RatingOptions& option
   }
   out.root().write_attribute("complete", std::int64_t{1});
   out.finish();
-  pending.commit();
+  commit_sealed(pending);
 }
 
 std::string rating_status_text(const RatingResult& result) {

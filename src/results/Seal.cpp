@@ -63,7 +63,7 @@ void append_seal(const std::filesystem::path& file) {
   auto in = open(file);
   const auto seal = seal_of(in, std::filesystem::file_size(file), file);
   STEREOSWEEP_ASSERT(seal.size() == seal_bytes, "a seal has one size");
-  const int out = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int out = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   std::string_view left = seal;
   while (out >= 0 && !left.empty()) {
     const auto written = ::write(out, left.data(), left.size());
@@ -81,6 +81,11 @@ void append_seal(const std::filesystem::path& file) {
     const auto failure = base::explain_write_failure(file, reason);
     throw base::Error(base::describe("cannot write '" + file.string() + "'", failure.why, failure.advice));
   }
+}
+
+void commit_sealed(base::PendingFile& pending) {
+  append_seal(pending.path());
+  pending.commit();
 }
 
 Seal check_seal(const std::filesystem::path& file) {

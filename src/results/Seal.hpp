@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "base/PendingFile.hpp"
+
 namespace stereosweep::results {
 
 enum class Seal { intact, none };
@@ -14,6 +16,9 @@ inline constexpr std::size_t seal_bytes = 128;
 
 /// Appends the seal and fsyncs. The file must be complete and closed. Throws base::Error (full disk, ...).
 void append_seal(const std::filesystem::path& file);
+
+/// Seals a file that is complete and closed, and puts it under its name. Throws base::Error.
+void commit_sealed(base::PendingFile& pending);
 
 /// Reads the whole file. Throws InputError if it cannot be read, is no regular file, or its seal does not fit it.
 Seal check_seal(const std::filesystem::path& file);

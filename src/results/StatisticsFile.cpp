@@ -4,6 +4,7 @@
 #include "base/Text.hpp"
 #include "results/AgreementFile.hpp"
 #include "results/CubeKinds.hpp"
+#include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
@@ -128,7 +129,7 @@ void StatisticsFile::finish(const StatisticsResult& result) {
   layout_.reset();
   file_.root().write_attribute("complete", std::int64_t{1});
   file_.finish();
-  pending_.commit();
+  commit_sealed(pending_);
 }
 
 }  // namespace stereosweep::results

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
-#include "results/PendingFile.hpp"
 #include "results/Statistics.hpp"
 
 namespace stereosweep::results {
@@ -34,7 +34,7 @@ class StatisticsFile {
   void write_attributes(const ResultFile& source, const StatisticsOptions& options);
   void add_axes(const ResultFile& source, const TraitPairs& traits);
 
-  PendingFile pending_;
+  base::PendingFile pending_;
   hdf5::File file_;
   std::unique_ptr<Layout> layout_;
   std::unique_ptr<Arrays> arrays_;

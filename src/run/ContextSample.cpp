@@ -213,7 +213,7 @@ class KeptSource {
     }
     for (const auto* stage : {vectors_stage, effects_stage}) {
       if (!results::JournalStore::open(job.directory.root(), stage).attempts().empty()) {
-        job.true_end = job.old_status;
+        job.keep_earlier_end();
         throw base::InputError(base::describe(
             "contexts.sample: what this run was started with is not what lies there now", changes_,
             "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "

@@ -17,7 +17,7 @@ using parallel::coordinated;
 
 /// The journal's blocks as a store: read one by one, in order.
 std::vector<probe::WordVectors> write_store(const std::filesystem::path& file, const probe::VectorsProbe& probe,
-                                            const results::JournalStore& journal) {
+                                            const results::JournalStore& journal, const Lease& lease) {
   probe::VectorStoreWriter writer(file, probe.words(), probe.dimension());
   const auto contexts = probe.schema().outer_axes[1].labels.size();
   for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
@@ -37,6 +37,7 @@ std::vector<probe::WordVectors> write_store(const std::filesystem::path& file, c
       }
     }
   }
+  lease.check();
   return writer.finish();
 }
 
@@ -139,12 +140,13 @@ void ContextsRun::build_store() {
     job_.lease->check();
     const auto& journal = vectors_->reread();
     WordsFile words{vectors_->spec().settings.text, vectors_probe_->dimension(), journal.cost(),
-                    write_store(job_.directory.vector_store(), *vectors_probe_, journal)};
+                    write_store(job_.directory.vector_store(), *vectors_probe_, journal, *job_.lease)};
     if (words_ && !(*words_ == words)) {
       throw base::Error(base::describe("the vectors computed anew are not those of the first time",
                                        "other hardware or libraries give other last bits",
                                        "start anew with --overwrite"));
     }
+    job_.lease->check();  // the store may have taken long
     write_words(job_.directory.words(), words);
     return encode(words);
   });
@@ -192,11 +194,10 @@ base::ExitCode ContextsRun::score_effects() {
 bool ContextsRun::vectors_file_is_wanted() const {
   const auto keep = job_.job().contexts().keep;
   const auto file = job_.directory.vectors_file();
-  std::error_code ignored;
   if (keep == domain::Contexts::Keep::none) {
     return false;
   }
-  if (!job_.exported || !std::filesystem::is_regular_file(file, ignored) || !is_intact(file)) {
+  if (!job_.exported || !is_whole(file)) {
     return true;
   }
   return results::ResultFile(file).text("keep") != name_of(keep);
@@ -209,10 +210,8 @@ void ContextsRun::finish() {
       return;
     }
     const auto file = job_.directory.export_file(job_.job());
-    std::error_code ignored;
     const bool wants_vectors = vectors_file_is_wanted();
-    const bool wants_effects =
-        scored_ || !job_.exported || !std::filesystem::is_regular_file(file, ignored) || !is_intact(file);
+    const bool wants_effects = scored_ || !job_.exported || !is_whole(file);
     if (!wants_vectors && !wants_effects) {
       base::log(base::LogLevel::info, job_.job().name + " is complete: nothing to do (" + file.string() + ")");
     } else {
@@ -220,12 +219,13 @@ void ContextsRun::finish() {
     }
     if (wants_vectors) {
       const auto& journal = vectors_->reread();
-      log_summary(vectors_stage, export_vectors(job_.directory, job_.job(), *vectors_probe_, journal), journal.cost());
+      log_summary(vectors_stage, export_vectors(job_.directory, job_.job(), *vectors_probe_, journal, &*job_.lease),
+                  journal.cost());
     }
     if (wants_effects) {
       const auto& probe = dynamic_cast<const probe::EffectsProbe&>(*effects_->spec().probe);
       const auto& journal = effects_->reread();
-      const auto summary = export_effects(job_.directory, job_.job(), probe, journal, words_->cost);
+      const auto summary = export_effects(job_.directory, job_.job(), probe, journal, words_->cost, &*job_.lease);
       for (const auto& test : probe.tests()) {
         base::log(test.is_doubtful() ? base::LogLevel::warning : base::LogLevel::info,
                   test.test.label + ": " + test.consequence());
@@ -239,11 +239,12 @@ void ContextsRun::finish() {
       remove_vectors();
     }
   });
-  job_.signals.set_action({});
+  job_.remember_signals();
 }
 
 /// What keep: none leaves nothing of. The words stay, so that the run is known to be complete.
 void ContextsRun::remove_vectors() const {
+  job_.lease->check();
   std::filesystem::remove(job_.directory.vector_store());
   std::filesystem::remove(job_.directory.vectors_file());
   std::filesystem::remove_all(results::journal_directory(job_.directory.root(), vectors_stage));

@@ -36,15 +36,18 @@ void leave_before_start(int signal) {
 }
 
 void leave_for_signal(int signal, int rank, parallel::Heartbeat* heartbeat,
-                      const std::function<void(const StopOrder&)>& write) {
+                      const std::function<bool(const StopOrder&)>& begin_end) {
   StopOrder order{base::ExitCode::resume, "signal " + signal_name(signal)};
   if (rank == 0) {
     order = explain_signal(signal, "rank 0 on " + parallel::host_name(), heartbeat);
-    write(order);
-    if (order.exit_code == base::ExitCode::resume) {
-      base::log(base::LogLevel::warning, order.cause + ": " + how_to_go_on);
-    }
-  } else if (heartbeat != nullptr) {
+  }
+  if (!begin_end(order)) {
+    return;
+  }
+  if (rank == 0 && order.exit_code == base::ExitCode::resume) {
+    base::log(base::LogLevel::warning, order.cause + ": " + how_to_go_on);
+  }
+  if (rank > 0 && heartbeat != nullptr) {
     heartbeat->say_last_words({order.exit_code, order.cause});
   }
   ::_exit(static_cast<int>(order.exit_code));

@@ -22,10 +22,10 @@ StopOrder explain_signal(int signal, const std::string& rank, parallel::Heartbea
 /// In the signals' thread, while MPI starts: ends the process with exit code `resume`.
 [[noreturn]] void leave_before_start(int signal);
 
-/// In the signals' thread, while nothing is in flight: rank zero lets `write` write down why, any other rank tells rank
-/// zero; then the process ends.
-[[noreturn]] void leave_for_signal(
+/// In the signals' thread, while nothing is in flight: `begin_end` writes down why, ranks but zero tell rank zero; then
+/// the process ends. It returns where `begin_end` says no: the process is ending already, with an exit code of its own.
+void leave_for_signal(
     int signal, int rank, parallel::Heartbeat* heartbeat,
-    const std::function<void(const StopOrder&)>& write = [](const StopOrder&) {});
+    const std::function<bool(const StopOrder&)>& begin_end = [](const StopOrder&) { return true; });
 
 }  // namespace stereosweep::run

@@ -41,14 +41,14 @@ std::vector<std::string> export_contexts(const RunDirectory& directory, const do
   const auto vectors_journal = open_journal(directory, vectors_stage, check);
   std::vector<std::string> lines;
   if (job.contexts().keep != domain::Contexts::Keep::none && !vectors_journal.attempts().empty()) {
-    const auto summary = export_vectors(directory, job, vectors, vectors_journal);
+    const auto summary = export_vectors(directory, job, vectors, vectors_journal, nullptr);
     lines.push_back(line_of(directory.vectors_file(), summary, vectors, vectors_journal));
   }
   const auto effects_journal = open_journal(directory, effects_stage, check);
   const auto words = read_words(directory.words());
   if (words && !effects_journal.attempts().empty()) {
     const probe::EffectsProbe effects(job, words->words, nullptr);
-    const auto summary = export_effects(directory, job, effects, effects_journal, words->cost);
+    const auto summary = export_effects(directory, job, effects, effects_journal, words->cost, nullptr);
     lines.push_back(line_of(directory.export_file(job), summary, effects, effects_journal));
   }
   if (lines.empty()) {

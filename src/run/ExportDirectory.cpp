@@ -8,13 +8,15 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/FaultInjection.hpp"
 #include "base/Json.hpp"
 #include "base/Log.hpp"
+#include "base/PendingFile.hpp"
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/Digest.hpp"
+#include "results/Reader.hpp"
 #include "results/Software.hpp"
 #include "run/Environment.hpp"
 #include "run/Progress.hpp"
@@ -197,6 +199,19 @@ void log_next_command(const std::filesystem::path& run_directory) {
             std::string("next: ") + as_typed(::program_invocation_name) + " stats " + as_typed(run_directory.string()));
 }
 
+bool is_whole(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) {
+    return false;
+  }
+  try {
+    return results::ResultFile(file).complete();
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string(error.what()) + ": writing it anew from the journal");
+    return false;
+  }
+}
+
 std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,
                           const std::string& job_text) {
   const std::set<std::string> distinct_hosts(hosts.begin(), hosts.end());
@@ -222,7 +237,20 @@ struct ExportTarget {
   enum class Singles { whole, half } singles = Singles::whole;
   query::EngineCounts cost_before;
   results::Attributes attributes;  ///< further ones
+  base::PendingFile::Readers readers = base::PendingFile::Readers::usual;
 };
+
+/// Before a result takes its name.
+void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
+  if (lease != nullptr) {
+    lease->check();
+  } else if (counts.num_blocks_scored < counts.num_blocks && is_whole(file)) {
+    throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
+                                     "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
+                                         base::with_thousands(counts.num_blocks) + " blocks",
+                                     "continue the run with 'stereosweep run'"));
+  }
+}
 
 /// To the nearest number of 11 significant bits, ties to even; the range stays that of float32.
 float rounded_to_half(float value) {
@@ -243,7 +271,7 @@ void round_singles(probe::RawBlock& raw) {
 }
 
 ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, const probe::Probe& probe,
-                           const results::JournalStore& store) {
+                           const results::JournalStore& store, const Lease* lease) {
   StatusCounter counter(probe);
   const auto schema = results::with_not_scored(probe.schema());
   results::RawDigest digest(schema);
@@ -273,6 +301,13 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
   run.attributes = attributes_of(job, store, cost);
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
+  run.readers = target.readers;
+  std::optional<ResultLock> lock;
+  run.before_rename = [&](const results::ExportCounts& counts) {
+    base::inject_fault("rename");
+    lock.emplace(target.file.parent_path());
+    check_replacing(target.file, counts, lease);
+  };
   results::export_run(run, target.file);
   auto summary = counter.take();
   summary.digest = digest.finish();
@@ -282,24 +317,26 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
 }  // namespace
 
 ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
-                               const results::JournalStore& store) {
-  return export_stage({directory.export_file(job), job.probe_name(), {}, {}, {}}, job, probe, store);
+                               const results::JournalStore& store, const Lease* lease) {
+  return export_stage({directory.export_file(job), job.probe_name(), {}, {}, {}}, job, probe, store, lease);
 }
 
 ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
-                             const results::JournalStore& store) {
+                             const results::JournalStore& store, const Lease* lease) {
   const bool half = job.contexts().keep == domain::Contexts::Keep::float16;
   return export_stage({directory.vectors_file(),
                        job.probe_name() + ".vectors",
                        half ? ExportTarget::Singles::half : ExportTarget::Singles::whole,
                        {},
-                       {{"keep", half ? "float16" : "float32"}}},
-                      job, probe, store);
+                       {{"keep", half ? "float16" : "float32"}},
+                       base::PendingFile::Readers::owner},  // with the corpus's sentences
+                      job, probe, store, lease);
 }
 
 ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
-                             const results::JournalStore& store, const query::EngineCounts& vectors_cost) {
-  return export_stage({directory.export_file(job), job.probe_name(), {}, vectors_cost, {}}, job, probe, store);
+                             const results::JournalStore& store, const query::EngineCounts& vectors_cost,
+                             const Lease* lease) {
+  return export_stage({directory.export_file(job), job.probe_name(), {}, vectors_cost, {}}, job, probe, store, lease);
 }
 
 }  // namespace stereosweep::run

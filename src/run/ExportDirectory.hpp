@@ -10,6 +10,7 @@
 #include "probe/VectorsProbe.hpp"
 #include "results/Export.hpp"
 #include "results/Journal.hpp"
+#include "run/Lease.hpp"
 #include "run/RunDirectory.hpp"
 
 namespace stereosweep::run {
@@ -26,16 +27,23 @@ struct ExportSummary {
   std::vector<std::string> examples;  ///< "status too_long: group women, template t1, rephrasing none, word kind"
 };
 
+/// Whether a result is there, complete, and what an earlier attempt wrote or the user made of it; a warning where it is
+/// damaged.
+bool is_whole(const std::filesystem::path& file);
+
 /// Writes `<probe>.h5`. Equal journals give equal files. Throws Error (full disk, ...); the old file stays then.
+/// `lease`: of the run that exports, looked at before the file takes its name. Without one (null) a complete result is
+/// not replaced by one that is not.
 ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
-                               const results::JournalStore& store);
+                               const results::JournalStore& store, const Lease* lease);
 
 /// The two files of a contexts job: contexts.vectors.h5 (numbers as `keep` says) and contexts.h5.
 /// `vectors_cost`: what the first stage took, for the second file.
 ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
-                             const results::JournalStore& store);
+                             const results::JournalStore& store, const Lease* lease);
 ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
-                             const results::JournalStore& store, const query::EngineCounts& vectors_cost);
+                             const results::JournalStore& store, const query::EngineCounts& vectors_cost,
+                             const Lease* lease);
 
 /// Prints what was exported: statuses with examples, and what scoring took. `stage`: "" where the job has one.
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);

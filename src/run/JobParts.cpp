@@ -1,10 +1,10 @@
 #include "run/JobParts.hpp"
 
+#include <utility>
+
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "base/Log.hpp"
 #include "config/JobDump.hpp"
-#include "results/Seal.hpp"
 #include "run/EarlyEnds.hpp"
 
 namespace stereosweep::run {
@@ -32,7 +32,7 @@ JobParts::JobParts(const RunRequest& asked, domain::Job job, std::string text, s
       scoring(std::make_shared<ScoringParts>()) {
   scoring->job = std::move(job);
   if (heartbeat != nullptr && leads()) {
-    heartbeat->set_report([this](const std::string& cause) { write_loss(cause); });
+    heartbeat->set_report([this](const std::string& cause) { write_end("lost", cause); });
   }
 }
 
@@ -46,49 +46,52 @@ JobParts::~JobParts() {
   }
 }
 
-void JobParts::write_loss(const std::string& cause) {
-  if (is_done) {
-    add_cause(*status, cause);
-  } else {
-    write_end("lost", cause);
-  }
+void JobParts::open_status(const RunStatus& first) {
+  auto file = std::make_shared<StatusFile>(directory.root(), first);
+  const std::lock_guard lock(end_mutex_);
+  status = std::move(file);
 }
 
-void JobParts::write_end(const std::string& state, const std::string& cause) {
-  is_done = state == "done";
-  if (status && !true_end.empty()) {
-    status->put_back(true_end);
-  } else if (status) {
+void JobParts::keep_earlier_end() {
+  const std::lock_guard lock(end_mutex_);
+  true_end_ = old_status;
+}
+
+void JobParts::forget_earlier_end() {
+  const std::lock_guard lock(end_mutex_);
+  true_end_.clear();
+}
+
+bool JobParts::write_end(const std::string& state, const std::string& cause) {
+  const std::lock_guard lock(end_mutex_);
+  const bool is_first = !std::exchange(has_ended_, true);
+  if (!status || (lease && lease->is_overtaken())) {
+    return is_first;  // the status is another attempt's
+  }
+  if (!is_first) {
+    add_cause(*status, cause);
+  } else if (!true_end_.empty()) {
+    status->put_back(true_end_);
+  } else {
     status->update([&](RunStatus& now) {
       now.state = state;
       now.cause = cause;
       now.seconds_left = 0;
     });
   }
+  return is_first;
 }
 
 void JobParts::write_resolved_job() const {
+  lease->check();
   base::write_file_atomically(directory.resolved_job(), config::canonical_dump(job()));
 }
 
 void JobParts::stop_at_once_on_signal() {
-  signals.set_action([this](int signal) {
-    if (is_done) {
-      return;  // the result stands: nothing is left to stop
-    }
+  on_signal_.emplace(signals, [this](int signal) {
     leave_for_signal(signal, world.rank(), heartbeat,
-                     [this](const StopOrder& order) { write_end(order.state(), order.cause); });
+                     [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
   });
-}
-
-bool is_intact(const std::filesystem::path& file) {
-  try {
-    results::check_seal(file);
-    return true;
-  } catch (const base::InputError& error) {
-    base::log(base::LogLevel::warning, std::string(error.what()) + ": writing it anew from the journal");
-    return false;
-  }
 }
 
 }  // namespace stereosweep::run

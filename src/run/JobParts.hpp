@@ -1,8 +1,8 @@
 // What all stages of one job share on a rank: its directory, model and settings, and how its end is written down.
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "run/Run.hpp"
 #include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
+#include "run/Signals.hpp"
 #include "run/StatusFile.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
@@ -37,13 +38,19 @@ struct JobParts {
 
   const domain::Job& job() const { return scoring->job; }
   bool leads() const { return world.rank() == 0; }
-  /// Rank zero; nothing on the others.
-  void write_end(const std::string& state, const std::string& cause);
+  /// Rank zero: from here on the run has a status.
+  void open_status(const RunStatus& first);
+  /// Any thread; rank zero writes it down. The first end is the true one: returns whether this is it; a later one at
+  /// most adds its cause.
+  bool write_end(const std::string& state, const std::string& cause);
+  /// Rank zero: until forgotten, a failure of this start says nothing about the run, whose status goes back to
+  /// `old_status`.
+  void keep_earlier_end();
+  void forget_earlier_end();
   void write_resolved_job() const;
-  /// A rank is lost, this process is about to end: a result that stands is still done.
-  void write_loss(const std::string& cause);
-  /// While nothing is in flight a signal may end the process where it stands.
+  /// While nothing is in flight a signal may end the process where it stands; until signals are only remembered again.
   void stop_at_once_on_signal();
+  void remember_signals() { on_signal_.reset(); }
 
   const RunRequest& request;
   std::string job_text;  ///< the job file as it was written
@@ -58,13 +65,14 @@ struct JobParts {
   // rank zero only
   bool exported = false;   ///< an earlier attempt wrote the whole result
   std::string old_status;  ///< status.json as an earlier attempt left it
-  std::string true_end;    ///< = old_status while a failure of this start would say nothing about the run
   std::optional<Lease> lease;
   std::shared_ptr<StatusFile> status;  ///< shared with the heartbeat's report
-  std::atomic<bool> is_done = false;   ///< also read by the thread of signals
-};
 
-/// Whether a result is what an earlier attempt wrote, or what the user made of it; a warning where it is damaged.
-bool is_intact(const std::filesystem::path& file);
+ private:
+  std::mutex end_mutex_;  ///< main thread, signals and heartbeat write the end
+  bool has_ended_ = false;
+  std::string true_end_;                   ///< empty: the end that is written
+  std::optional<SignalAction> on_signal_;  ///< the last member: it uses the others
+};
 
 }  // namespace stereosweep::run

@@ -37,6 +37,24 @@ std::uint64_t highest_epoch(const std::filesystem::path& directory) {
   return highest;
 }
 
+/// Anything but a clear answer is asked for again: a file server that is restarted is no newer attempt.
+bool is_there(const std::filesystem::path& file) {
+  constexpr std::chrono::seconds patience{10};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (::access(file.c_str(), F_OK) != 0) {
+    const int reason = errno;
+    if (reason == ENOENT) {
+      return false;
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw base::Error(base::describe("cannot tell whether " + file.string() + " is there", std::strerror(reason),
+                                       "once the file system answers, run the same command again"));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return true;
+}
+
 /// Returns false if the file system has no locks.
 bool take_lock(int file, const std::filesystem::path& run_directory) {
   const auto deadline = std::chrono::steady_clock::now() +
@@ -71,7 +89,7 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
     const auto failure = base::explain_write_failure(directory_, status.value());
     throw base::Error(base::describe("cannot create " + directory_.string(), failure.why, failure.advice));
   }
-  lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) {
     const auto failure = base::explain_write_failure(directory_ / "lock", errno);
     throw base::Error(base::describe("cannot write in " + directory_.string(), failure.why, failure.advice));
@@ -118,15 +136,32 @@ std::filesystem::path Lease::path(std::uint64_t epoch) const {
 }
 
 void Lease::check() const {
-  std::error_code ignored;
-  if (!std::filesystem::exists(directory_, ignored)) {
-    throw base::Error(base::describe("the run directory " + directory_.parent_path().string() + " is gone",
+  const auto run_directory = directory_.parent_path().string();
+  if (!is_there(directory_)) {
+    throw base::Error(base::describe("the run directory " + run_directory + " is gone",
                                      "it was moved or deleted while the run went on",
                                      "finished blocks are where its journal is: run again with that --output"));
   }
-  if (::access(path(epoch_).c_str(), F_OK) != 0 || ::access(path(epoch_ + 1).c_str(), F_OK) == 0) {
-    throw base::Error(base::describe("a newer attempt has taken over " + directory_.parent_path().string(),
+  if (!is_there(path(epoch_)) || is_there(path(epoch_ + 1))) {
+    throw base::Error(base::describe("a newer attempt has taken over " + run_directory,
                                      "this one must not write any more", "nothing to do: the newer one goes on"));
+  }
+}
+
+bool Lease::is_overtaken() const {
+  const bool own_is_gone = ::access(path(epoch_).c_str(), F_OK) != 0 && errno == ENOENT;
+  return ::access(path(epoch_ + 1).c_str(), F_OK) == 0 || (own_is_gone && ::access(directory_.c_str(), F_OK) == 0);
+}
+
+ResultLock::ResultLock(const std::filesystem::path& run_directory)
+    : file_(::open((run_directory / "journal/export.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) {
+  while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+ResultLock::~ResultLock() {
+  if (file_ >= 0) {
+    ::close(file_);
   }
 }
 

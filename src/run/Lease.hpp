@@ -18,14 +18,29 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease();
-  /// Throws Error if a newer attempt has taken the directory over. Called before every commit.
+  /// Throws Error if a newer attempt has taken the directory over. Called before every commit. A file server that gives
+  /// no answer (ESTALE, EIO, EACCES) is asked again for 10 s.
   void check() const;
+  /// What one look says; false where it says nothing.
+  bool is_overtaken() const;
 
  private:
   std::filesystem::path path(std::uint64_t epoch) const;
   std::filesystem::path directory_;
   int lock_ = -1;
   std::uint64_t epoch_ = 0;
+};
+
+/// Held while a result is compared with the old one and takes its name. Does nothing where there are no locks.
+class ResultLock {
+ public:
+  explicit ResultLock(const std::filesystem::path& run_directory);
+  ResultLock(const ResultLock&) = delete;
+  ResultLock& operator=(const ResultLock&) = delete;
+  ~ResultLock();
+
+ private:
+  int file_ = -1;
 };
 
 /// Whether some process holds the directory, as far as locks tell on this node; nothing if they do not.

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "base/Log.hpp"
@@ -106,7 +107,7 @@ base::ExitCode OneJob::run_single_stage() {
       export_and_report(stage, was_complete);
     }
   });
-  parts_.signals.set_action({});
+  parts_.remember_signals();
   return base::ExitCode::done;
 }
 
@@ -165,10 +166,12 @@ void OneJob::open_directory() {
     base::log(base::LogLevel::info, directory.root().string() + ": an earlier start of another job (" +
                                         first_few(replaced) + ") had scored nothing, and is replaced");
   }
+  if (!base::active_faults().empty()) {
+    base::log(base::LogLevel::warning, "faults are injected: STEREOSWEEP_INJECT=" + base::active_faults());
+  }
   if (is_requeued() && parts_.request.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
-  base::remove_stale_partials(directory.root());
   const auto earlier = read_status_or_nothing(directory.root());
   // an .h5 alone may be a partial one (`stereosweep export` of a run)
   parts_.exported = earlier && earlier->status.state == "done";
@@ -177,13 +180,13 @@ void OneJob::open_directory() {
     parts_.old_status = base::read_file(directory.status());
   }
   if (parts_.exported || overwrite_) {
-    parts_.true_end = parts_.old_status;
+    parts_.keep_earlier_end();
   }
   auto status = first_status(overwrite_ ? std::nullopt : earlier);
   status.name = parts_.job().name;
   status.num_ranks = parts_.world.size();
   status.started = utc_now();
-  parts_.status = std::make_shared<StatusFile>(directory.root(), status);
+  parts_.open_status(status);
   tell_batch_script(directory.root());
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
     parts_.write_resolved_job();
@@ -193,10 +196,11 @@ void OneJob::open_directory() {
 /// The old run goes only now that the new one can begin.
 void OneJob::begin_anew() {
   const auto& directory = parts_.directory;
+  parts_.lease->check();
   directory.remove_run_files();
   parts_.exported = false;
   parts_.old_status.clear();
-  parts_.true_end.clear();
+  parts_.forget_earlier_end();
   base::set_log_file(directory.log().string());
   parts_.status->update([](RunStatus&) {});
   parts_.write_resolved_job();
@@ -283,8 +287,7 @@ void OneJob::agree_on_settings() {
 
 void OneJob::export_and_report(StageRun& stage, bool was_complete) {
   const auto file = parts_.directory.export_file(parts_.job());
-  std::error_code ignored;
-  if (was_complete && parts_.exported && std::filesystem::is_regular_file(file, ignored) && is_intact(file)) {
+  if (was_complete && parts_.exported && is_whole(file)) {
     parts_.write_end("done", "");
     base::log(base::LogLevel::info, parts_.job().name + " is complete: nothing to do (" + file.string() + ")");
     log_next_command(parts_.directory.root());
@@ -292,7 +295,7 @@ void OneJob::export_and_report(StageRun& stage, bool was_complete) {
   }
   parts_.status->update([](RunStatus& status) { status.state = "exporting"; });
   const auto& store = stage.reread();
-  const auto summary = export_directory(parts_.directory, parts_.job(), *stage.spec().probe, store);
+  const auto summary = export_directory(parts_.directory, parts_.job(), *stage.spec().probe, store, &*parts_.lease);
   log_summary("", summary, store.cost());
   parts_.write_end("done", "");
   print_digest(summary, file);

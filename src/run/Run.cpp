@@ -1,6 +1,7 @@
 #include "run/Run.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/FaultInjection.hpp"
 #include "base/Log.hpp"
@@ -54,8 +55,9 @@ class Sweep {
 
   /// Until a job has an action of its own, and after one that has failed.
   void leave_on_signal() {
-    signals_.set_action(
-        [rank = world_.rank(), heartbeat = heartbeat_](int signal) { leave_for_signal(signal, rank, heartbeat); });
+    on_signal_.emplace(signals_, [rank = world_.rank(), heartbeat = heartbeat_](int signal) {
+      leave_for_signal(signal, rank, heartbeat);
+    });
   }
 
   base::ExitCode run_one(const PlannedJob& planned) {
@@ -120,6 +122,7 @@ class Sweep {
   SignalWatcher& signals_;
   parallel::Heartbeat* heartbeat_;
   PlannedJobs planned_;
+  std::optional<SignalAction> on_signal_;
 };
 
 }  // namespace

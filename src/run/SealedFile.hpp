@@ -9,7 +9,7 @@
 
 namespace stereosweep::run {
 
-/// Replaces the file atomically, synced. Throws base::Error (full disk, ...).
+/// Replaces the file atomically, synced; only its owner may read it. Throws base::Error (full disk, ...).
 void write_sealed(const std::filesystem::path& file, std::span<const std::byte> content);
 
 /// The content; nothing where the file is absent, and with a warning where it is damaged or has no seal.

@@ -9,7 +9,6 @@
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
-#include "base/ReadOnce.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
 
@@ -40,7 +39,7 @@ bool is_elmo_file(const std::string& name) { return name.ends_with("options.json
 
 std::string hash_of(const base::SharedBytes& content) {
   base::Sha256 hash;
-  base::read_once(content.bytes, content.backing, [&](std::span<const std::byte> part) { hash.update(part); });
+  content.read_through([&](std::span<const std::byte> part) { hash.update(part); });
   return base::to_hex(hash.finish());
 }
 
@@ -84,13 +83,13 @@ RunSettings with_field(const RunSettings& settings, const std::string& key, cons
 FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share) {
   auto wanted = files_that_matter(job, files);
   std::ranges::stable_sort(wanted, [](const auto& left, const auto& right) {
-    return left.second->bytes.size() > right.second->bytes.size();
+    return left.second->size() > right.second->size();
   });
   std::vector<std::uint64_t> loads(static_cast<std::size_t>(share.parts));
   FileHashes hashes;
   for (const auto& [field, content] : wanted) {  // the largest first, each to whom has least
     const auto least = std::ranges::min_element(loads);
-    *least += content->bytes.size();
+    *least += content->size();
     if (least - loads.begin() == share.part) {
       hashes[field] = hash_of(*content);
     }

@@ -58,11 +58,24 @@ void SignalWatcher::watch() {
   }
 }
 
-void SignalWatcher::set_action(std::function<void(int)> action) {
+void SignalWatcher::set_action(const void* owner, std::function<void(int)> action) {
   const std::lock_guard lock(mutex_);
+  owner_ = owner;
   action_ = std::move(action);
-  if (action_ && received_ != 0) {
+  if (received_ != 0) {
     action_(received_);
+  }
+}
+
+SignalAction::SignalAction(SignalWatcher& watcher, std::function<void(int)> action) : watcher_(watcher) {
+  watcher_.set_action(this, std::move(action));
+}
+
+SignalAction::~SignalAction() {
+  const std::lock_guard lock(watcher_.mutex_);
+  if (watcher_.owner_ == this) {
+    watcher_.owner_ = nullptr;
+    watcher_.action_ = nullptr;
   }
 }
 

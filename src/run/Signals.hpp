@@ -24,17 +24,31 @@ class SignalWatcher {
 
   /// The first signal that came; 0: none.
   int received() const { return received_; }
-  /// What to do in the watcher's thread when a signal comes (also if one came already); empty: only remember it.
-  void set_action(std::function<void(int)> action);
 
  private:
+  friend class SignalAction;
   void watch();
+  void set_action(const void* owner, std::function<void(int)> action);
   sigset_t set_{};
   std::atomic<int> received_{0};
   std::atomic<bool> ending_{false};
   std::mutex mutex_;
-  std::function<void(int)> action_;
+  std::function<void(int)> action_;  ///< empty: a signal is only remembered
+  const void* owner_ = nullptr;      ///< whose action it is
   std::thread thread_;
+};
+
+/// What is done in the watcher's thread when a signal comes (or has come already) while this object lives; the one made
+/// last holds. Its end waits for an action in work; from then on signals are only remembered.
+class SignalAction {
+ public:
+  SignalAction(SignalWatcher& watcher, std::function<void(int)> action);
+  SignalAction(const SignalAction&) = delete;
+  SignalAction& operator=(const SignalAction&) = delete;
+  ~SignalAction();
+
+ private:
+  SignalWatcher& watcher_;
 };
 
 /// "TERM", "USR1", ...

@@ -77,10 +77,10 @@ void StageRun::read_journals() {
         *store_, job_.job(), spec_.settings,
         store_->records().size() == blocks.num_blocks() ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
   } catch (const base::InputError&) {
-    job_.true_end = job_.old_status;
+    job_.keep_earlier_end();
     throw;
   }
-  job_.true_end.clear();
+  job_.forget_earlier_end();
   job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
   left_.emplace(blocks.num_blocks());
   for (const auto& record : store_->records()) {
@@ -220,7 +220,7 @@ base::ExitCode StageRun::score() {
 base::ExitCode StageRun::follow(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
   Follower follower(scorer_parts, spec_.probe->blocks());
   coordinated(job_.world, [&] { follower.wait_until_ready(); });
-  job_.signals.set_action({});  // the leader gets the same signal, and what it decides holds for the group
+  job_.remember_signals();  // the leader gets the same signal, and what it decides holds for the group
   const auto order = ranks.wait_for_dismissal();
   if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
     throw parallel::SharedError(order.cause, order.exit_code);
@@ -250,7 +250,7 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
   if (job_.leads()) {
     announce();
   }
-  job_.signals.set_action({});
+  job_.remember_signals();
   const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
   if (!job_.leads()) {
     const bool watched = job_.heartbeat != nullptr && job_.heartbeat->hears_rank_zero();

@@ -1,6 +1,7 @@
 #include "run/StatusFile.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +22,10 @@ bool overwrite(const std::filesystem::path& path, std::string text) {
   if (file < 0) {
     return false;
   }
-  std::error_code ignored;
-  text.resize(std::max<std::size_t>(text.size(), std::filesystem::file_size(path, ignored)), ' ');
+  struct stat info {};
+  if (::fstat(file, &info) == 0) {
+    text.resize(std::max(text.size(), static_cast<std::size_t>(info.st_size)), ' ');
+  }
   const bool written = ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
   ::close(file);
   return written;

@@ -27,7 +27,7 @@ TensorRanks::TensorRanks(const parallel::Communicator& world, int ranks_per_grou
   });
   group_ = node.split(node.rank() / ranks_per_group);
   leaders_ = world.split(leads() ? 0 : 1);
-  tensors_ = std::make_shared<parallel::TensorGroup>(group_);
+  tensors_ = std::make_shared<parallel::TensorGroup>(world, group_);
 }
 
 void TensorRanks::dismiss(const StopOrder& order, Work work) const {

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <fstream>
+#include <span>
+#include <string>
 
 #include "base/Error.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -81,20 +83,35 @@ std::int64_t resident_pages(std::span<const std::byte> bytes) {
   return -1;
 }
 
-TEST_F(FileTest, ReleasedPagesOfAMappingGoAndComeBackWithTheirContent) {
-  std::string content(std::size_t{1} << 20, 'x');
-  content[content.size() / 2] = 'y';
+TEST_F(FileTest, PagesOfAMappingDoNotStayResidentBehindItsReader) {
+  const std::string content(std::size_t{1} << 20, 'x');
   write_file_atomically(folder_ / "large", content);
-  const auto mapped = map_file(folder_ / "large");
+  const auto mapped = open_file(folder_ / "large").mapped();
   ASSERT_EQ(mapped.text(), content);
-  const auto before = resident_pages(mapped.bytes);
-  ASSERT_GT(before, 200);
-  release_pages(mapped.bytes.subspan(1), mapped.backing);  // the first page is cut, so it stays
-  EXPECT_LE(resident_pages(mapped.bytes), 1);
+  ASSERT_GT(resident_pages(mapped.bytes()), 200);
+  std::string copy(content.size() - 1, ' ');
+  mapped.read(1, std::as_writable_bytes(std::span(copy)));
+  EXPECT_EQ(copy, content.substr(1));
+  EXPECT_LE(resident_pages(mapped.bytes()), 1);  // the first page is cut, so it stays
   EXPECT_EQ(mapped.text(), content);
-  const auto plain = to_shared(content);
-  release_pages(plain.bytes, plain.backing);
-  EXPECT_EQ(plain.text(), content);
+}
+
+// As a mapping it would end the process with SIGBUS.
+TEST_F(FileTest, AFileThatIsCutShortWhileItIsReadIsAnError) {
+  write_file_atomically(folder_ / "model.safetensors", std::string(100'000, 'x'));
+  const auto files = read_checkpoint_files(folder_, CheckpointPart::all_files);
+  const auto& weights = files.at("model.safetensors");
+  std::string part(50'000, ' ');
+  weights.read(50'000, std::as_writable_bytes(std::span(part)));
+  EXPECT_EQ(part, std::string(50'000, 'x'));
+  std::filesystem::resize_file(folder_ / "model.safetensors", 60'000);
+  try {
+    weights.read(50'000, std::as_writable_bytes(std::span(part)));
+    FAIL() << "nothing noticed";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("model.safetensors (it became shorter"), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

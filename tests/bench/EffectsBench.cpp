@@ -40,8 +40,8 @@ std::vector<probe::WordVectors> make_store(const base::Json& asked, const domain
   for (const auto& word : probe::list_words(job.contexts().tests)) {
     words.push_back({word, contexts, contexts, 0, {}});
   }
-  const auto raw = base::map_file(asked.at("raw").get<std::string>());
-  const auto* numbers = reinterpret_cast<const float*>(raw.bytes.data());
+  const auto raw = base::open_file(asked.at("raw").get<std::string>()).mapped();
+  const auto* numbers = reinterpret_cast<const float*>(raw.bytes().data());
   probe::VectorStoreWriter writer(asked.at("store").get<std::string>(), words, dimension);
   for (std::uint64_t row = 0; row < words.size() * contexts; ++row) {
     writer.add(row / contexts, {numbers + row * dimension, dimension});

@@ -150,6 +150,13 @@ def test_finished_run_is_left_alone(job, reference):
     assert [(path, path.stat().st_mtime_ns) for path, _ in before] == before
 
 
+def test_sentences_of_the_corpus_are_their_owners_alone(reference):
+    with_sentences = [reference / "contexts.sample", reference / "contexts.vectors.h5"]
+    with_sentences += (reference / "journal").glob("*/*.log")
+    assert len(with_sentences) > 2
+    assert {path.name: path.stat().st_mode & 0o077 for path in with_sentences if path.stat().st_mode & 0o077} == {}
+
+
 def test_effects_are_what_numpy_makes_of_the_vectors(reference):
     vectors = xarray.open_dataset(reference / "contexts.vectors.h5", engine="h5netcdf")
     effects = xarray.open_dataset(reference / "contexts.h5", engine="h5netcdf")

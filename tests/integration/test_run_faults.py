@@ -78,6 +78,26 @@ def test_signal_ends_a_block_that_takes_too_long(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
+def test_signal_after_a_failure_changes_nothing(tmp_path, reference):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="step:6:throw:1,finalize:1:delay=3000")
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["state"] == "failed")
+    for rank in runs.rank_processes(process):
+        os.kill(rank, signal.SIGTERM)
+    code, _, err = runs.finish(process)
+    assert code == 1 and "injected fault at step" in err, err
+    state = runs.status(tmp_path / "run")
+    assert state["state"] == "failed" and "injected fault at step" in state["cause"]
+    resume(tmp_path / "run", reference)
+
+
+def test_faults_are_read_at_the_start_and_named_in_the_log(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2, inject="block_start:1")
+    assert code == 2 and "STEREOSWEEP_INJECT holds 'block_start:1'" in err, err
+    assert not (tmp_path / "run").exists()
+    assert runs.run(runs.SMOKE, tmp_path / "run", inject="block_start:1:delay=1")[0] == 0
+    assert "STEREOSWEEP_INJECT=block_start:1:delay=1" in (tmp_path / "run/log").read_text()
+
+
 def test_storm_of_signals_while_stopping(tmp_path, reference):
     process = runs.start(runs.SMOKE, tmp_path / "run", inject=SLOW)
     runs.wait_for(scoring(tmp_path / "run"))

@@ -156,6 +156,38 @@ def test_partial_export_is_replaced(reference, tmp_path):
     assert (tmp_path / "run/association.h5").read_bytes() == whole
 
 
+def test_incomplete_export_is_never_taken_for_the_result(reference, tmp_path):
+    """`export` of a journal that has lost its end must not replace what is complete, nor may the run believe it."""
+    shutil.copytree(reference, tmp_path / "run")
+    whole = (tmp_path / "run/association.h5").read_bytes()
+    (journal,) = (tmp_path / "run/journal").glob("*.log")
+    os.truncate(journal, journal.stat().st_size * 2 // 3)
+    code, _, err = runs.finish(runs.start_program("export", tmp_path / "run"))
+    assert code == 1 and "is complete and stays as it is" in err, err
+    assert (tmp_path / "run/association.h5").read_bytes() == whole
+    (tmp_path / "run/association.h5").unlink()
+    code, out, err = runs.finish(runs.start_program("export", tmp_path / "run"))
+    assert code == 0 and "NOT complete" in out, err
+    shutil.copytree(reference / "journal", tmp_path / "run/journal", dirs_exist_ok=True)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0 and "nothing to do" not in err, err
+    assert (tmp_path / "run/association.h5").read_bytes() == whole
+
+
+def test_overtaken_attempt_replaces_no_result(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    (tmp_path / "run/association.h5").unlink()
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject="rename:1:delay=2000")
+    runs.wait_for(lambda: list((tmp_path / "run").glob("association.h5.partial.*")))
+    (epoch,) = (tmp_path / "run/journal").glob("epoch.*")
+    (tmp_path / f"run/journal/epoch.{int(epoch.suffix[1:]) + 1}").touch()  # as a newer attempt on another node does
+    (tmp_path / "run/status.json").write_text("the newer one's")
+    code, _, err = runs.finish(process)
+    assert code == 1 and "newer attempt has taken over" in err, err
+    assert not list((tmp_path / "run").glob("association.h5*"))
+    assert (tmp_path / "run/status.json").read_text() == "the newer one's"
+
+
 def test_run_directory_is_a_job(reference):
     code, _, err = runs.finish(runs.start_program("run", reference))
     assert code == 0 and "nothing to do" in err
@@ -396,7 +428,8 @@ def test_refused_start_leaves_the_run_as_it_was(reference, tmp_path):
 
 def test_stale_partial_files_go_and_the_users_files_stay(reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
-    (tmp_path / "run/association.h5.partial.4194303").touch()
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
+    (tmp_path / f"run/association.h5.partial.0123456789abcdef.{boot}").touch()
     (tmp_path / "run/mine.h5").touch()
     assert runs.finish(runs.start_program("export", tmp_path / "run"))[0] == 0
     assert not list((tmp_path / "run").glob("*.partial.*"))

@@ -139,7 +139,7 @@ TokenTree tree() {
 class TensorParallelTest : public ::testing::Test {
  protected:
   void expect_same(const base::FileSet& files, Dtype dtype) const {
-    auto group = std::make_shared<parallel::TensorGroup>(session.world());
+    auto group = std::make_shared<parallel::TensorGroup>(session.world(), session.world());
     const auto sliced = CausalModel::load(files, dtype, Device::cpu, group);
     const auto whole = CausalModel::load(files, dtype, Device::cpu);
     const std::vector<std::int64_t> rows = {0, 5, 10, 12, 19};

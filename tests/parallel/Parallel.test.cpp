@@ -4,18 +4,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/Bytes.hpp"
+#include "base/FaultInjection.hpp"
+#include "base/Trial.hpp"
 #include "parallel/Coordinated.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "parallel/Messenger.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
+#include "parallel/SharedSegment.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::parallel {
@@ -23,6 +29,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+
+std::vector<std::byte> content_of(const base::SharedBytes& file) {
+  std::vector<std::byte> bytes(file.size());
+  file.read(0, bytes);
+  return bytes;
+}
 
 std::vector<std::byte> pattern(std::size_t size, int seed) {
   std::vector<std::byte> bytes(size);
@@ -177,14 +189,9 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   EXPECT_EQ(files.at("config.json").text(), "{}");
   for (const std::string file : {"a.safetensors", "b.safetensors"}) {
     const auto expected = pattern(1234567, file[0]);
-    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, expected)) << file;
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(files.at(file).bytes.data()) % 64, 0U);
+    EXPECT_EQ(content_of(files.at(file)), expected) << file;
   }
   EXPECT_EQ(files.files().size(), 3U);
-  world.barrier();
-  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
-    EXPECT_THAT(entry.path().filename().string(), ::testing::Not(::testing::StartsWith("stereosweep-")));
-  }
 }
 
 // The ranks' shares begin and end anywhere: inside a file, between two, where a file is smaller than a share.
@@ -200,10 +207,41 @@ TEST_F(NodeFilesTest, SmallAndEmptyFilesLieBetweenLargeOnes) {
   world.barrier();
   const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
   for (const auto& [file, size] : sizes) {
-    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, pattern(size, file[0]))) << file;
+    EXPECT_EQ(content_of(files.at(file)), pattern(size, file[0])) << file;
   }
   for (const std::string file : {"a.safetensors", "b.safetensors"}) {
-    EXPECT_TRUE(std::ranges::equal(files.at(file).bytes, pattern(1234567, file[0]))) << file;
+    EXPECT_EQ(content_of(files.at(file)), pattern(1234567, file[0])) << file;
+  }
+}
+
+std::set<fs::path> named_segments() {
+  std::set<fs::path> found;
+  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+    if (entry.path().filename().string().starts_with("stereosweep")) {
+      found.insert(entry.path());
+    }
+  }
+  return found;
+}
+
+TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
+  if (world.rank() == 0) {
+    const auto before = named_segments();
+    const auto cause = base::try_in_child([](const base::TrialStep&) {
+      base::set_faults("step:1:kill");
+      SharedSegment().make(Communicator(), Communicator(), 1 << 20);
+    });
+    EXPECT_THAT(cause, ::testing::HasSubstr("Killed"));
+    std::set<fs::path> left;
+    std::ranges::set_difference(named_segments(), before, std::inserter(left, left.end()));
+    for (const auto& path : left) {
+      std::error_code gone;
+      EXPECT_TRUE(fs::file_size(path, gone) == 0 || gone) << path;
+    }
+    EXPECT_TRUE(SharedSegment().make(Communicator(), Communicator(), 1 << 20));
+    for (const auto& path : left) {
+      EXPECT_FALSE(fs::exists(path)) << path;
+    }
   }
 }
 

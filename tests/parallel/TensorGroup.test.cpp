@@ -6,10 +6,13 @@
 
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
+#include "parallel/Coordinated.hpp"
 #include "parallel/MpiSession.hpp"
 
 namespace stereosweep::parallel {
@@ -29,7 +32,7 @@ float number(int rank, std::size_t i) {
 }
 
 TEST_F(TensorGroupTest, AddsInRankOrderAnySize) {
-  TensorGroup group(world);
+  TensorGroup group(world, world);
   for (const std::size_t size : {1UL, 63UL, 1UL << 18, (1UL << 18) + 1, 700'001UL, 5UL}) {
     std::vector<float> own(size);
     std::vector<float> expected(size);
@@ -46,7 +49,7 @@ TEST_F(TensorGroupTest, AddsInRankOrderAnySize) {
 }
 
 TEST_F(TensorGroupTest, ManySmallSumsInARow) {
-  TensorGroup group(world);
+  TensorGroup group(world, world);
   for (int step = 0; step < 500; ++step) {
     std::vector<float> own(17, static_cast<float>(step + group.rank()));
     group.sum(own);
@@ -56,7 +59,7 @@ TEST_F(TensorGroupTest, ManySmallSumsInARow) {
 }
 
 TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
-  TensorGroup group(world);
+  TensorGroup group(world, world);
   if (group.rank() == 0) {
     for (std::uint64_t order = 10; order < 60; ++order) {
       group.order(order);
@@ -71,7 +74,7 @@ TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
 }
 
 TEST_F(TensorGroupTest, AFailureWakesEveryoneWithItsCause) {
-  TensorGroup group(world);
+  TensorGroup group(world, world);
   if (group.size() == 1) {
     std::vector<float> own(3, 2.0F);
     group.fail("alone");
@@ -96,11 +99,28 @@ TEST_F(TensorGroupTest, AFailureWakesEveryoneWithItsCause) {
 TEST_F(TensorGroupTest, PartsOfTheWorldAddUpOnTheirOwn) {
   const int part = world.rank() / 2;
   const auto half = world.split(part);
-  TensorGroup group(half);
+  TensorGroup group(world, half);
   std::vector<float> own(4, static_cast<float>(world.rank()));
   group.sum(own);
   const bool is_pair = part * 2 + 1 < world.size();
   EXPECT_EQ(own[0], static_cast<float>(is_pair ? part * 4 + 1 : part * 2));
+}
+
+// Else the other groups wait for this one in the next step of all ranks, for ever.
+TEST_F(TensorGroupTest, AFailureInOneGroupIsAnErrorInAll) {
+  base::set_fault_rank(world.rank());
+  const auto half = world.split(world.rank() / 2);
+  for (const std::string fault : {"step:1:throw:1", "step:2:throw:1"}) {
+    base::set_faults(world.size() > 1 ? fault : "");
+    try {
+      const TensorGroup group(world, half);
+      EXPECT_EQ(world.size(), 1) << "rank 1 has failed";
+    } catch (const SharedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("injected fault at step"));
+    }
+    base::set_faults("");
+    world.barrier();
+  }
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/File.hpp"
+#include "base/Log.hpp"
 #include "run/Coordinator.hpp"
 #include "run/Environment.hpp"
 #include "run/Lease.hpp"
@@ -120,6 +122,34 @@ TEST_F(DirectoryTest, LeaseRefusesASecondHolderAndGivesWayToANewerEpoch) {
   EXPECT_TRUE(fs::exists(directory / "journal/epoch.3"));
   EXPECT_FALSE(fs::exists(directory / "journal/epoch.2"));
   ::unsetenv("STEREOSWEEP_LOCK_TIMEOUT_S");
+}
+
+// A file server that is restarted answers ESTALE, EIO or EACCES for a while; a link to itself answers ELOOP.
+TEST_F(DirectoryTest, AnUnclearAnswerIsNoNewerAttempt) {
+  const Lease lease(directory);
+  const auto epoch = directory / "journal/epoch.1";
+  fs::remove(epoch);
+  fs::create_symlink(epoch, epoch);
+  std::thread server([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::ofstream(directory / "new");
+    fs::rename(directory / "new", epoch);
+  });
+  EXPECT_FALSE(lease.is_overtaken());
+  EXPECT_NO_THROW(lease.check());
+  server.join();
+}
+
+TEST_F(DirectoryTest, NothingIsWrittenThroughALink) {
+  std::ofstream(directory / "precious") << "mine";
+  fs::create_directory(directory / "journal");
+  fs::create_symlink(directory / "precious", directory / "journal/lock");
+  EXPECT_THROW(Lease{directory}, base::Error);
+  fs::create_symlink(directory / "precious", directory / "log");
+  base::set_log_file((directory / "log").string());
+  base::log(base::LogLevel::info, "a line");
+  base::set_log_file("");
+  EXPECT_EQ(base::read_file(directory / "precious"), "mine");
 }
 
 TEST_F(DirectoryTest, ADirectoryThatIsGoneIsNoNewerAttempt) {
@@ -262,12 +292,28 @@ TEST(SignalTest, FirstSignalIsKeptAndTheActionSeesIt) {
     std::this_thread::yield();
   }
   ::kill(::getpid(), SIGTERM);
-  watcher.set_action([&](int number) { seen = number; });
+  const SignalAction action(watcher, [&](int number) { seen = number; });
   while (seen == 0) {
     std::this_thread::yield();
   }
   EXPECT_EQ(watcher.received(), SIGUSR1);
   EXPECT_EQ(signal_name(SIGUSR1), "USR1");
+}
+
+TEST(SignalTest, AnActionEndsWithItsOwner) {
+  SignalWatcher watcher;
+  std::atomic<int> seen{0};
+  {
+    const SignalAction outer(watcher, [&](int) { seen = 1; });
+    const SignalAction inner(watcher, [&](int) { seen = 2; });
+  }
+  ::kill(::getpid(), SIGUSR1);
+  while (watcher.received() == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(seen, 0);
+  const SignalAction last(watcher, [&](int) { seen = 3; });
+  EXPECT_EQ(seen, 3);  // it had come before
 }
 
 TEST(SignalTest, AHangUpIsSeenUnlessItWasIgnored) {

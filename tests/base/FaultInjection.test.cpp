@@ -1,0 +1,37 @@
+#include "base/FaultInjection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::base {
+namespace {
+
+TEST(FaultInjectionTest, ActsOnThePassThatWasAskedFor) {
+  set_faults("a:2:eio,b:*:short,c:1:throw:3");
+  EXPECT_EQ(active_faults(), "a:2:eio,b:*:short,c:1:throw:3");
+  EXPECT_EQ(inject_fault("a"), 0);
+  EXPECT_EQ(inject_fault("a"), EIO);
+  EXPECT_EQ(inject_fault("a"), 0);
+  EXPECT_EQ(inject_fault("b"), short_write);
+  EXPECT_EQ(inject_fault("c"), 0);  // another rank's
+  set_fault_rank(3);
+  set_faults("c:1:throw:3");
+  EXPECT_THROW(inject_fault("c"), Error);
+  set_fault_rank(0);
+  set_faults("");
+  EXPECT_EQ(active_faults(), "");
+}
+
+TEST(FaultInjectionTest, WhatIsMalformedIsRefusedAtOnce) {
+  for (const char* bad : {"a", "a:1", "a:0:eio", "a:x:eio", "a:1:explode", "a:1:delay=", "a:1:delay=x", "a:1:eio:-1",
+                          "a:1:eio:0:0", "a:1:eio,", ":"}) {
+    EXPECT_THROW(set_faults(bad), InputError) << bad;
+  }
+  EXPECT_EQ(active_faults(), "");
+}
+
+}  // namespace
+}  // namespace stereosweep::base

@@ -1,0 +1,103 @@
+#include "base/PendingFile.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PendingFileTest : public ::testing::Test {
+ protected:
+  testing::TemporaryDirectory directory_;
+  const fs::path& folder_ = directory_.path();
+
+  std::ptrdiff_t count() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  mode_t mode(const fs::path& path) const {
+    struct stat info {};
+    ::stat(path.c_str(), &info);
+    return info.st_mode & 0777;
+  }
+};
+
+TEST_F(PendingFileTest, AppearsWhenItIsWholeOrLeavesNothing) {
+  {
+    PendingFile given_up(folder_ / "a");
+    given_up.write("part");
+    EXPECT_FALSE(fs::exists(folder_ / "a"));
+  }
+  EXPECT_EQ(count(), 0);
+  PendingFile pending(folder_ / "a");
+  pending.write("all ");
+  pending.write("of it");
+  pending.commit();
+  EXPECT_EQ(read_file(folder_ / "a"), "all of it");
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(PendingFileTest, ALinkIsReplacedAndNotWrittenThrough) {
+  write_file_atomically(folder_ / "precious", "mine");
+  fs::create_symlink(folder_ / "precious", folder_ / "a");
+  write_file_atomically(folder_ / "a", "new");
+  EXPECT_EQ(read_file(folder_ / "precious"), "mine");
+  EXPECT_FALSE(fs::is_symlink(folder_ / "a"));
+}
+
+TEST_F(PendingFileTest, WhatIsNobodyElsesCannotBeReadByOthers) {
+  PendingFile pending(folder_ / "a", PendingFile::Readers::owner);
+  EXPECT_EQ(mode(pending.path()), 0600U);
+  pending.commit();
+  EXPECT_EQ(mode(folder_ / "a"), 0600U);
+}
+
+// Whatever process number it has, in whatever namespace: a writer that lives holds a lock.
+TEST_F(PendingFileTest, OfWritersThatAreGoneNothingStays) {
+  const PendingFile live(folder_ / "live");
+  const auto child = ::fork();
+  if (child == 0) {
+    PendingFile killed(folder_ / "killed");
+    killed.write("part");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(count(), 2);
+  remove_stale_partials(folder_);
+  EXPECT_EQ(count(), 1);
+  EXPECT_TRUE(fs::exists(live.path()));
+}
+
+TEST_F(PendingFileTest, FilesOfOtherMachinesGoWhenTheyAreADayOldAndOtherNamesNever) {
+  const auto other = folder_ / "a.partial.0123456789abcdef.00000000000000000000000000000001";
+  for (const auto& path : {other, folder_ / "notes.partial.4711", folder_ / "my.partial.file"}) {
+    std::ofstream(path) << "text";
+  }
+  remove_stale_partials(folder_);
+  EXPECT_EQ(count(), 3);
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(25));
+  }
+  remove_stale_partials(folder_);
+  EXPECT_EQ(count(), 2);
+  EXPECT_FALSE(fs::exists(other));
+}
+
+TEST_F(PendingFileTest, AMissingFolderIsNamed) {
+  EXPECT_THROW(PendingFile(folder_ / "none" / "a"), Error);
+  EXPECT_THROW(sync_directory(folder_ / "none"), Error);
+}
+
+}  // namespace
+}  // namespace stereosweep::base
