@@ -111,6 +111,7 @@ read_end() {
       cause="rank 0 or its node ended without a word${cause:+ ($cause)}"
       ;;
   esac
+  cause=${cause:-srun ended with $1}
   if [ "$end" = stopped ] && { [ -z "$directory" ] || [ "$(field "$directory" "done")" -le "$(begun_with "$directory")" ]; }; then
     end=idle
   fi
