@@ -209,9 +209,10 @@ TEST(CudaPathDeathTest, AWholeEngineCallLeavesTheQuestionForDevicesOpen) {
         ask_planted_models(domain::Dtype::bfloat16);
         torch_description(Processor::cpu);
         stereosweep::testing::draw_from(3);
-        ::_exit(model::cuda_ready() ? 0 : 1);
+        std::fputs(model::cuda_ready() ? "CUDA is there" : "no CUDA", stderr);
+        ::_exit(3);
       },
-      ::testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(3), "CUDA is there");
 }
 
 TEST(CudaPathDeathTest, AQuestionThatCameTooEarlyIsSaid) {

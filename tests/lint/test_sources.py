@@ -76,4 +76,4 @@ def test_torch_is_asked_for_devices_in_one_place():
 
 def test_the_check_sees_a_question_for_devices():
     assert ASKS_FOR_DEVICES.search("at::manual_seed(3);") and ASKS_FOR_DEVICES.search("context.hasCUDA()")
-    assert not ASKS_FOR_DEVICES.search("seed_cpu(3); cuda_ready();")
+    assert not ASKS_FOR_DEVICES.search("draw_from(3); cuda_ready();")

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds patience{5};
 
 class DeviceSumsTest : public testing::Test {
  protected:
-  DeviceSumsTest() { group.emplace(world); }
+  DeviceSumsTest() { group.emplace(world, world); }
   ~DeviceSumsTest() override {
     fake_nccl_error(0);
     world.barrier();
