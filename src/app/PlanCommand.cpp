@@ -85,11 +85,20 @@ model::Load load_of(const domain::Job& job, const base::FileSet& files) {
                               : model::Load{job.execution.batch_tokens, {}};
 }
 
+/// One that cannot be used counts: `run` says why.
+bool has_gpu() {
+  try {
+    return parallel::count_gpus() > 0;
+  } catch (const base::Error&) {
+    return true;
+  }
+}
+
 /// Of one GPU, where the run is to have some.
 std::optional<std::uint64_t> gpu_bytes_for(const domain::Job& job, const Request& request) {
   constexpr double usual = 80;
-  const bool wants_gpu = job.execution.device == domain::Device::cuda ||
-                         (job.execution.device == domain::Device::automatic && parallel::count_gpus() > 0);
+  const bool wants_gpu =
+      job.execution.device == domain::Device::cuda || (job.execution.device == domain::Device::automatic && has_gpu());
   if (!request.gpu_memory && !wants_gpu) {
     return std::nullopt;
   }
