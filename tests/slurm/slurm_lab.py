@@ -129,7 +129,8 @@ class Job:
                 if (entry / "comm").read_text().strip() != "stereosweep":
                     continue
                 values = dict(item.split("=", 1) for item in (entry / "environ").read_text().split("\0") if "=" in item)
-                if values.get("SLURM_JOB_ID") == str(self.number) and "PMIX_RANK" in values:
+                ours = values.get("STEREOSWEEP_STARTS") == str(self.lab.tree / f"stereosweep-{self.number}.starts")
+                if ours and "PMIX_RANK" in values:
                     found[int(values["PMIX_RANK"])] = int(entry.name)
         return found
 
