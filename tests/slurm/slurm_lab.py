@@ -101,7 +101,7 @@ class Job:
         path = self.lab.folder / f"job-{self.number}.out"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def wait(self, *states, seconds=90):
+    def wait(self, *states, seconds=180):
         """Until the job is in one of these states; its facts."""
         with contextlib.suppress(AssertionError):
             self.lab.wait_for(lambda: self.state() in states, seconds)
@@ -114,7 +114,7 @@ class Job:
             self.lab.wait_for(lambda: text in self.log(), seconds)
         assert text in self.log(), f"no '{text}' in\n{self.log()}"
 
-    def end(self, seconds=90):
+    def end(self, seconds=180):
         """(exit status, restarts) of a job that must end by itself."""
         facts = self.wait("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", seconds=seconds)
         return int(facts["ExitCode"].split(":")[0]), int(facts["Restarts"])
@@ -135,5 +135,5 @@ class Job:
         return found
 
     def signal_rank(self, rank, number=signal.SIGKILL):
-        self.lab.wait_for(lambda: rank in self.ranks(), 30)
+        self.lab.wait_for(lambda: rank in self.ranks(), 90)
         os.kill(self.ranks()[rank], number)

@@ -97,25 +97,25 @@ def test_output_of_a_job_array(lab, output):
 @pytest.mark.parametrize("rank", [0, 1, 3])
 def test_lost_rank_is_named_and_the_job_goes_on(lab, output, rank):
     job = start(lab, output)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     job.signal_rank(rank)
     log = completed(job, output, restarts=1)
     named = f"rank {rank} on n{rank + 1}"
-    assert named in log and "== lost: " in log and "queued again" in log
-    assert (f"{named} has died" in log) or rank == 0
+    assert "== lost: " in log and "queued again" in log
+    assert f"{named} is lost" in log or rank == 0  # rank 0 itself cannot say it
 
 
 @long
 def test_lost_ranks_are_queued_again_three_times(lab, output):
-    job = start(lab, output, environment={**SLOW, "STEREOSWEEP_INJECT": "block_start:*:delay=400,block_done:6:kill:2"})
-    assert job.end(240) == (1, 3), job.log()
+    job = start(lab, output, environment={**SLOW, "STEREOSWEEP_INJECT": "block_start:*:delay=400,block_done:1:kill:2"})
+    assert job.end(400) == (1, 3), job.log()
     assert "has been lost 4 times" in job.log() and "not queued again" in job.log()
 
 
 @long
 def test_hung_rank_is_lost(lab, output):
     job = start(lab, output, environment={**SLOW, "STEREOSWEEP_RANK_TIMEOUT_S": "4"})
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     job.signal_rank(2, signal.SIGSTOP)
     log = completed(job, output, restarts=1)
     assert "rank 2 on n3 has not answered for 4 s" in log and "== lost: " in log
@@ -158,7 +158,7 @@ def test_starts_that_finish_nothing_end(lab, output):
 
 def test_stopped_where_requeueing_fails(lab, output):
     job = start(lab, output, options=[*FOUR, "--no-requeue"])
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     job.signal_rank(2, signal.SIGUSR1)
     assert job.end() == (75, 0), job.log()
     assert "could not be queued again" in job.log() and "submit it again" in job.log()
@@ -168,7 +168,7 @@ def test_stopped_where_requeueing_fails(lab, output):
 
 def test_stop_with_a_dead_rank_takes_three_seconds_and_stays_a_stop(lab, output):
     job = start(lab, output)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     job.signal_rank(3, signal.SIGSTOP)
     job.signal_rank(2, signal.SIGUSR1)
     job.wait_for_text("== stopped: ", 20)
@@ -186,7 +186,7 @@ def seconds_between(first, second):
 
 def test_cancelled_job_stays_cancelled(lab, output):
     job = start(lab, output)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     lab.run("scancel", job.number)
     job.wait("CANCELLED")
     job.wait_for_text("Slurm is ending the job itself", 20)
@@ -197,7 +197,7 @@ def test_cancelled_job_stays_cancelled(lab, output):
 def test_element_of_an_array_is_queued_again_alone(lab, output):
     job = start(lab, f"{output}_%a", options=["--ntasks=2", "--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1", "--array=1-2"])
     for element in (1, 2):
-        lab.wait_for(scoring(lab.folder / f"{output.name}_{element}"), 30)
+        lab.wait_for(scoring(lab.folder / f"{output.name}_{element}"), 90)
     last = slurm_lab.Job(lab, job.number)  # the last element has the array's own number
     last.signal_rank(0, signal.SIGUSR1)
     for element in (1, 2):
@@ -212,7 +212,7 @@ def test_element_of_an_array_is_queued_again_alone(lab, output):
 @long
 def test_crash_of_a_node(lab, output):
     job = start(lab, output, options=["--nodes=3", "--ntasks-per-node=1", "--cpus-per-task=1"])
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     lab.node("crash", 2)
     job.wait_for_text("start 2,", 120)
     completed(job, output, restarts=1)
@@ -223,7 +223,7 @@ def test_crash_of_a_node(lab, output):
 def test_cut_off_node_that_still_holds_the_lock(lab, output):
     slow = {**SLOW, "STEREOSWEEP_INJECT": "block_start:*:delay=1500"}
     job = start(lab, output, options=[*TWO, "--exclude=n4"], environment=slow)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     first = int(status(output)["host"][1:])
     lab.node("cut", first)
     job.wait_for_text("is in use", 120)
@@ -237,7 +237,7 @@ def test_cut_off_node_that_still_holds_the_lock(lab, output):
 @long
 def test_preemption(lab, output):
     job = start(lab, output)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     other = lab.submit("slurm/smoke.sbatch", SMOKE, "--output", f"{output}-other",
                        options=["--partition=high", "--nodes=4", "--ntasks-per-node=4"])
     assert other.end() == (0, 0)
@@ -247,7 +247,7 @@ def test_preemption(lab, output):
 
 def test_status_on_another_machine(lab, output):
     job = start(lab, output)
-    lab.wait_for(scoring(output), 30)
+    lab.wait_for(scoring(output), 90)
     assert "state    running\n" in lab.run(lab.program, "status", output)[1]
     lab.run("scancel", "--signal=KILL", "--full", job.number)
     job.end()
@@ -265,7 +265,7 @@ def test_term_while_mpi_starts(lab, output):
         """)
     late.chmod(0o755)
     job = start(lab, output, options=TWO, environment={"STEREOSWEEP": str(late)})
-    lab.wait_for(lambda: 0 in job.ranks(), 30)
+    lab.wait_for(lambda: 0 in job.ranks(), 90)
     time.sleep(2)
     lab.run("scancel", "--signal=TERM", f"{job.number}.0")
     job.wait_for_text("signal TERM before MPI had started", 5)
