@@ -82,9 +82,8 @@ RunSettings with_field(const RunSettings& settings, const std::string& key, cons
 
 FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share) {
   auto wanted = files_that_matter(job, files);
-  std::ranges::stable_sort(wanted, [](const auto& left, const auto& right) {
-    return left.second->size() > right.second->size();
-  });
+  std::ranges::stable_sort(
+      wanted, [](const auto& left, const auto& right) { return left.second->size() > right.second->size(); });
   std::vector<std::uint64_t> loads(static_cast<std::size_t>(share.parts));
   FileHashes hashes;
   for (const auto& [field, content] : wanted) {  // the largest first, each to whom has least
