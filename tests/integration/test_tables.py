@@ -5,14 +5,15 @@ import subprocess
 import pytest
 import runs
 
+GROUPS = ["women", "men", "Black people", "White people", "teenagers", "elderly people", "people with disabilities"]
 JOBS = {
     "association": (
-        runs.SMOKE, "axes.groups=abc_groups", "axes.traits=abc_traits", "axes.intersections=abc_pairs",
-        "execution.contexts_per_block=64",
+        runs.SMOKE, f"axes.groups={{file: abc_groups, only: [{', '.join(GROUPS)}]}}", "axes.traits=abc_traits",
+        "axes.templates={file: abc_templates, only: [one_of_them, over_there, often, quite]}", "axes.rephrasings=none",
     ),
-    "coreference": (runs.ROOT / "jobs/40_winoidentity.yaml", "execution.engine=fake", "statistics.replicates=20"),
+    "coreference": (runs.ROOT / "jobs/40_winoidentity.yaml", "execution.engine=fake", "statistics.replicates=100"),
     "rating": (runs.ROOT / "jobs/50_ratings.yaml", "execution.engine=fake", "sampling.runs=1",
-               "axes.rating_questions={file: scm_questions, only: [regarded, image]}", "statistics.clusters.restarts=1000"),
+               "axes.rating_questions={file: scm_questions, only: [regarded]}"),
 }  # fmt: skip
 REST = {"association": "groups", "coreference": "conditions", "rating": "identities"}
 
@@ -33,8 +34,8 @@ def finished(request, tmp_path_factory):
     settings = []
     if request.param == "association":
         pairs = ["powerless - powerful", "cold - warm", "poor - wealthy"]
-        rows = [f"{group}\t{pair}\t{(17 * i + 29 * j) % 101}" for i, group in enumerate(["women", "men", "Black people",
-                "White people", "teenagers", "elderly people", "nurses"]) for j, pair in enumerate(pairs)]  # fmt: skip
+        rows = [f"{group}\t{pair}\t{(17 * i + 29 * j) % 101}"
+                for i, group in enumerate([*GROUPS, "nurses"]) for j, pair in enumerate(pairs)]  # fmt: skip
         (folder / "people.tsv").write_text("\n".join(["group\tpair\tmean", *rows]) + "\n")
         settings = [f"statistics.human_ratings={folder / 'people.tsv'}"]
     return request.param, folder / "run", settings
