@@ -27,6 +27,12 @@ def why_not():
     return "" if trial.returncode == 0 else "namespaces cannot be made here: " + trial.stderr.strip()
 
 
+def waits_for_term(process):
+    """The process has TERM blocked: a thread of its own takes it."""
+    text = pathlib.Path(f"/proc/{process}/status").read_text()
+    return bool(int(text.split("SigBlk:")[1].split()[0], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 class Lab:
     """`folder` holds what the jobs leave; it is the same inside and outside, as the source tree is."""
 
