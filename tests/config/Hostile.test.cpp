@@ -1,11 +1,11 @@
 // Job files that mean harm or are merely wrong: each is refused with a message that names the fault, in under a second.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <random>
 
 #include "JobText.hpp"
 #include "config/JobDump.hpp"
+#include "support/ProcessorTime.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -164,10 +164,9 @@ class Hostile : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Hostile, is_refused_quickly_with_the_reason) {
   const JobFolder folder;
-  const auto begin = std::chrono::steady_clock::now();
+  const ProcessorTime taken;
   const std::string report = folder.complaint(GetParam().text);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(taken.count(), 1.0);
+  EXPECT_LT(taken.seconds(), 1.0);
   if (GetParam().expected.empty()) {
     EXPECT_EQ(report, "");
   } else {
@@ -198,11 +197,10 @@ TEST(HostileProduct, ten_to_the_twenty_four_cells_are_refused_before_anything_is
   const std::string text = "schema: stereosweep/1\nname: big\nmodel: m\nprobe: association\naxes:\n  groups:\n" +
                            numbered("g", 10'000, "") + "  templates:\n" + numbered("{group} {trait} ", 10'000, "") +
                            "  rephrasings:\n" + numbered("{prompt} ", 10'000, "") + "  traits: [[weak, strong]]\n";
-  const auto begin = std::chrono::steady_clock::now();
+  const ProcessorTime taken;
   EXPECT_THAT(folder.complaint(text), HasSubstr("= 2,000,400,000,000 cells"));
   EXPECT_THAT(folder.complaint(text, {"execution.max_cells=4611686018427387904"}), "");
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(taken.count(), 2.0);  // twice
+  EXPECT_LT(taken.seconds(), 2.0);  // twice
 }
 
 /// Long lists where a reader that compares all with all would take minutes.
@@ -230,10 +228,9 @@ TEST(HostileProduct, long_lists_are_read_in_linear_time) {
           "  rephrasings:\n" + numbered("  - {label: r", 8'000, ", alternatives: {x: '{trait} {group}'}}\n"),
   };
   for (const auto& text : texts) {
-    const auto begin = std::chrono::steady_clock::now();
+    const ProcessorTime taken;
     folder.complaint(text, {"execution.max_cells=4611686018427387904"});
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(taken.count(), 1.0) << text.substr(0, 200);
+    EXPECT_LT(taken.seconds(), 1.0) << text.substr(0, 200);
   }
   std::string many = "  groups:\n";
   for (int i = 0; i < 15'000; ++i) {

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <stdexcept>
+
+#include "support/ProcessorTime.hpp"
 
 namespace stereosweep::prompt {
 namespace {
@@ -102,16 +103,16 @@ TEST(Composer, two_hundred_thousand_contexts_take_a_second_at_most) {
   const Composer composer("[MASK]");
   const auto sentence = plural("it is often claimed that {group} are {trait}.");
   const domain::Rephrasing wrapper = {"w", "On the bus I heard someone say: \"{prompt}\"", {}};
-  const auto begin = std::chrono::steady_clock::now();
+  const ProcessorTime time;
   std::size_t total = 0;
   for (int i = 0; i < 200'000; ++i) {
     total += composer.compose(i % 2 == 0 ? women : asian, sentence, wrapper).before.size();
   }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const double taken = time.seconds();
   EXPECT_GT(total, 0u);
-  EXPECT_LT(taken.count(), 1.0);
-  RecordProperty("contexts_per_second", static_cast<int>(200'000 / taken.count()));
-  std::cout << static_cast<int>(200'000 / taken.count()) << " contexts/s\n";
+  EXPECT_LT(taken, 1.0);
+  RecordProperty("contexts_per_second", static_cast<int>(200'000 / taken));
+  std::cout << static_cast<int>(200'000 / taken) << " contexts/s\n";
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 // tokenizer that works.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <random>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "support/ProcessorTime.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::tokenizer {
@@ -272,7 +272,7 @@ TEST(Replacements, ThatGrowWithoutEndAreRefused) {
               ThrowsMessage<base::InputError>(HasSubstr("grow without end")));
 }
 
-TEST(AddedTokens, WhoseIdIsNoNumberAreRefusedWithTheField) {
+TEST(HostileAddedTokens, WhoseIdIsNoNumberAreRefusedWithTheField) {
   for (const std::string id : {"\"7\"", "1.5", "-1", "null"}) {
     EXPECT_THAT(
         [&] {
@@ -295,13 +295,12 @@ TEST(Sizes, AHundredThousandAddedTokensAndALargeVocabularyLoadInTime) {
   }
   const auto json =
       R"({"added_tokens": [)" + added + R"(], "model": {"type": "BPE", "vocab": {)" + vocab + R"(}, "merges": []}})";
-  const auto begin = std::chrono::steady_clock::now();
+  const ProcessorTime spent;
   const auto tokenizer = Tokenizer::from_files(one_file("tokenizer.json", json));
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(tokenizer.size(), 356'000U);
   EXPECT_EQ(tokenizer.id_of("<t99999>"), 355'999);
   EXPECT_EQ(tokenizer.encode("<t5><t77777>", SpecialTokens::add).ids.size(), 2U);
-  EXPECT_LT(spent.count(), 20);  // under a second on a free core; a quadratic loop takes minutes
+  EXPECT_LT(spent.seconds(), 20);  // under a second on a free core; a quadratic loop takes minutes
 }
 
 }  // namespace
