@@ -141,7 +141,7 @@ TEST(ContextsSchema, SaysWhoTakesPart) {
   EXPECT_THAT(words_of_coordinate(value("trimmed")), IsEmpty());
   EXPECT_THROW(words_of_coordinate("{}"), base::Error);
   settings.tests[0].kind = domain::EmbeddingTest::Kind::wefat;
-  EXPECT_EQ(effects_schema(tests_in_use(settings, 1, words), words, 3).cubes.size(), 5U);
+  EXPECT_EQ(effects_schema(tests_in_use(settings, 1, words), words, 3).cubes.size(), 6U);  // word_effect, cosine
 }
 
 }  // namespace
