@@ -239,7 +239,7 @@ TEST_F(TorchEngineTest, AQueryAtFaultSpoilsNoOther) {
     const auto* error = std::get_if<query::QueryError>(&answers[i]);
     ASSERT_NE(error, nullptr) << i;
     EXPECT_THAT(error->message, HasSubstr(reasons[i]));
-    EXPECT_EQ(error->fault == query::QueryFault::too_long, i == 6);
+    EXPECT_EQ(error->fault == query::QueryFault::too_long, i == 7);
   }
   const std::vector<query::Query> only = {good};
   EXPECT_TRUE(same_bits(answers[0], plain->answer(only)[0]));
