@@ -101,7 +101,8 @@ ModelReport examine_directory(const domain::Job& job) {
     }
     attempt([&] {
       const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-      require(wanted_kind(job) != Kind::masked || tokenizer.mask_id().has_value(),
+      const bool asks_masks = wanted_kind(job) == Kind::masked && report.faults.empty();  // another kind has none
+      require(!asks_masks || tokenizer.mask_id().has_value(),
               "the tokenizer of '" + job.model.path + "' has no mask token",
               "the probe '" + job.probe_name() + "' asks what stands at masks");
     });

@@ -98,6 +98,7 @@ TEST(ValidateCommand, a_model_of_the_wrong_kind_is_refused) {
   EXPECT_THAT(fill.output, HasSubstr("command line:model.path: "));
   EXPECT_THAT(fill.output, HasSubstr("is a causal model (GPT-2, LLaMA, ...) (the probe 'association' asks a masked "
                                      "model (BERT, RoBERTa))"));
+  EXPECT_THAT(fill.output, ::testing::Not(HasSubstr("mask token")));  // which follows from it
   for (const auto* job : {"40_winoidentity.yaml", "50_ratings.yaml"}) {
     const auto outcome = validate(job, planted);
     EXPECT_EQ(outcome.exit_code, 2) << job;
