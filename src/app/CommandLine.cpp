@@ -22,7 +22,8 @@ constexpr const char* places_key = "places";
 /// An option that is none of the command's: a key of the job with dashes before it, or misspelt.
 [[noreturn]] void refuse_option(const options::unknown_option& error, const options::options_description& visible,
                                 const Arguments& arguments, Places places, std::string_view hint) {
-  const auto given = error.get_option_name();
+  const auto whole = error.get_option_name();  // "--key=value" where the key holds a dash
+  const auto given = whole.substr(0, whole.find('='));
   auto name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   std::vector<std::string> known;
   for (const auto& option : visible.options()) {
