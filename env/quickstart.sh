@@ -22,7 +22,7 @@ step() {
 }
 failed() {
   printf '\nquickstart: failed at: %s\nThe end of %s:\n' "$current" "$log"
-  tail -n 25 "$log" | cut -c1-300
+  tail -n 25 "$log" | cut -c1-100
 } >&2
 trap failed ERR
 finding() { printf '\n%s\n' "$*"; }
@@ -90,8 +90,8 @@ sys.exit(0 if float(tau.sel(measure="ilps_first")) >= 0.9 else "quickstart: tau-
 END
 "$python" tests/models/planted_causal/recover.py results/winoidentity/coreference.h5 results/ratings/rating.h5
 
-finding "2. What does a small real encoder associate with groups? (the five largest scores of ILPS*, nat; a property of
-   this model in these sentences, not of people)"
+finding "2. What does a small real encoder associate with groups? (the five largest scores of ILPS*, in nat;
+   a property of this model in these sentences, not of people)"
 "$python" - <<'END'
 from stereosweep_analysis import open_statistics
 statistics = open_statistics("results/real")
