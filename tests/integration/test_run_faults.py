@@ -349,7 +349,7 @@ def test_journal_that_is_cut_during_the_run_is_no_success(tmp_path, reference):
     (journal,) = (tmp_path / "run/journal").glob("*.log")
     os.truncate(journal, 0)
     code, _, err = runs.finish(process)
-    assert code == 1 and "blocks are in the journal no more" in err, err
+    assert code == 1 and "blocks in the journal no more" in err, err
     assert runs.status(tmp_path / "run")["state"] == "failed"
     resume(tmp_path / "run", reference)
 
