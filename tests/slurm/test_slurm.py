@@ -251,7 +251,8 @@ def test_status_on_another_machine(lab, output):
     job = start(lab, output, environment={**SLOW, "STEREOSWEEP_INJECT": "block_start:*:delay=3000"})
     lab.wait_for(scoring(output), 90)
     assert "state    running\n" in lab.run(lab.program, "status", output)[1]
-    lab.run("scancel", "--signal=KILL", "--full", job.number)
+    job.signal_rank(0)
+    lab.run("scancel", job.number)
     job.end()
     text = lab.run(lab.program, "status", output)[1]
     assert f"Slurm job {job.number} has ended" in text and "run the same command again" in text
