@@ -177,8 +177,8 @@ def test_bad_lines_are_answered_and_the_rest_goes_on(reference):
     for number, answer in enumerate(answers):
         assert ("error" in answer) == (number % 2 == 1), (lines[number], answer)
     assert all(answer == answers[0] for answer in answers[::2])
-    no_masks, status = query(reference.folder, [{"kind": "fill", "text": "the", "ids": []}, {**good, "ids": [[]]}])
-    assert (no_masks, status) == ([{"logprob": []}, {"logprob": [[]]}], 0)
+    (no_mask, no_ids), status = query(reference.folder, [{"kind": "fill", "text": "the", "ids": []}, {**good, "ids": [[]]}])
+    assert "holds no mask" in no_mask["error"] and (no_ids, status) == ({"logprob": [[]]}, 1)
 
 
 @pytest.mark.parametrize("options", [[], ["--model"], ["--model", "/nonexistent"], ["--dtype", "float8"],

@@ -217,7 +217,7 @@ def test_show_plan_and_validate(job, reference):
     planned = program("plan", job, "--show-prompts", "--limit", "2")
     assert planned.returncode == 0, planned.stderr
     assert "168 distinct prompts with 1,680 continuations" in planned.stdout
-    assert "504 sampled, of at most " in planned.stdout
+    assert "504 sampled answers of at most " in planned.stdout
     assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
     assert "7 identities x 4 traits x 3 questions: 84 contexts" in program("validate", job).stdout
 

@@ -46,7 +46,7 @@ def test_same_digest_with_other_blocks(reference, tmp_path, contexts):
 
 @pytest.mark.parametrize("job, axis", [
     ("10_planted.yaml", "axes.groups={file: abc_groups, only: [women, men]}"),
-    ("40_winoidentity.yaml", "axes.markers={file: winoidentity_markers, only: [Black, old]}")])
+    ("40_winoidentity.yaml", "axes.markers={file: winoidentity_markers, only: [able-bodied, disabled]}")])
 def test_float16_has_one_digest_and_stays_near_float32(tmp_path, job, axis):
     settings = ["execution.device=cpu", axis]
     for name, dtype, ranks in (("one", "float16", 1), ("three", "float16", 3), ("wide", "float32", 1)):

@@ -81,5 +81,6 @@ def test_agreement_names_what_its_p_assume(finished):
         return
     text = program("stats", run, *settings)
     head = next(line for line in text.splitlines() if line.startswith("measure - prior"))
-    assert head.split()[:8] == "measure - prior tau-b items groups p cells".split()
+    words = [word for word in head.split() if word != "p"]  # which stands above where the table is narrow
+    assert words[:7] == "measure - prior tau-b items groups cells".split()
     assert "p cells: assumes independent cells" in text and "10,000 draws" in text
