@@ -106,8 +106,7 @@ std::optional<std::uint64_t> gpu_bytes_for(const domain::Job& job, const Request
 }
 
 void plan_job(const domain::Job& job, const Request& request) {
-  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-      contexts != nullptr && !contexts->needs_model()) {
+  if (!run::needs_model(job)) {
     plan_table(job, request.limit);
     std::cout << std::flush;
     return;

@@ -11,6 +11,7 @@
 #include "base/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
+#include "run/ModelCheck.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -123,8 +124,7 @@ RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, cons
 
 RunSettings with_software(RunSettings settings, const domain::Job& job, const parallel::GpuBinding& gpu) {
   settings = with_field(settings, "build", results::build_description());
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  if (is_fake(job) || (contexts != nullptr && !contexts->needs_model())) {
+  if (is_fake(job) || !needs_model(job)) {
     return settings;
   }
   const bool on_gpu = gpu.device >= 0;

@@ -34,11 +34,10 @@ class JobCheck {
     if (request_.existing != RunRequest::Existing::overwrite) {
       RunDirectory(root).require_same_job(job);
     }
-    const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-    if (contexts != nullptr) {
+    if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
       require_inputs(*contexts);
     }
-    if (contexts == nullptr || contexts->needs_model()) {
+    if (needs_model(job)) {
       require_model(job);
     }
   }
@@ -92,9 +91,8 @@ fs::path root_of(const RunRequest& request, const domain::Job& job, std::size_t 
 
 /// Equal for jobs whose raw numbers are the same.
 std::string numbers_of(const domain::Job& job) {
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  const bool has_table = contexts != nullptr && !contexts->needs_model();
-  return config::canonical_raw_dump(job) + job.model.path + '\n' + (has_table ? contexts->from_table().file : "");
+  return config::canonical_raw_dump(job) + job.model.path + '\n' +
+         (needs_model(job) ? "" : std::get<domain::Contexts>(job.probe).from_table().file);
 }
 
 /// Jobs that would score what an earlier one scores.
