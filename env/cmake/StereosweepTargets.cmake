@@ -59,11 +59,9 @@ function(stereosweep_add_test_program target)
   cmake_parse_arguments(TEST "" "ROOM" "SOURCES;LIBRARIES;NEEDS" ${ARGN})
   add_executable(${target} ${TEST_SOURCES})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_compile_definitions(${target} PRIVATE STEREOSWEEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    STEREOSWEEP_PROGRAM="${CMAKE_BINARY_DIR}/bin/stereosweep")
   target_compile_options(${target} PRIVATE -O1)  # tests are compiled more often than they run
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES} stereosweep_warnings GTest::gmock)
+  target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES} stereosweep_test_places stereosweep_warnings GTest::gmock)
   if(TEST_NEEDS)
     add_dependencies(${target} ${TEST_NEEDS})
   endif()

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/Places.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::app {
@@ -17,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::filesystem::path source = STEREOSWEEP_SOURCE_DIR;
+const std::filesystem::path source = source_directory();
 
 struct Outcome {
   int exit_code = -1;
@@ -26,7 +27,7 @@ struct Outcome {
 
 Outcome run_program(const std::string& arguments) {
   Outcome outcome;
-  const std::string command = std::string(STEREOSWEEP_PROGRAM) + " " + arguments + " 2>&1";
+  const std::string command = program_path() + " " + arguments + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
   std::array<char, 4096> buffer{};
   for (std::size_t count = 0; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
@@ -157,7 +158,7 @@ TEST(ValidateCommand, a_job_comes_through_a_pipe) {
   const std::string configs = "STEREOSWEEP_CONFIGS=" + (source / "configs").string() + " ";
   for (const std::string name : {"-", "/dev/stdin"}) {
     const std::string command =
-        "cat " + job + " | " + configs + STEREOSWEEP_PROGRAM + " validate " + name + " " + models;
+        "cat " + job + " | " + configs + program_path() + " validate " + name + " " + models;
     EXPECT_EQ(WEXITSTATUS(std::system((command + " > /dev/null").c_str())), 0) << command;
   }
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/Sha256.hpp"
+#include "support/Places.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::config {
@@ -93,7 +94,7 @@ TEST(ChatText, is_normalised_outside_of_quotes_only) {
 }
 
 TEST(ChatPiece, shipped_templates_have_hashes_and_marks_of_their_own) {
-  const auto jobs = std::filesystem::path(STEREOSWEEP_SOURCE_DIR) / "jobs";
+  const auto jobs = std::filesystem::path(source_directory()) / "jobs";
   for (const std::string name : {"llama2", "llama3", "mistral", "mistral_v01", "chatml", "falcon", "gemma", "phi3"}) {
     const auto chat = find_chat(name, jobs);
     EXPECT_EQ(chat.label, name);
@@ -103,7 +104,7 @@ TEST(ChatPiece, shipped_templates_have_hashes_and_marks_of_their_own) {
 }
 
 TEST(ChatDump, reads_back_as_the_same_template) {
-  const auto jobs = std::filesystem::path(STEREOSWEEP_SOURCE_DIR) / "jobs";
+  const auto jobs = std::filesystem::path(source_directory()) / "jobs";
   for (const std::string name : {"llama2", "falcon", "gemma"}) {
     const auto chat = find_chat(name, jobs);
     base::Problems problems;

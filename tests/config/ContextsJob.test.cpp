@@ -8,6 +8,7 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "config/JobDump.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -40,7 +41,7 @@ std::string fault(const std::vector<std::string>& overrides) { return JobFolder(
 
 /// A job on the shipped pieces.
 domain::Contexts shipped(const std::string& tests, const std::vector<std::string>& overrides = {}) {
-  ::setenv("STEREOSWEEP_CONFIGS", STEREOSWEEP_SOURCE_DIR "/configs", 1);
+  ::setenv("STEREOSWEEP_CONFIGS", (source_directory() + "/configs").c_str(), 1);
   std::vector<std::string> all = {"axes={tests: " + tests + "}"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   return load(all).contexts();
@@ -215,7 +216,7 @@ TEST(ShippedTests, have_the_published_sizes) {
 }
 
 TEST(ShippedTests, are_the_published_word_lists) {
-  const std::filesystem::path path = STEREOSWEEP_SOURCE_DIR "/../shared/data/wefe-weat/WEAT.json";
+  const std::filesystem::path path = source_directory() + "/../shared/data/wefe-weat/WEAT.json";
   if (!std::filesystem::exists(path)) {
     GTEST_SKIP() << "the published lists are not at " << path << " (optional)";
   }

@@ -5,6 +5,7 @@
 #include "JobText.hpp"
 #include "config/JobDump.hpp"
 #include "config/MarkedSentence.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -145,7 +146,7 @@ TEST_F(CoreferenceJobTest, FilesMustSayWhatTheyHoldAndExist) {
 
 /// The real files, where they are: what is unusual about them was counted before (anomalies.tsv of the seed data).
 TEST_F(CoreferenceJobTest, TheFilesOfWinoBiasAreRead) {
-  const std::filesystem::path data = std::filesystem::path(STEREOSWEEP_SOURCE_DIR) / "../shared/data/winobias";
+  const std::filesystem::path data = std::filesystem::path(source_directory()) / "../shared/data/winobias";
   if (!std::filesystem::exists(data)) {
     GTEST_SKIP() << "no " << data << ": the files of WinoBias are not part of this repository";
   }

@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "config/IdentityRatings.hpp"
 #include "config/JobDump.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const auto shipped_job = std::filesystem::path(STEREOSWEEP_SOURCE_DIR) / "jobs" / "50_ratings.yaml";
+const auto shipped_job = std::filesystem::path(source_directory()) / "jobs" / "50_ratings.yaml";
 
 domain::Job load(const std::vector<std::string>& overrides = {}) { return load_jobs(shipped_job, overrides).front(); }
 

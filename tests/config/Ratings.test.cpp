@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "JobText.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -118,11 +119,11 @@ TEST(Ratings, bad_rows_are_named) {
 }
 
 TEST(Ratings, the_published_means_match_the_shipped_pieces) {
-  const std::string table = STEREOSWEEP_SOURCE_DIR "/../shared/data/cao2022-abc/human_means.tsv";
+  const std::string table = source_directory() + "/../shared/data/cao2022-abc/human_means.tsv";
   if (!std::filesystem::exists(table)) {
     GTEST_SKIP() << "the published data set is not at " << table << " (optional)";
   }
-  const auto job = load_jobs(STEREOSWEEP_SOURCE_DIR "/jobs/01_example.yaml",
+  const auto job = load_jobs(source_directory() + "/jobs/01_example.yaml",
                              {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
                        .front();
   const Ratings ratings = read_ratings(job);

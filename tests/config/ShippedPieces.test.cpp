@@ -6,11 +6,12 @@
 
 #include "JobText.hpp"
 #include "prompt/Subjects.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
 
-const std::filesystem::path source = STEREOSWEEP_SOURCE_DIR;
+const std::filesystem::path source = source_directory();
 
 std::set<std::string> files_in(const std::filesystem::path& folder) {
   std::set<std::string> names;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "JobText.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string published = STEREOSWEEP_SOURCE_DIR "/../shared/data/cao2022-abc/";
+const std::string published = source_directory() + "/../shared/data/cao2022-abc/";
 
 /// The published data set is not part of this repository; SOURCE.md beside it says where it comes from.
 #define STEREOSWEEP_NEEDS_PUBLISHED_DATA()                                             \

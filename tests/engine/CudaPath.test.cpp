@@ -34,6 +34,7 @@
 #include "model/CausalBody.hpp"
 #include "model/CausalReference.hpp"
 #include "model/CudaLibrary.hpp"
+#include "support/Places.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::engine {
@@ -42,7 +43,7 @@ namespace {
 using model::CausalSpecification;
 using ::testing::IsEmpty;
 
-const std::filesystem::path root = STEREOSWEEP_SOURCE_DIR;
+const std::filesystem::path root = source_directory();
 
 // Before the first call of kernels_on: what CUDA would take.
 const bool operators_chosen = ::setenv("STEREOSWEEP_KERNELS", "operators", 1) == 0;

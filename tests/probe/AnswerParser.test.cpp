@@ -7,6 +7,7 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::probe {
 namespace {
@@ -19,7 +20,7 @@ std::string described(const ParsedAnswer& answer) {
 }
 
 TEST(AnswerParser, reads_every_answer_of_the_table) {
-  std::istringstream lines(base::read_file(STEREOSWEEP_SOURCE_DIR "/tests/probe/answers.tsv"));
+  std::istringstream lines(base::read_file(source_directory() + "/tests/probe/answers.tsv"));
   const AnswerParser parser(options);
   std::string line;
   int count = 0;

@@ -9,6 +9,7 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "config/Chat.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::prompt {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using domain::Message;
 using domain::Role;
 
-const std::string source = STEREOSWEEP_SOURCE_DIR;
+const std::string source = source_directory();
 
 domain::ChatTemplate shipped(const std::string& name) { return config::find_chat(name, source + "/jobs"); }
 

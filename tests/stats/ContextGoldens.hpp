@@ -3,12 +3,13 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::stats {
 
 inline const base::Json& context_goldens() {
   static const auto parsed = base::parse_json(
-      base::read_file(STEREOSWEEP_SOURCE_DIR "/tests/stats/context_goldens.json"), "context_goldens.json");
+      base::read_file(source_directory() + "/tests/stats/context_goldens.json"), "context_goldens.json");
   return parsed;
 }
 

@@ -12,13 +12,14 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "stats/Aggregate.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::stats {
 namespace {
 
 const base::Json& goldens() {
   static const auto parsed =
-      base::parse_json(base::read_file(STEREOSWEEP_SOURCE_DIR "/tests/stats/goldens.json"), "goldens.json");
+      base::parse_json(base::read_file(source_directory() + "/tests/stats/goldens.json"), "goldens.json");
   return parsed;
 }
 
