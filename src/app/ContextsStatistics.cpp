@@ -15,7 +15,6 @@
 namespace stereosweep::app {
 namespace {
 
-constexpr unsigned half_bits = 64;
 constexpr double steps_per_second = 1e9;  ///< of one thread, in an exact test
 
 /// Sum over the ranks of their shares of one test: integers, so the same for any number of ranks. Collective.
@@ -27,16 +26,8 @@ stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std
                                         " partitions: about " +
                                         base::with_thousands(static_cast<std::uint64_t>(seconds)) + " s at most");
   }
-  const auto own = exact.count_share(threshold, static_cast<unsigned>(world.rank()),
-                                     static_cast<unsigned>(world.size()), num_threads);
-  stats::PartitionCount sum = 0;
-  for (const auto& text : world.gather_everywhere(std::to_string(static_cast<std::uint64_t>(own >> half_bits)) + " " +
-                                                  std::to_string(static_cast<std::uint64_t>(own)))) {
-    std::size_t border = 0;
-    const auto high = std::stoull(text, &border);
-    sum += static_cast<stats::PartitionCount>(high) << half_bits | std::stoull(text.substr(border));
-  }
-  return sum;
+  return world.sum(exact.count_share(threshold, static_cast<unsigned>(world.rank()),
+                                     static_cast<unsigned>(world.size()), num_threads));
 }
 
 results::ContextsOptions options_of(const StatsRequest& request) {

@@ -92,21 +92,18 @@ void Communicator::barrier() const {
   }
 }
 
-std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
-  if (!handle_) {
-    return bytes;
-  }
-  const auto broadcast_part = [&](void* data, std::size_t size) {
+void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root) const {
+  for (std::size_t done = 0; handle_ && done < size; done += chunk_bytes) {
+    const auto count = static_cast<int>(std::min(chunk_bytes, size - done));
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(data, static_cast<int>(size), MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
     wait_for(request, "MPI_Ibcast");
-  };
-  std::uint64_t size = bytes.size();
-  broadcast_part(&size, sizeof(size));
-  bytes.resize(size);
-  for (std::size_t done = 0; done < size; done += chunk_bytes) {
-    broadcast_part(bytes.data() + done, std::min<std::size_t>(chunk_bytes, size - done));
   }
+}
+
+std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
+  bytes.resize(broadcast(std::uint64_t{bytes.size()}, root));
+  broadcast_in_place(bytes.data(), bytes.size(), root);
   return bytes;
 }
 

@@ -43,7 +43,7 @@ bool SharedSegment::make(const Communicator& world, const Communicator& group, s
   named.reset();
   const bool reserved =
       group.rank() == 0 && handle_ >= 0 && ::posix_fallocate(handle_, 0, static_cast<off_t>(size)) == 0;
-  return !group.broadcast(std::string(reserved ? "yes" : ""), 0).empty();
+  return group.broadcast(reserved, 0);
 }
 
 std::shared_ptr<std::byte> SharedSegment::map(std::uint64_t size, Access access) const {

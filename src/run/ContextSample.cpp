@@ -359,7 +359,7 @@ ContextSource collect_contexts(JobParts& job) {
       kept.emplace(job, [&](std::span<const std::byte> content) { return fits(decode(content), settings); });
     }
   });
-  const bool is_current = !job.world.broadcast(std::string(kept && kept->is_current() ? "yes" : ""), 0).empty();
+  const bool is_current = job.world.broadcast(kept && kept->is_current(), 0);
   std::vector<std::byte> unsaved;
   if (!is_current) {
     coordinated(job.world, [&] {

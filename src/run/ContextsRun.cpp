@@ -67,11 +67,9 @@ base::ExitCode ContextsRun::run() {
     build_store();
   }
   open_effects(nullptr);
-  const bool wants_vectors_file =
-      !job_.world.broadcast(std::string(job_.leads() && vectors_file_is_wanted() ? "yes" : ""), 0).empty();
+  const bool wants_vectors_file = job_.world.broadcast(job_.leads() && vectors_file_is_wanted(), 0);
   if (!effects_->complete() || wants_vectors_file) {
-    const bool has_store =
-        !job_.world.broadcast(std::string(job_.leads() && store_is_intact() ? "yes" : ""), 0).empty();
+    const bool has_store = job_.world.broadcast(job_.leads() && store_is_intact(), 0);
     if ((!effects_->complete() && !has_store) || (wants_vectors_file && !vectors_->complete())) {
       if (const auto end = score_vectors(); end != base::ExitCode::done) {
         return end;

@@ -84,8 +84,7 @@ class Sweep {
     try {
       return run_one(planned);
     } catch (const parallel::SharedError& error) {
-      const auto abandoned = world_.gather_everywhere(Scorer::any_abandoned() ? std::string("yes") : std::string());
-      if (std::ranges::any_of(abandoned, [](const auto& text) { return !text.empty(); })) {
+      if (world_.any(Scorer::any_abandoned())) {
         throw;  // a thread of this job is still at work with what the next one would need
       }
       planned.problem = error.what();

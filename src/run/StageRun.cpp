@@ -62,8 +62,7 @@ void StageRun::open() {
 }
 
 void StageRun::agree_whether_complete() {
-  const bool all = job_.leads() && left_->num_done() == left_->size();
-  complete_ = !job_.world.broadcast(std::string(all ? "complete" : ""), 0).empty();
+  complete_ = job_.world.broadcast(job_.leads() && left_->num_done() == left_->size(), 0);
 }
 
 void StageRun::read_journals() {

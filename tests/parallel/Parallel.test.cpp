@@ -70,6 +70,31 @@ TEST_F(ParallelTest, BroadcastsAnySize) {
   }
 }
 
+TEST_F(ParallelTest, BroadcastsValues) {
+  struct Pair {
+    int number;
+    double share;
+  };
+  const int root = world.size() - 1;
+  const auto pair = world.broadcast(Pair{world.rank(), 0.5 * world.rank()}, root);
+  EXPECT_EQ(pair.number, root);
+  EXPECT_EQ(pair.share, 0.5 * root);
+  EXPECT_TRUE(world.broadcast(world.rank() == 0, 0));
+  EXPECT_FALSE(world.broadcast(world.rank() != root, root));
+}
+
+TEST_F(ParallelTest, SumsIntegersAndAnswers) {
+  __extension__ using Wide = unsigned __int128;
+  const auto own = (Wide{1} << 64) + static_cast<Wide>(world.rank());
+  const auto count = static_cast<Wide>(world.size());
+  EXPECT_TRUE(world.sum(own) == count * (Wide{1} << 64) + count * (count - 1) / 2);
+  EXPECT_EQ(world.sum(-1), -world.size());
+  EXPECT_TRUE(world.any(world.rank() == world.size() - 1));
+  EXPECT_FALSE(world.any(false));
+  EXPECT_EQ(world.all(world.rank() == 0), world.size() == 1);
+  EXPECT_TRUE(world.all(true));
+}
+
 TEST_F(ParallelTest, GathersTextsInRankOrder) {
   const auto all = world.gather_everywhere(std::string(static_cast<std::size_t>(world.rank()), 'x'));
   ASSERT_EQ(all.size(), static_cast<std::size_t>(world.size()));
