@@ -16,6 +16,7 @@
 #include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
 #include "prompt/ChatPrompt.hpp"
+#include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
 
 namespace stereosweep::app {
@@ -29,25 +30,25 @@ struct QueryRequest {
   bool profiled = false;
 };
 
-domain::Dtype dtype_of(const std::string& name) {
-  const auto& names = domain::dtype_names;
+query::Dtype dtype_of(const std::string& name) {
+  const auto& names = query::dtype_names;
   const auto place = std::find(names.begin(), names.end(), name);
   if (place == names.end()) {
     throw base::InputError(base::describe("unknown --dtype '" + name + "'", "there are float32, bfloat16 and float16",
                                           base::did_you_mean(name, names)));
   }
-  return static_cast<domain::Dtype>(place - names.begin());
+  return static_cast<query::Dtype>(place - names.begin());
 }
 
-domain::Device device_of(const std::string& name) {
+query::Device device_of(const std::string& name) {
   if (name == "auto") {
-    return domain::Device::automatic;
+    return query::Device::automatic;
   }
   if (name == "cpu") {
-    return domain::Device::cpu;
+    return query::Device::cpu;
   }
   if (name == "cuda") {
-    return domain::Device::cuda;
+    return query::Device::cuda;
   }
   throw base::InputError(base::describe("unknown --device '" + name + "'", "there are auto, cpu and cuda"));
 }

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "query/Query.hpp"
+
 namespace stereosweep::domain {
 
 /// Sentences of the user's own in which the words of the tests are looked for.
@@ -30,7 +32,7 @@ struct Corpus {
 
 /// How a word's vector is read off a sentence.
 struct ContextualVectors {
-  enum class Pool { mean, first, last };  ///< over the word's subwords
+  using Pool = query::Pool;
   enum class States { one_layer, sum_of_layers };
   Corpus corpus;
   States states = States::one_layer;  ///< the sum is ELMo's, as in the code of guo2021

@@ -5,26 +5,22 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "domain/Association.hpp"
 #include "domain/Chat.hpp"
 #include "domain/Contexts.hpp"
 #include "domain/Coreference.hpp"
 #include "domain/Rating.hpp"
+#include "query/Compute.hpp"
 
 namespace stereosweep::domain {
 
-/// Arithmetic of the model's body; log-softmax is float32 or better always.
-enum class Dtype { float32, bfloat16, float16 };
-/// As jobs and results spell them, in the order of Dtype.
-inline const std::vector<std::string> dtype_names = {"float32", "bfloat16", "float16"};
-inline const std::string& name_of(Dtype dtype) { return dtype_names[static_cast<std::size_t>(dtype)]; }
-/// Of one number, in bytes.
-constexpr std::uint64_t size_of(Dtype dtype) { return dtype == Dtype::float32 ? 4 : 2; }
-enum class Device { automatic, cpu, cuda };
-/// `fake` answers from a hash of each query: tests of everything but the model, at any size.
-enum class EngineKind { torch, fake };
+using query::Device;
+using query::Dtype;
+using query::dtype_names;
+using query::EngineKind;
+using query::name_of;
+using query::size_of;
 
 struct ModelSpec {
   std::string path;  ///< Hugging Face checkpoint directory; empty: no model (contexts with a file of vectors)

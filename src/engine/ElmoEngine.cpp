@@ -98,7 +98,7 @@ std::vector<query::Answer> ElmoEngine::answer(std::span<const query::Query> quer
     counts_.distinct_tokens += batch.input.numbers.size() + 2 * count;
     left = left.subspan(count);
   }
-  pools.finish(plan.answers, model::Dtype::float32);  // bfloat16 has the same range
+  pools.finish(plan.answers, query::Dtype::float32);  // bfloat16 has the same range
   return std::move(plan.answers);
 }
 

@@ -56,30 +56,6 @@ std::string gpu_name() {
   return "CUDA device";
 }
 
-model::Dtype to_model(domain::Dtype dtype) {
-  switch (dtype) {
-    case domain::Dtype::bfloat16:
-      return model::Dtype::bfloat16;
-    case domain::Dtype::float16:
-      return model::Dtype::float16;
-    case domain::Dtype::float32:
-      break;
-  }
-  return model::Dtype::float32;
-}
-
-model::Device to_model(domain::Device device) {
-  switch (device) {
-    case domain::Device::cpu:
-      return model::Device::cpu;
-    case domain::Device::cuda:
-      return model::Device::cuda;
-    case domain::Device::automatic:
-      break;
-  }
-  return model::Device::automatic;
-}
-
 /// Hidden state 0 is the embeddings' output.
 void require_layer(const base::FileSet& files, const query::Embed& asked, std::int64_t num_layers) {
   if (asked.source == query::VectorSource::hidden_state &&
@@ -101,7 +77,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
     throw base::InputError(base::describe(std::to_string(settings.threads) + " threads",
                                           "at most " + std::to_string(max_threads) + " are started"));
   }
-  if (settings.kind == domain::EngineKind::fake) {
+  if (settings.kind == query::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer, settings.seed);
   }
   const base::profile::Span span("loading");
@@ -113,14 +89,13 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
     });
   }
   prepare_host_memory();
-  const auto dtype = to_model(settings.dtype);
-  const auto device = to_model(settings.device);
   const bool elmo = base::is_elmo(files);
   const std::string loading = "loading the weights";
   if (!elmo && model::is_causal(files)) {
     CausalSettings causal{settings.batch_tokens, read_end_tokens(files), ignored_generation_keys(files)};
-    auto loaded = within_device_memory(
-        loading, [&] { return model::CausalModel::load(files, dtype, device, settings.tensor_group); });
+    auto loaded = within_device_memory(loading, [&] {
+      return model::CausalModel::load(files, settings.dtype, settings.device, settings.tensor_group);
+    });
     return std::make_unique<CausalEngine>(std::move(loaded), tokenizer, std::move(causal));
   }
   if (settings.tensor_group) {
@@ -129,14 +104,16 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
                        "only causal models are cut into slices", "set tensor_parallel: 1"));
   }
   if (elmo) {
-    return std::make_unique<ElmoEngine>(model::ElmoModel::load(files, dtype, device), tokenizer, settings.batch_tokens);
+    return std::make_unique<ElmoEngine>(model::ElmoModel::load(files, settings.dtype, settings.device), tokenizer,
+                                        settings.batch_tokens);
   }
-  auto loaded = within_device_memory(loading, [&] { return model::MaskedModel::load(files, dtype, device); });
+  auto loaded =
+      within_device_memory(loading, [&] { return model::MaskedModel::load(files, settings.dtype, settings.device); });
   return std::make_unique<TorchEngine>(std::move(loaded), tokenizer, settings.batch_tokens);
 }
 
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked) {
-  if (kind == domain::EngineKind::fake) {
+std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, const query::Embed& asked) {
+  if (kind == query::EngineKind::fake) {
     return FakeEngine::vector_width;
   }
   if (base::is_elmo(files)) {  // both directions; a word's own vector is what both begin with
@@ -175,19 +152,19 @@ std::string torch_description(Processor processor) {
 }
 
 bool may_use_gpu(const EngineSettings& settings, const base::FileSet& files) {
-  return settings.kind != domain::EngineKind::fake && settings.device != domain::Device::cpu && !base::is_elmo(files);
+  return settings.kind != query::EngineKind::fake && settings.device != query::Device::cpu && !base::is_elmo(files);
 }
 
 void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu) {
   if (gpu.device >= 0) {
-    model::require_capable(gpu, to_model(settings.dtype));
-  } else if (settings.device == domain::Device::cuda) {
+    model::require_capable(gpu, settings.dtype);
+  } else if (settings.device == query::Device::cuda) {
     throw base::InputError(base::describe("no CUDA device", model::cuda_absence(), "use the device cpu"));
   }
 }
 
 std::string device_description(const EngineSettings& settings, const base::FileSet& files) {
-  if (settings.kind == domain::EngineKind::fake) {
+  if (settings.kind == query::EngineKind::fake) {
     return "fake";
   }
   if (uses_gpu(settings, files)) {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/File.hpp"
-#include "domain/Job.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "parallel/TensorGroup.hpp"
+#include "query/Compute.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
@@ -23,9 +23,9 @@ enum class Processor { cpu, gpu };
 
 /// What decides, beside the model's files, every bit of an answer.
 struct EngineSettings {
-  domain::EngineKind kind = domain::EngineKind::torch;
-  domain::Dtype dtype = domain::Dtype::float32;  ///< of the model's body; the softmax is float32 or better always
-  domain::Device device = domain::Device::automatic;
+  query::EngineKind kind = query::EngineKind::torch;
+  query::Dtype dtype = query::Dtype::float32;  ///< of the model's body; the softmax is float32 or better always
+  query::Device device = query::Device::automatic;
   int threads = 1;                   ///< of this process's tensor operations, at least 1
   std::int64_t batch_tokens = 1024;  ///< budget of one forward pass; a longer sequence is a batch of its own
   std::uint64_t seed = 0;            ///< of the fake engine alone
@@ -41,7 +41,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
 
 /// Length of the vectors that the engine answers to an `Embed` like this one, whatever its text. Throws InputError for
 /// a model that cannot be used, or has no such layer.
-std::uint64_t vector_width(domain::EngineKind kind, const base::FileSet& files, const query::Embed& asked);
+std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, const query::Embed& asked);
 
 /// Which torch computes, as it says itself: "2.11.0 (70d99e998), MKL 2024.2, oneDNN 3.10.2", and on the CPU the
 /// instructions that it uses.

@@ -8,9 +8,9 @@
 
 namespace stereosweep::engine {
 
-query::QueryError not_finite_error(model::Dtype dtype) {
+query::QueryError not_finite_error(query::Dtype dtype) {
   const std::string problem = "the model's numbers are not finite";
-  return {dtype == model::Dtype::float16
+  return {dtype == query::Dtype::float16
               ? base::describe(problem, "float16 ends at 65504, and a value in its layers went beyond",
                                "take the dtype bfloat16 or float32")
               : base::describe(problem, "a value overflowed in its layers"),
@@ -29,7 +29,7 @@ void VectorPools::add(std::size_t query, std::size_t num_queries, std::span<cons
   }
 }
 
-void VectorPools::finish(std::span<query::Answer> answers, model::Dtype dtype) const {
+void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) const {
   for (std::size_t query = 0; query < pools_.size(); ++query) {
     const auto& pool = pools_[query];
     if (pool.count == 0) {

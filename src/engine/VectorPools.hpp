@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "model/MaskedModel.hpp"  // Dtype
+#include "query/Compute.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::engine {
 
 /// The error of a query whose numbers are NaN or infinite; `dtype` is the model's.
-query::QueryError not_finite_error(model::Dtype dtype);
+query::QueryError not_finite_error(query::Dtype dtype);
 
 /// Sums in float64, in the order of the calls.
 class VectorPools {
@@ -20,7 +20,7 @@ class VectorPools {
   /// One more token of the span of query number `query`, of `num_queries`.
   void add(std::size_t query, std::size_t num_queries, std::span<const float> vector);
   /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
-  void finish(std::span<query::Answer> answers, model::Dtype dtype) const;
+  void finish(std::span<query::Answer> answers, query::Dtype dtype) const;
 
  private:
   struct Pool {

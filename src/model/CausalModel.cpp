@@ -7,7 +7,7 @@
 
 namespace stereosweep::model {
 
-std::unique_ptr<CausalModel> CausalModel::load(const base::FileSet& files, Dtype dtype, Device device,
+std::unique_ptr<CausalModel> CausalModel::load(const base::FileSet& files, query::Dtype dtype, query::Device device,
                                                std::shared_ptr<parallel::TensorGroup> group) {
   const c10::InferenceMode guard;
   const auto whole = read_causal_specification(files);

@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "base/File.hpp"
-#include "model/MaskedModel.hpp"  // Dtype, Device
+#include "model/Kernels.hpp"
 #include "model/TokenTree.hpp"
 #include "parallel/TensorGroup.hpp"
+#include "query/Compute.hpp"
 
 namespace stereosweep::model {
 
@@ -27,7 +28,7 @@ struct CausalShape {
   std::int64_t max_tokens = 0;  ///< longest path
   bool has_head = false;
   Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
-  Dtype dtype = Dtype::float32;
+  query::Dtype dtype = query::Dtype::float32;
 };
 
 /// Immutable after loading; safe to use from several threads.
@@ -44,7 +45,7 @@ class CausalModel {
 
   /// `group`: ranks that hold the model together, a slice each; all of them make the same calls, and get the same
   /// answers. Null: this rank holds all of it.
-  static std::unique_ptr<CausalModel> load(const base::FileSet& files, Dtype dtype, Device device,
+  static std::unique_ptr<CausalModel> load(const base::FileSet& files, query::Dtype dtype, query::Device device,
                                            std::shared_ptr<parallel::TensorGroup> group = nullptr);
   virtual ~CausalModel() = default;
 

@@ -7,23 +7,25 @@
 
 namespace stereosweep::model {
 
-at::ScalarType scalar_type(Dtype dtype) {
+at::ScalarType scalar_type(query::Dtype dtype) {
   switch (dtype) {
-    case Dtype::bfloat16:
+    case query::Dtype::bfloat16:
       return at::kBFloat16;
-    case Dtype::float16:
+    case query::Dtype::float16:
       return at::kHalf;
-    case Dtype::float32:
+    case query::Dtype::float32:
       break;
   }
   return at::kFloat;
 }
 
-Dtype dtype_of(at::ScalarType type) {
-  return type == at::kBFloat16 ? Dtype::bfloat16 : type == at::kHalf ? Dtype::float16 : Dtype::float32;
+query::Dtype dtype_of(at::ScalarType type) {
+  return type == at::kBFloat16 ? query::Dtype::bfloat16
+         : type == at::kHalf   ? query::Dtype::float16
+                               : query::Dtype::float32;
 }
 
-void require_capable(const parallel::GpuBinding& gpu, Dtype dtype) {
+void require_capable(const parallel::GpuBinding& gpu, query::Dtype dtype) {
   const auto require = [&](int least, const std::string& what, const std::string& advice) {
     if (gpu.capability < least) {
       const auto text = [](int number) { return std::to_string(number / 10) + "." + std::to_string(number % 10); };
@@ -33,14 +35,14 @@ void require_capable(const parallel::GpuBinding& gpu, Dtype dtype) {
     }
   };
   require(75, "this program", "compute on the processor: execution.device: cpu (of a query: --device cpu)");
-  if (dtype == Dtype::bfloat16) {
+  if (dtype == query::Dtype::bfloat16) {
     require(80, "bfloat16", "use model.dtype: float16 or float32");
   }
 }
 
-at::TensorOptions choose_options(Dtype dtype, Device device) {
-  const bool present = device != Device::cpu && cuda_ready();
-  if (device == Device::cuda && !present) {
+at::TensorOptions choose_options(query::Dtype dtype, query::Device device) {
+  const bool present = device != query::Device::cpu && cuda_ready();
+  if (device == query::Device::cuda && !present) {
     throw base::InputError(base::describe("no CUDA device", cuda_absence(), "use the device cpu"));
   }
   if (present) {

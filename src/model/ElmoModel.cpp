@@ -113,18 +113,18 @@ class BidirectionalModel final : public ElmoModel {
 
 }  // namespace
 
-std::unique_ptr<ElmoModel> ElmoModel::load(const base::FileSet& files, Dtype dtype, Device device) {
+std::unique_ptr<ElmoModel> ElmoModel::load(const base::FileSet& files, query::Dtype dtype, query::Device device) {
   const c10::InferenceMode guard;
-  if (device == Device::cuda) {
+  if (device == query::Device::cuda) {
     throw base::InputError(base::describe("an ELMo model on the device cuda", "its LSTMs run on processors only",
                                           "use the device cpu or auto"));
   }
-  if (dtype == Dtype::float16) {
+  if (dtype == query::Dtype::float16) {
     throw base::InputError(base::describe("an ELMo model in float16", "its LSTMs compute in float32 or bfloat16",
                                           "use the dtype float32"));
   }
   const auto options = read_elmo_options(files);
-  const auto type = at::TensorOptions(at::kCPU).dtype(dtype == Dtype::float32 ? at::kFloat : at::kBFloat16);
+  const auto type = at::TensorOptions(at::kCPU).dtype(dtype == query::Dtype::float32 ? at::kFloat : at::kBFloat16);
   return std::make_unique<BidirectionalModel>(options, read_elmo_tensors(files, options), type);
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/File.hpp"
-#include "model/MaskedModel.hpp"  // Dtype, Device
+#include "query/Compute.hpp"
 
 namespace stereosweep::model {
 
@@ -30,7 +30,7 @@ struct WordBatch {
 class ElmoModel {
  public:
   /// Throws InputError naming file and field or data set, and for the device cuda.
-  static std::unique_ptr<ElmoModel> load(const base::FileSet& files, Dtype dtype, Device device);
+  static std::unique_ptr<ElmoModel> load(const base::FileSet& files, query::Dtype dtype, query::Device device);
   virtual ~ElmoModel() = default;
 
   virtual int num_layers() const = 0;

@@ -9,7 +9,7 @@
 
 namespace stereosweep::model {
 
-std::unique_ptr<MaskedModel> MaskedModel::load(const base::FileSet& files, Dtype dtype, Device device) {
+std::unique_ptr<MaskedModel> MaskedModel::load(const base::FileSet& files, query::Dtype dtype, query::Device device) {
   const c10::InferenceMode guard;
   const auto config = read_config(files);
   return std::make_unique<Encoder>(config, load_encoder_weights(files, config, choose_options(dtype, device)));

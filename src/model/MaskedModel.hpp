@@ -14,6 +14,7 @@
 
 #include "base/File.hpp"
 #include "model/Kernels.hpp"
+#include "query/Compute.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::model {
@@ -24,10 +25,6 @@ struct Packed {
   std::vector<std::int32_t> lengths;
 };
 
-/// The same on every device. float16 ends at 65504: what a layer puts out beyond becomes infinite, and the logits or
-/// vectors that follow from it are not finite.
-enum class Dtype { float32, bfloat16, float16 };
-
 struct EncoderShape {
   int num_layers = 0;
   std::int64_t hidden = 0;
@@ -35,15 +32,13 @@ struct EncoderShape {
   std::int64_t max_tokens = 0;  ///< longest sequence
   bool has_head = false;
   Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
-  Dtype dtype = Dtype::float32;
+  query::Dtype dtype = query::Dtype::float32;
 };
-
-enum class Device { automatic, cpu, cuda };  ///< automatic: cuda where torch sees one
 
 /// Immutable after loading; safe to use from several threads.
 class MaskedModel {
  public:
-  static std::unique_ptr<MaskedModel> load(const base::FileSet& files, Dtype dtype, Device device);
+  static std::unique_ptr<MaskedModel> load(const base::FileSet& files, query::Dtype dtype, query::Device device);
   virtual ~MaskedModel() = default;
 
   virtual const EncoderShape& shape() const = 0;

@@ -79,10 +79,8 @@ query::Embed asked_of(const domain::Contexts& settings) {
   if (settings.is_static()) {
     return asked;
   }
-  using Pool = domain::ContextualVectors::Pool;
-  const auto pool = settings.contextual().pool;
   asked.layer = static_cast<int>(settings.contextual().layer);
-  asked.pool = pool == Pool::first ? query::Pool::first : pool == Pool::last ? query::Pool::last : query::Pool::mean;
+  asked.pool = settings.contextual().pool;
   return asked;
 }
 

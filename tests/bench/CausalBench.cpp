@@ -20,6 +20,7 @@
 
 #include "bench/MatmulPeak.hpp"
 #include "model/CausalBody.hpp"
+#include "model/MaskedModel.hpp"
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include "bench/MatmulPeak.hpp"
 #include "model/ElmoModel.hpp"
 #include "model/ElmoOptions.hpp"
+#include "model/MaskedModel.hpp"
 
 namespace {
 
@@ -76,9 +77,9 @@ int main(int count, char** arguments) {
   std::iota(tokens.begin(), tokens.end(), 0);
   std::printf("%zu words, %zu distinct, %zu sentences\n", tokens.size(), drawn.words.size(),
               drawn.batch.lengths.size());
-  for (const auto dtype : {model::Dtype::float32, model::Dtype::bfloat16}) {
-    const bool half = dtype == model::Dtype::bfloat16;
-    const auto elmo = model::ElmoModel::load(files, dtype, model::Device::cpu);
+  for (const auto dtype : {query::Dtype::float32, query::Dtype::bfloat16}) {
+    const bool half = dtype == query::Dtype::bfloat16;
+    const auto elmo = model::ElmoModel::load(files, dtype, query::Device::cpu);
     const auto limit = 1e9 * bench::matmul_peak(half ? at::kBFloat16 : at::kFloat);
     const auto seconds = bench::best_seconds([&] { elmo->hidden(drawn.batch, elmo->num_layers(), tokens); }, 5);
     const auto rate = operations(options, drawn) / seconds;

@@ -56,9 +56,9 @@ inline engine::EngineSettings settings_of(const Options& options, std::int64_t b
   engine::EngineSettings settings;
   const auto dtype = options.find("--dtype");
   settings.dtype =
-      dtype != options.end() && dtype->second == "bfloat16" ? domain::Dtype::bfloat16 : domain::Dtype::float32;
+      dtype != options.end() && dtype->second == "bfloat16" ? query::Dtype::bfloat16 : query::Dtype::float32;
   const auto device = options.find("--device");
-  settings.device = device != options.end() && device->second == "cuda" ? domain::Device::cuda : domain::Device::cpu;
+  settings.device = device != options.end() && device->second == "cuda" ? query::Device::cuda : query::Device::cpu;
   settings.threads = static_cast<int>(number_option(options, "--threads", 1));
   settings.batch_tokens = number_option(options, "--batch-tokens", batch_tokens);
   return settings;

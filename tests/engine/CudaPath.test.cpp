@@ -34,6 +34,7 @@
 #include "model/CausalBody.hpp"
 #include "model/CausalReference.hpp"
 #include "model/CudaLibrary.hpp"
+#include "model/MaskedModel.hpp"
 #include "support/Places.hpp"
 #include "support/Rounding.hpp"
 
@@ -70,17 +71,17 @@ std::vector<query::Query> causal_queries() {
           drawn};
 }
 
-void ask_checkpoint(const std::string& name, const std::vector<query::Query>& queries, domain::Dtype dtype) {
+void ask_checkpoint(const std::string& name, const std::vector<query::Query>& queries, query::Dtype dtype) {
   const auto files =
       base::read_checkpoint_files((root / "tests/models" / name).string(), base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto engine = make_engine({.dtype = dtype, .device = domain::Device::cpu}, files, tokenizer);
+  const auto engine = make_engine({.dtype = dtype, .device = query::Device::cpu}, files, tokenizer);
   for (const auto& answer : engine->answer(queries)) {
     ASSERT_FALSE(std::holds_alternative<query::QueryError>(answer)) << std::get<query::QueryError>(answer).message;
   }
 }
 
-void ask_planted_models(domain::Dtype dtype) {
+void ask_planted_models(query::Dtype dtype) {
   ask_checkpoint("planted", {fill("[MASK]"), query::Embed{"[MASK]", {0, 6}, -1, query::Pool::first}}, dtype);
   ask_checkpoint("planted_causal", causal_queries(), dtype);
 }
@@ -155,7 +156,7 @@ std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
 }
 
 /// All operators that the engines call in this type, those that others call on their way included.
-std::set<std::string> operators_of(at::ScalarType type, domain::Dtype dtype) {
+std::set<std::string> operators_of(at::ScalarType type, query::Dtype dtype) {
   called().clear();
   const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(&note).scopes({at::RecordScope::FUNCTION}));
   ask_planted_models(dtype);
@@ -207,7 +208,7 @@ TEST(CudaPathDeathTest, AWholeEngineCallLeavesTheQuestionForDevicesOpen) {
   EXPECT_EXIT(
       {
         use_machine("devices=1");
-        ask_planted_models(domain::Dtype::bfloat16);
+        ask_planted_models(query::Dtype::bfloat16);
         torch_description(Processor::cpu);
         stereosweep::testing::draw_from(3);
         std::fputs(model::cuda_ready() ? "CUDA is there" : "no CUDA", stderr);
@@ -236,8 +237,8 @@ TEST(CudaPathDeathTest, AQuestionThatCameTooEarlyIsSaid) {
 TEST(CudaPath, EveryOperatorThatAnEngineCallsHasAKernelForCuda) {
   ASSERT_NO_THROW(model::load_cuda_library());
   for (const auto& [type, dtype] :
-       {std::pair(at::kFloat, domain::Dtype::float32), std::pair(at::kBFloat16, domain::Dtype::bfloat16),
-        std::pair(at::kHalf, domain::Dtype::float16)}) {
+       {std::pair(at::kFloat, query::Dtype::float32), std::pair(at::kBFloat16, query::Dtype::bfloat16),
+        std::pair(at::kHalf, query::Dtype::float16)}) {
     const auto names = operators_of(type, dtype);
     EXPECT_GT(names.size(), 60U) << "the operators are not recorded";
     std::set<std::string> lacking;

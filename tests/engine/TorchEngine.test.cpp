@@ -40,10 +40,10 @@ class TorchEngineTest : public ::testing::Test {
   static constexpr TokenId mask = 4;
 
   std::unique_ptr<query::Engine> engine(std::int64_t batch_tokens = 64,
-                                        domain::Dtype dtype = domain::Dtype::float32) const {
+                                        query::Dtype dtype = query::Dtype::float32) const {
     EngineSettings settings;
     settings.dtype = dtype;
-    settings.device = domain::Device::cpu;
+    settings.device = query::Device::cpu;
     settings.batch_tokens = batch_tokens;
     return make_engine(settings, files, tokenizer);
   }
@@ -78,7 +78,7 @@ class TorchEngineTest : public ::testing::Test {
 
   // Logits of one row of one sequence, by the model alone.
   std::vector<float> logits_of(const std::vector<TokenId>& ids, std::int64_t row) const {
-    const auto model = model::MaskedModel::load(files, model::Dtype::float32, model::Device::cpu);
+    const auto model = model::MaskedModel::load(files, query::Dtype::float32, query::Device::cpu);
     const model::Packed packed{ids, {static_cast<std::int32_t>(ids.size())}};
     const std::vector<std::int64_t> rows = {row};
     const auto logits = model->logits(model->head_input(model->hidden(packed, model->shape().num_layers, rows)));
@@ -132,7 +132,7 @@ TEST_F(TorchEngineTest, NumbersEqualTheModelsOwnLogits) {
 }
 
 TEST_F(TorchEngineTest, BitsDependOnTheSetOfQueriesAlone) {
-  for (const auto dtype : {domain::Dtype::float32, domain::Dtype::bfloat16, domain::Dtype::float16}) {
+  for (const auto dtype : {query::Dtype::float32, query::Dtype::bfloat16, query::Dtype::float16}) {
     const auto queries = random_queries(150, 1);
     auto shuffled = queries;
     shuffled.insert(shuffled.end(), queries.begin(), queries.end());
@@ -335,7 +335,7 @@ TEST_F(TorchEngineTest, SaysWhatTheCheckpointCannotPredict) {
   std::erase_if(checkpoint.tensors, [](const auto& tensor) { return tensor.first.starts_with("cls."); });
   auto headless = checkpoint.files();
   headless.add("vocab.txt", *files.find("vocab.txt"));
-  const auto vectors_only = make_engine({.device = domain::Device::cpu}, headless, tokenizer);
+  const auto vectors_only = make_engine({.device = query::Device::cpu}, headless, tokenizer);
   EXPECT_THAT(vectors_only->lacks(query::Prediction::masked).value_or(""), HasSubstr("no masked-language-model head"));
 }
 
@@ -346,8 +346,8 @@ TEST_F(TorchEngineTest, SettingsAreChecked) {
   settings.threads = 1;
   settings.batch_tokens = 0;
   EXPECT_THROW(make_engine(settings, files, tokenizer), base::InputError);
-  EXPECT_EQ(device_description({.kind = domain::EngineKind::fake}, base::FileSet("")), "fake");
-  EXPECT_FALSE(device_description({.device = domain::Device::cpu}, base::FileSet("")).empty());
+  EXPECT_EQ(device_description({.kind = query::EngineKind::fake}, base::FileSet("")), "fake");
+  EXPECT_FALSE(device_description({.device = query::Device::cpu}, base::FileSet("")).empty());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "model/CausalReference.hpp"
 #include "model/CudaLibrary.hpp"
 #include "model/Difference.hpp"
+#include "model/MaskedModel.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {

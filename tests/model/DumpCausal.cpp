@@ -18,6 +18,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "model/CausalModel.hpp"
+#include "model/MaskedModel.hpp"
 
 namespace {
 
@@ -45,10 +46,10 @@ void write(std::ofstream& out, const at::Tensor& tensor) {
 std::int64_t run(const std::string& directory, const std::string& dtype, const std::string& output,
                  const std::string& ids) {
   const auto model = model::CausalModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
-                                              dtype == "float16"    ? model::Dtype::float16
-                                              : dtype == "bfloat16" ? model::Dtype::bfloat16
-                                                                    : model::Dtype::float32,
-                                              model::Device::automatic);
+                                              dtype == "float16"    ? query::Dtype::float16
+                                              : dtype == "bfloat16" ? query::Dtype::bfloat16
+                                                                    : query::Dtype::float32,
+                                              query::Device::automatic);
   std::ifstream lines(ids);
   const auto tree = read_forest(lines);
   std::vector<std::int64_t> rows(tree.ids.size());

@@ -42,10 +42,10 @@ int run(const std::string& directory, const std::string& dtype, const std::strin
   model::configure_threads(1);
   const c10::InferenceMode guard;
   const auto model = model::MaskedModel::load(base::read_checkpoint_files(directory, base::CheckpointPart::all_files),
-                                              dtype == "float16"    ? model::Dtype::float16
-                                              : dtype == "bfloat16" ? model::Dtype::bfloat16
-                                                                    : model::Dtype::float32,
-                                              model::Device::automatic);
+                                              dtype == "float16"    ? query::Dtype::float16
+                                              : dtype == "bfloat16" ? query::Dtype::bfloat16
+                                                                    : query::Dtype::float32,
+                                              query::Device::automatic);
   const auto batch = read_batch(std::cin);
   std::vector<std::int64_t> rows(batch.ids.size());
   std::iota(rows.begin(), rows.end(), 0);

@@ -25,8 +25,8 @@ using testing::tiny_checkpoint;
 using testing::tiny_tensor;
 using testing::TinyCheckpoint;
 
-std::unique_ptr<MaskedModel> load(const TinyCheckpoint& tiny, Dtype dtype = Dtype::float32) {
-  return MaskedModel::load(tiny.files(), dtype, Device::cpu);
+std::unique_ptr<MaskedModel> load(const TinyCheckpoint& tiny, query::Dtype dtype = query::Dtype::float32) {
+  return MaskedModel::load(tiny.files(), dtype, query::Device::cpu);
 }
 
 std::string refusal(const TinyCheckpoint& tiny) {
@@ -132,7 +132,7 @@ TEST_P(BothFamilies, RepeatedTokensGiveTheSameNumbers) {
 }
 
 TEST_P(BothFamilies, BitsRepeatWhateverWasComputedBefore) {
-  for (const auto dtype : {Dtype::float32, Dtype::bfloat16, Dtype::float16}) {
+  for (const auto dtype : {query::Dtype::float32, query::Dtype::bfloat16, query::Dtype::float16}) {
     const auto model = load(tiny_checkpoint(GetParam()), dtype);
     const auto first = log_probabilities(*model);
     std::vector<at::Tensor> kept;
@@ -147,8 +147,8 @@ TEST_P(BothFamilies, BitsRepeatWhateverWasComputedBefore) {
 
 TEST_P(BothFamilies, Float16StaysNearer) {
   const auto expected = log_probabilities(*load(tiny_checkpoint(GetParam())));
-  const auto rough = log_probabilities(*load(tiny_checkpoint(GetParam()), Dtype::bfloat16));
-  const auto finer = log_probabilities(*load(tiny_checkpoint(GetParam()), Dtype::float16));
+  const auto rough = log_probabilities(*load(tiny_checkpoint(GetParam()), query::Dtype::bfloat16));
+  const auto finer = log_probabilities(*load(tiny_checkpoint(GetParam()), query::Dtype::float16));
   EXPECT_EQ(finer.scalar_type(), at::kFloat);
   const auto error = [&](const at::Tensor& found) { return found.sub(expected).abs().mean().item<double>(); };
   EXPECT_LT(error(finer), error(rough) / 4) << "three bits more: an eighth is to be expected";
@@ -157,7 +157,7 @@ TEST_P(BothFamilies, Float16StaysNearer) {
 
 TEST_P(BothFamilies, Bfloat16StaysNear) {
   const auto expected = log_probabilities(*load(tiny_checkpoint(GetParam())));
-  const auto rough = log_probabilities(*load(tiny_checkpoint(GetParam()), Dtype::bfloat16));
+  const auto rough = log_probabilities(*load(tiny_checkpoint(GetParam()), query::Dtype::bfloat16));
   EXPECT_EQ(rough.scalar_type(), at::kFloat);
   const auto most = 2 * stereosweep::testing::deviation_in_layers(at::kBFloat16, 2) * expected.std().item<double>();
   EXPECT_LT(rough.sub(expected).abs().mean().item<double>(), most);

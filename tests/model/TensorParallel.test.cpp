@@ -138,16 +138,18 @@ TokenTree tree() {
 
 class TensorParallelTest : public ::testing::Test {
  protected:
-  void expect_same(const base::FileSet& files, Dtype dtype) const {
+  void expect_same(const base::FileSet& files, query::Dtype dtype) const {
     auto group = std::make_shared<parallel::TensorGroup>(session.world(), session.world());
-    const auto sliced = CausalModel::load(files, dtype, Device::cpu, group);
-    const auto whole = CausalModel::load(files, dtype, Device::cpu);
+    const auto sliced = CausalModel::load(files, dtype, query::Device::cpu, group);
+    const auto whole = CausalModel::load(files, dtype, query::Device::cpu);
     const std::vector<std::int64_t> rows = {0, 5, 10, 12, 19};
     const auto expected = whole->logits(whole->hidden(tree(), whole->shape().num_layers, rows));
     const auto found = sliced->logits(sliced->hidden(tree(), sliced->shape().num_layers, rows));
     const auto spread = expected.std().item<double>();
     EXPECT_GT(spread, 0.1);
-    const auto type = dtype == Dtype::bfloat16 ? at::kBFloat16 : dtype == Dtype::float16 ? at::kHalf : at::kFloat;
+    const auto type = dtype == query::Dtype::bfloat16  ? at::kBFloat16
+                      : dtype == query::Dtype::float16 ? at::kHalf
+                                                       : at::kFloat;
     const double most = type == at::kFloat ? 1e-5 : stereosweep::testing::most_error(type, 3, spread);
     EXPECT_LT(found.sub(expected).abs().max().item<double>(), most);
     const auto memory = sliced->remember(0);
@@ -158,14 +160,14 @@ class TensorParallelTest : public ::testing::Test {
 };
 
 TEST_F(TensorParallelTest, LlamaEqualsTheWholeModel) {
-  expect_same(llama(), Dtype::float32);
-  expect_same(llama(), Dtype::bfloat16);
-  expect_same(llama(), Dtype::float16);
+  expect_same(llama(), query::Dtype::float32);
+  expect_same(llama(), query::Dtype::bfloat16);
+  expect_same(llama(), query::Dtype::float16);
 }
 
-TEST_F(TensorParallelTest, ExpertsEqualTheWholeModel) { expect_same(mixtral(), Dtype::float32); }
+TEST_F(TensorParallelTest, ExpertsEqualTheWholeModel) { expect_same(mixtral(), query::Dtype::float32); }
 
-TEST_F(TensorParallelTest, BiasesCountOnce) { expect_same(gpt2(), Dtype::float32); }
+TEST_F(TensorParallelTest, BiasesCountOnce) { expect_same(gpt2(), query::Dtype::float32); }
 
 TEST_F(TensorParallelTest, RefusesACutThatDoesNotFit) {
   const auto specification = read_causal_specification(llama());
