@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Decoder.hpp"
 
@@ -65,6 +68,51 @@ TEST(ToValidUtf8, ReplacesMaximalParts) {
   EXPECT_EQ(to_valid_utf8("\xF0\x80\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(to_valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(to_valid_utf8("é中😀"), "é中😀");
+}
+
+// Every fact of every code point: what it is, becomes, and how it combines with each character that can follow it. The
+// digest was taken of tables that were read off the wheel; it changes with tests/tokenizer/make_unicode_tables.py alone.
+TEST(EveryCodePoint, IsWhatItIsInTheWheel) {
+  base::Sha256 hash;
+  std::string text;
+  const auto add_forms = [&] {
+    for (const auto form : {Form::canonical, Form::compatible}) {
+      for (const auto composition : {Composition::none, Composition::composed}) {
+        for (const auto& [value, change] : normal_form(text, form, composition)) {
+          hash.number(std::uint64_t{value} << 32 | static_cast<std::uint32_t>(change));
+        }
+      }
+    }
+  };
+  std::set<char32_t> marks;  // that are second in a decomposition
+  for (char32_t value = 0; value < 0x110000; ++value) {
+    if (value >= 0xD800 && value <= 0xDFFF) {
+      continue;
+    }
+    hash.number(std::uint64_t{classes_of(value)} << 32 | older_like(value));
+    for (const auto part : lowercase_of(value)) {
+      hash.number(part);
+    }
+    text.clear();
+    base::append_utf8(text, value);
+    add_forms();
+    const auto parts = normal_form(text, Form::canonical, Composition::none);
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      marks.insert(parts[i].value);
+    }
+  }
+  const Classes joins = classes::regex_letter | classes::combining_mark | classes::reordered | classes::has_canonical;
+  for (char32_t value = 0; value < 0x3400; ++value) {
+    for (const auto mark : marks) {
+      if (value < 0x80 || is(value, joins)) {
+        text.clear();
+        base::append_utf8(text, value);
+        base::append_utf8(text, mark);
+        add_forms();
+      }
+    }
+  }
+  EXPECT_EQ(base::to_hex(hash.finish()), "e0b801183136ba6f6b982e7a3108518c9675a87c32d872b6598b5efbf4392748");
 }
 
 }  // namespace
