@@ -12,8 +12,8 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/Decoder.hpp"
 #include "tokenizer/Tokenizer.hpp"
+#include "tokenizer/stages/Decoder.hpp"
 
 namespace stereosweep::app {
 namespace {

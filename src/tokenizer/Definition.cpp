@@ -1,15 +1,23 @@
 #include "tokenizer/Definition.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Json.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Field.hpp"
-#include "tokenizer/Model.hpp"
-#include "tokenizer/TokenizerConfig.hpp"
-#include "tokenizer/Unicode.hpp"
+#include "tokenizer/algorithms/Model.hpp"
+#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -20,6 +28,157 @@ constexpr auto qwen2_expression =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 std::string place(const base::FileSet& files, const std::string& name) { return files.directory() + "/" + name; }
+
+constexpr auto config_name = "tokenizer_config.json";
+constexpr std::array<const char*, 4> added_flags = {"single_word", "lstrip", "rstrip", "normalized"};
+
+enum class AddedKind { plain, special };
+
+// An entry of "added_tokens" without further flags.
+Json make_added_token(const std::string& content, AddedKind kind) {
+  Json token = {{"content", content}};
+  for (const auto* flag : added_flags) {
+    token[flag] = false;
+  }
+  token["special"] = kind == AddedKind::special;
+  return token;
+}
+
+// A special token's text: "[MASK]" or {"content": "[MASK]", ...}.
+std::optional<std::string> token_text(const Field& file, const std::string& name) {
+  const auto field = file.find(name);
+  if (!field) {
+    return std::nullopt;
+  }
+  return field->json().is_object() ? field->at("content").text() : field->text();
+}
+
+// tokenizer_config.json and the files beside it, for directories without tokenizer.json: which tokens are special, what
+// is put around a text.
+class TokenizerConfig {
+ public:
+  /// A view: `files` outlives it. Throws InputError for malformed files.
+  explicit TokenizerConfig(const base::FileSet& files)
+      : files_(files), path_(files.directory() + "/" + config_name), settings_(read_object(files, config_name)) {}
+
+  Field field() const { return Field(settings_, path_); }
+  /// "model_type" of config.json; "" where there is none.
+  std::string model_type() const {
+    const auto document = read_object(files_, "config.json");
+    const auto path = files_.directory() + "/config.json";
+    return Field(document, path).text_or("model_type", "");
+  }
+  /// The text that the file names `key` ("bos_token"), or the family's.
+  std::string token(const std::string& key, const std::string& otherwise) const {
+    return token_text(field(), key).value_or(otherwise);
+  }
+
+  enum class Spaces { keep, take_left };
+  /// As `token`; it becomes an added special token, with the flags that the file gives.
+  std::string add_special(const std::string& key, const std::string& otherwise, Spaces spaces = Spaces::keep) {
+    const auto content = token(key, otherwise);
+    auto made = make_added_token(content, AddedKind::special);
+    made["lstrip"] = spaces == Spaces::take_left;
+    if (const auto named = field().find(key); named && named->json().is_object()) {
+      for (const auto* flag : added_flags) {
+        made[flag] = named->flag_or(flag, made[flag].get<bool>());
+      }
+    }
+    add_token(std::move(made));
+    return content;
+  }
+  void add_token(Json token) {
+    if (seen_.insert(token["content"].get<std::string>()).second) {
+      tokens_.push_back(std::move(token));
+    }
+  }
+  /// The list "added_tokens": what the file lists under "added_tokens_decoder" (by id) and added_tokens.json (by id),
+  /// then what was added here. Throws InputError where a token's id in the file is not the one that it will have:
+  /// that in `vocabulary`, else the next free one.
+  Json added_tokens(const Vocabulary& vocabulary) const {
+    Json all = Json::array();
+    std::set<std::string> listed;
+    auto next = vocabulary.num_tokens();
+    for (auto& [id, token] : listed_tokens()) {
+      const auto content = token["content"].get<std::string>();
+      const auto known = vocabulary.find(content);
+      if (!content.empty() && id != (known ? static_cast<std::size_t>(*known) : next)) {
+        const auto list = field().find("added_tokens_decoder");
+        const bool is_listed = list && list->json().contains(std::to_string(id));
+        const auto other = files_.directory() + "/added_tokens.json";
+        Field(settings_, is_listed ? path_ : other, is_listed ? "added_tokens_decoder" : content)
+            .refuse(base::json_quote(content) + " has id " + std::to_string(id),
+                    known ? "the vocabulary has it as " + std::to_string(*known)
+                          : "the next free id is " + std::to_string(next));
+      }
+      if (!known && !content.empty()) {
+        ++next;
+      }
+      listed.insert(content);
+      all.push_back(token);
+    }
+    for (const auto& token : tokens_) {
+      if (!listed.contains(token["content"].get<std::string>())) {
+        all.push_back(token);
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::size_t, Json>> listed_tokens() const {
+    std::vector<std::pair<std::size_t, Json>> entries;
+    std::set<std::string> listed;
+    if (const auto list = field().find("added_tokens_decoder")) {
+      for (const auto& [key, value] : list->object().items()) {
+        const auto id = base::parse_integer(key);
+        if (!id || *id < 0 || !value.is_object()) {
+          list->refuse(base::json_quote(key), "an id and its token are needed");
+        }
+        listed.insert(Field(value, path_, "added_tokens_decoder").at("content").text());
+        entries.emplace_back(static_cast<std::size_t>(*id), value);
+      }
+    }
+    const auto others = read_object(files_, "added_tokens.json");
+    const auto path = files_.directory() + "/added_tokens.json";
+    for (const auto& [content, id] : others.items()) {
+      const auto number = Field(id, path, content).number();
+      if (!content.empty() && listed.insert(content).second) {
+        entries.emplace_back(number,
+                             make_added_token(content, names_special(content) ? AddedKind::special : AddedKind::plain));
+      }
+    }
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return entries;
+  }
+  // Whether one of "..._token" or "additional_special_tokens" names it.
+  bool names_special(const std::string& content) const {
+    for (const auto* name : {config_name, "special_tokens_map.json"}) {
+      const auto document = read_object(files_, name);
+      const auto path = files_.directory() + "/" + name;
+      const Field file(document, path);
+      for (const auto& [key, value] : document.items()) {
+        if (key.ends_with("_token") && (value.is_string() || value.is_object()) && token_text(file, key) == content) {
+          return true;
+        }
+      }
+      if (const auto more = file.find("additional_special_tokens")) {
+        for (const auto& item : more->items()) {
+          if ((item.json().is_object() ? item.at("content").text() : item.text()) == content) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  const base::FileSet& files_;
+  std::string path_;
+  Json settings_;
+  std::vector<Json> tokens_;
+  std::set<std::string> seen_;
+};
 
 /// What a document was built from: a message about it names all files that its fault may be in.
 std::string place_of_all(const base::FileSet& files, std::vector<std::string> names) {
@@ -262,6 +421,88 @@ class Builder {
   TokenizerConfig config_;
 };
 
+constexpr auto pieces_name = "tokenizer.model";
+
+// The families whose tokenizer puts its BOS before every text unless it is told otherwise.
+bool begins_texts(const TokenizerConfig& config) {
+  constexpr std::array<const char*, 6> families = {"llama", "mistral", "mixtral", "gemma", "gemma2", "gemma3_text"};
+  constexpr std::array<const char*, 2> classes = {"Llama", "Gemma"};
+  const auto type = config.model_type();
+  const auto kind = config.field().text_or("tokenizer_class", "");
+  for (const auto* family : families) {
+    if (type == family) {
+      return true;
+    }
+  }
+  for (const auto* name : classes) {
+    if (kind.starts_with(name)) {
+      return true;
+    }
+  }
+  const auto named = [](const std::string& value) { return value.empty() ? "missing" : base::json_quote(value); };
+  config.field().refuse("\"add_bos_token\" is missing", "neither \"tokenizer_class\" (" + named(kind) +
+                                                            ") nor \"model_type\" of config.json (" + named(type) +
+                                                            ") tells whether a token stands before every text");
+}
+
+Json piece_frame(const TokenizerConfig& config, const PieceFile& pieces, const Vocabulary& vocabulary) {
+  const auto settings = config.field();
+  Json single = Json::array();
+  Json tokens = Json::object();
+  const auto put = [&](const std::string& token) {
+    const auto id = vocabulary.find(token);
+    if (!id) {
+      settings.refuse(base::json_quote(token) + " is no piece of " + pieces_name, "it is put around every text");
+    }
+    single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0U}}}});
+    tokens[token] = {{"id", token}, {"ids", Json::array({static_cast<std::uint64_t>(*id)})}};
+  };
+  const bool begins = settings.find("add_bos_token") ? settings.at("add_bos_token").flag() : begins_texts(config);
+  if (begins) {
+    put(config.token("bos_token", pieces.begin));
+  }
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+  if (settings.flag_or("add_eos_token", false)) {
+    put(config.token("eos_token", pieces.end));
+  }
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+}
+
+Json piece_decoder(const PieceFile& pieces) {
+  Json steps = Json::array();
+  steps.push_back({{"type", "Replace"}, {"pattern", {{"String", space_mark}}}, {"content", " "}});
+  steps.push_back({{"type", "ByteFallback"}});
+  steps.push_back({{"type", "Fuse"}});
+  if (pieces.adds_mark && pieces.marks == PieceFile::Marks::before) {
+    steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
+  }
+  return {{"type", "Sequence"}, {"decoders", steps}};
+}
+
+Definition read_piece_definition(const base::FileSet& files) {
+  Definition made;
+  made.file = files.directory() + "/" + pieces_name;
+  auto& pieces = made.pieces.emplace(read_piece_file(files.at(pieces_name).text(), made.file));
+  TokenizerConfig config(files);
+  pieces.adds_mark = config.field().flag_or("add_prefix_space", pieces.adds_mark);
+  std::vector<std::string> texts;
+  for (const auto& piece : pieces.pieces) {
+    texts.push_back(piece.text);
+    if (piece.kind == Piece::Kind::control || piece.kind == Piece::Kind::unknown) {
+      config.add_token(make_added_token(piece.text, AddedKind::special));
+    }
+  }
+  const Vocabulary vocabulary(texts);
+  auto added = config.added_tokens(vocabulary);
+  for (auto& token : added) {
+    token["normalized"] = false;  // SentencePiece never sees them
+  }
+  made.document = {{"added_tokens", std::move(added)},
+                   {"post_processor", piece_frame(config, pieces, vocabulary)},
+                   {"decoder", piece_decoder(pieces)}};
+  return made;
+}
+
 }  // namespace
 
 base::Json read_object(const base::FileSet& files, const std::string& name) {
@@ -294,6 +535,17 @@ Definition read_definition(const base::FileSet& files) {
   throw base::InputError(
       base::describe(place(files, "tokenizer.json") + " is missing",
                      "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model"));
+}
+
+std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {
+  for (const auto* file : {config_name, "special_tokens_map.json"}) {
+    const auto path = files.directory() + "/" + file;
+    const auto document = read_object(files, file);
+    if (auto found = token_text(Field(document, path), name)) {
+      return found;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace stereosweep::tokenizer

@@ -6,7 +6,7 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
-#include "tokenizer/PieceFile.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -21,9 +21,6 @@ struct Definition {
 /// what follows it, GPT-NeoX, Qwen2, OpenAI-GPT), or from tokenizer.model, with the settings of tokenizer_config.json
 /// and the family of config.json, as transformers builds it. Throws InputError naming what is missing or malformed.
 Definition read_definition(const base::FileSet& files);
-
-/// The part of it that starts from tokenizer.model.
-Definition read_piece_definition(const base::FileSet& files);
 
 /// A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
 base::Json read_object(const base::FileSet& files, const std::string& name);

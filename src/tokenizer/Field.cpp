@@ -3,7 +3,7 @@
 #include "base/Error.hpp"
 #include "base/Printable.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/Unicode.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
 

@@ -5,19 +5,19 @@
 
 #include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
-#include "tokenizer/AddedTokens.hpp"
-#include "tokenizer/Decoder.hpp"
 #include "tokenizer/Definition.hpp"
-#include "tokenizer/Model.hpp"
-#include "tokenizer/Normalizer.hpp"
-#include "tokenizer/PieceNormalizer.hpp"
-#include "tokenizer/PostProcessor.hpp"
-#include "tokenizer/PreTokenizer.hpp"
-#include "tokenizer/WordCache.hpp"
-#include "tokenizer/Words.hpp"
+#include "tokenizer/algorithms/Model.hpp"
+#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
+#include "tokenizer/stages/AddedTokens.hpp"
+#include "tokenizer/stages/Decoder.hpp"
+#include "tokenizer/stages/Normalizer.hpp"
+#include "tokenizer/stages/PostProcessor.hpp"
+#include "tokenizer/stages/PreTokenizer.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
+
+constexpr std::size_t max_places = std::size_t{1} << 16;
 
 template <typename Component>
 std::unique_ptr<Component> read_if_there(const Field& root, const std::string& key,
@@ -36,6 +36,81 @@ class NoVocabulary final : public Model {
 };
 
 }  // namespace
+
+// Tokens of pieces that were met before. A cache changes no answer: the model is a function of the piece.
+class WordCache {
+ public:
+  static constexpr std::size_t max_piece = 64;  ///< bytes; longer ones do not come again, and are not kept
+  /// Tokens of `piece`; valid until the next call.
+  std::span<const PieceToken> tokenize(const Model& model, std::string_view piece);
+
+ private:
+  struct Place {
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+  };
+  TextMap<Place> places_;
+  std::vector<PieceToken> tokens_;
+  std::vector<PieceToken> scratch_;
+};
+
+/// Hands each concurrent user a cache of its own.
+class WordCachePool {
+ public:
+  class Lease {
+   public:
+    explicit Lease(WordCachePool& pool);
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease();
+    WordCache& operator*() { return *cache_; }
+
+   private:
+    WordCachePool& pool_;
+    std::unique_ptr<WordCache> cache_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<WordCache>> free_;
+};
+
+std::span<const PieceToken> WordCache::tokenize(const Model& model, std::string_view piece) {
+  if (piece.size() > max_piece) {
+    scratch_.clear();
+    model.tokenize(piece, scratch_);
+    return scratch_;
+  }
+  auto it = places_.find(piece);
+  if (it == places_.end()) {
+    if (places_.size() >= max_places) {
+      places_.clear();
+      tokens_.clear();
+    }
+    const auto begin = static_cast<std::uint32_t>(tokens_.size());
+    model.tokenize(piece, tokens_);
+    it = places_.emplace(piece, Place{begin, static_cast<std::uint32_t>(tokens_.size()) - begin}).first;
+  }
+  return std::span(tokens_).subspan(it->second.begin, it->second.count);
+}
+
+WordCachePool::Lease::Lease(WordCachePool& pool) : pool_(pool) {
+  {
+    const std::lock_guard lock(pool_.mutex_);
+    if (!pool_.free_.empty()) {
+      cache_ = std::move(pool_.free_.back());
+      pool_.free_.pop_back();
+    }
+  }
+  if (!cache_) {
+    cache_ = std::make_unique<WordCache>();
+  }
+}
+
+WordCachePool::Lease::~Lease() {
+  const std::lock_guard lock(pool_.mutex_);
+  pool_.free_.push_back(std::move(cache_));
+}
 
 struct Tokenizer::Parts {
   Parts()

@@ -10,7 +10,7 @@ import pytest
 
 from project import ROOT, cpp_files, tracked
 
-MAX_LINES = 500
+MAX_LINES = 800
 MAX_FUNCTION_LINES = 80
 ALLOWED_TOP = {"CMakeLists.txt", "src", "configs", "jobs", "slurm", "analysis", "tests", "env", "README.md"}
 TABLES = re.compile(r"src/tokenizer/Unicode\w*\.cpp")  # generated tables have no length cap

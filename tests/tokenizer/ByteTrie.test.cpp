@@ -1,5 +1,5 @@
 // Against a search through all texts.
-#include "tokenizer/ByteTrie.hpp"
+#include "tokenizer/algorithms/ByteTrie.hpp"
 
 #include <gmock/gmock.h>
 

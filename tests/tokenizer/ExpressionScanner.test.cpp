@@ -1,5 +1,5 @@
 // The scanner against Oniguruma, on the expressions of published files and on odd ones.
-#include "tokenizer/ExpressionScanner.hpp"
+#include "tokenizer/regex/ExpressionScanner.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/Regex.hpp"
+#include "tokenizer/regex/Regex.hpp"
 
 namespace stereosweep::tokenizer {
 

@@ -1,5 +1,5 @@
 // Against std::unordered_map on keys that crowd together.
-#include "tokenizer/PairTable.hpp"
+#include "tokenizer/algorithms/PairTable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Patterns: what a text is cut at. The scanner for GPT-2's words is compared with Oniguruma on its own expression.
-#include "tokenizer/Pattern.hpp"
+#include "tokenizer/regex/Pattern.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/Regex.hpp"
+#include "tokenizer/regex/Regex.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

@@ -1,5 +1,5 @@
 // Unicode facts that differ between versions, and normal forms (expected values from UAX #15 and the code charts).
-#include "tokenizer/Unicode.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/Decoder.hpp"
+#include "tokenizer/stages/Decoder.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -71,7 +71,8 @@ TEST(ToValidUtf8, ReplacesMaximalParts) {
 }
 
 // Every fact of every code point: what it is, becomes, and how it combines with each character that can follow it. The
-// digest was taken of tables that were read off the wheel; it changes with tests/tokenizer/make_unicode_tables.py alone.
+// digest was taken of tables that were read off the wheel; it changes with tests/tokenizer/make_unicode_tables.py
+// alone.
 TEST(EveryCodePoint, IsWhatItIsInTheWheel) {
   base::Sha256 hash;
   std::string text;

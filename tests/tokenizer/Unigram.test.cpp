@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "tokenizer/Model.hpp"
+#include "tokenizer/algorithms/Model.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

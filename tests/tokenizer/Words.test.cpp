@@ -1,5 +1,3 @@
-#include "tokenizer/Words.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "base/Error.hpp"
 #include "tokenizer/Tokenizer.hpp"
+#include "tokenizer/stages/PreTokenizer.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

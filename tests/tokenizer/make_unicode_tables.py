@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/tokenizer/Unicode*.cpp: what the `tokenizers` wheel does to each code point.
+"""Writes src/tokenizer/unicode/Unicode*.cpp: what the `tokenizers` wheel does to each code point.
 
 Its parts use tables of different Unicode versions (8.0, 9.0 and Rust's own), so no single library has them all; the
 facts are read off the wheel's behaviour, one code point at a time. Run with the pinned wheel (env/requirements.txt):

@@ -1,0 +1,177 @@
+#include "tokenizer/stages/AddedTokens.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/Text.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+bool ends_with_word(std::string_view text) {
+  if (text.empty()) {
+    return false;
+  }
+  auto i = previous_character(text, text.size());
+  return is(next_character(text, i), classes::word);
+}
+
+bool starts_with_word(std::string_view text) {
+  std::size_t i = 0;
+  return !text.empty() && is(next_character(text, i), classes::word);
+}
+
+std::size_t start_of_trailing_space(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0) {
+    const auto begin = previous_character(text, end);
+    auto i = begin;
+    if (!is(next_character(text, i), classes::white_space)) {
+      break;
+    }
+    end = begin;
+  }
+  return end;
+}
+
+std::size_t end_of_leading_space(std::string_view text) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size() && is(next_character(text, i), classes::white_space);) {
+    end = i;
+  }
+  return end;
+}
+
+}  // namespace
+
+AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary,
+                         const Normalizer* normalizer) {
+  if (!field) {
+    return;
+  }
+  read(*field, vocabulary);
+  // Special ones first: of two with the same pattern the first counts.
+  std::map<std::string, std::int32_t> raw, normalized;
+  for (const bool special : {true, false}) {
+    for (auto& token : tokens_) {
+      if (token.special != special) {
+        continue;
+      }
+      if (token.normalized && normalizer != nullptr) {
+        AlignedText text(token.content, 0);
+        normalizer->apply(text);
+        if (text.size() == 0) {
+          field->refuse("the token " + base::json_quote(token.content) + " is normalized to nothing",
+                        "it would be found everywhere");
+        }
+        token.shown = text.text();
+      }
+      // the last token with this id decides the flags
+      (token.normalized ? normalized : raw).emplace(token.shown, static_cast<std::int32_t>(by_id_.at(token.id)));
+    }
+  }
+  raw_ = make_patterns(raw);
+  normalized_ = make_patterns(normalized);
+}
+
+AddedTokens::Patterns AddedTokens::make_patterns(const std::map<std::string, std::int32_t>& texts) {
+  Patterns made;
+  made.trie = ByteTrie({texts.begin(), texts.end()});
+  for (const auto& [text, index] : texts) {
+    made.starts[static_cast<unsigned char>(text.front())] = true;
+  }
+  return made;
+}
+
+TokenId AddedTokens::id_for(const std::string& content, const Vocabulary& vocabulary) const {
+  if (const auto it = ids_.find(content); it != ids_.end()) {
+    return it->second;
+  }
+  if (const auto id = vocabulary.find(content)) {
+    return *id;
+  }
+  return static_cast<TokenId>(std::max(vocabulary.num_tokens(), size_));
+}
+
+void AddedTokens::read(const Field& field, const Vocabulary& vocabulary) {
+  for (const auto& item : field.items()) {
+    AddedToken token;
+    token.content = item.at("content").text();
+    if (item.object().contains("id")) {
+      item.at("id").number();  // counted as in the published reader; a file that holds no number there is damaged
+    }
+    token.single_word = item.flag_or("single_word", false);
+    token.strip_left = item.flag_or("lstrip", false);
+    token.strip_right = item.flag_or("rstrip", false);
+    token.special = item.flag_or("special", false);
+    token.normalized = item.flag_or("normalized", !token.special);
+    if (token.content.empty()) {
+      continue;
+    }
+    token.id = id_for(token.content, vocabulary);
+    ids_[token.content] = token.id;
+    size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+    token.shown = token.content;
+    by_id_[token.id] = tokens_.size();
+    if (token.special) {
+      specials_[token.content] = true;
+    }
+    tokens_.push_back(std::move(token));
+  }
+}
+
+void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatch>& parts) const {
+  const auto& patterns = phase == Phase::raw ? raw_ : normalized_;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < text.size() && !patterns.trie.empty();) {
+    std::size_t length = 0;
+    const AddedToken* token = nullptr;
+    if (patterns.starts[static_cast<unsigned char>(text[i])]) {
+      patterns.trie.visit_prefixes(text.substr(i), [&](std::size_t found, std::int32_t index) {
+        length = found;
+        token = &tokens_[static_cast<std::size_t>(index)];
+      });
+    }
+    if (token == nullptr) {
+      ++i;
+      continue;
+    }
+    auto begin = i;
+    auto end = i + length;
+    i = end;
+    if (token->single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
+      continue;
+    }
+    if (token->strip_left) {
+      begin = std::max(start_of_trailing_space(text.substr(0, begin)), done);
+    }
+    if (token->strip_right) {
+      end += end_of_leading_space(text.substr(end));
+    }
+    if (begin >= end) {  // white space that the token before has taken, and that this one may begin behind
+      continue;
+    }
+    if (done < begin) {
+      parts.push_back({done, begin, nullptr});
+    }
+    parts.push_back({begin, end, token});
+    done = end;
+  }
+  if (done < text.size()) {
+    parts.push_back({done, text.size(), nullptr});
+  }
+}
+
+const AddedToken* AddedTokens::by_id(TokenId id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &tokens_[it->second];
+}
+
+std::optional<TokenId> AddedTokens::find_id(std::string_view content) const {
+  const auto it = ids_.find(content);
+  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+}  // namespace stereosweep::tokenizer

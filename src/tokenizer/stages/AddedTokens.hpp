@@ -1,0 +1,67 @@
+// The "added_tokens" of a tokenizer file: texts that are one token wherever they stand, found before the model's turn.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tokenizer/Field.hpp"
+#include "tokenizer/algorithms/ByteTrie.hpp"
+#include "tokenizer/algorithms/Model.hpp"
+#include "tokenizer/stages/Normalizer.hpp"
+
+namespace stereosweep::tokenizer {
+
+struct AddedToken {
+  std::string content;
+  TokenId id = 0;
+  bool single_word = false;  ///< not beside a word character
+  bool strip_left = false;   ///< takes the white space before it
+  bool strip_right = false;  ///< takes the white space behind it
+  bool normalized = false;   ///< looked for in the normalized text, in its normalized form
+  bool special = false;
+  std::string shown;  ///< what it decodes to: the normalized content of normalized tokens
+};
+
+/// A part of a text: an added token or what lies between.
+struct AddedMatch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  const AddedToken* token = nullptr;
+};
+
+class AddedTokens {
+ public:
+  /// `field`: the list; nothing where the file has none. A token that the model's vocabulary has keeps its id there,
+  /// others get the next ids in order (the file's "id" does not count).
+  AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary, const Normalizer* normalizer);
+
+  enum class Phase { raw, normalized };
+  /// Appends parts that cover `text` in order (none for an empty text): leftmost match, the longest of those.
+  void find(std::string_view text, Phase phase, std::vector<AddedMatch>& parts) const;
+  const AddedToken* by_id(TokenId id) const;
+  std::optional<TokenId> find_id(std::string_view content) const;
+  bool is_special(std::string_view content) const { return specials_.contains(content); }
+  std::size_t size() const { return size_; }  ///< one more than the largest id; 0: none
+
+ private:
+  struct Patterns {
+    ByteTrie trie;                   // of indices into tokens_
+    std::array<bool, 256> starts{};  // bytes that a pattern begins with
+  };
+  void read(const Field& field, const Vocabulary& vocabulary);
+  static Patterns make_patterns(const std::map<std::string, std::int32_t>& texts);
+  TokenId id_for(const std::string& content, const Vocabulary& vocabulary) const;
+  std::vector<AddedToken> tokens_;
+  TextMap<TokenId> ids_;
+  std::unordered_map<TokenId, std::size_t> by_id_;  // index into tokens_
+  TextMap<bool> specials_;
+  std::size_t size_ = 0;
+  Patterns raw_, normalized_;
+};
+
+}  // namespace stereosweep::tokenizer

@@ -1,0 +1,288 @@
+#include "tokenizer/stages/Decoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "tokenizer/regex/Pattern.hpp"
+#include "tokenizer/unicode/AlignedText.hpp"
+#include "tokenizer/unicode/Unicode.hpp"
+
+namespace stereosweep::tokenizer {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+constexpr std::size_t max_grown = std::size_t{1} << 24;  // bytes; forty replacements in turn can double a text each
+
+/// One step given as a function.
+class DecoderStep final : public Decoder {
+ public:
+  explicit DecoderStep(std::function<void(std::vector<std::string>&)> change) : change_(std::move(change)) {}
+  void apply(std::vector<std::string>& tokens) const override { change_(tokens); }
+
+ private:
+  std::function<void(std::vector<std::string>&)> change_;
+};
+
+std::unique_ptr<Decoder> make_decoder_step(std::function<void(std::vector<std::string>&)> change) {
+  return std::make_unique<DecoderStep>(std::move(change));
+}
+
+// The spaces that BERT's decoder takes out again.
+std::string clean_up(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> changes = {{{" .", "."},
+                                                                                      {" ?", "?"},
+                                                                                      {" !", "!"},
+                                                                                      {" ,", ","},
+                                                                                      {" ' ", "'"},
+                                                                                      {" n't", "n't"},
+                                                                                      {" 'm", "'m"},
+                                                                                      {" do not", " don't"},
+                                                                                      {" 's", "'s"},
+                                                                                      {" 've", "'ve"},
+                                                                                      {" 're", "'re"}}};
+  for (const auto& [from, to] : changes) {
+    text = base::replace_all(std::move(text), from, to);
+  }
+  return text;
+}
+
+std::unique_ptr<Decoder> read_word_piece(const Field& field) {
+  const auto prefix = field.text_or("prefix", "##");
+  const bool cleans = field.flag_or("cleanup", true);
+  return make_decoder_step([prefix, cleans](std::vector<std::string>& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i > 0 && tokens[i].starts_with(prefix)) {
+        tokens[i].erase(0, prefix.size());
+      } else if (i > 0) {
+        tokens[i].insert(0, " ");
+      }
+      if (cleans) {
+        tokens[i] = clean_up(std::move(tokens[i]));
+      }
+    }
+  });
+}
+
+// Tokens that are not wholly in the byte alphabet (added ones) stand for their own bytes.
+void decode_bytes(std::vector<std::string>& tokens) {
+  std::string bytes;
+  for (const auto& token : tokens) {
+    std::string decoded;
+    for (std::size_t i = 0; i < token.size();) {
+      const auto byte = character_byte(next_character(token, i));
+      if (!byte) {
+        decoded = token;
+        break;
+      }
+      decoded += static_cast<char>(*byte);
+    }
+    bytes += decoded;
+  }
+  tokens = {to_valid_utf8(bytes)};
+}
+
+std::unique_ptr<Decoder> read_byte_pairs(const Field& field) {
+  const auto suffix = field.text_or("suffix", "</w>");
+  return make_decoder_step([suffix](std::vector<std::string>& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = base::replace_all(std::move(tokens[i]), suffix, i + 1 == tokens.size() ? "" : " ");
+    }
+  });
+}
+
+std::unique_ptr<Decoder> read_metaspace(const Field& field) {
+  std::string mark;
+  base::append_utf8(mark, field.at("replacement").character());
+  const bool added = field.text_or("prepend_scheme", "always") != "never" && field.flag_or("add_prefix_space", true);
+  return make_decoder_step([mark, added](std::vector<std::string>& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = base::replace_all(std::move(tokens[i]), mark, i == 0 && added ? "" : " ");
+    }
+  });
+}
+
+// The byte of "<0x1F>"; nothing for other tokens.
+std::optional<char> byte_token(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') {
+    return std::nullopt;
+  }
+  int value = 0;
+  for (const char c : token.substr(3, 2)) {
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                             : -1;
+    if (digit < 0) {
+      return std::nullopt;
+    }
+    value = value * 16 + digit;
+  }
+  return static_cast<char>(value);
+}
+
+void join_byte_tokens(std::vector<std::string>& tokens) {
+  std::vector<std::string> out;
+  std::string bytes;
+  const auto flush = [&] {
+    if (bytes.empty()) {
+      return;
+    }
+    if (!base::find_invalid_utf8(bytes)) {
+      out.push_back(bytes);
+    } else {
+      out.insert(out.end(), bytes.size(), std::string(replacement));
+    }
+    bytes.clear();
+  };
+  for (auto& token : tokens) {
+    if (const auto byte = byte_token(token)) {
+      bytes += *byte;
+    } else {
+      flush();
+      out.push_back(std::move(token));
+    }
+  }
+  flush();
+  tokens = std::move(out);
+}
+
+std::unique_ptr<Decoder> read_strip(const Field& field) {
+  std::string content;
+  base::append_utf8(content, field.at("content").character());
+  const auto start = field.at("start").number();
+  const auto stop = field.at("stop").number();
+  return make_decoder_step([content, start, stop](std::vector<std::string>& tokens) {
+    for (auto& token : tokens) {
+      for (std::size_t i = 0; i < start && token.starts_with(content); ++i) {
+        token.erase(0, content.size());
+      }
+      for (std::size_t i = 0; i < stop && token.ends_with(content); ++i) {
+        token.resize(token.size() - content.size());
+      }
+    }
+  });
+}
+
+std::unique_ptr<Decoder> read_replace(const Field& field) {
+  std::shared_ptr<const Pattern> pattern = read_pattern(field.at("pattern"));
+  const auto content = field.at("content").text();
+  if (field.at("pattern").find("Regex") && content.find('$') != std::string::npos) {
+    field.at("content").refuse("\"$\" in the replacement of an expression", "groups are not supported");
+  }
+  return make_decoder_step([pattern, content](std::vector<std::string>& tokens) {
+    std::vector<Match> parts;
+    for (auto& token : tokens) {
+      parts.clear();
+      pattern->find(token, parts);
+      std::string changed;
+      for (const auto& part : parts) {
+        changed += part.is_match ? content : token.substr(part.begin, part.end - part.begin);
+        if (changed.size() > std::max(max_grown, token.size())) {
+          throw base::InputError(
+              base::describe("the tokenizer's decoder makes a text longer than " + std::to_string(max_grown) + " bytes",
+                             "replacements that grow without end are refused"));
+        }
+      }
+      token = std::move(changed);
+    }
+  });
+}
+
+std::unique_ptr<Decoder> read_sequence(const Field& field) {
+  std::vector<std::shared_ptr<const Decoder>> steps;
+  for (const auto& item : field.at("decoders").items()) {
+    steps.push_back(read_decoder(item));
+  }
+  return make_decoder_step([steps](std::vector<std::string>& tokens) {
+    for (const auto& step : steps) {
+      step->apply(tokens);
+    }
+  });
+}
+
+// Bytes that a well-formed character with this lead byte has, and the bounds of its second byte.
+struct Lead {
+  std::size_t length = 1;
+  unsigned char low = 0x80;
+  unsigned char high = 0xBF;
+};
+
+Lead lead_of(unsigned char byte) {
+  if (byte < 0xC2 || byte > 0xF4) {
+    return {};
+  }
+  if (byte < 0xE0) {
+    return {2};
+  }
+  if (byte < 0xF0) {
+    return {3, static_cast<unsigned char>(byte == 0xE0 ? 0xA0 : 0x80),
+            static_cast<unsigned char>(byte == 0xED ? 0x9F : 0xBF)};
+  }
+  return {4, static_cast<unsigned char>(byte == 0xF0 ? 0x90 : 0x80),
+          static_cast<unsigned char>(byte == 0xF4 ? 0x8F : 0xBF)};
+}
+
+}  // namespace
+
+bool is_byte_token(std::string_view token) { return byte_token(token).has_value(); }
+
+std::string to_valid_utf8(std::string_view bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size();) {
+    if (const auto character = base::decode_utf8(bytes, i)) {
+      out += bytes.substr(i, character->length);
+      i += character->length;
+      continue;
+    }
+    out += replacement;
+    const auto lead = lead_of(static_cast<unsigned char>(bytes[i]));
+    std::size_t length = 1;
+    for (; length < lead.length && i + length < bytes.size(); ++length) {
+      const auto byte = static_cast<unsigned char>(bytes[i + length]);
+      if (byte < (length == 1 ? lead.low : 0x80) || byte > (length == 1 ? lead.high : 0xBF)) {
+        break;
+      }
+    }
+    i += length;
+  }
+  return out;
+}
+
+std::unique_ptr<Decoder> read_decoder(const Field& field) {
+  const auto type = field.type();
+  if (type == "WordPiece") {
+    return read_word_piece(field);
+  }
+  if (type == "ByteLevel") {
+    return make_decoder_step(decode_bytes);
+  }
+  if (type == "BPEDecoder") {
+    return read_byte_pairs(field);
+  }
+  if (type == "Metaspace") {
+    return read_metaspace(field);
+  }
+  if (type == "ByteFallback") {
+    return make_decoder_step(join_byte_tokens);
+  }
+  if (type == "Fuse") {
+    return make_decoder_step([](std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; });
+  }
+  if (type == "Strip") {
+    return read_strip(field);
+  }
+  if (type == "Replace") {
+    return read_replace(field);
+  }
+  if (type == "Sequence") {
+    return read_sequence(field);
+  }
+  field.refuse_type("WordPiece, ByteLevel, BPEDecoder, Metaspace, ByteFallback, Fuse, Strip, Replace, Sequence");
+}
+
+}  // namespace stereosweep::tokenizer
