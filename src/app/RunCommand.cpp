@@ -11,13 +11,12 @@
 #include "base/Log.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
-#include "parallel/Coordinated.hpp"
-#include "parallel/Heartbeat.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
-#include "run/EarlyEnds.hpp"
 #include "run/Environment.hpp"
 #include "run/Run.hpp"
 #include "run/Scorer.hpp"
+#include "run/Signals.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -70,23 +69,17 @@ void refuse_rivals() {
 }
 
 /// Other ranks wait for this one, which cannot go on: all end, with the cause in this rank's log.
-[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code, parallel::Heartbeat* heartbeat) {
+[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code) {
   base::log(base::LogLevel::error, error.what());
-  if (heartbeat != nullptr) {
-    heartbeat->say_last_words({code, error.what()});
-  }
   parallel::abort_all_ranks(static_cast<int>(code));
 }
 
-/// `heartbeat` outlives MPI, so that a rank that hangs in MPI's end is noticed, too.
-int execute(const run::RunRequest& request, run::SignalWatcher& signals,
-            std::unique_ptr<parallel::Heartbeat>& heartbeat) {
+int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
   const run::SignalAction before_start(signals, run::leave_before_start);
   const parallel::MpiSession session;
   const auto& world = session.world();
   try {
-    heartbeat = parallel::start_heartbeat(world, run::heartbeat_limits());
-    const auto code = static_cast<int>(run::run_jobs(request, world, signals, heartbeat.get()));
+    const auto code = static_cast<int>(run::run_jobs(request, world, signals));
     if (base::profile::is_enabled() && world.rank() == 0) {
       std::cerr << base::profile::report();
     }
@@ -97,9 +90,9 @@ int execute(const run::RunRequest& request, run::SignalWatcher& signals,
     }
     return static_cast<int>(error.exit_code());
   } catch (const base::Error& error) {
-    abandon_ship(error, error.exit_code(), heartbeat.get());
+    abandon_ship(error, error.exit_code());
   } catch (const std::exception& error) {
-    abandon_ship(error, base::ExitCode::error, heartbeat.get());
+    abandon_ship(error, base::ExitCode::error);
   }
 }
 
@@ -112,11 +105,7 @@ int run_command(const Arguments& arguments) {
   }
   refuse_rivals();
   run::SignalWatcher signals;
-  std::unique_ptr<parallel::Heartbeat> heartbeat;
-  const int code = execute(*request, signals, heartbeat);
-  if (heartbeat) {
-    parallel::leave_together(*heartbeat, code);
-  }
+  const int code = execute(*request, signals);
   if (run::Scorer::any_abandoned()) {
     std::cout.flush();
     ::_exit(code);  // a block that took too long is still in work: destroying what it uses would crash

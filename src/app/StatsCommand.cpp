@@ -12,11 +12,10 @@
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "config/JobLoader.hpp"
-#include "parallel/Coordinated.hpp"
-#include "parallel/Heartbeat.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "results/Reader.hpp"
-#include "run/EarlyEnds.hpp"
+#include "run/Signals.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -110,8 +109,7 @@ void compute(const CommandLine& line, const parallel::Communicator& world) {
   std::cout << "\nwritten: " << request.target.string() << '\n';
 }
 
-/// `heartbeat` outlives MPI, as in a run.
-int compute_on_all_ranks(const CommandLine& line, std::unique_ptr<parallel::Heartbeat>& heartbeat) {
+int compute_on_all_ranks(const CommandLine& line) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
@@ -120,7 +118,6 @@ int compute_on_all_ranks(const CommandLine& line, std::unique_ptr<parallel::Hear
     return static_cast<int>(base::ExitCode::done);
   }
   try {
-    heartbeat = parallel::start_heartbeat(world, run::heartbeat_limits());
     compute(line, world);
     return static_cast<int>(base::ExitCode::done);
   } catch (const parallel::SharedError& error) {
@@ -150,12 +147,7 @@ int stats_command(const Arguments& arguments) {
   if (!line) {
     return static_cast<int>(base::ExitCode::done);
   }
-  std::unique_ptr<parallel::Heartbeat> heartbeat;
-  const int code = compute_on_all_ranks(*line, heartbeat);
-  if (heartbeat) {
-    parallel::leave_together(*heartbeat, code);
-  }
-  return code;
+  return compute_on_all_ranks(*line);
 }
 
 }  // namespace stereosweep::app

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -68,12 +69,15 @@ void read_action(const std::string& name, const std::string& item, Fault& fault)
 void parse_faults(std::string_view text, std::deque<Fault>& faults) {
   for (const auto& item : split(text, ',')) {
     const auto parts = split(item, ':');
+    const auto is_pass = [](const std::string& part) { return part == "*" || parse_integer(part).has_value(); };
+    const auto pass = std::ranges::find_if(parts, is_pass);  // names of points hold colons, and no numbers
+    const auto after = parts.end() - pass;
     auto& fault = faults.emplace_back();
-    const bool complete = parts.size() == 3 || parts.size() == 4;
-    fault.pass = complete && parts[1] == "*" ? 0 : number_in(complete ? parts[1] : "", 1, item);
-    fault.point = parts[0];
-    read_action(parts[2], item, fault);
-    fault.rank = parts.size() == 4 ? number_in(parts[3], 0, item) : -1;
+    const bool complete = pass != parts.begin() && (after == 2 || after == 3);
+    fault.pass = complete && *pass == "*" ? 0 : number_in(complete ? *pass : "", 1, item);
+    fault.point = join(std::vector<std::string>(parts.begin(), pass), ":");
+    read_action(pass[1], item, fault);
+    fault.rank = after == 3 ? number_in(pass[2], 0, item) : -1;
   }
 }
 

@@ -18,8 +18,6 @@
 namespace stereosweep::base {
 namespace {
 
-bool is_trial = false;
-
 rlim_t mapped_bytes() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -35,7 +33,6 @@ void start_clocks(const TrialLimits& limits) {
 
 /// The child: default signals, no core file, nothing on standard error (malloc's complaints); the cause into the pipe.
 [[noreturn]] void run_child(const std::function<void(const TrialStep&)>& work, const TrialLimits& limits, int out) {
-  is_trial = true;
   for (const int number : {SIGPROF, SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGTERM, SIGINT}) {
     ::signal(number, SIG_DFL);
   }
@@ -79,8 +76,6 @@ std::string read_all(int from) {
 }
 
 }  // namespace
-
-bool in_trial() { return is_trial; }
 
 std::string try_in_child(const std::function<void(const TrialStep&)>& work, const TrialLimits& limits) {
   std::array<int, 2> ends{};

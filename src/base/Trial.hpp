@@ -24,7 +24,4 @@ using TrialStep = std::function<void()>;
 /// other thread of this process is needed by the work. Throws Error if no child can be made.
 std::string try_in_child(const std::function<void(const TrialStep&)>& work, const TrialLimits& limits = {});
 
-/// Whether this process is such a child.
-bool in_trial();
-
 }  // namespace stereosweep::base

@@ -1,18 +1,40 @@
 #include "parallel/Communicator.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/Error.hpp"
+#include "base/FaultInjection.hpp"
+#include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
 #include "parallel/MpiHandle.hpp"
+#include "parallel/MpiSession.hpp"
 
 namespace stereosweep::parallel {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{256} << 20;  // MPI counts are int
+
+constexpr const char* wait_variable = "STEREOSWEEP_WAIT_TIMEOUT_S";
+constexpr std::chrono::duration<double> no_limit{1e18};
+
+/// One rank may read a corpus or write a result for hours while the others wait.
+std::chrono::duration<double> wait_limit() {
+  const char* text = std::getenv(wait_variable);
+  if (text == nullptr || *text == '\0') {
+    return std::chrono::hours(6);
+  }
+  const auto value = base::parse_double(text);
+  if (!value || *value <= 0) {
+    throw base::InputError(
+        base::describe(std::string(wait_variable) + " is '" + text + "'", "it must be a positive number of seconds"));
+  }
+  return std::chrono::duration<double>(*value);
+}
 
 std::shared_ptr<Communicator::Handle> own(MPI_Comm communicator) {
   check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -31,13 +53,22 @@ void check_mpi(int status, std::string_view call) {
   throw base::Error(base::describe(std::string(call) + " failed", text.data()));
 }
 
-void wait_for(MPI_Request& request, std::string_view call) {
-  Backoff backoff;
+void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit) {
+  const auto start = Backoff::Clock::now();
+  const Backoff backoff;
   while (true) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
     if (done != 0) {
       return;
+    }
+    if (Backoff::Clock::now() - start > limit) {
+      throw base::Error(
+          base::describe(std::string(call) + " on " + host_name() + " has not ended within " +
+                             base::format_double(limit.count()) + " s",
+                         "another rank hangs, was stopped, or its node is gone",
+                         std::string("run the same command again; ") + wait_variable + " sets another limit"),
+          base::ExitCode::resume);
     }
     backoff.sleep();
   }
@@ -88,17 +119,23 @@ void Communicator::barrier() const {
   if (handle_) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Ibarrier(handle_->value, &request), "MPI_Ibarrier");
-    wait_for(request, "MPI_Ibarrier");
+    wait_for(request, "MPI_Ibarrier", wait_limit());
   }
 }
 
-void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root) const {
+void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience) const {
   for (std::size_t done = 0; handle_ && done < size; done += chunk_bytes) {
     const auto count = static_cast<int>(std::min(chunk_bytes, size - done));
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
-    wait_for(request, "MPI_Ibcast");
+    wait_for(request, "MPI_Ibcast", patience == Patience::endless ? no_limit : wait_limit());
   }
+}
+
+std::vector<std::byte> Communicator::broadcast_at_the_end(std::vector<std::byte> bytes, int root) const {
+  std::byte arrived{};
+  broadcast_in_place(&arrived, 1, root, Patience::endless);
+  return broadcast(std::move(bytes), root);
 }
 
 std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {
@@ -122,19 +159,52 @@ std::vector<std::string> Communicator::gather_everywhere(const std::string& text
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, handle_->value, &request),
             "MPI_Iallgather");
-  wait_for(request, "MPI_Iallgather");
+  wait_for(request, "MPI_Iallgather", wait_limit());
   std::vector<int> offsets(lengths.size());
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
   std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
   check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
                             handle_->value, &request),
             "MPI_Iallgatherv");
-  wait_for(request, "MPI_Iallgatherv");
+  wait_for(request, "MPI_Iallgatherv", wait_limit());
   std::vector<std::string> texts;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
     texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
   }
   return texts;
+}
+
+Failure catch_failure(const std::function<void()>& step, std::string_view name) {
+  try {
+    if (!name.empty()) {
+      base::inject_fault("step:" + std::string(name));
+    }
+    step();
+    return {};
+  } catch (const base::Error& error) {
+    return {error.what(), error.exit_code()};
+  } catch (const std::exception& error) {
+    return {error.what(), base::ExitCode::error};
+  }
+}
+
+void raise_everywhere(const Communicator& group, const Failure& own) {
+  const auto text = own.message.empty()
+                        ? ""
+                        : std::to_string(static_cast<int>(own.exit_code)) + "\n" + host_name() + "\n" + own.message;
+  const auto all = group.gather_everywhere(text);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) {
+      continue;
+    }
+    const auto code_end = all[rank].find('\n');
+    const auto host_end = all[rank].find('\n', code_end + 1);
+    const auto host = all[rank].substr(code_end + 1, host_end - code_end - 1);
+    const auto message = all[rank].substr(host_end + 1);
+    throw SharedError(
+        group.size() == 1 || rank == 0 ? message : "rank " + std::to_string(rank) + " on " + host + ": " + message,
+        static_cast<base::ExitCode>(std::stoi(all[rank])));
+  }
 }
 
 }  // namespace stereosweep::parallel

@@ -1,14 +1,21 @@
 // A group of ranks as a value. Null (the default) is one rank: the serial path is the same code and calls no MPI.
-// Every call here is collective over the group, made from the main thread, and sleeps while it waits.
+// Every call here is collective over the group, made from the main thread, and sleeps while it waits; it throws Error
+// (exit code `resume`) after STEREOSWEEP_WAIT_TIMEOUT_S, else 6 h.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "base/Error.hpp"
 
 namespace stereosweep::parallel {
 
@@ -30,6 +37,8 @@ class Communicator {
   void barrier() const;
   /// `bytes` of rank `root`, on every rank; any size.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
+  /// The same for bytes that are not sent before days of other work have ended: waits without a limit.
+  std::vector<std::byte> broadcast_at_the_end(std::vector<std::byte> bytes, int root) const;
   std::string broadcast(const std::string& text, int root) const;
   /// The value of rank `root`, on every rank; all ranks are of one byte order.
   template <class Value>
@@ -60,10 +69,50 @@ class Communicator {
   const Handle* handle() const { return handle_.get(); }
 
  private:
-  void broadcast_in_place(std::byte* data, std::size_t size, int root) const;
+  /// How long a call may wait for the others.
+  enum class Patience { limited, endless };
+  void broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience = Patience::limited) const;
   std::shared_ptr<Handle> handle_;
   int rank_ = 0;
   int size_ = 1;
 };
+
+/// An error that every rank of the group throws at the same place: all may end in good order. Any other error of one
+/// rank leaves the rest waiting for it: then only abort_all_ranks helps.
+class SharedError : public base::Error {
+ public:
+  using Error::Error;
+};
+
+/// What a rank's part of a collective step threw; empty `message`: nothing.
+struct Failure {
+  std::string message;
+  base::ExitCode exit_code = base::ExitCode::error;
+};
+
+/// Runs `step`, catching what it throws. A name is the fault point `step:NAME` (base/FaultInjection.hpp).
+Failure catch_failure(const std::function<void()>& step, std::string_view name = "");
+
+/// Collective: throws SharedError on every rank: the failure of the lowest rank that has one, with its
+/// rank and host.
+void raise_everywhere(const Communicator& group, const Failure& own);
+
+/// Collective: runs `step` on every rank; if it throws anywhere, every rank throws the lowest rank's error.
+/// The step itself must not communicate in ways that hang when one rank leaves it early.
+template <class Step>
+auto coordinated(const Communicator& group, std::string_view name, Step&& step) {
+  using Result = std::invoke_result_t<Step>;
+  if constexpr (std::is_void_v<Result>) {
+    raise_everywhere(group, catch_failure(step, name));
+  } else {
+    std::optional<Result> result;
+    raise_everywhere(group, catch_failure([&] { result.emplace(step()); }, name));
+    return std::move(*result);
+  }
+}
+template <class Step>
+auto coordinated(const Communicator& group, Step&& step) {
+  return coordinated(group, "", std::forward<Step>(step));
+}
 
 }  // namespace stereosweep::parallel

@@ -7,7 +7,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Sha256.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>

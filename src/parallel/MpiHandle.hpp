@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <string_view>
 
 #include "parallel/Communicator.hpp"
@@ -20,7 +21,8 @@ struct Communicator::Handle {
 /// Throws Error with MPI's own text unless `status` is MPI_SUCCESS.
 void check_mpi(int status, std::string_view call);
 
-/// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work.
-void wait_for(MPI_Request& request, std::string_view call);
+/// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work. Throws
+/// Error (exit code `resume`) after `limit`.
+void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit);
 
 }  // namespace stereosweep::parallel

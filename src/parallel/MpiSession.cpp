@@ -4,12 +4,16 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <sstream>
 
+#include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiHandle.hpp"
-#include "parallel/StartWatch.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -25,6 +29,31 @@ bool mpi_runs() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   return initialized != 0 && finalized == 0;
+}
+
+constexpr int fields_before_start = 18;  // of /proc/PID/stat, behind the state: proc(5)
+
+/// Nothing for a process that is gone, or dead and not yet fetched by its parent.
+std::optional<std::uint64_t> start_of(std::int64_t number) {
+  std::ifstream file("/proc/" + std::to_string(number) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string::npos) {
+    return std::nullopt;
+  }
+  std::istringstream fields(line.substr(name_end + 1));
+  char state = 0;
+  fields >> state;
+  std::string skipped;
+  for (int i = 0; i < fields_before_start; ++i) {
+    fields >> skipped;
+  }
+  std::uint64_t start = 0;
+  if (!(fields >> start) || state == 'Z' || state == 'X') {
+    return std::nullopt;
+  }
+  return start;
 }
 
 }  // namespace
@@ -48,10 +77,7 @@ MpiSession::MpiSession() {
     // Waiting sleeps here; Open MPI's yielding in every poll would give whole time slices away on top (README).
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int provided = 0;
-    {
-      const StartWatch watch(start_limit());
-      check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    }
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     started_ = true;
     if (provided < MPI_THREAD_FUNNELED) {
       throw base::Error(base::describe("MPI gives no MPI_THREAD_FUNNELED", "a second thread of each rank scores"));
@@ -80,6 +106,30 @@ void abort_all_ranks(int status) {
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+RankProcess this_process() { return {::getpid(), start_of(::getpid()).value_or(0)}; }
+
+bool is_alive(const RankProcess& process) { return process.start != 0 && start_of(process.number) == process.start; }
+
+std::vector<RankPlace> places_of(const Communicator& group, int world_rank) {
+  const auto own = this_process();
+  base::ByteWriter out;
+  out.number(world_rank).text(host_name()).number(own.number).number(own.start);
+  std::vector<RankPlace> places;
+  const auto bytes = out.take();
+  for (const auto& text : group.gather_everywhere({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+    base::ByteReader in(std::as_bytes(std::span(text)));
+    const auto number = in.number<int>();
+    RankPlace place;
+    place.host = in.text();
+    place.name = "rank " + std::to_string(number) + " on " + place.host;
+    place.process.number = in.number<std::int64_t>();
+    place.process.start = in.number<std::uint64_t>();
+    place.visible = place.host == host_name() && is_alive(place.process);
+    places.push_back(std::move(place));
+  }
+  return places;
 }
 
 std::string mpi_description() {

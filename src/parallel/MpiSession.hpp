@@ -1,7 +1,9 @@
-// MPI from its start to its end, one object in main's stack.
+// MPI from its start to its end, one object in main's stack; which processes its ranks are.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "parallel/Communicator.hpp"
 
@@ -25,6 +27,18 @@ class MpiSession {
   bool started_ = false;
 };
 
+/// A process as the kernel counts it: a number is given again, number and start together are not.
+struct RankProcess {
+  std::int64_t number = 0;
+  std::uint64_t start = 0;  ///< ticks since the machine's start; 0: unknown
+  bool operator==(const RankProcess&) const = default;
+};
+
+RankProcess this_process();
+
+/// Whether it is there and no corpse that waits for its parent. Processes of other machines or containers are not.
+bool is_alive(const RankProcess& process);
+
 /// Whether a launcher (mpirun, srun --mpi=pmix) counts this process among its ranks.
 bool launched_as_rank();
 
@@ -34,6 +48,16 @@ bool launched_as_rank();
 
 /// Name of this machine.
 std::string host_name();
+
+/// A rank as others name and watch it.
+struct RankPlace {
+  std::string name;  ///< "rank 3 on node7"; the number is the one among all ranks
+  std::string host;
+  RankProcess process;
+  bool visible = false;  ///< its process is one of this machine's, so that its end can be seen here
+};
+/// Collective over `group`: one per rank of it. `world_rank`: of this rank.
+std::vector<RankPlace> places_of(const Communicator& group, int world_rank);
 
 /// "Open MPI v4.1.4, ..." for provenance; "none (one rank)" without MPI.
 std::string mpi_description();

@@ -4,7 +4,7 @@
 
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/SharedSegment.hpp"
 
 namespace stereosweep::parallel {

@@ -11,7 +11,7 @@
 
 #include "base/Error.hpp"
 #include "base/PendingFile.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {
 
@@ -32,7 +32,7 @@ bool SharedSegment::make(const Communicator& world, const Communicator& group, s
     }
   }
   const auto path = group.broadcast(named ? named->path().string() : std::string(), 0);
-  coordinated(world, [&] {
+  coordinated(world, "attach_segment", [&] {
     if (group.rank() > 0 && !path.empty()) {
       handle_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     }

@@ -8,7 +8,7 @@
 
 #include "base/Error.hpp"
 #include "parallel/Backoff.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/NcclSum.hpp"
 #include "parallel/SharedSegment.hpp"
 

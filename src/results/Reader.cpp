@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 
-#include "base/CallGuard.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/LogOnce.hpp"
@@ -48,20 +47,13 @@ std::uint64_t bytes_of(probe::ElementType type) {
   return 128;  // a prompt with its std::string
 }
 
-/// Of the processor, for a call that reads little; and a second more for each 4 MiB.
-constexpr std::chrono::seconds least_time{5};
 /// More than deflate's 1,032: what a file of n bytes can hold.
 constexpr std::uint64_t max_expansion = 2000;
 constexpr std::uint64_t small_file = std::uint64_t{1} << 16;
 constexpr const char* remedy = "write it anew with 'stereosweep export'";
 
-base::CallGuard guard(const std::filesystem::path& path, std::uint64_t bytes) {
-  return {"cannot read '" + path.string() + "'", remedy, least_time + std::chrono::seconds(bytes >> 22)};
-}
-
-std::vector<std::string> read_texts(const std::filesystem::path& path, const hdf5::DataSet& dataset) {
+std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
   std::vector<std::string> values(product(dataset.shape()));
-  const auto guarded = guard(path, values.size() * bytes_of(probe::ElementType::text));
   dataset.read(dataset.all(), std::span<std::string>(values));
   return values;
 }
@@ -128,13 +120,20 @@ void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uin
 
 constexpr std::uint64_t trial_bytes = std::uint64_t{8} << 20;
 
+/// HDF5 hangs or crashes on some damaged files: a child process reads first. Numbers under a seal are as this program
+/// wrote them and are not read twice.
 void require_readable(const std::filesystem::path& path) {
-  if (check_seal(path) == Seal::intact) {
-    return;
-  }
-  const auto failure = base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_all(path, step); });
+  const bool is_sealed = check_seal(path) == Seal::intact;
+  const auto depth = is_sealed ? ResultFile::Depth::texts : ResultFile::Depth::everything;
+  const auto failure =
+      base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_through(path, depth, step); });
   if (!failure.empty()) {
-    throw base::InputError(base::describe("cannot read '" + path.string() + "'", failure, remedy));
+    throw base::InputError(failure.find("'" + path.string() + "'") != std::string::npos
+                               ? failure
+                               : base::describe("cannot read '" + path.string() + "'", failure, remedy));
+  }
+  if (is_sealed) {
+    return;
   }
   base::log_once(
       base::LogLevel::warning,
@@ -144,10 +143,9 @@ void require_readable(const std::filesystem::path& path) {
                      remedy));
 }
 
-/// The user named the file: what HDF5 says about it is an error of the input, and so is a crash in it.
+/// The user named the file: what HDF5 says about it is an error of the input.
 template <class Read>
-auto as_input(const std::filesystem::path& path, std::uint64_t bytes, Read&& read) {
-  const auto guarded = guard(path, bytes);
+auto as_input(const std::filesystem::path& path, Read&& read) {
   try {
     return read();
   } catch (const base::Error& error) {
@@ -165,13 +163,13 @@ ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile((require_
 ResultFile::ResultFile(const std::filesystem::path& path, Unchecked)
     : path_(path),
       file_bytes_(std::filesystem::file_size(path)),
-      file_(as_input(path, 0, [&] { return hdf5::File::open(path); })) {
-  as_input(path, 0, [&] { read_schema(); });
+      file_(as_input(path, [&] { return hdf5::File::open(path); })) {
+  as_input(path, [&] { read_schema(); });
 }
 
-void ResultFile::read_all(const std::filesystem::path& path, const std::function<void()>& step) {
+void ResultFile::read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step) {
   const ResultFile file(path, Unchecked());
-  if (const auto bytes = file.file_.trailing_bytes(); bytes > 0) {
+  if (const auto bytes = file.file_.trailing_bytes(); depth == Depth::everything && bytes > 0) {
     throw base::Error(std::to_string(bytes) + " bytes follow its end");
   }
   const auto& root = file.file_.root();
@@ -185,17 +183,14 @@ void ResultFile::read_all(const std::filesystem::path& path, const std::function
   }
   file.document("job_yaml");
   file.document("job_resolved");
+  if (depth == Depth::texts) {
+    return;
+  }
   const auto part = file.contexts_within(trial_bytes);
   for (std::uint64_t first = 0; first < file.num_contexts_; first += part) {
     step();
     file.read(first, std::min(part, file.num_contexts_ - first));
   }
-}
-
-ResultFile::~ResultFile() {
-  const auto guarded = guard(path_, 0);  // HDF5 may find damage only when it lets go
-  cubes_.clear();
-  const auto closing = std::move(file_);
 }
 
 hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::string& name) const {
@@ -211,21 +206,21 @@ void ResultFile::refuse(const std::string& why) const {
 }
 
 std::optional<std::string> ResultFile::text(const std::string& attribute) const {
-  return as_input(path_, 0, [&] { return file_.root().text_attribute(attribute); });
+  return as_input(path_, [&] { return file_.root().text_attribute(attribute); });
 }
 
 std::optional<std::int64_t> ResultFile::number(const std::string& attribute) const {
-  return as_input(path_, 0, [&] { return file_.root().number_attribute(attribute); });
+  return as_input(path_, [&] { return file_.root().number_attribute(attribute); });
 }
 
 probe::AxisSchema ResultFile::axis(const std::string& name) const {
-  return as_input(path_, 0, [&] { return read_axis(name); });
+  return as_input(path_, [&] { return read_axis(name); });
 }
 
 bool ResultFile::complete() const { return number("complete").value_or(0) == 1; }
 
 std::optional<std::string> ResultFile::document(const std::string& name) const {
-  return as_input(path_, 0, [&]() -> std::optional<std::string> {
+  return as_input(path_, [&]() -> std::optional<std::string> {
     if (!file_.root().contains("provenance")) {
       return std::nullopt;
     }
@@ -233,7 +228,7 @@ std::optional<std::string> ResultFile::document(const std::string& name) const {
     if (!group.contains(name)) {
       return std::nullopt;
     }
-    const auto texts = read_texts(path_, open_dataset(group, name));
+    const auto texts = read_texts(open_dataset(group, name));
     return texts.empty() ? std::nullopt : std::optional(texts.front());
   });
 }
@@ -280,7 +275,7 @@ void ResultFile::read_outer_axes(const std::string& names) {
 probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
   const auto& root = file_.root();
   const auto labels = open_dataset(root, name);
-  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(path_, labels), {}};
+  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
   const auto prefix = name + "_";
   for (const auto& member : root.names()) {
     if (!member.starts_with(prefix)) {
@@ -288,7 +283,7 @@ probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
     }
     const auto dataset = open_dataset(root, member);
     if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
-      auto values = read_texts(path_, dataset);
+      auto values = read_texts(dataset);
       if (values.size() != axis.labels.size()) {
         refuse("the coordinate '" + member + "' does not fit its axis");
       }
@@ -344,7 +339,7 @@ void ResultFile::read_cube(const std::string& name) {
 }
 
 probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
-  return as_input(path_, count * bytes_per_context(), [&] { return read_cubes(first, count); });
+  return as_input(path_, [&] { return read_cubes(first, count); });
 }
 
 probe::RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {

@@ -15,17 +15,16 @@ namespace stereosweep::results {
 
 /// Opens a result read-only. The constructor throws InputError naming the file where it is damaged (Seal.hpp), is no
 /// stereosweep result, has another major schema version, or its axes and cubes do not fit each other; the others
-/// base::Error. A file without a seal is read once in a child process before HDF5 sees it here: HDF5 1.10 hangs or
-/// crashes on some damaged files. Where it does so on a sealed one (sealed after the damage), the process ends with
-/// status 2 and the file's name (base/CallGuard.hpp).
+/// base::Error. HDF5 1.10 hangs or crashes on some damaged files: before it sees one here a child process reads its
+/// texts, and of a file without a seal everything.
 class ResultFile {
  public:
   explicit ResultFile(const std::filesystem::path& path);
-  ~ResultFile();
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
-  /// Opens and reads everything, nothing checked before; for a process that may hang. `step` is called after each part.
-  static void read_all(const std::filesystem::path& path, const std::function<void()>& step);
+  /// Opens and reads, nothing checked before; for a process that may hang. `step` is called after each part.
+  enum class Depth { texts, everything };
+  static void read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step);
   const std::filesystem::path& path() const { return path_; }
   /// As exported (status cubes know "not_scored"); inner axes in the order of the file.
   const probe::RawSchema& schema() const { return schema_; }

@@ -10,7 +10,7 @@
 #include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
 #include "probe/EmbeddingTests.hpp"
 #include "results/Journal.hpp"

@@ -3,7 +3,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "results/Reader.hpp"
 #include "run/Environment.hpp"
 #include "run/ExportDirectory.hpp"
@@ -130,7 +130,7 @@ base::ExitCode ContextsRun::score_vectors() {
 
 /// Rank zero, for all; the words are then known everywhere.
 void ContextsRun::build_store() {
-  const auto bytes = coordinated(job_.world, [&] {
+  const auto bytes = coordinated(job_.world, "build_store", [&] {
     if (!job_.leads()) {
       return std::vector<std::byte>();
     }
@@ -174,7 +174,7 @@ void ContextsRun::open_effects(std::shared_ptr<const probe::VectorStore> store) 
 }
 
 base::ExitCode ContextsRun::score_effects() {
-  const auto store = coordinated(job_.world, [&] {
+  const auto store = coordinated(job_.world, "open_store", [&] {
     // rank zero has written or checked it: what it cannot read does not get better
     const Seconds patience(job_.leads() ? 0 : seconds_from_environment("STEREOSWEEP_FILE_TIMEOUT_S", 60));
     return open_store(job_.directory.vector_store(), words_->words, words_->dimension, patience);

@@ -1,20 +1,35 @@
 #include "run/Coordinator.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <functional>
+#include <future>
+#include <utility>
 
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/EarlyEnds.hpp"
 #include "run/Environment.hpp"
+#include "run/Signals.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 constexpr std::size_t commit_bytes = std::size_t{8} << 20;
+/// Results that wait for a slow disk: from here on nobody is granted more.
+constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
 constexpr Seconds status_interval{0.1};
+/// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
+constexpr Seconds time_to_answer{0.8};
 
 std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
+
+std::vector<std::string> hosts_of(const std::vector<parallel::RankPlace>& ranks) {
+  std::vector<std::string> hosts;
+  std::ranges::transform(ranks, std::back_inserter(hosts), &parallel::RankPlace::host);
+  return hosts;
+}
 
 class Coordinator {
  public:
@@ -22,7 +37,7 @@ class Coordinator {
       : parts_(parts),
         left_(left),
         accepted_(left.num_done()),
-        progress_(parts.hosts),
+        progress_(hosts_of(parts.ranks)),
         peers_(static_cast<std::size_t>(parts.messenger.size())) {}
 
   CoordinatorEnd serve() {
@@ -34,14 +49,14 @@ class Coordinator {
     parallel::Backoff backoff;
     while (!finished()) {
       const bool busy = take_all();
-      commit_if_due();
+      use_disk_if_due();
       look_after();
       if (busy || parts_.messenger.moving()) {
         backoff.reset();
       }
       parts_.scorer.wait(backoff.pause());
     }
-    commit();
+    finish_journal();
     parts_.status.update([&](RunStatus& status) {
       progress_.estimate(status);
       progress_.report(status, Progress::Moment::last);
@@ -58,19 +73,20 @@ class Coordinator {
  private:
   struct Peer {
     Clock::time_point heard = Clock::now();
-    bool gone = false;    ///< said goodbye
-    bool silent = false;  ///< will never say it
+    bool gone = false;      ///< said goodbye
+    bool answered = false;  ///< since everybody was asked
   };
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   bool everyone_gone() const {
-    return std::all_of(peers_.begin() + 1, peers_.end(), [](const Peer& peer) { return peer.gone || peer.silent; });
+    const bool failed = order_.exit_code != base::ExitCode::done;
+    return std::all_of(peers_.begin() + 1, peers_.end(),
+                       [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
   }
 
   bool finished() {
     if (!ordered_ && accepted_ == left_.size()) {
-      commit();
-      if (!ordered_) {
+      if (staged_.empty() && !disk_work_.valid()) {
         give_order({base::ExitCode::done, ""}, MessageKind::finish);
       }
     }
@@ -88,13 +104,13 @@ class Coordinator {
     while (const auto message = parts_.messenger.poll()) {
       take(*message);
       any = true;
-      if (parts_.journal.staged_bytes() > commit_bytes) {
+      if (staged_bytes_ > commit_bytes) {
         break;
       }
     }
     while (const auto scored = parts_.scorer.poll()) {
       if (scored->failure.empty()) {
-        accept(0, *scored);
+        accept(0, std::move(*scored));
       } else {
         stop({scored->failure_code, scored->failure});
       }
@@ -115,22 +131,20 @@ class Coordinator {
         break;
       }
       case MessageKind::signalled:
-        stop_for_signal(static_cast<int>(decode_number(message.bytes)), message.source);
+        note_signal(static_cast<int>(decode_number(message.bytes)), message.source);
         break;
       case MessageKind::bye:
         peer(message.source).gone = true;
         break;
       case MessageKind::pong:
+        peer(message.source).answered = true;
         break;
       default:
         stop({base::ExitCode::error, name_of(message.source) + " sent a message that only rank 0 sends"});
     }
   }
 
-  std::string name_of(int rank) const {
-    return "rank " + parts_.world_ranks[static_cast<std::size_t>(rank)] + " on " +
-           parts_.hosts[static_cast<std::size_t>(rank)];
-  }
+  std::string name_of(int rank) const { return parts_.ranks[static_cast<std::size_t>(rank)].name; }
 
   void grant(int rank) {
     const auto block = ordered_ ? left_.size() : left_.next();
@@ -144,56 +158,154 @@ class Coordinator {
     }
   }
 
-  void accept(int rank, const Scored& scored) {
-    grant(rank);
+  void accept(int rank, Scored scored) {
+    if (staged_bytes_ < most_waiting_bytes) {
+      grant(rank);
+    } else {
+      held_back_.push_back(rank);
+    }
     if (journal_failed_) {
       return;
     }
-    parts_.journal.stage(scored.id, scored.payload);
     const auto cells = scored.id.num_contexts * parts_.cells_per_context;
     progress_.add(rank, cells, scored.id.cost.distinct_tokens, scored.seconds);
     left_.mark_done(scored.id.block_index);
     ++accepted_;
-    ++staged_blocks_;
-    staged_cells_ += cells;
-    staged_cost_ += scored.id.cost;
+    staged_bytes_ += scored.payload.size();
+    staged_.push_back(std::move(scored));
   }
 
-  void commit_if_due() {
-    if (staged_blocks_ > 0 &&
-        (since(committed_at_) > commit_interval || parts_.journal.staged_bytes() > commit_bytes)) {
-      commit();
+  /// Journal and status are written in a thread: grants and pings go on where the disk takes long.
+  void use_disk_if_due() {
+    if (disk_work_.valid() && disk_work_.wait_for(Seconds(0)) == std::future_status::ready) {
+      end_disk_work();
+    }
+    const bool commits = !staged_.empty() && (since(committed_at_) > commit_interval || staged_bytes_ > commit_bytes ||
+                                              accepted_ == left_.size());
+    if (!disk_work_.valid() && !journal_failed_ && (commits || status_is_due_)) {
+      begin_disk_work();
     }
   }
 
-  void commit() {
-    if (staged_blocks_ == 0 || journal_failed_) {
-      return;
+  void begin_disk_work() {
+    staged_bytes_ = 0;
+    disk_work_ = std::async(std::launch::async, [this, blocks = std::exchange(staged_, {}),
+                                                 writes_status = std::exchange(status_is_due_, false)] {
+      if (!blocks.empty()) {
+        commit(blocks);
+      }
+      if (writes_status) {
+        parts_.status.update([](RunStatus&) {});
+      }
+    });
+    for (const int rank : std::exchange(held_back_, {})) {
+      grant(rank);
     }
+  }
+
+  void commit(const std::vector<Scored>& blocks) {
+    query::EngineCounts cost;
+    std::uint64_t contexts = 0;
+    for (const auto& block : blocks) {
+      parts_.journal.stage(block.id, block.payload);
+      cost += block.id.cost;
+      contexts += block.id.num_contexts;
+    }
+    parts_.lease.check();
+    parts_.journal.commit();
+    parts_.status.change([&](RunStatus& status) {
+      status.blocks_done += blocks.size();
+      status.cells_done += contexts * parts_.cells_per_context;
+      status.cost += cost;
+    });
+  }
+
+  void end_disk_work() {
+    committed_at_ = Clock::now();
     try {
-      parts_.lease.check();
-      parts_.journal.commit();
+      disk_work_.get();
     } catch (const base::Error& error) {
       journal_failed_ = true;
+      staged_.clear();
       stop({error.exit_code(), error.what()});
-      return;
     }
-    committed_at_ = Clock::now();
-    parts_.status.change([&](RunStatus& status) {
-      status.blocks_done += staged_blocks_;
-      status.cells_done += staged_cells_;
-      status.cost += staged_cost_;
-    });
-    staged_cost_ = {};
-    staged_blocks_ = 0;
-    staged_cells_ = 0;
   }
 
-  void stop_for_signal(int signal, int rank) {
-    if (ordered_) {
+  /// Waits for the disk.
+  void finish_journal() {
+    while (disk_work_.valid() || (!staged_.empty() && !journal_failed_)) {
+      if (disk_work_.valid()) {
+        end_disk_work();
+      } else {
+        begin_disk_work();
+      }
+    }
+  }
+
+  void note_signal(int number, int rank) {
+    if (!ordered_ && signal_ == 0) {
+      signal_ = number;
+      signalled_rank_ = rank;
+      if (is_perhaps_a_death()) {
+        ask_all();
+      }
+    }
+  }
+
+  /// Launchers send TERM to all when a rank has died.
+  bool is_perhaps_a_death() const { return signal_ == SIGTERM && parts_.messenger.size() > 1; }
+
+  void ask_all() {
+    asked_at_ = Clock::now();
+    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+      peer(rank).answered = false;
+    }
+    ping_all();
+  }
+
+  void ping_all() {
+    pinged_at_ = Clock::now();
+    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+      if (!peer(rank).gone) {
+        parts_.messenger.send(rank, number(MessageKind::ping));
+      }
+    }
+  }
+
+  bool is_silent(const Peer& peer) const { return !peer.gone && !peer.answered && since(asked_at_) > time_to_answer; }
+
+  /// Once it is known whether all ranks live.
+  void stop_for_signal() {
+    if (ordered_ || signal_ == 0) {
       return;
     }
-    stop(explain_signal(signal, name_of(rank), parts_.heartbeat));
+    if (is_perhaps_a_death()) {
+      for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+        const auto& place = parts_.ranks[rank];
+        if (place.visible && !peers_[rank].gone && !parallel::is_alive(place.process)) {
+          stop({base::ExitCode::error,
+                base::describe(place.name + " has died", "process " + std::to_string(place.process.number) +
+                                                             " crashed or was killed, perhaps for want of memory"),
+                true});
+          return;
+        }
+      }
+      if (const auto lost =
+              std::ranges::find_if(peers_.begin() + 1, peers_.end(), [&](const Peer& peer) { return is_silent(peer); });
+          lost != peers_.end()) {
+        stop({base::ExitCode::error,
+              base::describe(name_of(static_cast<int>(lost - peers_.begin())) + " is lost",
+                             "it answers no more: it crashed or was killed, perhaps for want of memory, or its node "
+                             "is gone"),
+              true});
+        return;
+      }
+      if (std::any_of(peers_.begin() + 1, peers_.end(),
+                      [](const Peer& peer) { return !peer.gone && !peer.answered; })) {
+        return;
+      }
+    }
+    stop(run::stop_for_signal(signal_, name_of(signalled_rank_)));
   }
 
   void stop(StopOrder order) {
@@ -210,19 +322,8 @@ class Coordinator {
       status.state = clean ? "stopping" : order_.state();
       status.cause = order_.cause;
     });
-    note_silent();
-  }
-
-  /// Dead and stopped ranks say no goodbye: nobody waits for theirs.
-  void note_silent() {
-    if (parts_.heartbeat == nullptr) {
-      return;
-    }
-    for (const auto world_rank : parts_.heartbeat->find_silent_ranks()) {
-      const auto found = std::ranges::find(parts_.world_ranks, std::to_string(world_rank));
-      if (found != parts_.world_ranks.end()) {
-        peers_[static_cast<std::size_t>(found - parts_.world_ranks.begin())].silent = true;
-      }
+    if (!is_perhaps_a_death()) {
+      ask_all();  // nobody waits for the goodbye of ranks that do not answer
     }
   }
 
@@ -238,8 +339,9 @@ class Coordinator {
   /// Signals, silent ranks, status and progress.
   void look_after() {
     if (parts_.signals.received() != 0) {
-      stop_for_signal(parts_.signals.received(), 0);
+      note_signal(parts_.signals.received(), 0);
     }
+    stop_for_signal();
     if (!ordered_) {
       if (const auto cause = parts_.scorer.overdue(); !cause.empty()) {
         stop({base::ExitCode::error, name_of(0) + ": " + cause});
@@ -253,12 +355,7 @@ class Coordinator {
     }
     last_look_ = now;
     if (now - pinged_at_ > patience_ / 4) {
-      pinged_at_ = now;
-      for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
-        if (!peer(rank).gone) {
-          parts_.messenger.send(rank, number(MessageKind::ping));
-        }
-      }
+      ping_all();
     }
     for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
       if (!peer(rank).gone && !lost_ && now - peer(rank).heard > patience_) {
@@ -272,9 +369,7 @@ class Coordinator {
     if (!ordered_ && now - status_at_ > status_interval) {
       status_at_ = now;
       parts_.status.change([&](RunStatus& status) { progress_.estimate(status); });
-      if (progress_.report(parts_.status.current(), Progress::Moment::any)) {
-        parts_.status.update([](RunStatus&) {});
-      }
+      status_is_due_ = progress_.report(parts_.status.current(), Progress::Moment::any) || status_is_due_;
     }
   }
 
@@ -287,15 +382,20 @@ class Coordinator {
   bool ordered_ = false;
   bool journal_failed_ = false;
   bool lost_ = false;
-  std::uint64_t staged_blocks_ = 0;
-  std::uint64_t staged_cells_ = 0;
-  query::EngineCounts staged_cost_;
+  bool status_is_due_ = false;
+  int signal_ = 0;  ///< the first that came to any rank
+  int signalled_rank_ = 0;
+  std::vector<Scored> staged_;  ///< for the journal
+  std::size_t staged_bytes_ = 0;
+  std::vector<int> held_back_;  ///< ranks that get their next block once the disk is done
   Clock::time_point ordered_at_;
+  Clock::time_point asked_at_;
   Clock::time_point committed_at_ = Clock::now();
   Clock::time_point last_look_ = Clock::now();
   Clock::time_point pinged_at_ = Clock::now();
   Clock::time_point status_at_ = Clock::now();
   Seconds patience_{seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+  std::future<void> disk_work_;  ///< the last member: it uses the others
 };
 
 }  // namespace

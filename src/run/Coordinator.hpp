@@ -1,12 +1,13 @@
-// Rank zero's main thread while blocks are scored: grants blocks, receives and journals results, keeps the status,
-// watches signals and silent ranks. No collective; which rank scored a block leaves no trace in the result.
+// Rank zero's main thread while blocks are scored: grants blocks, receives results, keeps the status, watches signals
+// and silent ranks; a second thread journals the results. No collective; a result does not depend on which rank scored
+// a block.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "parallel/Heartbeat.hpp"
 #include "parallel/Messenger.hpp"
+#include "parallel/MpiSession.hpp"
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/Protocol.hpp"
@@ -41,9 +42,7 @@ struct CoordinatorParts {
   const Lease& lease;
   StatusFile& status;
   const SignalWatcher& signals;
-  parallel::Heartbeat* heartbeat;        ///< null for one rank
-  std::vector<std::string> hosts;        ///< one per rank
-  std::vector<std::string> world_ranks;  ///< their numbers among all ranks, of which slices of a model ask nothing
+  std::vector<parallel::RankPlace> ranks;  ///< by their numbers among all ranks, of which slices of a model ask nothing
   std::uint64_t cells_per_context = 1;
 };
 

@@ -304,7 +304,7 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
   run.readers = target.readers;
   std::optional<ResultLock> lock;
   run.before_rename = [&](const results::ExportCounts& counts) {
-    base::inject_fault("rename");
+    base::inject_fault("export:rename");
     lock.emplace(target.file.parent_path());
     check_replacing(target.file, counts, lease);
   };

@@ -5,7 +5,7 @@
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "config/JobDump.hpp"
-#include "run/EarlyEnds.hpp"
+#include "run/Signals.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -22,32 +22,18 @@ void add_cause(StatusFile& status, const std::string& cause) {
 }  // namespace
 
 JobParts::JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
-                   const parallel::Communicator& ranks, SignalWatcher& watcher, parallel::Heartbeat* signs_of_life)
+                   const parallel::Communicator& ranks, SignalWatcher& watcher)
     : request(asked),
       job_text(std::move(text)),
       directory(std::move(root)),
       world(ranks),
       signals(watcher),
-      heartbeat(signs_of_life),
       scoring(std::make_shared<ScoringParts>()) {
   scoring->job = std::move(job);
-  if (heartbeat != nullptr && leads()) {
-    heartbeat->set_report([this](const std::string& cause) { write_end("lost", cause); });
-  }
-}
-
-JobParts::~JobParts() {
-  if (heartbeat != nullptr && leads()) {
-    heartbeat->set_report([last = status](const std::string& cause) {
-      if (last) {
-        add_cause(*last, cause);
-      }
-    });
-  }
 }
 
 void JobParts::open_status(const RunStatus& first) {
-  auto file = std::make_shared<StatusFile>(directory.root(), first);
+  auto file = std::make_unique<StatusFile>(directory.root(), first);
   const std::lock_guard lock(end_mutex_);
   status = std::move(file);
 }
@@ -89,7 +75,7 @@ void JobParts::write_resolved_job() const {
 
 void JobParts::stop_at_once_on_signal() {
   on_signal_.emplace(signals, [this](int signal) {
-    leave_for_signal(signal, world.rank(), heartbeat,
+    leave_for_signal(signal, world.rank(),
                      [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
   });
 }

@@ -27,14 +27,12 @@ struct ScoringParts {
   parallel::GpuBinding gpu;
 };
 
-/// `request`, `world`, `signals` and `heartbeat` (null for one rank) are borrowed.
+/// `request`, `world` and `signals` are borrowed.
 struct JobParts {
   JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
-           const parallel::Communicator& ranks, SignalWatcher& watcher, parallel::Heartbeat* signs_of_life);
+           const parallel::Communicator& ranks, SignalWatcher& watcher);
   JobParts(const JobParts&) = delete;
   JobParts& operator=(const JobParts&) = delete;
-  /// What is said of a lost rank afterwards still reaches status.json.
-  ~JobParts();
 
   const domain::Job& job() const { return scoring->job; }
   bool leads() const { return world.rank() == 0; }
@@ -57,7 +55,6 @@ struct JobParts {
   RunDirectory directory;
   const parallel::Communicator& world;
   SignalWatcher& signals;
-  parallel::Heartbeat* heartbeat;
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
   std::vector<std::string> hosts;
@@ -66,10 +63,10 @@ struct JobParts {
   bool exported = false;   ///< an earlier attempt wrote the whole result
   std::string old_status;  ///< status.json as an earlier attempt left it
   std::optional<Lease> lease;
-  std::shared_ptr<StatusFile> status;  ///< shared with the heartbeat's report
+  std::unique_ptr<StatusFile> status;
 
  private:
-  std::mutex end_mutex_;  ///< main thread, signals and heartbeat write the end
+  std::mutex end_mutex_;  ///< main thread and signals write the end
   bool has_ended_ = false;
   std::string true_end_;                   ///< empty: the end that is written
   std::optional<SignalAction> on_signal_;  ///< the last member: it uses the others

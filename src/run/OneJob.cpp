@@ -10,7 +10,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "engine/EngineFactory.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
 #include "run/ContextsRun.hpp"
@@ -113,7 +113,7 @@ base::ExitCode OneJob::run_single_stage() {
 
 void OneJob::prepare() {
   parts_.hosts = parts_.world.gather_everywhere(parallel::host_name());
-  coordinated(parts_.world, [&] {
+  coordinated(parts_.world, "open_directory", [&] {
     if (parts_.leads()) {
       open_directory();
     }
@@ -258,7 +258,7 @@ void OneJob::agree_on_settings() {
   const auto device = base::join(devices, " + ");
   const auto node = parts_.world.node();
   auto& settings = parts_.settings;
-  const auto own_hashes = coordinated(parts_.world, [&] {
+  const auto own_hashes = coordinated(parts_.world, "hash_files", [&] {
     return base::Json(hash_files(scoring.job, scoring.files, {node.rank(), node.size()})).dump();
   });
   FileHashes hashes;

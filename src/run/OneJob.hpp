@@ -12,8 +12,8 @@ class OneJob {
  public:
   /// `job_text`: the job file as it was written, for provenance (rank zero).
   OneJob(const RunRequest& request, domain::Job job, std::string job_text, std::filesystem::path root,
-         const parallel::Communicator& world, SignalWatcher& signals, parallel::Heartbeat* heartbeat)
-      : parts_(request, std::move(job), std::move(job_text), std::move(root), world, signals, heartbeat) {}
+         const parallel::Communicator& world, SignalWatcher& signals)
+      : parts_(request, std::move(job), std::move(job_text), std::move(root), world, signals) {}
   /// Collective; see run_jobs.
   base::ExitCode run();
 

@@ -7,10 +7,10 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "parallel/Coordinated.hpp"
-#include "run/EarlyEnds.hpp"
+#include "parallel/Communicator.hpp"
 #include "run/OneJob.hpp"
 #include "run/Scorer.hpp"
+#include "run/Signals.hpp"
 #include "run/Sweep.hpp"
 
 namespace stereosweep::run {
@@ -19,9 +19,8 @@ namespace {
 /// What `run_jobs` was called with, and what became of each job.
 class Sweep {
  public:
-  Sweep(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals,
-        parallel::Heartbeat* heartbeat)
-      : request_(request), world_(world), signals_(signals), heartbeat_(heartbeat) {}
+  Sweep(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals)
+      : request_(request), world_(world), signals_(signals) {}
 
   base::ExitCode run() {
     leave_on_signal();
@@ -55,9 +54,7 @@ class Sweep {
 
   /// Until a job has an action of its own, and after one that has failed.
   void leave_on_signal() {
-    on_signal_.emplace(signals_, [rank = world_.rank(), heartbeat = heartbeat_](int signal) {
-      leave_for_signal(signal, rank, heartbeat);
-    });
+    on_signal_.emplace(signals_, [rank = world_.rank()](int signal) { leave_for_signal(signal, rank); });
   }
 
   base::ExitCode run_one(const PlannedJob& planned) {
@@ -69,7 +66,7 @@ class Sweep {
       say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
                                     "): its blocks are taken over");
     }
-    OneJob one(own, std::move(job), planned_.text, planned.root, world_, signals_, heartbeat_);
+    OneJob one(own, std::move(job), planned_.text, planned.root, world_, signals_);
     return one.run();
   }
 
@@ -119,18 +116,16 @@ class Sweep {
   const RunRequest& request_;
   const parallel::Communicator& world_;
   SignalWatcher& signals_;
-  parallel::Heartbeat* heartbeat_;
   PlannedJobs planned_;
   std::optional<SignalAction> on_signal_;
 };
 
 }  // namespace
 
-base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals,
-                        parallel::Heartbeat* heartbeat) {
+base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals) {
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   base::set_fault_rank(world.rank());
-  return Sweep(request, world, signals, heartbeat).run();
+  return Sweep(request, world, signals).run();
 }
 
 }  // namespace stereosweep::run

@@ -7,7 +7,6 @@
 
 #include "base/Error.hpp"
 #include "parallel/Communicator.hpp"
-#include "parallel/Heartbeat.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::run {
@@ -23,8 +22,7 @@ struct RunRequest {
 
 /// Collective: all ranks return the same code: done, or resume (75) after a signal. Only rank zero reads the job and
 /// writes files. Throws SharedError on all ranks for what ends the run; where a rank cannot be reached any more, all
-/// are aborted. `heartbeat` is null for one rank.
-base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals,
-                        parallel::Heartbeat* heartbeat);
+/// are aborted.
+base::ExitCode run_jobs(const RunRequest& request, const parallel::Communicator& world, SignalWatcher& signals);
 
 }  // namespace stereosweep::run

@@ -3,8 +3,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <array>
+
+#include "base/Log.hpp"
+#include "parallel/MpiSession.hpp"
+#include "run/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -82,6 +87,31 @@ SignalAction::~SignalAction() {
 std::string signal_name(int number) {
   const char* name = sigabbrev_np(number);
   return name != nullptr ? name : std::to_string(number);
+}
+
+StopOrder stop_for_signal(int signal, const std::string& rank) {
+  return {base::ExitCode::resume, "signal " + signal_name(signal) + " on " + rank};
+}
+
+void leave_before_start(int signal) {
+  if (const auto rank = text_from_environment("PMIX_RANK"); rank.empty() || rank == "0") {
+    base::log(base::LogLevel::warning, "signal " + signal_name(signal) + " before MPI had started: " + how_to_go_on);
+  }
+  ::_exit(static_cast<int>(base::ExitCode::resume));
+}
+
+void leave_for_signal(int signal, int rank, const std::function<bool(const StopOrder&)>& begin_end) {
+  auto order = stop_for_signal(signal, "rank " + std::to_string(rank) + " on " + parallel::host_name());
+  if (signal == SIGTERM && parallel::launched_as_rank()) {
+    order.cause += " (launchers also send it when a rank has died)";
+  }
+  if (!begin_end(order)) {
+    return;
+  }
+  if (rank == 0) {
+    base::log(base::LogLevel::warning, order.cause + ": " + how_to_go_on);
+  }
+  ::_exit(static_cast<int>(order.exit_code));
 }
 
 }  // namespace stereosweep::run

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "run/Protocol.hpp"
+
 namespace stereosweep::run {
 
 class SignalWatcher {
@@ -53,5 +55,20 @@ class SignalAction {
 
 /// "TERM", "USR1", ...
 std::string signal_name(int number);
+
+/// Said last, wherever a run was stopped.
+inline constexpr const char* how_to_go_on = "what is finished is kept; run the same command again to go on";
+
+/// "signal TERM on rank 3 on node7"
+StopOrder stop_for_signal(int signal, const std::string& rank);
+
+/// In the signals' thread, while MPI starts: ends the process with exit code `resume`.
+[[noreturn]] void leave_before_start(int signal);
+
+/// In the signals' thread, while nothing is in flight: `begin_end` writes down why, then the process ends. It returns
+/// where `begin_end` says no: the process is ending already, with an exit code of its own.
+void leave_for_signal(
+    int signal, int rank,
+    const std::function<bool(const StopOrder&)>& begin_end = [](const StopOrder&) { return true; });
 
 }  // namespace stereosweep::run

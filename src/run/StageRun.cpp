@@ -4,10 +4,10 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "engine/EngineFactory.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
-#include "run/EarlyEnds.hpp"
 #include "run/ExportDirectory.hpp"
+#include "run/Signals.hpp"
 #include "run/Worker.hpp"
 
 namespace stereosweep::run {
@@ -244,17 +244,14 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
   coordinated(job_.world, [&] { scorer.wait_until_ready(); });
   const auto& leaders = ranks.leaders();
   parallel::Messenger messenger(leaders);
-  const auto hosts = leaders.gather_everywhere(parallel::host_name());
-  const auto world_ranks = leaders.gather_everywhere(std::to_string(job_.world.rank()));
+  const auto ranks_at = parallel::places_of(leaders, job_.world.rank());
   if (job_.leads()) {
     announce();
   }
   job_.remember_signals();
   const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
   if (!job_.leads()) {
-    const bool watched = job_.heartbeat != nullptr && job_.heartbeat->hears_rank_zero();
-    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals,
-                                          watched ? RankZero::watched : RankZero::unwatched);
+    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals);
     ranks.dismiss(order, work());
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
@@ -262,15 +259,14 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
     return order.exit_code;
   }
   const auto end = coordinate({messenger, scorer, *spec_.probe, *journal_, *job_.lease, *job_.status, job_.signals,
-                               job_.heartbeat, hosts, world_ranks, cells_per_context(spec_.probe->schema())},
+                               ranks_at, cells_per_context(spec_.probe->schema())},
                               *left_);
   const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
   if (end.order.exit_code != base::ExitCode::done) {
     job_.write_end(end.order.state(), end.order.cause);
   }
   if (!end.unreached.empty()) {
-    base::log(base::LogLevel::error, "rank " + world_ranks[static_cast<std::size_t>(end.unreached.front())] + " on " +
-                                         hosts[static_cast<std::size_t>(end.unreached.front())] +
+    base::log(base::LogLevel::error, ranks_at[static_cast<std::size_t>(end.unreached.front())].name +
                                          " does not answer: all ranks are aborted");
   }
   if (end.order.exit_code == base::ExitCode::resume) {

@@ -69,17 +69,17 @@ base::Json to_json(const RunStatus& status) {
 
 StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus first)
     : path_(path_in(run_directory)), status_(std::move(first)) {
-  const std::lock_guard lock(mutex_);
   write();
 }
 
 void StatusFile::put_back(const std::string& text) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(write_mutex_);
   write_text(text);
 }
 
 void StatusFile::write() {
-  write_text(to_json(status_).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+  const std::lock_guard lock(write_mutex_);
+  write_text(to_json(current()).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
 }
 
 void StatusFile::write_text(const std::string& text) {

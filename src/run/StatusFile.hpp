@@ -40,11 +40,10 @@ class StatusFile {
   /// Changes the status through `change(RunStatus&)` and writes it.
   template <class Change>
   void update(Change&& change) {
-    const std::lock_guard lock(mutex_);
-    change(status_);
+    this->change(change);
     write();
   }
-  /// The same without writing: the next update shows it.
+  /// The same without writing: the next update shows it. Never waits for the disk.
   template <class Change>
   void change(Change&& change) {
     const std::lock_guard lock(mutex_);
@@ -61,6 +60,7 @@ class StatusFile {
   void write();
   void write_text(const std::string& text);
   std::filesystem::path path_;
+  std::mutex write_mutex_;
   mutable std::mutex mutex_;
   RunStatus status_;
   bool warned_ = false;

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/Log.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::run {
 
@@ -38,10 +38,10 @@ void TensorRanks::dismiss(const StopOrder& order, Work work) const {
   if (work == Work::given_up) {
     tensors_->fail(order.cause.empty() ? "the block in work was given up" : order.cause);
   }
-  group_.broadcast(encode(order), 0);
+  group_.broadcast_at_the_end(encode(order), 0);
 }
 
-StopOrder TensorRanks::wait_for_dismissal() const { return decode_stop(group_.broadcast(std::vector<std::byte>(), 0)); }
+StopOrder TensorRanks::wait_for_dismissal() const { return decode_stop(group_.broadcast_at_the_end({}, 0)); }
 
 struct Follower::State {
   State(ScorerParts scorer_parts, plan::BlockPlan block_plan)

@@ -12,9 +12,8 @@ std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind)
 
 class Worker {
  public:
-  Worker(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks, const SignalWatcher& signals,
-         RankZero rank_zero)
-      : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals), rank_zero_(rank_zero) {}
+  Worker(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks, const SignalWatcher& signals)
+      : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
 
   StopOrder serve() {
     parallel::Backoff backoff;
@@ -107,11 +106,7 @@ class Worker {
     }
   }
 
-  /// Its main thread may wait for a slow disk for minutes: then only the heartbeat knows whether it lives.
   void check_rank_zero() {
-    if (rank_zero_ == RankZero::watched) {
-      return;
-    }
     const auto now = Clock::now();
     if (now - last_look_ > std::chrono::seconds(1)) {
       heard_ += now - last_look_;  // this process itself was stopped or starved: its silence is not rank zero's
@@ -127,7 +122,6 @@ class Worker {
   Scorer& scorer_;
   const plan::BlockPlan& blocks_;
   const SignalWatcher& signals_;
-  const RankZero rank_zero_;
   StopOrder order_;
   bool ordered_ = false;
   bool reported_ = false;
@@ -141,8 +135,8 @@ class Worker {
 }  // namespace
 
 StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks,
-                             const SignalWatcher& signals, RankZero rank_zero) {
-  return Worker(messenger, scorer, blocks, signals, rank_zero).serve();
+                             const SignalWatcher& signals) {
+  return Worker(messenger, scorer, blocks, signals).serve();
 }
 
 }  // namespace stereosweep::run

@@ -8,12 +8,9 @@
 
 namespace stereosweep::run {
 
-/// Whether somebody else notices that rank zero is gone.
-enum class RankZero { watched, unwatched };
-
-/// Serves until rank zero says finish (exit code `done`) or stop. Local calls only. Throws Error if a rank zero that
-/// nobody else watches has not been heard for three times STEREOSWEEP_RANK_TIMEOUT_S.
+/// Serves until rank zero says finish (exit code `done`) or stop. Local calls only. Throws Error if rank zero, which
+/// pings, has not been heard for three times STEREOSWEEP_RANK_TIMEOUT_S.
 StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks,
-                             const SignalWatcher& signals, RankZero rank_zero);
+                             const SignalWatcher& signals);
 
 }  // namespace stereosweep::run

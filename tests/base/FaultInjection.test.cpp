@@ -21,13 +21,17 @@ TEST(FaultInjectionTest, ActsOnThePassThatWasAskedFor) {
   set_faults("c:1:throw:3");
   EXPECT_THROW(inject_fault("c"), Error);
   set_fault_rank(0);
+  set_faults("step:open_store:2:eio:0");
+  EXPECT_EQ(inject_fault("step"), 0);
+  EXPECT_EQ(inject_fault("step:open_store"), 0);
+  EXPECT_EQ(inject_fault("step:open_store"), EIO);
   set_faults("");
   EXPECT_EQ(active_faults(), "");
 }
 
 TEST(FaultInjectionTest, WhatIsMalformedIsRefusedAtOnce) {
   for (const char* bad : {"a", "a:1", "a:0:eio", "a:x:eio", "a:1:explode", "a:1:delay=", "a:1:delay=x", "a:1:eio:-1",
-                          "a:1:eio:0:0", "a:1:eio,", ":"}) {
+                          "a:1:eio:0:0", "a:1:eio,", "a:b", ":1:eio:0:0", "1:eio", ":"}) {
     EXPECT_THROW(set_faults(bad), InputError) << bad;
   }
   EXPECT_EQ(active_faults(), "");

@@ -79,14 +79,14 @@ def test_signal_ends_a_block_that_takes_too_long(tmp_path, reference):
 
 
 def test_signal_after_a_failure_changes_nothing(tmp_path, reference):
-    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="step:6:throw:1,finalize:1:delay=3000")
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="step:hash_files:1:throw:1,finalize:1:delay=3000")
     runs.wait_for(lambda: runs.status(tmp_path / "run")["state"] == "failed")
     for rank in runs.rank_processes(process):
         os.kill(rank, signal.SIGTERM)
     code, _, err = runs.finish(process)
-    assert code == 1 and "injected fault at step" in err, err
+    assert code == 1 and "injected fault at step:hash_files" in err, err
     state = runs.status(tmp_path / "run")
-    assert state["state"] == "failed" and "injected fault at step" in state["cause"]
+    assert state["state"] == "failed" and "injected fault at step:hash_files" in state["cause"]
     resume(tmp_path / "run", reference)
 
 
@@ -155,14 +155,6 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     state = runs.status(tmp_path / "run")
     assert state["state"] == "lost" and "has not answered" in state["cause"]
     resume(tmp_path / "run", reference)
-
-
-def test_rank_that_is_stopped_while_mpi_starts_ends_all(tmp_path):
-    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, environment={"STEREOSWEEP_START_TIMEOUT_S": "2"})
-    runs.wait_for(lambda: len(runs.rank_processes(process)) == 2)
-    os.kill(runs.rank_processes(process)[1], signal.SIGSTOP)
-    code, _, err = runs.finish(process, seconds=120)
-    assert code == 75 and "MPI has not started within 2 s" in err, err
 
 
 def blocks_term(process_id):
@@ -234,9 +226,10 @@ def test_term_to_mpirun_itself_loses_nothing_acknowledged(tmp_path, reference):
 
 
 def test_slow_disk_of_rank_zero_is_waited_for(tmp_path, reference):
-    slow = f"{SLOW},journal_sync:4:delay=4000"
+    """Workers give rank zero up after three times the limit: only its pings keep them while the disk takes longer."""
+    slow = f"{SLOW},journal_sync:4:delay=8000"
     code, _, err = runs.run(
-        runs.SMOKE, tmp_path / "run", ranks=3, inject=slow, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "0.5"}
+        runs.SMOKE, tmp_path / "run", ranks=3, inject=slow, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "2"}
     )
     assert code == 0, err
     assert runs.digest(tmp_path / "run") == reference

@@ -177,7 +177,7 @@ def test_incomplete_export_is_never_taken_for_the_result(reference, tmp_path):
 def test_overtaken_attempt_replaces_no_result(reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
     (tmp_path / "run/association.h5").unlink()
-    process = runs.start(runs.SMOKE, tmp_path / "run", inject="rename:1:delay=2000")
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject="export:rename:1:delay=2000")
     runs.wait_for(lambda: list((tmp_path / "run").glob("association.h5.partial.*")))
     (epoch,) = (tmp_path / "run/journal").glob("epoch.*")
     (tmp_path / f"run/journal/epoch.{int(epoch.suffix[1:]) + 1}").touch()  # as a newer attempt on another node does

@@ -16,7 +16,7 @@
 #include "base/Bytes.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Trial.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "parallel/Messenger.hpp"
 #include "parallel/MpiSession.hpp"
@@ -54,6 +54,14 @@ TEST(NullCommunicatorTest, IsOneRank) {
   Messenger messenger(none);
   EXPECT_FALSE(messenger.poll().has_value());
   EXPECT_TRUE(messenger.all_sent());
+}
+
+TEST(RankProcessTest, ANumberThatWasGivenAgainIsAnotherProcess) {
+  auto process = this_process();
+  EXPECT_EQ(process.number, ::getpid());
+  EXPECT_TRUE(is_alive(process));
+  ++process.start;
+  EXPECT_FALSE(is_alive(process));
 }
 
 class ParallelTest : public ::testing::Test {
@@ -101,6 +109,33 @@ TEST_F(ParallelTest, GathersTextsInRankOrder) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     EXPECT_EQ(all[rank], std::string(rank, 'x'));
   }
+}
+
+TEST_F(ParallelTest, RanksKnowEachOthersProcesses) {
+  const auto places = places_of(world, world.rank() + 10);
+  ASSERT_EQ(places.size(), static_cast<std::size_t>(world.size()));
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    EXPECT_EQ(places[rank].name, "rank " + std::to_string(rank + 10) + " on " + host_name());
+    EXPECT_TRUE(places[rank].visible && is_alive(places[rank].process));
+  }
+  EXPECT_EQ(places[static_cast<std::size_t>(world.rank())].process, this_process());
+  world.barrier();
+}
+
+TEST_F(ParallelTest, WaitingForARankThatDoesNotComeEndsWithAnError) {
+  if (world.size() == 1) {
+    GTEST_SKIP() << "one rank waits for nobody";
+  }
+  const auto copy = world.duplicate();
+  if (world.rank() == 0) {
+    ::setenv("STEREOSWEEP_WAIT_TIMEOUT_S", "0.2", 1);
+    EXPECT_THROW(copy.barrier(), base::Error);
+    ::unsetenv("STEREOSWEEP_WAIT_TIMEOUT_S");
+  } else {
+    ::usleep(700000);
+    copy.barrier();
+  }
+  world.barrier();
 }
 
 TEST_F(ParallelTest, NodeHoldsAllRanksOfThisMachine) { EXPECT_EQ(world.node().size(), world.size()); }
@@ -253,7 +288,7 @@ TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
   if (world.rank() == 0) {
     const auto before = named_segments();
     const auto cause = base::try_in_child([](const base::TrialStep&) {
-      base::set_faults("step:1:kill");
+      base::set_faults("step:attach_segment:1:kill");
       SharedSegment().make(Communicator(), Communicator(), 1 << 20);
     });
     EXPECT_THAT(cause, ::testing::HasSubstr("Killed"));

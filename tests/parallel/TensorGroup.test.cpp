@@ -12,7 +12,7 @@
 
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 
 namespace stereosweep::parallel {
