@@ -157,8 +157,7 @@ TEST(ValidateCommand, a_job_comes_through_a_pipe) {
   const auto models = "model.path=" + (source / "tests/models/letters").string();
   const std::string configs = "STEREOSWEEP_CONFIGS=" + (source / "configs").string() + " ";
   for (const std::string name : {"-", "/dev/stdin"}) {
-    const std::string command =
-        "cat " + job + " | " + configs + program_path() + " validate " + name + " " + models;
+    const std::string command = "cat " + job + " | " + configs + program_path() + " validate " + name + " " + models;
     EXPECT_EQ(WEXITSTATUS(std::system((command + " > /dev/null").c_str())), 0) << command;
   }
 }

@@ -8,8 +8,8 @@
 namespace stereosweep::stats {
 
 inline const base::Json& context_goldens() {
-  static const auto parsed = base::parse_json(
-      base::read_file(source_directory() + "/tests/stats/context_goldens.json"), "context_goldens.json");
+  static const auto parsed = base::parse_json(base::read_file(source_directory() + "/tests/stats/context_goldens.json"),
+                                              "context_goldens.json");
   return parsed;
 }
 
