@@ -9,8 +9,7 @@
 #include "base/File.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
-#include "run/ExportContexts.hpp"
-#include "run/ExportDirectory.hpp"
+#include "run/JobStages.hpp"
 #include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -21,7 +20,7 @@ namespace {
 namespace options = boost::program_options;
 
 /// The axes come from the job and the tokenizer: both must be those of the journal. Weights are not read.
-void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const domain::Job& job,
+void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const sweep::Job& job,
                          const base::FileSet& files) {
   if (store.attempts().empty()) {
     throw base::InputError(base::describe("'" + directory.root().string() + "' holds no journal that can be read",
@@ -41,39 +40,21 @@ void require_same_origin(const run::RunDirectory& directory, const results::Jour
   }
 }
 
-void export_stages(const run::RunDirectory& directory, const domain::Job& job) {
-  const auto files = job.contexts().needs_model()
-                         ? base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files)
-                         : base::FileSet("");
-  const auto check = [&](const results::JournalStore& store) { require_same_origin(directory, store, job, files); };
-  for (const auto& line : run::export_contexts(directory, job, files, check)) {
-    std::cout << line << '\n';
-  }
-}
-
 int export_run_directory(const std::filesystem::path& root) {
   refuse_job_file(root);
   refuse_folder_of_runs(root);
   const run::RunDirectory directory(root);
   const auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
-  if (std::holds_alternative<domain::Contexts>(job.probe)) {
-    export_stages(directory, job);
-    return static_cast<int>(base::ExitCode::done);
+  base::FileSet files("");
+  std::optional<tokenizer::Tokenizer> tokenizer;
+  if (job.needs_model()) {
+    files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+    tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
   }
-  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
-  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto probe = probe::make_probe(job, tokenizer);
-  const auto store = results::JournalStore::open(root);
-  require_same_origin(directory, store, job, files);
-  for (const auto& line : store.damage()) {
-    std::cerr << "warning: " << line << '\n';
+  const auto check = [&](const results::JournalStore& store) { require_same_origin(directory, store, job, files); };
+  for (const auto& line : run::export_stages(directory, job, files, tokenizer ? &*tokenizer : nullptr, check)) {
+    std::cout << line << '\n';
   }
-  const auto summary = run::export_directory(directory, job, *probe, store, nullptr);
-  const auto num_blocks = probe->blocks().num_blocks();
-  std::cout << directory.export_file(job).string() << ": " << base::with_thousands(store.records().size()) << " of "
-            << base::counted(num_blocks, "block") << " scored"
-            << (store.records().size() == num_blocks ? "" : ", NOT complete") << '\n'
-            << "digest " << base::to_hex(summary.digest) << '\n';
   return static_cast<int>(base::ExitCode::done);
 }
 

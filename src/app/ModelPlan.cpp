@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "app/PlanText.hpp"
+#include "probes/PlanText.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
@@ -19,7 +19,7 @@ constexpr const char* index_file = "model.safetensors.index.json";
 
 std::string gibibytes(std::uint64_t bytes) {
   const double value = static_cast<double>(bytes) / gib;
-  return format_number(value < 10 ? "%.2f GiB" : "%.1f GiB", value);
+  return probes::format_number(value < 10 ? "%.2f GiB" : "%.1f GiB", value);
 }
 
 /// Bytes that the index says are stored; nothing without an index.
@@ -37,22 +37,22 @@ std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
                                                                         : std::nullopt;
 }
 
-void print_choice(std::ostream& out, const model::CausalSpecification& model, const domain::Job& job,
+void print_choice(std::ostream& out, const model::CausalSpecification& model, const sweep::Job& job,
                   const model::Load& load, std::optional<std::uint64_t> gpu_bytes) {
-  const auto bytes_per_number = domain::size_of(job.model.dtype);
+  const auto bytes_per_number = query::size_of(job.model.dtype);
   const auto given = job.execution.tensor_parallel;
   try {
     model::slice_of(model, {0, given});
   } catch (const base::InputError& error) {
-    plan_line(out, "REFUSED") << error.what() << '\n';
+    probes::plan_line(out, "REFUSED") << error.what() << '\n';
     return;
   }
   if (!gpu_bytes) {
-    plan_line(out, "for GPUs") << "--gpu-memory GiB tells the smallest execution.tensor_parallel that fits\n";
+    probes::plan_line(out, "for GPUs") << "--gpu-memory GiB tells the smallest execution.tensor_parallel that fits\n";
     return;
   }
   const auto fitting = model::smallest_group(model, bytes_per_number, load, *gpu_bytes);
-  auto& line = plan_line(out, "choice");
+  auto& line = probes::plan_line(out, "choice");
   if (!fitting) {
     line << "no group fits GPUs of " << gibibytes(*gpu_bytes)
          << ": take a smaller execution.batch_tokens or a dtype of 16 bits\n";
@@ -62,7 +62,7 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
   }
   const auto own = model::memory_of(model, bytes_per_number, load, given);
   if (own.total() > *gpu_bytes) {
-    plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
+    probes::plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
                                 << " per GPU; on a CPU node it needs " << gibibytes(own.total() - own.gpu)
                                 << " per rank\n";
   }
@@ -70,13 +70,13 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
 
 }  // namespace
 
-void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, model::Load load,
+void print_model_plan(std::ostream& out, const base::FileSet& files, const sweep::Job& job, model::Load load,
                       std::optional<std::uint64_t> gpu_bytes) {
   load.place = gpu_bytes ? model::Place::gpu : model::Place::processor;
   const auto model = model::read_causal_specification(files);
   const auto size = model::size_of(model);
-  const auto bytes_per_number = domain::size_of(job.model.dtype);
-  plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
+  const auto bytes_per_number = query::size_of(job.model.dtype);
+  probes::plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
                           << base::counted(model.layers.size(), "layer") << ", " << model.hidden << " wide, "
                           << model.num_heads << " query and "
                           << base::counted(static_cast<std::uint64_t>(model.num_key_heads), "key head");
@@ -85,8 +85,8 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
         << model.experts.per_token;
   }
   out << "), at most " << base::with_thousands(static_cast<std::uint64_t>(model.max_tokens)) << " tokens\n";
-  plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "
-                            << domain::name_of(job.model.dtype);
+  probes::plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "
+                            << query::name_of(job.model.dtype);
   if (const auto stored = stored_bytes(files)) {
     out << "; the index says that " << gibibytes(*stored) << " are stored";
   }
@@ -94,7 +94,7 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const domai
   std::size_t shown = 0;
   for (const int ranks : model::tensor_parallel_choices(model)) {
     const auto memory = model::memory_of(model, bytes_per_number, load, ranks);
-    plan_line(out, shown > 0   ? ""
+    probes::plan_line(out, shown > 0   ? ""
                    : gpu_bytes ? "per GPU"
                                : "per rank")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)

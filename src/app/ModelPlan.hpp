@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/File.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 #include "model/CausalSize.hpp"
 
 namespace stereosweep::app {
@@ -14,7 +14,7 @@ namespace stereosweep::app {
 /// Size, memory per rank for every group size that the model can be cut into, and the smallest that fits GPUs of
 /// `gpu_bytes` (nothing: GPUs are not spoken of); `load` is what the job runs at once. Throws InputError for settings
 /// that are not supported.
-void print_model_plan(std::ostream& out, const base::FileSet& files, const domain::Job& job, model::Load load,
+void print_model_plan(std::ostream& out, const base::FileSet& files, const sweep::Job& job, model::Load load,
                       std::optional<std::uint64_t> gpu_bytes);
 
 }  // namespace stereosweep::app

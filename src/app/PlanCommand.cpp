@@ -8,9 +8,9 @@
 #include <string>
 
 #include "app/CommandLine.hpp"
-#include "app/ContextsPlan.hpp"
 #include "app/ModelPlan.hpp"
-#include "app/ProbeCommands.hpp"
+#include "app/PlanTime.hpp"
+#include "probes/ProbeKind.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
@@ -80,7 +80,7 @@ bool has_tokenizer(const base::FileSet& files) {
 }
 
 /// Without a tokenizer sampled answers are not counted.
-model::Load load_of(const domain::Job& job, const base::FileSet& files) {
+model::Load load_of(const sweep::Job& job, const base::FileSet& files) {
   return has_tokenizer(files) ? run::load_of(job, files, model::read_causal_specification(files))
                               : model::Load{job.execution.batch_tokens, {}};
 }
@@ -95,19 +95,36 @@ bool has_gpu() {
 }
 
 /// Of one GPU, where the run is to have some.
-std::optional<std::uint64_t> gpu_bytes_for(const domain::Job& job, const Request& request) {
+std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const Request& request) {
   constexpr double usual = 80;
   const bool wants_gpu =
-      job.execution.device == domain::Device::cuda || (job.execution.device == domain::Device::automatic && has_gpu());
+      job.execution.device == query::Device::cuda || (job.execution.device == query::Device::automatic && has_gpu());
   if (!request.gpu_memory && !wants_gpu) {
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(request.gpu_memory.value_or(usual) * 1024 * 1024 * 1024);
 }
 
-void plan_job(const domain::Job& job, const Request& request) {
-  if (!run::needs_model(job)) {
-    plan_table(job, request.limit);
+probes::PlanRequest plan_request(const sweep::Job& job, const Request& request, const base::FileSet& files,
+                                 const tokenizer::Tokenizer* tokenizer, std::optional<model::Load> load) {
+  probes::PlanRequest result{.job = job,
+                             .files = files,
+                             .tokenizer = tokenizer,
+                             .load = load,
+                             .ranks = request.ranks,
+                             .prompts = request.shows_prompts ? probes::PlanRequest::Prompts::printed
+                                                              : probes::PlanRequest::Prompts::left_out,
+                             .limit = request.limit,
+                             .print_time = {}};
+  result.print_time = [result, measures = request.measures_time](std::ostream& out, const probes::Probe& probe) {
+    measures ? print_time(out, result, probe) : print_no_time(out);
+  };
+  return result;
+}
+
+void plan_job(const sweep::Job& job, const Request& request) {
+  if (!job.needs_model()) {
+    probes::kind_of(job).plan(plan_request(job, request, base::FileSet(""), nullptr, {}));
     std::cout << std::flush;
     return;
   }
@@ -123,15 +140,7 @@ void plan_job(const domain::Job& job, const Request& request) {
     }
   }
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  commands_of(job.probe_name())
-      .plan({.job = job,
-             .files = files,
-             .tokenizer = tokenizer,
-             .load = load,
-             .ranks = request.ranks,
-             .shows_prompts = request.shows_prompts,
-             .measures_time = request.measures_time,
-             .limit = request.limit});
+  probes::kind_of(job).plan(plan_request(job, request, files, &tokenizer, load));
   std::cout << std::flush;
 }
 
@@ -141,7 +150,7 @@ int plan_command(const Arguments& arguments) {
   const auto request = parse_arguments(arguments);
   if (request) {
     run::ModelCheck models;
-    const auto check = [&](const domain::Job& job) { return models.examine(job).faults; };
+    const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
     for (const auto& job : config::load_jobs(config::read_job_file(request->file), request->overrides, check)) {
       plan_job(job, *request);
     }

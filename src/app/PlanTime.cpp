@@ -6,10 +6,10 @@
 #include <ostream>
 #include <set>
 
-#include "app/PlanText.hpp"
+#include "probes/PlanText.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "plan/BlockSample.hpp"
+#include "sweep/BlockSample.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/Progress.hpp"
 #include "run/Scorer.hpp"
@@ -27,27 +27,27 @@ struct Measurement {
   double seconds = 0;
 };
 
-void require_memory_here(const domain::Job& job, const base::FileSet& small_files) {
+void require_memory_here(const sweep::Job& job, const base::FileSet& small_files) {
   run::NodeMemory memory;
   memory.host = run::host_memory();
   run::require_memory(job, small_files, memory);
 }
 
-std::unique_ptr<query::Engine> load_engine(const PlanRequest& request) {
+std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
   const auto settings = run::engine_settings(request.job);
   if (run::is_fake(request.job)) {
-    return engine::make_engine(settings, request.files, request.tokenizer);
+    return engine::make_engine(settings, request.files, *request.tokenizer);
   }
   require_memory_here(request.job, request.files);
   const auto files = base::read_checkpoint_files(request.job.model.path, base::CheckpointPart::all_files);
-  return engine::make_engine(settings, files, request.tokenizer);
+  return engine::make_engine(settings, files, *request.tokenizer);
 }
 
 /// Blocks in steps of the golden section, so that any number of first ones lies spread over all.
-Measurement measure(const probe::Probe& probe, query::Engine& engine) {
+Measurement measure(const probes::Probe& probe, query::Engine& engine) {
   const auto& blocks = probe.blocks();
   // borrowed: `probe` outlives this
-  const run::ScorerParts parts{std::shared_ptr<const probe::Probe>(std::shared_ptr<void>(), &probe), {}, {}, {}, {}};
+  const run::ScorerParts parts{std::shared_ptr<const probes::Probe>(std::shared_ptr<void>(), &probe), {}, {}, {}, {}};
   run::InWork in_work;
   Measurement measured;
   std::set<std::uint64_t> seen;
@@ -57,7 +57,7 @@ Measurement measure(const probe::Probe& probe, query::Engine& engine) {
     if (!seen.insert(index).second) {
       continue;
     }
-    const auto scored = run::score_block(parts, engine, blocks.block(index), in_work);
+    const auto scored = run::score_block(parts, &engine, blocks.block(index), in_work);
     if (!scored.failure.empty()) {
       throw base::Error(scored.failure);
     }
@@ -74,12 +74,13 @@ Measurement measure(const probe::Probe& probe, query::Engine& engine) {
 
 }  // namespace
 
-void print_time(std::ostream& out, const PlanRequest& request, const probe::Probe& probe) {
-  auto& line = plan_line(out, "time");
-  if (!request.measures_time) {
-    line << "not estimated: with --measure some blocks are scored here, for about " << budget_s << " s\n";
-    return;
-  }
+void print_no_time(std::ostream& out) {
+  probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about " << budget_s
+                         << " s\n";
+}
+
+void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
+  auto& line = probes::plan_line(out, "time");
   if (request.job.execution.tensor_parallel > 1) {
     line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
          << '\n';
@@ -92,9 +93,9 @@ void print_time(std::ostream& out, const PlanRequest& request, const probe::Prob
   line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on "
        << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
        << " as fast as this process, loading left out\n";
-  plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
+  probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
                      << base::counted(probe.blocks().num_blocks(), "block") << " took "
-                     << format_number("%.1f", measured.seconds) << " s here\n";
+                     << probes::format_number("%.1f", measured.seconds) << " s here\n";
 }
 
 }  // namespace stereosweep::app

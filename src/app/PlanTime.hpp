@@ -3,14 +3,14 @@
 
 #include <iosfwd>
 
-#include "app/ProbeCommands.hpp"
-#include "probe/Probe.hpp"
+#include "probes/ProbeKind.hpp"
 
 namespace stereosweep::app {
 
-/// The line "time" of a plan. Where `request` asks for a measurement: loads the model, scores blocks spread over the
-/// product for some seconds and carries the seconds per context to the whole. Otherwise: how to ask for one.
-/// Throws InputError where the model cannot be read or does not fit this machine.
-void print_time(std::ostream& out, const PlanRequest& request, const probe::Probe& probe);
+/// The line "time" of a plan: loads the model, scores blocks spread over the product for some seconds and carries the
+/// seconds per context to the whole. Throws InputError where the model cannot be read or does not fit this machine.
+void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe);
+/// The same line without a measurement: how to ask for one.
+void print_no_time(std::ostream& out);
 
 }  // namespace stereosweep::app

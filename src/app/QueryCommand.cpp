@@ -15,7 +15,7 @@
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
-#include "prompt/ChatPrompt.hpp"
+#include "sweep/ChatPrompt.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
 
@@ -100,27 +100,27 @@ class ChatPrompts {
       }
       known = templates_.emplace(name, chat).first;
     }
-    std::vector<domain::Message> conversation;
+    std::vector<sweep::Message> conversation;
     for (const auto& message : messages) {
       conversation.push_back({role_of(message.role), message.content});
     }
-    return prompt::write_chat(known->second, conversation);
+    return sweep::write_chat(known->second, conversation);
   }
 
  private:
-  static domain::Role role_of(const std::string& name) {
+  static sweep::Role role_of(const std::string& name) {
     const std::vector<std::string> names = {"system", "user", "assistant"};
     const auto place = std::find(names.begin(), names.end(), name);
     if (place == names.end()) {
       throw base::InputError(base::describe("unknown role " + base::json_quote(name),
                                             "there are system, user and assistant", base::did_you_mean(name, names)));
     }
-    return static_cast<domain::Role>(place - names.begin());
+    return static_cast<sweep::Role>(place - names.begin());
   }
 
   std::string model_;
   const tokenizer::Tokenizer& tokenizer_;
-  std::map<std::string, domain::ChatTemplate> templates_;
+  std::map<std::string, sweep::ChatTemplate> templates_;
 };
 
 query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {

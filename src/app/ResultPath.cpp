@@ -74,4 +74,12 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   return found.front();
 }
 
+std::string probe_of(const results::ResultFile& file) {
+  constexpr std::string_view prefix = "stereosweep/";
+  const auto schema = file.text("schema").value_or("");
+  return schema.starts_with(prefix) ? schema.substr(prefix.size()) : "";
+}
+
+bool is_stage_file(const results::ResultFile& file) { return probe_of(file).find('.') != std::string::npos; }
+
 }  // namespace stereosweep::app

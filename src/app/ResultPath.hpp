@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+
+#include "results/Reader.hpp"
 
 namespace stereosweep::app {
 
@@ -15,5 +18,11 @@ void refuse_folder_of_runs(const std::filesystem::path& path);
 /// PROBE.stats.h5 are only meant where they are named). Throws InputError if there is
 /// none (a run that was not exported yet, a folder of runs) or more than one.
 std::filesystem::path find_result(const std::filesystem::path& path);
+
+/// The probe that a result file names; "" where it names none.
+std::string probe_of(const results::ResultFile& file);
+
+/// Whether the file holds a stage before the last ("contexts.vectors"): numbers that nothing is derived from directly.
+bool is_stage_file(const results::ResultFile& file);
 
 }  // namespace stereosweep::app

@@ -13,7 +13,7 @@
 #include "base/Text.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/Run.hpp"
 #include "run/Scorer.hpp"
 #include "run/Signals.hpp"
@@ -58,7 +58,7 @@ std::optional<run::RunRequest> parse(const Arguments& arguments) {
 
 /// srun without PMIx starts as many runs of one rank as there are tasks, all for one directory.
 void refuse_rivals() {
-  const auto tasks = base::parse_integer(run::text_from_environment("SLURM_STEP_NUM_TASKS")).value_or(1);
+  const auto tasks = base::parse_integer(base::text_from_environment("SLURM_STEP_NUM_TASKS")).value_or(1);
   if (tasks > 1 && !parallel::launched_as_rank()) {
     throw base::InputError(
         base::describe("srun has started " + std::to_string(tasks) + " runs of one rank each",

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "app/CommandLine.hpp"
-#include "app/ProbeCommands.hpp"
+#include "probes/ProbeKind.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -92,7 +92,7 @@ int show_command(const Arguments& arguments) {
   if (is_stage_file(file)) {
     return static_cast<int>(base::ExitCode::done);
   }
-  commands_of(probe_of(file)).show(file, line->has("status") ? Detail::status_only : Detail::everything, top);
+  probes::kind_of(probe_of(file)).show(file, line->has("status") ? probes::Detail::status_only : probes::Detail::everything, top);
   return static_cast<int>(base::ExitCode::done);
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "app/CommandLine.hpp"
-#include "app/ProbeCommands.hpp"
+#include "probes/ProbeKind.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -34,7 +34,7 @@ void require_statistics_keys(const std::vector<std::string>& overrides) {
 }
 
 /// The job beside the file, else the copy inside it.
-domain::Job job_of(const results::ResultFile& file, const std::vector<std::string>& overrides) {
+sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string>& overrides) {
   const auto beside = file.path().parent_path() / resolved_name;
   if (std::filesystem::exists(beside)) {
     return overrides.empty() ? config::load_resolved(base::read_file(beside), beside.string())
@@ -71,7 +71,7 @@ std::filesystem::path target_of(const CommandLine& line, const std::filesystem::
 struct Source {
   std::filesystem::path path;
   std::unique_ptr<const results::ResultFile> file;
-  domain::Job job;
+  sweep::Job job;
   std::size_t top = 0;
 };
 
@@ -93,19 +93,21 @@ Source open_source(const CommandLine& line) {
 void compute(const CommandLine& line, const parallel::Communicator& world) {
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
-  const auto& commands = commands_of(source.job.probe_name());
-  const StatsRequest request{*source.file, source.job,      target_of(line, source.path),
-                             source.top,   line.has("all"), world};
+  const auto& kind = probes::kind_of(source.job);
+  const probes::StatsRequest request{.file = *source.file,
+                                     .job = source.job,
+                                     .target = target_of(line, source.path),
+                                     .top = source.top,
+                                     .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
+                                     .world = world};
   if (world.rank() > 0) {
-    if (commands.assist != nullptr) {
-      commands.assist(request);
-    }
+    kind.assist(request);
     return;
   }
   if (!source.file->complete()) {
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
-  commands.stats(request);
+  kind.stats(request);
   std::cout << "\nwritten: " << request.target.string() << '\n';
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/CommandLine.hpp"
-#include "app/ProbeCommands.hpp"
+#include "probes/ProbeKind.hpp"
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "run/ModelCheck.hpp"
@@ -16,27 +16,12 @@ namespace {
 
 namespace options = boost::program_options;
 
-/// Files besides the model that a run will read, by kind: "corpus" -> path.
-std::vector<std::pair<std::string, std::string>> sources_of(const domain::Job& job) {
-  std::vector<std::pair<std::string, std::string>> sources;
-  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
-    if (!contexts->is_static()) {
-      for (const auto& file : contexts->contextual().corpus.files) {
-        sources.emplace_back("corpus", file);
-      }
-    } else if (!contexts->needs_model()) {
-      sources.emplace_back("file of vectors", contexts->from_table().file);
-    }
-  }
-  return sources;
-}
-
-std::string job_summary(const domain::Job& job, const run::ModelReport& model) {
-  std::string text = job.name + ": " + commands_of(job.probe_name()).summary(job);
+std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
+  std::string text = job.name + ": " + probes::kind_of(job).summary(job);
   for (const auto& note : model.notes) {
     text += "\n  note: " + note;
   }
-  for (const auto& [kind, path] : sources_of(job)) {
+  for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       text += "\n  note: the " + kind + " '" + path + "' is not on this machine; run will need it";
@@ -56,7 +41,7 @@ int validate_command(const Arguments& arguments) {
     return static_cast<int>(base::ExitCode::done);
   }
   run::ModelCheck models;
-  const auto check = [&](const domain::Job& job) { return models.examine(job).faults; };
+  const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line->place), line->overrides, check)) {
     std::cout << job_summary(job, models.examine(job)) << '\n';
   }

@@ -13,6 +13,7 @@
 #include "base/FaultInjection.hpp"
 #include "base/Printable.hpp"
 #include "base/Text.hpp"
+#include "probes/Registry.hpp"
 
 namespace {
 
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
   keep_standard_streams();
   try {
     const char* faults = std::getenv("STEREOSWEEP_INJECT");
+    stereosweep::probes::register_probes();
     stereosweep::base::set_faults(faults == nullptr ? "" : faults);
     return checked(run_command(argc, argv));
   } catch (const stereosweep::base::Error& error) {

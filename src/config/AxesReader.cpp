@@ -9,8 +9,8 @@
 namespace stereosweep::config {
 namespace {
 
-domain::Group read_group(const Node& node, const std::string& key, base::Problems& problems) {
-  domain::Group group;
+sweep::Group read_group(const Node& node, const std::string& key, base::Problems& problems) {
+  sweep::Group group;
   if (node.kind == Node::Kind::scalar) {
     group.plural = read_line(node, key, problems, 200).value_or("");
     group.label = group.plural;
@@ -49,8 +49,8 @@ domain::Group read_group(const Node& node, const std::string& key, base::Problem
   return group;
 }
 
-domain::Pole read_pole(const Node& node, const std::string& key, base::Problems& problems) {
-  domain::Pole pole;
+sweep::Pole read_pole(const Node& node, const std::string& key, base::Problems& problems) {
+  sweep::Pole pole;
   if (node.kind == Node::Kind::scalar) {
     pole.name = read_line(node, key, problems, 200).value_or("");
     pole.words = {pole.name};
@@ -74,8 +74,8 @@ domain::Pole read_pole(const Node& node, const std::string& key, base::Problems&
   return pole;
 }
 
-domain::TraitPair read_pair(const Node& node, const std::string& key, base::Problems& problems) {
-  domain::TraitPair pair;
+sweep::TraitPair read_pair(const Node& node, const std::string& key, base::Problems& problems) {
+  sweep::TraitPair pair;
   if (node.kind == Node::Kind::list) {
     if (const auto two = read_two(node, key, problems)) {
       pair.left = {two->first, {two->first}};
@@ -108,9 +108,9 @@ domain::TraitPair read_pair(const Node& node, const std::string& key, base::Prob
 }
 
 /// Every group must have the forms that the templates ask for; the first gap of each form is reported.
-void check_forms(const Node& node, const std::string& key, const domain::Axes& axes, base::Problems& problems) {
-  for (const auto form : {domain::NounForm::singular, domain::NounForm::plural}) {
-    const bool singular = form == domain::NounForm::singular;
+void check_forms(const Node& node, const std::string& key, const sweep::Axes& axes, base::Problems& problems) {
+  for (const auto form : {sweep::NounForm::singular, sweep::NounForm::plural}) {
+    const bool singular = form == sweep::NounForm::singular;
     const auto sentence = std::find_if(axes.templates.begin(), axes.templates.end(),
                                        [&](const auto& candidate) { return candidate.form == form; });
     const auto group = std::find_if(axes.groups.begin(), axes.groups.end(), [&](const auto& candidate) {
@@ -128,11 +128,11 @@ void check_forms(const Node& node, const std::string& key, const domain::Axes& a
 
 }  // namespace
 
-std::vector<domain::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
-                                       base::Problems& problems, domain::Priors& priors,
-                                       std::vector<domain::Group>& unselected) {
+std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
+                                       base::Problems& problems, sweep::Priors& priors,
+                                       std::vector<sweep::Group>& unselected) {
   AxisSource source = find_source(node, "groups", key, pieces, problems);
-  std::vector<domain::Group> groups;
+  std::vector<sweep::Group> groups;
   if (!source.table.empty()) {
     GroupTable table = read_group_table(source.table, problems);
     source.use_table("groups", std::move(table.entries));
@@ -151,10 +151,10 @@ std::vector<domain::Group> read_groups(const Node& node, const std::string& key,
   return select(std::move(groups), source, problems, &unselected);
 }
 
-std::vector<domain::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
+std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
                                            base::Problems& problems) {
   AxisSource source = find_source(node, "traits", key, pieces, problems);
-  std::vector<domain::TraitPair> pairs;
+  std::vector<sweep::TraitPair> pairs;
   if (!source.table.empty()) {
     source.use_table("traits", read_trait_table(source.table, problems));
   }
@@ -168,10 +168,10 @@ std::vector<domain::TraitPair> read_traits(const Node& node, const std::string& 
   return select(std::move(pairs), source, problems);
 }
 
-domain::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
-                       domain::Priors& priors) {
-  domain::Axes axes;
-  std::vector<domain::Group> unselected;
+sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
+                       sweep::Priors& priors) {
+  sweep::Axes axes;
+  std::vector<sweep::Group> unselected;
   Fields fields(node, key, problems);
   if (const Node* groups = fields.required("groups")) {
     axes.groups = read_groups(*groups, key + ".groups", pieces, problems, priors, unselected);

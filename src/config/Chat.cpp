@@ -12,7 +12,7 @@
 namespace stereosweep::config {
 namespace {
 
-using domain::ChatTemplate;
+using sweep::ChatTemplate;
 
 constexpr std::size_t max_template_bytes = std::size_t{1} << 20;
 
@@ -35,9 +35,9 @@ const std::vector<std::string> trims = {"none", "both_ends"};
 const std::vector<std::string> blank_lines = {"kept", "halved"};
 const std::vector<std::string> orders = {"free", "alternate"};
 
-domain::ChatTurn read_turn(const Node& node, const std::string& key, base::Problems& problems,
+sweep::ChatTurn read_turn(const Node& node, const std::string& key, base::Problems& problems,
                            ChatTemplate::System* handling) {
-  domain::ChatTurn turn;
+  sweep::ChatTurn turn;
   Fields fields(node, key, problems);
   read_text_field(fields, "prefix", turn.prefix, problems);
   read_text_field(fields, "suffix", turn.suffix, problems);
@@ -194,7 +194,7 @@ std::optional<ChatTemplate> read_model_chat(const Node& node, const std::string&
 }
 
 Node dump_chat(const ChatTemplate& chat) {
-  const auto turn = [](const domain::ChatTurn& around) {
+  const auto turn = [](const sweep::ChatTurn& around) {
     Node map = Node::map();
     add_text(map, "prefix", around.prefix);
     add_text(map, "suffix", around.suffix);

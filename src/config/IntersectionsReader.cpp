@@ -15,8 +15,8 @@ using Labels = std::pair<std::string, std::string>;
 /// Reads one rule; knows which groups exist, and which of them the job has.
 class RuleReader {
  public:
-  RuleReader(base::Problems& problems, const std::vector<domain::Group>& groups,
-             const std::vector<domain::Group>& unselected)
+  RuleReader(base::Problems& problems, const std::vector<sweep::Group>& groups,
+             const std::vector<sweep::Group>& unselected)
       : problems_(problems) {
     for (const auto& group : groups) {
       add(group, true);
@@ -74,11 +74,11 @@ class RuleReader {
     return pairs;
   }
 
-  std::vector<domain::LexicalForm> read_lexical(const Node& node, const std::string& key) {
-    std::vector<domain::LexicalForm> forms;
+  std::vector<sweep::LexicalForm> read_lexical(const Node& node, const std::string& key) {
+    std::vector<sweep::LexicalForm> forms;
     for (std::size_t i = 0; expect_kind(node, Node::Kind::list, key, problems_) && i < node.children.size(); ++i) {
       const std::string entry_key = key + "[" + std::to_string(i) + "]";
-      domain::LexicalForm form;
+      sweep::LexicalForm form;
       Fields fields(node.children[i], entry_key, problems_, "{first: ..., second: ..., singular: ..., plural: ...}");
       fields.required_line("first", form.first);
       fields.required_line("second", form.second);
@@ -102,7 +102,7 @@ class RuleReader {
   }
 
  private:
-  void add(const domain::Group& group, bool selected) {
+  void add(const sweep::Group& group, bool selected) {
     labels_.push_back(group.label);
     selected_[group.label] = selected;
     if (!group.domain.empty() && known_domains_.insert(group.domain).second && selected) {
@@ -135,10 +135,10 @@ class RuleReader {
 
 }  // namespace
 
-domain::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
-                                            base::Problems& problems, const std::vector<domain::Group>& groups,
-                                            const std::vector<domain::Group>& unselected) {
-  domain::IntersectionRule rule;
+sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
+                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
+                                            const std::vector<sweep::Group>& unselected) {
+  sweep::IntersectionRule rule;
   const Node* source = &node;
   std::string source_key = key;
   if (node.kind == Node::Kind::scalar) {

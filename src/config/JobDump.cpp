@@ -9,9 +9,9 @@
 namespace stereosweep::config {
 namespace {
 
-Node dump(const domain::Execution& execution, Extent extent) {
+Node dump(const sweep::Execution& execution, Extent extent) {
   Node map = Node::map();
-  map.add("engine", Node::plain(execution.engine == domain::EngineKind::fake ? "fake" : "torch"));
+  map.add("engine", Node::plain(execution.engine == query::EngineKind::fake ? "fake" : "torch"));
   if (extent == Extent::everything) {
     constexpr const char* devices[] = {"auto", "cpu", "cuda"};
     map.add("device", Node::plain(devices[static_cast<std::size_t>(execution.device)]));
@@ -31,21 +31,19 @@ Node dump(const domain::Execution& execution, Extent extent) {
   return map;
 }
 
-Node dump_model(const domain::Job& job, Extent extent) {
+Node dump_model(const sweep::Job& job, Extent extent) {
   Node model = Node::map();
   if (extent == Extent::everything) {
     model.add("path", Node::text(job.model.path));
   }
-  model.add("dtype", Node::plain(domain::name_of(job.model.dtype)));
-  for (const auto& format : probe_formats()) {
-    if (format.name == job.probe_name() && format.chat != ChatUse::refused) {
-      model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
-    }
+  model.add("dtype", Node::plain(query::name_of(job.model.dtype)));
+  if (format_of(job.probe_name()).defaults().chat != ChatUse::refused) {
+    model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
   }
   return model;
 }
 
-Node dump(const domain::Job& job, Extent extent) {
+Node dump(const sweep::Job& job, Extent extent) {
   Node map = Node::map();
   map.add("schema", Node::plain("stereosweep/1"));
   if (extent == Extent::everything) {
@@ -54,15 +52,15 @@ Node dump(const domain::Job& job, Extent extent) {
   if (extent == Extent::everything || job.draws()) {
     map.add("seed", Node::plain(std::to_string(job.seed)));
   }
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  if (contexts == nullptr || contexts->needs_model()) {
+  if (job.needs_model()) {
     map.add("model", dump_model(job, extent));
   }
   map.add("probe", Node::plain(job.probe_name()));
-  std::visit([&](const auto& settings) { dump_settings(settings, extent, map); }, job.probe);
+  const auto& format = format_of(job.probe_name());
+  format.dump(job.probe, extent, map);
   map.add("execution", dump(job.execution, extent));
   if (extent == Extent::everything) {
-    map.add("statistics", std::visit([](const auto& settings) { return dump_statistics(settings); }, job.probe));
+    map.add("statistics", format.dump_statistics(job.probe));
   }
   return map;
 }
@@ -152,9 +150,9 @@ void compare(const Node& before, const Node& after, const std::string& path, std
 
 }  // namespace
 
-std::string canonical_dump(const domain::Job& job) { return emit_yaml(dump(job, Extent::everything)); }
+std::string canonical_dump(const sweep::Job& job) { return emit_yaml(dump(job, Extent::everything)); }
 
-std::string canonical_raw_dump(const domain::Job& job) { return emit_yaml(dump(job, Extent::raw_numbers)); }
+std::string canonical_raw_dump(const sweep::Job& job) { return emit_yaml(dump(job, Extent::raw_numbers)); }
 
 std::vector<std::string> differences(std::string_view old_dump, std::string_view new_dump) {
   std::vector<std::string> out;

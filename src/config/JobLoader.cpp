@@ -174,7 +174,7 @@ std::string short_name(const Node& value) {
   return text.empty() ? "_" : text;
 }
 
-void make_names_unique(std::vector<domain::Job>& jobs) {
+void make_names_unique(std::vector<sweep::Job>& jobs) {
   std::set<std::string> names;
   for (const auto& job : jobs) {
     names.insert(job.name);
@@ -213,11 +213,11 @@ JobFile read_job_file(const std::filesystem::path& path) {
   return file;  // what is too long is refused as a file is
 }
 
-std::vector<domain::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
   return load_jobs(read_job_file(path), overrides);
 }
 
-std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides,
+std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides,
                                    const JobCheck& check) {
   base::Problems problems;
   const std::string headline = "the job " + file.name + " cannot be used:";
@@ -248,7 +248,7 @@ std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::s
   }
   const auto axes = read_sweep(sweep, fixed, problems);
   std::vector<std::size_t> choice(axes.size(), 0);
-  std::vector<domain::Job> jobs;
+  std::vector<sweep::Job> jobs;
   Pieces pieces(file.directory, Pieces::Access::files);
   std::set<std::string> reported;
   for (bool more = true; more;) {
@@ -278,13 +278,13 @@ std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::s
   return jobs;
 }
 
-domain::Job load_resolved(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
+sweep::Job load_resolved(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
   base::Problems problems;
   // A table of 100,000 rows grows when it is written out, so the limits are wider than for what people write.
   const YamlLimits limits{std::size_t{256} << 20, 20'000'000, 16};
   Node root = parse_yaml(text, name, problems, limits);
   Pieces pieces("", Pieces::Access::inline_only);
-  domain::Job job;
+  sweep::Job job;
   if (root.kind != Node::Kind::broken) {
     for (const auto& override_text : overrides) {
       apply_override(root, override_text, problems);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::config {
 
@@ -26,19 +26,19 @@ std::span<const std::string> general_keys();
 JobFile read_job_file(const std::filesystem::path& path);
 
 /// Faults of a job that this room cannot see, such as those of its model: "problem (why) suggestion".
-using JobCheck = std::function<std::vector<std::string>(const domain::Job&)>;
+using JobCheck = std::function<std::vector<std::string>(const sweep::Job&)>;
 
 /// Reads the job and the pieces it names, applies `overrides` ("dotted.path=value"), expands
 /// `sweep`. One job per combination, named NAME.VALUES; one job called NAME without a sweep. A key on the command
 /// line wins over the sweep's. With a `check`, what it finds and faults of tables that only `stats` reads are in the
 /// report, too. Throws InputError that lists every problem with file:line:key.
-std::vector<domain::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
+std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
                                    const JobCheck& check = {});
-std::vector<domain::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 
 /// The same for a text that is at hand: no sweep, no pieces, no paths looked up. Reads what `canonical_dump` wrote.
 /// `name` stands in messages. Throws InputError.
-domain::Job load_resolved(std::string_view text, const std::string& name,
+sweep::Job load_resolved(std::string_view text, const std::string& name,
                           const std::vector<std::string>& overrides = {});
 
 }  // namespace stereosweep::config

@@ -5,9 +5,7 @@
 
 #include "config/Chat.hpp"
 #include "config/Fields.hpp"
-#include "config/IdentityRatings.hpp"
 #include "config/ProbeFormat.hpp"
-#include "config/Ratings.hpp"
 #include "config/Tables.hpp"
 
 namespace stereosweep::config {
@@ -25,8 +23,8 @@ std::string read_name(const Node& node, base::Problems& problems) {
   return name;
 }
 
-domain::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& problems) {
-  domain::ModelSpec model;
+sweep::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& problems) {
+  sweep::ModelSpec model;
   if (node.kind == Node::Kind::scalar) {
     model.path = pieces.resolve_path(read_line(node, "model", problems, 4000).value_or(""));
     return model;
@@ -36,8 +34,8 @@ domain::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& p
     model.path = pieces.resolve_path(read_line(*path, "model.path", problems, 4000).value_or(""));
   }
   if (const Node* dtype = fields.optional("dtype")) {
-    const auto choice = read_choice(*dtype, "model.dtype", problems, domain::dtype_names);
-    model.dtype = static_cast<domain::Dtype>(choice.value_or(0));
+    const auto choice = read_choice(*dtype, "model.dtype", problems, query::dtype_names);
+    model.dtype = static_cast<query::Dtype>(choice.value_or(0));
   }
   fields.optional("chat");  // read when the probe is known
   fields.finish();
@@ -45,14 +43,14 @@ domain::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& p
 }
 
 void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base::Problems& problems,
-               domain::ModelSpec& model) {
+               sweep::ModelSpec& model) {
   const Node* said = node.kind == Node::Kind::map ? node.find("chat") : nullptr;
-  if (format.chat == ChatUse::refused && said != nullptr) {
-    problems.add(said->place("model.chat"), "the probe '" + std::string(format.name) + "' takes no chat template",
+  if (format.defaults().chat == ChatUse::refused && said != nullptr) {
+    problems.add(said->place("model.chat"), "the probe '" + std::string(format.name()) + "' takes no chat template",
                  "its prompts are sentences, not conversations");
   } else if (said != nullptr) {
     model.chat = read_model_chat(*said, model.path, pieces, problems);
-  } else if (format.chat == ChatUse::from_checkpoint && !model.path.empty()) {
+  } else if (format.defaults().chat == ChatUse::from_checkpoint && !model.path.empty()) {
     Node automatic;  // as if `chat: auto` stood there
     automatic.file = node.file;
     automatic.line = node.line;
@@ -60,17 +58,17 @@ void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base
   }
 }
 
-domain::Execution read_execution(const Node& node, domain::Execution execution, base::Problems& problems) {
+sweep::Execution read_execution(const Node& node, sweep::Execution execution, base::Problems& problems) {
   Fields fields(node, "execution", problems);
   if (const Node* engine = fields.optional("engine")) {
     const std::vector<std::string> names = {"torch", "fake"};
-    execution.engine = read_choice(*engine, "execution.engine", problems, names) == 1 ? domain::EngineKind::fake
-                                                                                      : domain::EngineKind::torch;
+    execution.engine = read_choice(*engine, "execution.engine", problems, names) == 1 ? query::EngineKind::fake
+                                                                                      : query::EngineKind::torch;
   }
   if (const Node* device = fields.optional("device")) {
     const std::vector<std::string> names = {"auto", "cpu", "cuda"};
     execution.device =
-        static_cast<domain::Device>(read_choice(*device, "execution.device", problems, names).value_or(0));
+        static_cast<query::Device>(read_choice(*device, "execution.device", problems, names).value_or(0));
   }
   std::int64_t threads = execution.threads_per_rank;
   std::int64_t tensor_parallel = execution.tensor_parallel;
@@ -89,26 +87,25 @@ domain::Execution read_execution(const Node& node, domain::Execution execution, 
 /// Nothing (reported) where the name is unknown.
 const ProbeFormat* read_probe(const Node& node, base::Problems& problems) {
   std::vector<std::string> names;
-  for (const auto& format : probe_formats()) {
-    names.emplace_back(format.name);
+  for (const auto* format : probe_formats()) {
+    names.emplace_back(format->name());
   }
   const auto index = read_choice(node, "probe", problems, names);
-  return index ? &probe_formats()[*index] : nullptr;
+  return index ? probe_formats()[*index] : nullptr;
 }
 
 /// What they hold cannot be judged where the probe is not known.
 void pass_over_probe_keys(Fields& fields) {
-  for (const auto& format : probe_formats()) {
-    for (const auto& key : format.keys) {
+  for (const auto* format : probe_formats()) {
+    for (const auto& key : format->keys()) {
       fields.optional(key);
     }
   }
 }
 
 /// Every job needs a model, but one that reads its vectors from a file.
-void check_model(Fields& fields, const Node* model, const domain::Job& job, base::Problems& problems) {
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  if (contexts == nullptr || contexts->needs_model()) {
+void check_model(Fields& fields, const Node* model, const sweep::Job& job, base::Problems& problems) {
+  if (job.needs_model()) {
     fields.required("model");
   } else if (model != nullptr) {
     problems.add(model->place("model"), "a model beside a file of vectors", "nothing would be asked of it",
@@ -117,16 +114,10 @@ void check_model(Fields& fields, const Node* model, const domain::Job& job, base
 }
 
 /// Rows are held against the names of the job, so only where those are known.
-void check_ratings(const Node& root, const domain::Job& job, base::Problems& problems) {
+void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& format, base::Problems& problems) {
   const Node* statistics = root.find("statistics");
   const Node* node = statistics == nullptr ? nullptr : statistics->find("human_ratings");
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  const auto* rating = std::get_if<domain::Rating>(&job.probe);
-  const auto* association = std::get_if<domain::Association>(&job.probe);
-  const std::string path = contexts != nullptr      ? contexts->statistics.human_ratings
-                           : rating != nullptr      ? rating->statistics.human_ratings
-                           : association != nullptr ? association->statistics.human_ratings
-                                                    : "";
+  const auto path = format.human_ratings(job);
   if (node == nullptr || path.empty()) {
     return;
   }
@@ -140,14 +131,15 @@ void check_ratings(const Node& root, const domain::Job& job, base::Problems& pro
     return;
   }
   try {
-    rating != nullptr ? void(read_identity_ratings(job)) : void(read_ratings(job));
+    format.check_human_ratings(job);
   } catch (const base::InputError& error) {
     problems.add(place, error.what(), "");
   }
 }
 
-void check_whole(const Node& root, const domain::Job& job, const JobCheck& check, base::Problems& problems) {
-  check_ratings(root, job, problems);
+void check_whole(const Node& root, const sweep::Job& job, const ProbeFormat& format, const JobCheck& check,
+                 base::Problems& problems) {
+  check_ratings(root, job, format, problems);
   const Node* model = root.find("model");
   const Node* path = model != nullptr && model->kind == Node::Kind::map ? model->find("path") : model;
   if (path == nullptr || job.model.path.empty()) {
@@ -179,8 +171,8 @@ std::span<const std::string> general_keys() {
   return keys;
 }
 
-domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
-  domain::Job job;
+sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
+  sweep::Job job;
   if (root.kind == Node::Kind::broken) {
     return job;
   }
@@ -204,8 +196,8 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems,
     format = read_probe(*probe, problems);
   }
   if (format != nullptr) {
-    job.execution.contexts_per_block = format->contexts_per_block;
-    job.execution.batch_tokens = format->batch_tokens;
+    job.execution.contexts_per_block = format->defaults().contexts_per_block;
+    job.execution.batch_tokens = format->defaults().batch_tokens;
     if (model != nullptr) {
       read_chat(*model, *format, pieces, problems, job.model);
     }
@@ -224,7 +216,7 @@ domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems,
   check_model(fields, model, job, problems);
   fields.finish();
   if (check && format != nullptr) {
-    check_whole(root, job, check, problems);
+    check_whole(root, job, *format, check, problems);
   }
   return job;
 }

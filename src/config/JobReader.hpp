@@ -3,11 +3,11 @@
 
 #include "config/JobLoader.hpp"
 #include "config/Pieces.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::config {
 
 /// `root` is the job after overrides, without `sweep`. The result is complete only if `problems` did not grow.
-domain::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
+sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
 
 }  // namespace stereosweep::config

@@ -1,14 +1,16 @@
-// What a job file and a dump hold for one kind of probe. A kind is a reader and a dump in files of its own, and one row
-// of `probe_formats`.
+// What a job file and a dump hold for one kind of probe: the part of a probe's interface that this room needs. The kinds
+// themselves stand in rooms below and are added when the program starts.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/Fields.hpp"
 #include "config/Pieces.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::config {
 
@@ -18,40 +20,50 @@ struct ProbeReading {
   const Node& root;
   Pieces& pieces;
   base::Problems& problems;
-  const domain::Execution& execution;
+  const sweep::Execution& execution;
 };
 
 /// Whether the probe's prompts can be conversations (`model.chat`), and what holds where the job does not say.
 enum class ChatUse { refused, plain_unless_said, from_checkpoint };
 
-struct ProbeFormat {
-  std::string_view name;
-  /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
-  domain::ProbeSettings (*read)(const ProbeReading& job);
-  std::vector<std::string> keys;    ///< of the job file that are the probe's own
-  std::int64_t contexts_per_block;  ///< where the job does not say
-  ChatUse chat = ChatUse::refused;
-  std::int64_t batch_tokens = 1024;  ///< where the job does not say; larger trees repeat fewer prefixes
-};
-const std::vector<ProbeFormat>& probe_formats();
-
-domain::ProbeSettings read_association(const ProbeReading& job);
-domain::ProbeSettings read_contexts(const ProbeReading& job);
-domain::ProbeSettings read_coreference(const ProbeReading& job);
-domain::ProbeSettings read_rating(const ProbeReading& job);
-
 /// What a dump holds.
 enum class Extent { everything, raw_numbers };
 
-/// Adds to a dump, in fixed order, what can change a raw number, or all but `statistics`.
-void dump_settings(const domain::Association& settings, Extent extent, Node& job);
-void dump_settings(const domain::Contexts& settings, Extent extent, Node& job);
-void dump_settings(const domain::Coreference& settings, Extent extent, Node& job);
-void dump_settings(const domain::Rating& settings, Extent extent, Node& job);
-/// What only `stats` reads: the value of the key `statistics`.
-Node dump_statistics(const domain::Association& settings);
-Node dump_statistics(const domain::Contexts& settings);
-Node dump_statistics(const domain::Coreference& settings);
-Node dump_statistics(const domain::Rating& settings);
+class ProbeFormat {
+ public:
+  /// What holds where the job does not say.
+  struct Defaults {
+    std::int64_t contexts_per_block = 16;
+    ChatUse chat = ChatUse::refused;
+    std::int64_t batch_tokens = 1024;
+  };
+  ProbeFormat() = default;
+  ProbeFormat(const ProbeFormat&) = delete;
+  ProbeFormat& operator=(const ProbeFormat&) = delete;
+  virtual ~ProbeFormat() = default;
+
+  /// The value of the key `probe`.
+  virtual std::string_view name() const = 0;
+  /// Of the job file, those that are the probe's own.
+  virtual std::vector<std::string> keys() const = 0;
+  virtual Defaults defaults() const = 0;
+  /// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+  virtual sweep::ProbeSettings read(const ProbeReading& job) const = 0;
+  /// Adds to a dump, in fixed order, what can change a raw number, or all but `statistics`.
+  virtual void dump(const sweep::ProbeSettings& settings, Extent extent, Node& job) const = 0;
+  /// What only `stats` reads: the value of the key `statistics`.
+  virtual Node dump_statistics(const sweep::ProbeSettings& settings) const = 0;
+  /// The table of human means that the job names (`statistics.human_ratings`); "" where none.
+  virtual std::string human_ratings(const sweep::Job& /*job*/) const { return ""; }
+  /// Holds the rows of that table against the names of the job. Throws InputError with every bad row.
+  virtual void check_human_ratings(const sweep::Job& /*job*/) const {}
+};
+
+/// `format` is borrowed for the rest of the program; its name is new.
+void add_probe_format(const ProbeFormat& format);
+/// In the order in which they were added.
+std::span<const ProbeFormat* const> probe_formats();
+/// Throws InputError where no probe has the name.
+const ProbeFormat& format_of(std::string_view name);
 
 }  // namespace stereosweep::config

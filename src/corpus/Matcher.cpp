@@ -11,8 +11,8 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Boundary = domain::Corpus::Boundary;
-using Case = domain::Corpus::Case;
+using Boundary = probes::contexts::Corpus::Boundary;
+using Case = probes::contexts::Corpus::Case;
 
 std::string_view fault_of(const std::string& word) {
   if (word.empty()) {

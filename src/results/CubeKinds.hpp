@@ -5,18 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "probe/RawBlock.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::results {
 
-inline probe::CubeSchema number_cube(std::string name, std::string units, std::string long_name,
+inline CubeSchema number_cube(std::string name, std::string units, std::string long_name,
                                      std::string description = "") {
-  return {std::move(name),      probe::ElementType::float64, {}, std::move(units),
+  return {std::move(name),      ElementType::float64, {}, std::move(units),
           std::move(long_name), std::move(description),      {}};
 }
 
-inline probe::CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
-  return {std::move(name), probe::ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
+inline CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
+  return {std::move(name), ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
 }
 
 }  // namespace stereosweep::results

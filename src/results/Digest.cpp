@@ -51,14 +51,14 @@ void feed(base::Sha256& hash, const std::vector<std::string>& values) {
 
 }  // namespace
 
-RawDigest::RawDigest(const probe::RawSchema& schema) : hashes_(schema.cubes.size()) {
+RawDigest::RawDigest(const RawSchema& schema) : hashes_(schema.cubes.size()) {
   for (const auto& cube : schema.cubes) {
     names_.push_back(cube.name);
     types_.push_back(cube.type);
   }
 }
 
-void RawDigest::add(const probe::RawBlock& contexts) {
+void RawDigest::add(const RawBlock& contexts) {
   STEREOSWEEP_ASSERT(contexts.columns.size() == hashes_.size(), "a block has other cubes than its schema");
   for (std::size_t index = 0; index < hashes_.size(); ++index) {
     std::visit([&](const auto& values) { feed(hashes_[index], values); }, contexts.columns[index]);
@@ -78,7 +78,7 @@ base::Digest RawDigest::finish() {
   return all.finish();
 }
 
-base::Digest digest_of_blocks(const probe::RawSchema& schema, const plan::BlockPlan& blocks,
+base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks,
                               const BlockSource& source) {
   const auto full = with_not_scored(schema);
   RawDigest digest(full);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
-#include "plan/Product.hpp"
-#include "probe/RawBlock.hpp"
+#include "sweep/Product.hpp"
+#include "results/RawBlock.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::results {
@@ -19,19 +19,19 @@ class ResultFile;
 /// and hashes in alphabetical order.
 class RawDigest {
  public:
-  explicit RawDigest(const probe::RawSchema& schema);
-  void add(const probe::RawBlock& contexts);
+  explicit RawDigest(const RawSchema& schema);
+  void add(const RawBlock& contexts);
   /// The object must not be used afterwards.
   base::Digest finish();
 
  private:
   std::vector<std::string> names_;
-  std::vector<probe::ElementType> types_;
+  std::vector<ElementType> types_;
   std::vector<base::Sha256> hashes_;
 };
 
 /// Digest of what `source` gives; blocks that are not scored count as in the exported file.
-base::Digest digest_of_blocks(const probe::RawSchema& schema, const plan::BlockPlan& blocks, const BlockSource& source);
+base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks, const BlockSource& source);
 
 /// The same from an exported file.
 base::Digest digest_of_file(const ResultFile& file);

@@ -23,7 +23,7 @@ constexpr const char* numerical_contract =
     "bfloat16 or float16 model no bound is promised. "
     "C: on other hardware or with other library versions the same tolerance holds, and no bit does.";
 
-std::string names_of(const std::vector<probe::CubeSchema>& cubes) {
+std::string names_of(const std::vector<CubeSchema>& cubes) {
   std::vector<std::string> names;
   for (const auto& cube : cubes) {
     names.push_back(cube.name);
@@ -31,7 +31,7 @@ std::string names_of(const std::vector<probe::CubeSchema>& cubes) {
   return base::join(names, " ");
 }
 
-std::string names_of(const std::vector<probe::AxisSchema>& axes) {
+std::string names_of(const std::vector<AxisSchema>& axes) {
   std::vector<std::string> names;
   for (const auto& axis : axes) {
     names.push_back(axis.name);
@@ -39,7 +39,7 @@ std::string names_of(const std::vector<probe::AxisSchema>& axes) {
   return base::join(names, " ");
 }
 
-void write_attributes(hdf5::Group& root, const RunDescription& run, const probe::RawSchema& schema) {
+void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSchema& schema) {
   root.write_attribute("Conventions", "CF-1.8");
   root.write_attribute("schema", "stereosweep/" + run.probe);
   root.write_attribute("schema_version", "1.0");
@@ -63,7 +63,7 @@ void write_documents(hdf5::Group& root, const RunDescription& run) {
   }
 }
 
-void add_axes(Layout& layout, const probe::RawSchema& schema) {
+void add_axes(Layout& layout, const RawSchema& schema) {
   if (schema.num_priors > 0) {
     layout.add_axis(prior_axis(schema));
   }
@@ -76,7 +76,7 @@ void add_axes(Layout& layout, const probe::RawSchema& schema) {
   }
 }
 
-ExportCounts write_cubes(Layout& layout, const RunDescription& run, const probe::RawSchema& schema) {
+ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSchema& schema) {
   SlabWriter writer(schema, layout);
   ExportCounts counts{run.blocks->num_blocks(), 0};
   for (std::uint64_t index = 0; index < counts.num_blocks; ++index) {
@@ -110,7 +110,7 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
 
 }  // namespace
 
-probe::RawSchema with_not_scored(probe::RawSchema schema) {
+RawSchema with_not_scored(RawSchema schema) {
   for (auto& cube : schema.cubes) {
     auto& flags = cube.flag_meanings;
     if (!flags.empty() && std::find(flags.begin(), flags.end(), not_scored) == flags.end()) {
@@ -121,28 +121,28 @@ probe::RawSchema with_not_scored(probe::RawSchema schema) {
   return schema;
 }
 
-probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num_contexts) {
-  probe::RawBlock block;
+RawBlock unscored_block(const RawSchema& schema, std::uint64_t num_contexts) {
+  RawBlock block;
   for (const auto& cube : schema.cubes) {
     const auto count = num_contexts * schema.values_per_context(cube);
     switch (cube.type) {
-      case probe::ElementType::float64:
+      case ElementType::float64:
         block.columns.emplace_back(std::vector<double>(count, std::numeric_limits<double>::quiet_NaN()));
         break;
-      case probe::ElementType::int32:
+      case ElementType::int32:
         block.columns.emplace_back(std::vector<std::int32_t>(count, -1));
         break;
-      case probe::ElementType::uint8: {
+      case ElementType::uint8: {
         const auto& flags = cube.flag_meanings;
         const auto flag = std::find(flags.begin(), flags.end(), not_scored);
         const auto value = flag == flags.end() ? 0 : flag - flags.begin();
         block.columns.emplace_back(std::vector<std::uint8_t>(count, static_cast<std::uint8_t>(value)));
         break;
       }
-      case probe::ElementType::float32:
+      case ElementType::float32:
         block.columns.emplace_back(std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
         break;
-      case probe::ElementType::text:
+      case ElementType::text:
         block.columns.emplace_back(std::vector<std::string>(count));
         break;
     }

@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "base/PendingFile.hpp"
-#include "plan/Product.hpp"
-#include "probe/RawBlock.hpp"
+#include "sweep/Product.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::results {
 
 /// Raw numbers of one block; nothing where it is not scored yet. Called once per block, in canonical order.
-using BlockSource = std::function<std::optional<probe::RawBlock>(const plan::Block&)>;
+using BlockSource = std::function<std::optional<RawBlock>(const sweep::Block&)>;
 
 /// A root attribute of the file.
 using AttributeValue = std::variant<std::string, std::int64_t, double>;
@@ -45,8 +45,8 @@ struct ExportCounts {
 struct RunDescription {
   std::string title;
   std::string probe;
-  const probe::RawSchema* schema = nullptr;
-  const plan::BlockPlan* blocks = nullptr;
+  const RawSchema* schema = nullptr;
+  const sweep::BlockPlan* blocks = nullptr;
   BlockSource source;
   Attributes attributes;
   std::vector<std::pair<std::string, std::string>> documents;  ///< name and text in /provenance: job_yaml, job_resolved
@@ -59,9 +59,9 @@ struct RunDescription {
 ExportCounts export_run(const RunDescription& run, const std::filesystem::path& file);
 
 /// The schema as files have it: status cubes know the flag "not_scored".
-probe::RawSchema with_not_scored(probe::RawSchema schema);
+RawSchema with_not_scored(RawSchema schema);
 
 /// What stands in contexts that are not scored: NaN, -1, the flag not_scored, "". `schema` from with_not_scored.
-probe::RawBlock unscored_block(const probe::RawSchema& schema, std::uint64_t num_contexts);
+RawBlock unscored_block(const RawSchema& schema, std::uint64_t num_contexts);
 
 }  // namespace stereosweep::results

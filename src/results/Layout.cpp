@@ -11,40 +11,40 @@ namespace stereosweep::results {
 
 namespace {
 
-hdf5::ElementType to_hdf5(probe::ElementType type) {
+hdf5::ElementType to_hdf5(ElementType type) {
   switch (type) {
-    case probe::ElementType::float64:
+    case ElementType::float64:
       return hdf5::ElementType::float64;
-    case probe::ElementType::int32:
+    case ElementType::int32:
       return hdf5::ElementType::int32;
-    case probe::ElementType::uint8:
+    case ElementType::uint8:
       return hdf5::ElementType::uint8;
-    case probe::ElementType::float32:
+    case ElementType::float32:
       return hdf5::ElementType::float32;
-    case probe::ElementType::text:
+    case ElementType::text:
       break;
   }
   return hdf5::ElementType::text;
 }
 
-hdf5::Fill fill_of(const probe::CubeSchema& cube) {
-  if (cube.type == probe::ElementType::float64) {
+hdf5::Fill fill_of(const CubeSchema& cube) {
+  if (cube.type == ElementType::float64) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  if (cube.type == probe::ElementType::float32) {
+  if (cube.type == ElementType::float32) {
     return std::numeric_limits<float>::quiet_NaN();
   }
-  if (cube.type == probe::ElementType::int32) {
+  if (cube.type == ElementType::int32) {
     return std::int32_t{-1};
   }
-  if (cube.type == probe::ElementType::text) {
+  if (cube.type == ElementType::text) {
     return {};
   }
   const auto flag = std::find(cube.flag_meanings.begin(), cube.flag_meanings.end(), not_scored);
   return static_cast<std::uint8_t>(flag == cube.flag_meanings.end() ? 0 : flag - cube.flag_meanings.begin());
 }
 
-probe::AxisSchema part_of(const probe::AxisSchema& axis, std::uint64_t first, std::uint64_t last) {
+AxisSchema part_of(const AxisSchema& axis, std::uint64_t first, std::uint64_t last) {
   const auto cut = [&](const std::vector<std::string>& values) {
     return std::vector<std::string>(values.begin() + static_cast<std::ptrdiff_t>(first),
                                     values.begin() + static_cast<std::ptrdiff_t>(last));
@@ -57,7 +57,7 @@ probe::AxisSchema part_of(const probe::AxisSchema& axis, std::uint64_t first, st
   return part;
 }
 
-void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube, const std::vector<std::string>& coordinates) {
+void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates) {
   dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
   if (!cube.units.empty()) {
     dataset.write_attribute("units", cube.units);
@@ -74,9 +74,9 @@ void describe_cube(hdf5::DataSet& dataset, const probe::CubeSchema& cube, const 
     dataset.write_attribute("flag_values", std::span<const std::uint8_t>(flags));
     dataset.write_attribute("flag_meanings", base::join(cube.flag_meanings, " "));
   }
-  if (cube.type == probe::ElementType::float64) {
+  if (cube.type == ElementType::float64) {
     dataset.write_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
-  } else if (cube.type == probe::ElementType::float32) {
+  } else if (cube.type == ElementType::float32) {
     dataset.write_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());
   }
 }
@@ -87,7 +87,7 @@ std::string coordinate_name(const std::string& axis, const std::string& coordina
   return coordinate.starts_with(axis + "_") ? coordinate : axis + "_" + coordinate;
 }
 
-probe::AxisSchema prior_axis(const probe::RawSchema& schema) {
+AxisSchema prior_axis(const RawSchema& schema) {
   auto axis = part_of(schema.outer_axes.front(), 0, schema.num_priors);
   axis.name = prior_name;
   axis.long_name = "what stands in the group's place where the score without a group is taken";
@@ -100,12 +100,12 @@ probe::AxisSchema prior_axis(const probe::RawSchema& schema) {
   return axis;
 }
 
-probe::AxisSchema group_axis(const probe::RawSchema& schema) {
+AxisSchema group_axis(const RawSchema& schema) {
   const auto& axis = schema.outer_axes.front();
   return part_of(axis, schema.num_priors, axis.labels.size());
 }
 
-void Layout::add_axis(const probe::AxisSchema& axis) {
+void Layout::add_axis(const AxisSchema& axis) {
   if (axis.labels.empty()) {
     throw base::Error(base::describe("cannot write the axis '" + axis.name + "'", "it has no values"));
   }
@@ -125,7 +125,7 @@ void Layout::add_axis(const probe::AxisSchema& axis) {
 
 std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).length; }
 
-hdf5::DataSet Layout::add_cube(const probe::CubeSchema& cube, const std::vector<std::string>& axes) {
+hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::string>& axes) {
   hdf5::DataSetSpec spec{to_hdf5(cube.type), {}, fill_of(cube)};
   std::vector<std::string> coordinates;
   for (const auto& axis : axes) {

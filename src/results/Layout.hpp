@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hdf5/File.hpp"
-#include "probe/RawBlock.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::results {
 
@@ -17,10 +17,10 @@ class Layout {
   /// `root` is borrowed and must outlive the object.
   explicit Layout(hdf5::Group& root) : root_(root) {}
   /// A text coordinate `axis.name`, and AXIS_NAME for every auxiliary coordinate. Throws base::Error for an empty axis.
-  void add_axis(const probe::AxisSchema& axis);
+  void add_axis(const AxisSchema& axis);
   /// An array over axes that were added. Attributes as the cube says; float64 gets NaN where nothing is written, a
   /// status cube the flag "not_scored" if it has one.
-  hdf5::DataSet add_cube(const probe::CubeSchema& cube, const std::vector<std::string>& axes);
+  hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
   std::uint64_t length(const std::string& axis) const;
 
  private:
@@ -37,8 +37,8 @@ class Layout {
 std::string coordinate_name(const std::string& axis, const std::string& coordinate);
 
 /// The axis of the subjects in its two parts: priors (named "prior") and the rest.
-probe::AxisSchema prior_axis(const probe::RawSchema& schema);
-probe::AxisSchema group_axis(const probe::RawSchema& schema);
+AxisSchema prior_axis(const RawSchema& schema);
+AxisSchema group_axis(const RawSchema& schema);
 
 constexpr const char* prior_name = "prior";
 constexpr const char* prior_prefix = "prior_";

@@ -20,7 +20,7 @@ std::vector<std::string> words(const std::string& text) {
   return text.empty() ? std::vector<std::string>{} : base::split(text, ' ');
 }
 
-hdf5::Shape shape_of(const std::vector<probe::AxisSchema>& axes) {
+hdf5::Shape shape_of(const std::vector<AxisSchema>& axes) {
   hdf5::Shape shape;
   for (const auto& axis : axes) {
     shape.push_back(axis.labels.size());
@@ -32,16 +32,16 @@ std::uint64_t product(const hdf5::Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-std::uint64_t bytes_of(probe::ElementType type) {
+std::uint64_t bytes_of(ElementType type) {
   switch (type) {
-    case probe::ElementType::float64:
+    case ElementType::float64:
       return 8;
-    case probe::ElementType::int32:
-    case probe::ElementType::float32:
+    case ElementType::int32:
+    case ElementType::float32:
       return 4;
-    case probe::ElementType::uint8:
+    case ElementType::uint8:
       return 1;
-    case probe::ElementType::text:
+    case ElementType::text:
       break;
   }
   return 128;  // a prompt with its std::string
@@ -67,33 +67,33 @@ bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
   return left > 0;
 }
 
-probe::ElementType from_hdf5(hdf5::ElementType type) {
+ElementType from_hdf5(hdf5::ElementType type) {
   switch (type) {
     case hdf5::ElementType::float64:
-      return probe::ElementType::float64;
+      return ElementType::float64;
     case hdf5::ElementType::int32:
-      return probe::ElementType::int32;
+      return ElementType::int32;
     case hdf5::ElementType::uint8:
-      return probe::ElementType::uint8;
+      return ElementType::uint8;
     case hdf5::ElementType::float32:
-      return probe::ElementType::float32;
+      return ElementType::float32;
     case hdf5::ElementType::text:
       break;
   }
-  return probe::ElementType::text;
+  return ElementType::text;
 }
 
-probe::RawColumn empty_column(probe::ElementType type) {
+RawColumn empty_column(ElementType type) {
   switch (type) {
-    case probe::ElementType::float64:
+    case ElementType::float64:
       return std::vector<double>();
-    case probe::ElementType::int32:
+    case ElementType::int32:
       return std::vector<std::int32_t>();
-    case probe::ElementType::uint8:
+    case ElementType::uint8:
       return std::vector<std::uint8_t>();
-    case probe::ElementType::float32:
+    case ElementType::float32:
       return std::vector<float>();
-    case probe::ElementType::text:
+    case ElementType::text:
       break;
   }
   return std::vector<std::string>();
@@ -101,7 +101,7 @@ probe::RawColumn empty_column(probe::ElementType type) {
 
 /// Appends contexts [first, first + count) of an array whose outer axes are `outer`.
 void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
-                   probe::RawColumn& column) {
+                   RawColumn& column) {
   const auto shape = dataset.shape();
   const auto split = shape.begin() + static_cast<std::ptrdiff_t>(num_outer);
   const hdf5::Shape outer(shape.begin(), split);
@@ -213,7 +213,7 @@ std::optional<std::int64_t> ResultFile::number(const std::string& attribute) con
   return as_input(path_, [&] { return file_.root().number_attribute(attribute); });
 }
 
-probe::AxisSchema ResultFile::axis(const std::string& name) const {
+AxisSchema ResultFile::axis(const std::string& name) const {
   return as_input(path_, [&] { return read_axis(name); });
 }
 
@@ -272,10 +272,10 @@ void ResultFile::read_outer_axes(const std::string& names) {
   }
 }
 
-probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
+AxisSchema ResultFile::read_axis(const std::string& name) const {
   const auto& root = file_.root();
   const auto labels = open_dataset(root, name);
-  probe::AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
+  AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
   const auto prefix = name + "_";
   for (const auto& member : root.names()) {
     if (!member.starts_with(prefix)) {
@@ -295,7 +295,7 @@ probe::AxisSchema ResultFile::read_axis(const std::string& name) const {
 }
 
 void ResultFile::require_inner_axis(const std::string& name) {
-  const auto same = [&](const probe::AxisSchema& axis) { return axis.name == name; };
+  const auto same = [&](const AxisSchema& axis) { return axis.name == name; };
   if (std::none_of(schema_.inner_axes.begin(), schema_.inner_axes.end(), same)) {
     schema_.inner_axes.push_back(read_axis(name));
   }
@@ -309,7 +309,7 @@ void ResultFile::read_cube(const std::string& name) {
   if (shape.size() < num_outer) {
     refuse("the cube '" + name + "' has too few axes");
   }
-  probe::CubeSchema cube;
+  CubeSchema cube;
   cube.name = name;
   cube.type = from_hdf5(group.type());
   cube.units = group.text_attribute("units").value_or("");
@@ -338,16 +338,16 @@ void ResultFile::read_cube(const std::string& name) {
   cubes_.push_back({std::move(prior), std::move(group)});
 }
 
-probe::RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
+RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
   return as_input(path_, [&] { return read_cubes(first, count); });
 }
 
-probe::RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {
+RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {
   STEREOSWEEP_ASSERT(first + count <= num_contexts_, "contexts outside of the file");
   const auto num_prior_contexts = schema_.num_priors * contexts_per_subject();
   const auto num_outer = schema_.outer_axes.size();
   const auto from_prior = first < num_prior_contexts ? std::min(count, num_prior_contexts - first) : 0;
-  probe::RawBlock block;
+  RawBlock block;
   for (std::size_t index = 0; index < cubes_.size(); ++index) {
     auto column = empty_column(schema_.cubes[index].type);
     if (from_prior > 0) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hdf5/File.hpp"
-#include "probe/RawBlock.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::results {
 
@@ -27,7 +27,7 @@ class ResultFile {
   static void read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step);
   const std::filesystem::path& path() const { return path_; }
   /// As exported (status cubes know "not_scored"); inner axes in the order of the file.
-  const probe::RawSchema& schema() const { return schema_; }
+  const RawSchema& schema() const { return schema_; }
   std::uint64_t num_contexts() const { return num_contexts_; }
   /// Contexts of one subject.
   std::uint64_t contexts_per_subject() const { return num_contexts_ / schema_.outer_axes.front().labels.size(); }
@@ -37,11 +37,11 @@ class ResultFile {
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> number(const std::string& attribute) const;
   /// An axis with its text coordinates, also one that no cube runs over. Throws InputError where there is none.
-  probe::AxisSchema axis(const std::string& name) const;
+  AxisSchema axis(const std::string& name) const;
   /// A document of /provenance; nothing where it does not exist.
   std::optional<std::string> document(const std::string& name) const;
   /// Raw numbers of contexts [first, first + count).
-  probe::RawBlock read(std::uint64_t first, std::uint64_t count) const;
+  RawBlock read(std::uint64_t first, std::uint64_t count) const;
   /// How many contexts fit a budget of memory (at least 1).
   std::uint64_t contexts_within(std::uint64_t bytes) const;
 
@@ -50,11 +50,11 @@ class ResultFile {
   ResultFile(const std::filesystem::path& path, Unchecked);
   std::uint64_t bytes_per_context() const;
   hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
-  probe::RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
+  RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
   void read_schema();
   void read_outer_axes(const std::string& names);
   void read_cube(const std::string& name);
-  probe::AxisSchema read_axis(const std::string& name) const;
+  AxisSchema read_axis(const std::string& name) const;
   void require_inner_axis(const std::string& name);
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -65,7 +65,7 @@ class ResultFile {
   std::filesystem::path path_;
   std::uint64_t file_bytes_;
   hdf5::File file_;
-  probe::RawSchema schema_;
+  RawSchema schema_;
   std::vector<Cube> cubes_;
   std::uint64_t num_contexts_ = 0;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t slab_bytes = std::uint64_t{4} << 20;
 
-std::uint64_t product(const hdf5::Shape& shape) {
+std::uint64_t values_in(const hdf5::Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const std::vector<T>& values) {
   return values.size() * sizeof(T);
 }
 
-void append(probe::RawColumn& target, probe::RawColumn&& more) {
+void append(RawColumn& target, RawColumn&& more) {
   std::visit(
       [&](auto& values) {
         auto& added = std::get<std::remove_reference_t<decltype(values)>>(more);
@@ -37,12 +37,12 @@ void append(probe::RawColumn& target, probe::RawColumn&& more) {
 
 /// Writes contexts [first, first + count) of an array whose outer axes are `outer`.
 void write_contexts(hdf5::DataSet& dataset, const hdf5::Shape& outer, const hdf5::Shape& inner, std::uint64_t first,
-                    std::uint64_t count, const probe::RawColumn& column) {
+                    std::uint64_t count, const RawColumn& column) {
   std::uint64_t done = 0;
   for (auto& rectangle : hdf5::rectangles_of_range(outer, first, count)) {
     rectangle.start.resize(outer.size() + inner.size(), 0);
     rectangle.count.insert(rectangle.count.end(), inner.begin(), inner.end());
-    const auto length = product(rectangle.count);
+    const auto length = values_in(rectangle.count);
     std::visit([&](const auto& values) { dataset.write(rectangle, std::span(values).subspan(done, length)); }, column);
     done += length;
   }
@@ -50,7 +50,7 @@ void write_contexts(hdf5::DataSet& dataset, const hdf5::Shape& outer, const hdf5
 
 }  // namespace
 
-SlabWriter::SlabWriter(const probe::RawSchema& schema, Layout& layout) {
+SlabWriter::SlabWriter(const RawSchema& schema, Layout& layout) {
   std::vector<std::string> context_axes;
   for (const auto& axis : schema.outer_axes) {
     context_axes.push_back(axis.name);
@@ -58,7 +58,7 @@ SlabWriter::SlabWriter(const probe::RawSchema& schema, Layout& layout) {
   }
   prior_shape_ = group_shape_;
   prior_shape_[0] = schema.num_priors;
-  num_prior_contexts_ = product(prior_shape_);
+  num_prior_contexts_ = values_in(prior_shape_);
   for (const auto& cube : schema.cubes) {
     auto axes = context_axes;
     axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
@@ -85,12 +85,12 @@ bool SlabWriter::follows(std::uint64_t first_context) const {
 
 std::uint64_t SlabWriter::held_bytes() const {
   return std::accumulate(held_.columns.begin(), held_.columns.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const probe::RawColumn& column) {
+                         [](std::uint64_t sum, const RawColumn& column) {
                            return sum + std::visit([](const auto& values) { return bytes_of(values); }, column);
                          });
 }
 
-void SlabWriter::add(std::uint64_t first_context, std::uint64_t num_contexts, probe::RawBlock&& block) {
+void SlabWriter::add(std::uint64_t first_context, std::uint64_t num_contexts, RawBlock&& block) {
   STEREOSWEEP_ASSERT(block.columns.size() == cubes_.size(), "a block has other cubes than its schema");
   STEREOSWEEP_ASSERT(first_context >= num_prior_contexts_ || first_context + num_contexts <= num_prior_contexts_,
                      "a block crosses from priors to groups");

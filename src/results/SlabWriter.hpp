@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hdf5/DataSet.hpp"
-#include "probe/RawBlock.hpp"
+#include "results/RawBlock.hpp"
 #include "results/Layout.hpp"
 
 namespace stereosweep::results {
@@ -13,9 +13,9 @@ namespace stereosweep::results {
 class SlabWriter {
  public:
   /// Creates the cubes in `layout`, which knows all axes.
-  SlabWriter(const probe::RawSchema& schema, Layout& layout);
+  SlabWriter(const RawSchema& schema, Layout& layout);
   /// Contexts that follow those added before, or start later; they must not cross from priors to groups.
-  void add(std::uint64_t first_context, std::uint64_t num_contexts, probe::RawBlock&& block);
+  void add(std::uint64_t first_context, std::uint64_t num_contexts, RawBlock&& block);
   /// Writes what is still held.
   void flush();
 
@@ -33,7 +33,7 @@ class SlabWriter {
   hdf5::Shape prior_shape_;
   hdf5::Shape group_shape_;
   std::uint64_t num_prior_contexts_ = 0;
-  probe::RawBlock held_;
+  RawBlock held_;
   std::uint64_t held_first_ = 0;
   std::uint64_t held_contexts_ = 0;
 };

@@ -10,7 +10,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::run {
@@ -394,7 +394,7 @@ class Coordinator {
   Clock::time_point last_look_ = Clock::now();
   Clock::time_point pinged_at_ = Clock::now();
   Clock::time_point status_at_ = Clock::now();
-  Seconds patience_{seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+  Seconds patience_{base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
   std::future<void> disk_work_;  ///< the last member: it uses the others
 };
 

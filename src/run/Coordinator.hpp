@@ -37,7 +37,7 @@ class BlocksLeft {
 struct CoordinatorParts {
   parallel::Messenger& messenger;
   Scorer& scorer;
-  const probe::Probe& probe;
+  const probes::Probe& probe;
   results::JournalWriter& journal;
   const Lease& lease;
   StatusFile& status;

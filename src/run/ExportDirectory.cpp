@@ -18,7 +18,7 @@
 #include "results/Digest.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/Progress.hpp"
 
 namespace stereosweep::run {
@@ -30,13 +30,13 @@ constexpr std::string_view no_context = "no_context";  // an end of the axis, no
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
  public:
-  explicit StatusCounter(const probe::Probe& probe) : probe_(probe) {
+  explicit StatusCounter(const probes::Probe& probe) : probe_(probe) {
     for (const auto& cube : probe.schema().cubes) {
       counts_.emplace_back(cube.flag_meanings.size(), 0);
     }
   }
 
-  void add(const plan::Block& block, const probe::RawBlock& raw) {
+  void add(const sweep::Block& block, const results::RawBlock& raw) {
     const auto& cubes = probe_.schema().cubes;
     for (std::size_t cube = 0; cube < cubes.size(); ++cube) {
       const auto* flags = std::get_if<std::vector<std::uint8_t>>(&raw.columns[cube]);
@@ -68,7 +68,7 @@ class StatusCounter {
   }
 
  private:
-  std::string place(const plan::Block& block, const probe::CubeSchema& cube, std::size_t index) const {
+  std::string place(const sweep::Block& block, const results::CubeSchema& cube, std::size_t index) const {
     const auto& schema = probe_.schema();
     const auto per_context = schema.values_per_context(cube);
     const auto at = probe_.blocks().product().coordinates(block.first_context + index / per_context);
@@ -86,7 +86,7 @@ class StatusCounter {
     return text + words;
   }
 
-  const probe::Probe& probe_;
+  const probes::Probe& probe_;
   std::vector<std::vector<std::uint64_t>> counts_;
   std::vector<std::string> examples_;
 };
@@ -145,7 +145,7 @@ std::string as_typed(const std::string& text) {
   return quoted + "'";
 }
 
-results::Attributes attributes_of(const domain::Job& job, const results::JournalStore& store,
+results::Attributes attributes_of(const sweep::Job& job, const results::JournalStore& store,
                                   const query::EngineCounts& cost) {
   const History history(store);
   const RunSettings settings{store.attempts().empty() ? "{}" : store.attempts().front().settings};
@@ -160,7 +160,7 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
           {"num_ranks", history.all("num_ranks")},
           {"slurm_job_id", history.distinct("slurm_job_id")},
           {"seed", std::to_string(job.seed)},
-          {"dtype", domain::name_of(job.model.dtype)},
+          {"dtype", query::name_of(job.model.dtype)},
           {"job_sha256", base::to_hex(job_hash.finish())},
           {"model", job.model.path},
           {"model_sha256", files_hash(settings, "model")},
@@ -174,7 +174,7 @@ results::Attributes attributes_of(const domain::Job& job, const results::Journal
 
 }  // namespace
 
-std::uint64_t cells_per_context(const probe::RawSchema& schema) {
+std::uint64_t cells_per_context(const results::RawSchema& schema) {
   const auto cube = std::ranges::find_if(schema.cubes, [](const auto& item) { return !item.flag_meanings.empty(); });
   return cube == schema.cubes.end() ? 1 : schema.values_per_context(*cube);
 }
@@ -216,29 +216,18 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
                           const std::string& job_text) {
   const std::set<std::string> distinct_hosts(hosts.begin(), hosts.end());
   const base::Json facts = {{"software", "stereosweep " + results::software_version()},
-                            {"started", utc_now()},
+                            {"started", base::utc_now()},
                             {"hosts", distinct_hosts},
                             {"num_ranks", std::to_string(hosts.size())},
                             {"gpus", gpus},
                             {"dependencies", base::Json::array({"libtorch " STEREOSWEEP_TORCH_VERSION,
                                                                 "MPI: " + parallel::mpi_description()})},
-                            {"slurm_job_id", text_from_environment("SLURM_JOB_ID")},
+                            {"slurm_job_id", base::text_from_environment("SLURM_JOB_ID")},
                             {"job_yaml", job_text}};
   return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
 }
 
 namespace {
-
-/// What is written where.
-struct ExportTarget {
-  std::filesystem::path file;
-  std::string kind;  ///< behind "stereosweep/" in the attribute schema
-  /// half: float32 numbers are rounded to float16's 11 significant bits.
-  enum class Singles { whole, half } singles = Singles::whole;
-  query::EngineCounts cost_before;
-  results::Attributes attributes;  ///< further ones
-  base::PendingFile::Readers readers = base::PendingFile::Readers::usual;
-};
 
 /// Before a result takes its name.
 void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
@@ -262,7 +251,7 @@ float rounded_to_half(float value) {
   return std::bit_cast<float>(bits & ~0x1fffU);
 }
 
-void round_singles(probe::RawBlock& raw) {
+void round_singles(results::RawBlock& raw) {
   for (auto& column : raw.columns) {
     if (auto* values = std::get_if<std::vector<float>>(&column)) {
       std::ranges::transform(*values, values->begin(), rounded_to_half);
@@ -270,8 +259,12 @@ void round_singles(probe::RawBlock& raw) {
   }
 }
 
-ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, const probe::Probe& probe,
-                           const results::JournalStore& store, const Lease* lease) {
+}  // namespace
+
+ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
+                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease) {
+  const auto target = *stage.file(job);
+  const auto file = directory.root() / target.name;
   StatusCounter counter(probe);
   const auto schema = results::with_not_scored(probe.schema());
   results::RawDigest digest(schema);
@@ -280,7 +273,7 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
   run.probe = target.kind;
   run.schema = &probe.schema();
   run.blocks = &probe.blocks();
-  run.source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
+  run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
     const auto* record = store.find_block(block.index);
     if (record == nullptr) {
       digest.add(results::unscored_block(schema, block.num_contexts));
@@ -288,15 +281,15 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
     }
     const auto payload = store.read(*record);
     base::ByteReader in(payload);
-    auto raw = probe::RawBlock::read(in, probe.schema(), block.num_contexts);
-    if (target.singles == ExportTarget::Singles::half) {
+    auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
+    if (target.singles == probes::StageFile::Singles::half) {
       round_singles(raw);
     }
     counter.add(block, raw);
     digest.add(raw);
     return raw;
   };
-  auto cost = target.cost_before;
+  auto cost = stage.cost_before();
   cost += store.cost();
   run.attributes = attributes_of(job, store, cost);
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
@@ -305,38 +298,13 @@ ExportSummary export_stage(const ExportTarget& target, const domain::Job& job, c
   std::optional<ResultLock> lock;
   run.before_rename = [&](const results::ExportCounts& counts) {
     base::inject_fault("export:rename");
-    lock.emplace(target.file.parent_path());
-    check_replacing(target.file, counts, lease);
+    lock.emplace(directory.root());
+    check_replacing(file, counts, lease);
   };
-  results::export_run(run, target.file);
+  results::export_run(run, file);
   auto summary = counter.take();
   summary.digest = digest.finish();
   return summary;
-}
-
-}  // namespace
-
-ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
-                               const results::JournalStore& store, const Lease* lease) {
-  return export_stage({directory.export_file(job), job.probe_name(), {}, {}, {}}, job, probe, store, lease);
-}
-
-ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
-                             const results::JournalStore& store, const Lease* lease) {
-  const bool half = job.contexts().keep == domain::Contexts::Keep::float16;
-  return export_stage({directory.vectors_file(),
-                       job.probe_name() + ".vectors",
-                       half ? ExportTarget::Singles::half : ExportTarget::Singles::whole,
-                       {},
-                       {{"keep", half ? "float16" : "float32"}},
-                       base::PendingFile::Readers::owner},  // with the corpus's sentences
-                      job, probe, store, lease);
-}
-
-ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
-                             const results::JournalStore& store, const query::EngineCounts& vectors_cost,
-                             const Lease* lease) {
-  return export_stage({directory.export_file(job), job.probe_name(), {}, vectors_cost, {}}, job, probe, store, lease);
 }
 
 }  // namespace stereosweep::run

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "probe/EffectsProbe.hpp"
-#include "probe/Probe.hpp"
-#include "probe/VectorsProbe.hpp"
+#include "probes/Stage.hpp"
 #include "results/Export.hpp"
 #include "results/Journal.hpp"
 #include "run/Lease.hpp"
@@ -31,19 +29,11 @@ struct ExportSummary {
 /// damaged.
 bool is_whole(const std::filesystem::path& file);
 
-/// Writes `<probe>.h5`. Equal journals give equal files. Throws Error (full disk, ...); the old file stays then.
-/// `lease`: of the run that exports, looked at before the file takes its name. Without one (null) a complete result is
-/// not replaced by one that is not.
-ExportSummary export_directory(const RunDirectory& directory, const domain::Job& job, const probe::Probe& probe,
-                               const results::JournalStore& store, const Lease* lease);
-
-/// The two files of a contexts job: contexts.vectors.h5 (numbers as `keep` says) and contexts.h5.
-/// `vectors_cost`: what the first stage took, for the second file.
-ExportSummary export_vectors(const RunDirectory& directory, const domain::Job& job, const probe::VectorsProbe& probe,
-                             const results::JournalStore& store, const Lease* lease);
-ExportSummary export_effects(const RunDirectory& directory, const domain::Job& job, const probe::EffectsProbe& probe,
-                             const results::JournalStore& store, const query::EngineCounts& vectors_cost,
-                             const Lease* lease);
+/// Writes the file of a stage, which has one. Equal journals give equal files. Throws Error (full disk, ...); the old
+/// file stays then. `lease`: of the run that exports, looked at before the file takes its name. Without one (null) a
+/// complete result is not replaced by one that is not.
+ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
+                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease);
 
 /// Prints what was exported: statuses with examples, and what scoring took. `stage`: "" where the job has one.
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);
@@ -57,6 +47,6 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
                           const std::string& job_text);
 
 /// Cells of one context: values of the schema's status cube, 1 without one.
-std::uint64_t cells_per_context(const probe::RawSchema& schema);
+std::uint64_t cells_per_context(const results::RawSchema& schema);
 
 }  // namespace stereosweep::run

@@ -21,7 +21,7 @@ void add_cause(StatusFile& status, const std::string& cause) {
 
 }  // namespace
 
-JobParts::JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
+JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
                    const parallel::Communicator& ranks, SignalWatcher& watcher)
     : request(asked),
       job_text(std::move(text)),

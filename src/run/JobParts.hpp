@@ -23,18 +23,18 @@ namespace stereosweep::run {
 struct ScoringParts {
   base::FileSet files{""};
   std::optional<tokenizer::Tokenizer> tokenizer;  ///< none where the job needs no model
-  domain::Job job;
+  sweep::Job job;
   parallel::GpuBinding gpu;
 };
 
 /// `request`, `world` and `signals` are borrowed.
 struct JobParts {
-  JobParts(const RunRequest& asked, domain::Job job, std::string text, std::filesystem::path root,
+  JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
            const parallel::Communicator& ranks, SignalWatcher& watcher);
   JobParts(const JobParts&) = delete;
   JobParts& operator=(const JobParts&) = delete;
 
-  const domain::Job& job() const { return scoring->job; }
+  const sweep::Job& job() const { return scoring->job; }
   bool leads() const { return world.rank() == 0; }
   /// Rank zero: from here on the run has a status.
   void open_status(const RunStatus& first);

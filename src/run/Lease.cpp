@@ -13,7 +13,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "base/WriteFailure.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/StatusFile.hpp"
 
 namespace stereosweep::run {
@@ -58,8 +58,8 @@ bool is_there(const std::filesystem::path& file) {
 /// Returns false if the file system has no locks.
 bool take_lock(int file, const std::filesystem::path& run_directory) {
   const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration<double>(seconds_from_environment(
-                            "STEREOSWEEP_LOCK_TIMEOUT_S", is_requeued() ? patience_when_requeued_s : patience_s));
+                        std::chrono::duration<double>(base::seconds_from_environment(
+                            "STEREOSWEEP_LOCK_TIMEOUT_S", base::is_requeued() ? patience_when_requeued_s : patience_s));
   bool told = false;
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
@@ -68,7 +68,7 @@ bool take_lock(int file, const std::filesystem::path& run_directory) {
     if (std::chrono::steady_clock::now() > deadline) {
       throw base::Error(base::describe("another run works in " + run_directory.string(), holder_of(run_directory),
                                        "wait for it, stop it, or give another --output"),
-                        is_requeued() ? base::ExitCode::resume : base::ExitCode::error);
+                        base::is_requeued() ? base::ExitCode::resume : base::ExitCode::error);
     }
     if (!told) {
       base::log(base::LogLevel::info,

@@ -10,8 +10,8 @@
 #include "base/Error.hpp"
 #include "engine/Generation.hpp"
 #include "model/TensorSlice.hpp"
-#include "plan/BlockSample.hpp"
-#include "probe/MakeProbe.hpp"
+#include "sweep/BlockSample.hpp"
+#include "probes/ProbeKind.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
@@ -23,9 +23,9 @@ std::string gibibytes(std::uint64_t bytes) {
   return text;
 }
 
-std::string suggestion_of(const model::CausalSpecification& model, const domain::Job& job, const model::Load& load,
+std::string suggestion_of(const model::CausalSpecification& model, const sweep::Job& job, const model::Load& load,
                           std::uint64_t memory) {
-  const auto group = model::smallest_group(model, domain::size_of(job.model.dtype), load, memory);
+  const auto group = model::smallest_group(model, query::size_of(job.model.dtype), load, memory);
   if (group && group->tensor_parallel > job.execution.tensor_parallel) {
     return "execution.tensor_parallel: " + std::to_string(group->tensor_parallel) + " needs " +
            gibibytes(group->total()) + " per rank";
@@ -43,21 +43,20 @@ std::string parts_of(const model::RankMemory& own, const model::Load& load) {
 
 }  // namespace
 
-model::Load load_of(const domain::Job& job, const base::FileSet& small_files,
+model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
                     const model::CausalSpecification& specification) {
   constexpr std::uint64_t most_contexts = 2048;
   model::Load load{job.execution.batch_tokens, {}};
-  const auto* rating = std::get_if<domain::Rating>(&job.probe);
-  if (rating == nullptr || rating->sampling.runs == 0 || rating->sampling.max_new_tokens == 0) {
+  if (!probes::kind_of(job).samples_text(job)) {
     return load;
   }
   const auto tokenizer = tokenizer::Tokenizer::from_files(small_files);
-  const auto probe = probe::make_probe(job, tokenizer);
+  const auto probe = probes::make_probe(job, tokenizer);
   const engine::CausalLimits limits{
       {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens},
       specification.vocabulary,
       true};
-  for (const auto& block : plan::sample_blocks(probe->blocks(), most_contexts)) {
+  for (const auto& block : sweep::sample_blocks(probe->blocks(), most_contexts)) {
     auto queries = probe->first(block).queries;
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
     const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
@@ -88,7 +87,7 @@ std::uint64_t host_memory() {
   return total;
 }
 
-void require_memory(const domain::Job& job, const base::FileSet& small_files, const NodeMemory& memory) {
+void require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory) {
   if (small_files.find("config.json") == nullptr || !model::is_causal(small_files)) {
     return;
   }
@@ -97,7 +96,7 @@ void require_memory(const domain::Job& job, const base::FileSet& small_files, co
   model::slice_of(model, {0, job.execution.tensor_parallel});  // refuses what cannot be cut
   auto load = load_of(job, small_files, model);
   load.place = memory.gpu > 0 ? model::Place::gpu : model::Place::processor;
-  const auto own = model::memory_of(model, domain::size_of(job.model.dtype), load, job.execution.tensor_parallel);
+  const auto own = model::memory_of(model, query::size_of(job.model.dtype), load, job.execution.tensor_parallel);
   const auto gpu_share = memory.gpu / static_cast<std::uint64_t>(memory.gpu_ranks);
   if (memory.gpu > 0 && own.total() > gpu_share) {
     throw base::InputError(base::describe(

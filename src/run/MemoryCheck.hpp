@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/File.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 #include "model/CausalSize.hpp"
 
 namespace stereosweep::run {
@@ -23,11 +23,11 @@ std::uint64_t host_memory();
 
 /// What a causal job's batches take: execution.batch_tokens, and the rows that sampled answers keep while they grow (in
 /// some blocks spread over the job; 0 where nothing is sampled). Throws InputError.
-model::Load load_of(const domain::Job& job, const base::FileSet& small_files,
+model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
                     const model::CausalSpecification& specification);
 
 /// Throws InputError with the numbers where the job's model is larger than what there is (of a GPU: what is free,
 /// shared out among its ranks): it could only fail later, slower and with less to say. Masked models pass.
-void require_memory(const domain::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
+void require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory);
 
 }  // namespace stereosweep::run

@@ -9,7 +9,7 @@
 #include "engine/EngineFactory.hpp"
 #include "model/CheckpointOutline.hpp"
 #include "model/TensorSlice.hpp"
-#include "probe/VectorsProbe.hpp"
+#include "probes/ProbeKind.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
@@ -18,11 +18,12 @@ namespace {
 using Kind = model::CheckpointOutline::Kind;
 
 /// What the probe asks for; nothing: the vectors that every kind of model has.
-std::optional<Kind> wanted_kind(const domain::Job& job) {
-  if (std::holds_alternative<domain::Contexts>(job.probe)) {
+std::optional<Kind> wanted_kind(const sweep::Job& job) {
+  const auto prediction = probes::kind_of(job).prediction();
+  if (!prediction) {
     return std::nullopt;
   }
-  return std::holds_alternative<domain::Association>(job.probe) ? Kind::masked : Kind::causal;
+  return *prediction == query::Prediction::masked ? Kind::masked : Kind::causal;
 }
 
 std::string text_of(Kind kind) {
@@ -31,7 +32,7 @@ std::string text_of(Kind kind) {
                                 : "an ELMo model";
 }
 
-std::string needed_files(const domain::Job& job) {
+std::string needed_files(const sweep::Job& job) {
   const auto kind = wanted_kind(job);
   return "config.json, the tokenizer and model.safetensors of " + (kind ? text_of(*kind) : "a model");
 }
@@ -43,7 +44,7 @@ void require(bool holds, const std::string& problem, const std::string& why, con
   }
 }
 
-void check_kind(const domain::Job& job, const model::CheckpointOutline& outline) {
+void check_kind(const sweep::Job& job, const model::CheckpointOutline& outline) {
   const auto wanted = wanted_kind(job);
   const auto probe = "the probe '" + job.probe_name() + "'";
   if (wanted && outline.kind != *wanted) {
@@ -56,7 +57,7 @@ void check_kind(const domain::Job& job, const model::CheckpointOutline& outline)
 }
 
 /// Throws InputError as the first step of a run that cannot go on would.
-void check_files(const domain::Job& job, const base::FileSet& files, const model::CheckpointOutline& outline) {
+void check_files(const sweep::Job& job, const base::FileSet& files, const model::CheckpointOutline& outline) {
   check_kind(job, outline);
   const auto slices = job.execution.tensor_parallel;
   if (outline.kind == Kind::causal) {
@@ -65,12 +66,12 @@ void check_files(const domain::Job& job, const base::FileSet& files, const model
     require(slices == 1, "execution.tensor_parallel with " + text_of(outline.kind),
             "only causal models are cut into slices", "Set tensor_parallel: 1.");
   }
-  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
-    engine::vector_width(job.execution.engine, files, probe::asked_of(*contexts));
+  if (const auto vectors = probes::kind_of(job).vectors(job)) {
+    engine::vector_width(job.execution.engine, files, *vectors);
   }
 }
 
-ModelReport examine_directory(const domain::Job& job) {
+ModelReport examine_directory(const sweep::Job& job) {
   ModelReport report;
   const auto attempt = [&](auto action) {
     try {
@@ -84,7 +85,7 @@ ModelReport examine_directory(const domain::Job& job) {
   attempt([&] {
     const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
     std::optional<model::CheckpointOutline> outline;
-    if (job.execution.engine != domain::EngineKind::fake) {
+    if (job.execution.engine != query::EngineKind::fake) {
       attempt([&] {
         outline = model::read_outline(files);
         check_files(job, files, *outline);
@@ -112,27 +113,21 @@ ModelReport examine_directory(const domain::Job& job) {
 
 }  // namespace
 
-bool needs_model(const domain::Job& job) {
-  const auto* contexts = std::get_if<domain::Contexts>(&job.probe);
-  return contexts == nullptr || contexts->needs_model();
-}
-
-void require_fitting(const domain::Job& job, const base::FileSet& files) {
+void require_fitting(const sweep::Job& job, const base::FileSet& files) {
   check_files(job, files, model::read_outline(files));
 }
 
-const ModelReport& ModelCheck::examine(const domain::Job& job) {
+const ModelReport& ModelCheck::examine(const sweep::Job& job) {
   std::string key = job.probe_name() + " " + std::to_string(job.execution.tensor_parallel) + " " +
                     std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.path;
-  if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
-    const auto asked = probe::asked_of(*contexts);
-    key = std::to_string(asked.layer) + " " + std::to_string(static_cast<int>(asked.source)) + " " + key;
+  if (const auto vectors = probes::kind_of(job).vectors(job)) {
+    key = std::to_string(vectors->layer) + " " + std::to_string(static_cast<int>(vectors->source)) + " " + key;
   }
   auto found = known_.find(key);
   if (found == known_.end()) {
     ModelReport report;
     std::error_code ignored;
-    if (needs_model(job) && !job.model.path.empty()) {
+    if (job.needs_model() && !job.model.path.empty()) {
       if (std::filesystem::exists(job.model.path, ignored)) {
         report = examine_directory(job);
       } else {

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "base/File.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::run {
 
-/// Every job does but one that reads its vectors from a file.
-bool needs_model(const domain::Job& job);
-
 /// Throws InputError where the checkpoint is not what the job asks of it. Weights may be missing.
-void require_fitting(const domain::Job& job, const base::FileSet& files);
+void require_fitting(const sweep::Job& job, const base::FileSet& files);
 
 struct ModelReport {
   std::vector<std::string> faults;  ///< a run would end with one of them
@@ -26,7 +23,7 @@ class ModelCheck {
  public:
   /// A directory that is not here, or that holds no weights, is a note: jobs are written on other machines than they
   /// run on.
-  const ModelReport& examine(const domain::Job& job);
+  const ModelReport& examine(const sweep::Job& job);
 
  private:
   std::map<std::string, ModelReport> known_;

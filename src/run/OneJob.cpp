@@ -13,9 +13,8 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
-#include "run/ContextsRun.hpp"
-#include "run/Environment.hpp"
-#include "run/ExportDirectory.hpp"
+#include "base/Environment.hpp"
+#include "run/JobStages.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/ModelCheck.hpp"
 
@@ -23,8 +22,6 @@ namespace stereosweep::run {
 namespace {
 
 using parallel::coordinated;
-
-const domain::Contexts* contexts_of(const domain::Job& job) { return std::get_if<domain::Contexts>(&job.probe); }
 
 std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& root) {
   try {
@@ -48,9 +45,9 @@ RunStatus first_status(const std::optional<ReadStatus>& earlier) {
 }
 
 /// GPUs that are paid for and not used are rarely what was meant.
-void refuse_idle_gpus(const domain::Job& job, const parallel::GpuBinding& gpu) {
-  const auto granted = granted_gpus();
-  if (job.execution.device == domain::Device::automatic && gpu.name.empty() && !granted.empty()) {
+void refuse_idle_gpus(const sweep::Job& job, const parallel::GpuBinding& gpu) {
+  const auto granted = base::granted_gpus();
+  if (job.execution.device == query::Device::automatic && gpu.name.empty() && !granted.empty()) {
     throw base::InputError(base::describe(
         "Slurm has granted GPUs (" + granted + "), but " + parallel::host_name() + " would compute on the processor",
         "no GPU can be used there: see nvidia-smi, and whether the build has CUDA",
@@ -60,7 +57,7 @@ void refuse_idle_gpus(const domain::Job& job, const parallel::GpuBinding& gpu) {
 
 /// Which run directories this start has opened, for the batch script, which reads the ends there (slurm/step.sh).
 void tell_batch_script(const std::filesystem::path& root) {
-  if (const auto file = text_from_environment("STEREOSWEEP_STARTS"); !file.empty()) {
+  if (const auto file = base::text_from_environment("STEREOSWEEP_STARTS"); !file.empty()) {
     std::ofstream(file, std::ios::app) << "in " << std::filesystem::absolute(root).string() << '\n';
   }
 }
@@ -70,45 +67,11 @@ void tell_batch_script(const std::filesystem::path& root) {
 base::ExitCode OneJob::run() {
   try {
     prepare();
-    if (contexts_of(parts_.job()) != nullptr) {
-      return ContextsRun(parts_).run();
-    }
-    return run_single_stage();
+    return JobStages(parts_).run();
   } catch (const std::exception& error) {
     parts_.write_end("failed", error.what());
     throw;
   }
-}
-
-base::ExitCode OneJob::run_single_stage() {
-  auto made = coordinated(parts_.world, [&] { return probe::make_probe(parts_.job(), *parts_.scoring->tokenizer); });
-  // with what it borrows from: a thread that is given up outlives this object
-  struct Owner {
-    std::shared_ptr<ScoringParts> parts;
-    std::unique_ptr<probe::Probe> probe;
-  };
-  const auto owner = std::make_shared<Owner>(Owner{parts_.scoring, std::move(made)});
-  StageRun stage(parts_, {"",
-                          std::shared_ptr<const probe::Probe>(owner, owner->probe.get()),
-                          StageSpec::Asks::engine,
-                          parts_.settings,
-                          {}});
-  stage.open();
-  const bool was_complete = stage.complete();
-  if (!was_complete) {
-    const auto end = stage.score();
-    if (end != base::ExitCode::done) {
-      return end;
-    }
-  }
-  parts_.stop_at_once_on_signal();
-  coordinated(parts_.world, [&] {
-    if (parts_.leads()) {
-      export_and_report(stage, was_complete);
-    }
-  });
-  parts_.remember_signals();
-  return base::ExitCode::done;
 }
 
 void OneJob::prepare() {
@@ -146,7 +109,7 @@ void OneJob::check_reuse() const {
 void OneJob::open_directory() {
   auto& directory = parts_.directory;
   directory.create();
-  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !is_requeued();
+  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !base::is_requeued();
   if (overwrite_) {
     check_reuse();
   } else {
@@ -169,7 +132,7 @@ void OneJob::open_directory() {
   if (!base::active_faults().empty()) {
     base::log(base::LogLevel::warning, "faults are injected: STEREOSWEEP_INJECT=" + base::active_faults());
   }
-  if (is_requeued() && parts_.request.existing == RunRequest::Existing::overwrite) {
+  if (base::is_requeued() && parts_.request.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
   const auto earlier = read_status_or_nothing(directory.root());
@@ -185,7 +148,7 @@ void OneJob::open_directory() {
   auto status = first_status(overwrite_ ? std::nullopt : earlier);
   status.name = parts_.job().name;
   status.num_ranks = parts_.world.size();
-  status.started = utc_now();
+  status.started = base::utc_now();
   parts_.open_status(status);
   tell_batch_script(directory.root());
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
@@ -235,7 +198,7 @@ void OneJob::check_devices() {
 
 void OneJob::read_model() {
   auto& scoring = *parts_.scoring;
-  if (needs_model(scoring.job)) {
+  if (scoring.job.needs_model()) {
     if (!is_fake(scoring.job)) {
       check_devices();
       coordinated(parts_.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
@@ -266,7 +229,7 @@ void OneJob::agree_on_settings() {
     hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
   }
   coordinated(parts_.world, [&] {
-    if (devices.size() > 1 && text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1") {
+    if (devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1") {
       throw base::InputError(base::describe("the ranks run on different devices: " + device,
                                             "the last bits of a number would depend on the rank that scored it",
                                             "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so"));
@@ -283,23 +246,6 @@ void OneJob::agree_on_settings() {
     }
   });
   settings.text = agreed;
-}
-
-void OneJob::export_and_report(StageRun& stage, bool was_complete) {
-  const auto file = parts_.directory.export_file(parts_.job());
-  if (was_complete && parts_.exported && is_whole(file)) {
-    parts_.write_end("done", "");
-    base::log(base::LogLevel::info, parts_.job().name + " is complete: nothing to do (" + file.string() + ")");
-    log_next_command(parts_.directory.root());
-    return;
-  }
-  parts_.status->update([](RunStatus& status) { status.state = "exporting"; });
-  const auto& store = stage.reread();
-  const auto summary = export_directory(parts_.directory, parts_.job(), *stage.spec().probe, store, &*parts_.lease);
-  log_summary("", summary, store.cost());
-  parts_.write_end("done", "");
-  print_digest(summary, file);
-  log_next_command(parts_.directory.root());
 }
 
 }  // namespace stereosweep::run

@@ -4,14 +4,13 @@
 #include <string>
 
 #include "run/JobParts.hpp"
-#include "run/StageRun.hpp"
 
 namespace stereosweep::run {
 
 class OneJob {
  public:
   /// `job_text`: the job file as it was written, for provenance (rank zero).
-  OneJob(const RunRequest& request, domain::Job job, std::string job_text, std::filesystem::path root,
+  OneJob(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
          const parallel::Communicator& world, SignalWatcher& signals)
       : parts_(request, std::move(job), std::move(job_text), std::move(root), world, signals) {}
   /// Collective; see run_jobs.
@@ -25,8 +24,6 @@ class OneJob {
   void check_devices();
   void read_model();
   void agree_on_settings();
-  base::ExitCode run_single_stage();
-  void export_and_report(StageRun& stage, bool was_complete);
 
   JobParts parts_;
   bool overwrite_ = false;  ///< rank zero: --overwrite, and this is no restart by Slurm

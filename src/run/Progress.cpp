@@ -10,7 +10,7 @@
 
 #include "base/Log.hpp"
 #include "base/Text.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -38,7 +38,7 @@ Progress::Progress(std::vector<std::string> hosts)
     : hosts_(std::move(hosts)),
       seconds_per_block_(hosts_.size(), 0.0),
       samples_{{Clock::now(), 0, 0}},
-      interval_(seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)),
+      interval_(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)),
       terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds) {

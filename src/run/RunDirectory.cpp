@@ -1,7 +1,6 @@
 #include "run/RunDirectory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/Error.hpp"
@@ -10,6 +9,7 @@
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
+#include "probes/ProbeKind.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -27,16 +27,8 @@ constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
           : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
 }
 
-std::string path_difference(const domain::Job& before, const domain::Job& after) {
+std::string path_difference(const sweep::Job& before, const sweep::Job& after) {
   return before.model.path == after.model.path ? "" : "model.path: " + before.model.path + ", now " + after.model.path;
-}
-
-/// Other .h5 files are the user's.
-bool is_result(const std::string& name) {
-  constexpr std::array<std::string_view, 5> probes = {"association", "contexts", "coreference", "interview", "rating"};
-  return std::ranges::any_of(probes, [&](std::string_view probe) {
-    return name == std::string(probe) + ".h5" || name == std::string(probe) + ".stats.h5";
-  });
 }
 
 /// Whether a block was scored, or there is a result whose journals are gone.
@@ -47,17 +39,24 @@ bool was_scored(const std::filesystem::path& root) {
          std::any_of(begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".h5"; });
 }
 
+/// Other .h5 files are the user's.
 bool is_run_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
-  constexpr std::array<std::string_view, 4> of_contexts = {"contexts.sample", "contexts.words", "vectors.bin",
-                                                           "contexts.vectors.h5"};
-  return name == "job.resolved.yaml" || std::ranges::find(of_contexts, name) != of_contexts.end() ||
-         name == "status.json" || name == "log" || is_result(name) || name.find(".partial.") != std::string::npos;
+  for (const auto* format : config::probe_formats()) {
+    const auto& kind = probes::kind_of(format->name());
+    const auto probe = std::string(kind.name());
+    const auto files = kind.run_files();
+    if (name == probe + ".h5" || name == probe + ".stats.h5" || std::ranges::find(files, name) != files.end()) {
+      return true;
+    }
+  }
+  return name == "job.resolved.yaml" || name == "status.json" || name == "log" ||
+         name.find(".partial.") != std::string::npos;
 }
 
 }  // namespace
 
-base::Digest raw_job_hash(const domain::Job& job) { return base::sha256(config::canonical_raw_dump(job)); }
+base::Digest raw_job_hash(const sweep::Job& job) { return base::sha256(config::canonical_raw_dump(job)); }
 
 void require_reusable(const std::filesystem::path& old_directory) {
   std::error_code ignored;
@@ -74,7 +73,7 @@ void RunDirectory::create() const {
   }
 }
 
-std::optional<domain::Job> RunDirectory::old_job() const {
+std::optional<sweep::Job> RunDirectory::old_job() const {
   std::error_code ignored;
   if (!std::filesystem::exists(resolved_job(), ignored)) {
     return std::nullopt;
@@ -82,7 +81,7 @@ std::optional<domain::Job> RunDirectory::old_job() const {
   return config::load_resolved(base::read_file(resolved_job(), max_job_bytes), resolved_job().string());
 }
 
-std::vector<std::string> RunDirectory::differences(const domain::Job& job) const {
+std::vector<std::string> RunDirectory::differences(const sweep::Job& job) const {
   const auto before = old_job();
   if (!before) {
     return {};
@@ -94,7 +93,7 @@ std::vector<std::string> RunDirectory::differences(const domain::Job& job) const
   return fields;
 }
 
-std::vector<std::string> RunDirectory::differences(const domain::Job& job, const std::string& old_settings,
+std::vector<std::string> RunDirectory::differences(const sweep::Job& job, const std::string& old_settings,
                                                    const RunSettings& settings) const {
   auto fields = settings_differences(old_settings, settings.text);
   const auto before = old_job();
@@ -108,14 +107,14 @@ std::vector<std::string> RunDirectory::differences(const domain::Job& job, const
   return fields;
 }
 
-void RunDirectory::require_same_job(const domain::Job& job) const {
+void RunDirectory::require_same_job(const sweep::Job& job) const {
   const auto fields = differences(job);
   if (!fields.empty() && was_scored(root_)) {
     refuse(root_, fields);
   }
 }
 
-void RunDirectory::require_same_settings(const results::JournalStore& store, const domain::Job& job,
+void RunDirectory::require_same_settings(const results::JournalStore& store, const sweep::Job& job,
                                          const RunSettings& settings, Left what_is_left) const {
   const auto job_hash = raw_job_hash(job);
   for (const auto& attempt : store.attempts()) {

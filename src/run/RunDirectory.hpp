@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 #include "results/Journal.hpp"
 #include "run/Settings.hpp"
 
@@ -19,34 +19,28 @@ class RunDirectory {
   std::filesystem::path resolved_job() const { return root_ / "job.resolved.yaml"; }
   std::filesystem::path status() const { return root_ / "status.json"; }
   std::filesystem::path log() const { return root_ / "log"; }
-  std::filesystem::path export_file(const domain::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
-
-  // of a contexts job
-  std::filesystem::path context_sample() const { return root_ / "contexts.sample"; }
-  std::filesystem::path words() const { return root_ / "contexts.words"; }
-  std::filesystem::path vector_store() const { return root_ / "vectors.bin"; }
-  std::filesystem::path vectors_file() const { return root_ / "contexts.vectors.h5"; }
+  std::filesystem::path export_file(const sweep::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
 
   /// Creates the folder. Throws Error with the system's cause.
   void create() const;
   /// Every field of `job` that differs from the job that lies here, as "seed: 1, now 2".
-  std::vector<std::string> differences(const domain::Job& job) const;
+  std::vector<std::string> differences(const sweep::Job& job) const;
   /// The same for the settings of a journal of this directory; files of another model are told as its path.
-  std::vector<std::string> differences(const domain::Job& job, const std::string& old_settings,
+  std::vector<std::string> differences(const sweep::Job& job, const std::string& old_settings,
                                        const RunSettings& settings) const;
   /// Throws InputError naming them, unless there are none or nothing was scored here: no journal holds a block, and
   /// there is no result.
-  void require_same_job(const domain::Job& job) const;
+  void require_same_job(const sweep::Job& job) const;
   /// The same for the settings of the journals. Where they hold all blocks (`what_is_left` nothing), other libraries or
   /// another build are only warned of: nothing would be mixed.
   enum class Left { nothing, blocks };
-  void require_same_settings(const results::JournalStore& store, const domain::Job& job, const RunSettings& settings,
+  void require_same_settings(const results::JournalStore& store, const sweep::Job& job, const RunSettings& settings,
                              Left what_is_left) const;
   /// Removes what a run leaves here, and nothing else. The lock stays.
   void remove_run_files() const;
 
  private:
-  std::optional<domain::Job> old_job() const;
+  std::optional<sweep::Job> old_job() const;
   std::filesystem::path root_;
 };
 
@@ -54,7 +48,7 @@ class RunDirectory {
 std::string first_few(std::vector<std::string> lines);
 
 /// Hash of what in a job can change a raw number.
-base::Digest raw_job_hash(const domain::Job& job);
+base::Digest raw_job_hash(const sweep::Job& job);
 
 /// Throws InputError if a directory that --reuse names holds no journal.
 void require_reusable(const std::filesystem::path& old_directory);

@@ -62,23 +62,26 @@ std::string InWork::overdue(std::chrono::seconds limit) {
                         prompt_.empty() ? "it has no prompt yet" : "its first prompt: '" + prompt_ + "'");
 }
 
-Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work) {
+Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work) {
   const base::profile::Span span("prompts and answers");
   in_work.begin(block.index);
   const auto start = std::chrono::steady_clock::now();
-  const auto before = engine.counts();
+  const auto before = engine == nullptr ? query::EngineCounts() : engine->counts();
   Scored scored;
   scored.id = {{}, block.index, block.num_contexts, {}};
   try {
     base::inject_fault("block_start");
-    probe::Transcript transcript;
-    std::optional<probe::Round> round = parts.probe->first(block);
+    probes::Transcript transcript;
+    std::optional<probes::Round> round;
+    if (engine != nullptr) {
+      round = parts.probe->first(block);
+    }
     if (round && !round->queries.empty()) {
       in_work.has_prompt(round->queries.front());
     }
     base::inject_fault("block_prompts");
     while (round) {
-      auto answers = engine.answer(round->queries);
+      auto answers = engine->answer(round->queries);
       transcript.rounds.push_back(std::move(*round));
       transcript.answers.push_back(std::move(answers));
       round = parts.probe->next(block, transcript);
@@ -86,7 +89,7 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
     base::ByteWriter out;
     parts.probe->fold(block, transcript).write(out);
     scored.payload = out.take();
-    scored.id.key = probe::block_key(*parts.probe, block, parts.fingerprint);
+    scored.id.key = probes::block_key(*parts.probe, block, parts.fingerprint);
     base::inject_fault("block_done");
   } catch (const base::Error& error) {
     scored.failure = error.what();
@@ -94,14 +97,19 @@ Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::
   } catch (const std::exception& error) {
     scored.failure = std::string("block ") + std::to_string(block.index) + ": " + error.what();
   }
-  scored.id.cost = engine.counts();
-  scored.id.cost -= before;
+  if (engine != nullptr) {
+    scored.id.cost = engine->counts();
+    scored.id.cost -= before;
+  }
   in_work.end();
   scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return scored;
 }
 
 std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts) {
+  if (!parts.make_engine) {
+    return nullptr;
+  }
   try {
     return parts.make_engine();
   } catch (const std::exception& error) {
@@ -112,7 +120,7 @@ std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts) {
   }
 }
 
-Scored score_in_group(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work) {
+Scored score_in_group(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work) {
   auto scored = score_block(parts, engine, block, in_work);
   // Once another rank has failed sums on a GPU go on with wrong numbers: neither these count nor errors because of
   // them.
@@ -130,7 +138,7 @@ struct Scorer::State {
   mutable std::mutex mutex;
   std::condition_variable to_thread;
   std::condition_variable to_main;
-  std::deque<plan::Block> waiting;
+  std::deque<sweep::Block> waiting;
   std::deque<Scored> ready;
   std::exception_ptr start_failure;
   bool started = false;
@@ -138,7 +146,7 @@ struct Scorer::State {
   bool ending = false;
   bool ended = false;
 
-  Scored score_with_group(const plan::Block& block, query::Engine& engine) {
+  Scored score_with_group(const sweep::Block& block, query::Engine* engine) {
     if (!parts.group) {
       return score_block(parts, engine, block, in_work);
     }
@@ -162,7 +170,7 @@ struct Scorer::State {
     std::unique_lock lock(mutex);
     started = true;
     to_main.notify_all();
-    while (engine) {
+    while (!start_failure) {
       {
         const base::profile::Span span("waiting for blocks");
         to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
@@ -174,7 +182,7 @@ struct Scorer::State {
       waiting.pop_front();
       working = true;
       lock.unlock();
-      auto scored = score_with_group(block, *engine);
+      auto scored = score_with_group(block, engine.get());
       lock.lock();
       ready.push_back(std::move(scored));
       working = false;
@@ -210,7 +218,7 @@ void Scorer::wait_until_ready() {
   }
 }
 
-void Scorer::submit(const plan::Block& block) {
+void Scorer::submit(const sweep::Block& block) {
   const std::lock_guard lock(state_->mutex);
   state_->waiting.push_back(block);
   state_->to_thread.notify_one();

@@ -12,8 +12,8 @@
 
 #include "base/Error.hpp"
 #include "parallel/TensorGroup.hpp"
-#include "plan/Product.hpp"
-#include "probe/Probe.hpp"
+#include "sweep/Product.hpp"
+#include "probes/Probe.hpp"
 #include "query/Engine.hpp"
 #include "results/Journal.hpp"
 
@@ -22,7 +22,7 @@ namespace stereosweep::run {
 /// One scored block, or why it could not be scored.
 struct Scored {
   results::BlockId id;
-  std::vector<std::byte> payload;  ///< probe::RawBlock as bytes
+  std::vector<std::byte> payload;  ///< results::RawBlock as bytes
   double seconds = 0;
   std::string failure;  ///< empty: scored
   base::ExitCode failure_code = base::ExitCode::error;
@@ -30,9 +30,10 @@ struct Scored {
 
 /// What the thread works with. Shared, because a thread that is stuck in a long block is left behind at the end.
 struct ScorerParts {
-  std::shared_ptr<const probe::Probe> probe;
+  std::shared_ptr<const probes::Probe> probe;
   base::Digest fingerprint{};
-  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< called in the thread: tensor threads are set there
+  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread, whose tensor threads it sets; empty: the
+                                                                ///< blocks are computed without a model
   /// Several ranks that hold one model: rank 0 of the group tells the others what it scores. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
   std::chrono::seconds block_limit{0};  ///< 0: none
@@ -56,10 +57,10 @@ class InWork {
   std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
 };
 
-/// first, answer, next, ..., fold. Does not throw: a failure is part of the answer.
-Scored score_block(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work);
+/// first, answer, next, ..., fold; without an engine (null) fold alone. Does not throw: a failure is part of the answer.
+Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);
 /// The same in a group of ranks (parts.group), which hears of a failure here and whose failures are those of the block.
-Scored score_in_group(const ScorerParts& parts, query::Engine& engine, const plan::Block& block, InWork& in_work);
+Scored score_in_group(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);
 
 /// parts.make_engine(); a group of ranks hears of what it throws.
 std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts);
@@ -74,7 +75,7 @@ class Scorer {
 
   /// Throws what making the engine threw.
   void wait_until_ready();
-  void submit(const plan::Block& block);
+  void submit(const sweep::Block& block);
   std::optional<Scored> poll();
   /// Sleeps until something is ready to be polled, at most `longest`.
   void wait(std::chrono::microseconds longest);

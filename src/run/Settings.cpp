@@ -11,7 +11,6 @@
 #include "base/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
-#include "run/ModelCheck.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -45,7 +44,7 @@ std::string hash_of(const base::SharedBytes& content) {
 }
 
 // (field, content), by name.
-std::vector<std::pair<std::string, const base::SharedBytes*>> files_that_matter(const domain::Job& job,
+std::vector<std::pair<std::string, const base::SharedBytes*>> files_that_matter(const sweep::Job& job,
                                                                                 const base::FileSet& files) {
   const bool elmo = base::is_elmo(files);
   std::vector<std::pair<std::string, const base::SharedBytes*>> found;
@@ -63,9 +62,9 @@ base::Json parse(const std::string& text) { return base::parse_json(text, "setti
 
 }  // namespace
 
-bool is_fake(const domain::Job& job) { return job.execution.engine == domain::EngineKind::fake; }
+bool is_fake(const sweep::Job& job) { return job.execution.engine == query::EngineKind::fake; }
 
-engine::EngineSettings engine_settings(const domain::Job& job) {
+engine::EngineSettings engine_settings(const sweep::Job& job) {
   return {.kind = job.execution.engine,
           .dtype = job.model.dtype,
           .device = job.execution.device,
@@ -81,7 +80,7 @@ RunSettings with_field(const RunSettings& settings, const std::string& key, cons
   return {json.dump()};
 }
 
-FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share) {
+FileHashes hash_files(const sweep::Job& job, const base::FileSet& files, Share share) {
   auto wanted = files_that_matter(job, files);
   std::ranges::stable_sort(
       wanted, [](const auto& left, const auto& right) { return left.second->size() > right.second->size(); });
@@ -97,11 +96,11 @@ FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share 
   return hashes;
 }
 
-RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device) {
+RunSettings make_settings(const sweep::Job& job, const base::FileSet& files, const std::string& device) {
   return make_settings(job, hash_files(job, files, {}), device);
 }
 
-RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, const std::string& device) {
+RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const std::string& device) {
   const bool fake = is_fake(job);
   base::Json json;
   for (const auto& [field, hash] : hashes) {
@@ -113,7 +112,7 @@ RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, cons
     json["execution.tensor_parallel"] = std::to_string(job.execution.tensor_parallel);
   }
   json["execution.batch_tokens"] = std::to_string(job.execution.batch_tokens);
-  json["model.dtype"] = domain::name_of(job.model.dtype);
+  json["model.dtype"] = query::name_of(job.model.dtype);
   if (fake) {
     json["seed"] = std::to_string(job.seed);  // the fake engine's numbers come from it
   }
@@ -122,9 +121,9 @@ RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, cons
   return {json.dump()};
 }
 
-RunSettings with_software(RunSettings settings, const domain::Job& job, const parallel::GpuBinding& gpu) {
+RunSettings with_software(RunSettings settings, const sweep::Job& job, const parallel::GpuBinding& gpu) {
   settings = with_field(settings, "build", results::build_description());
-  if (is_fake(job) || !needs_model(job)) {
+  if (is_fake(job) || !job.needs_model()) {
     return settings;
   }
   const bool on_gpu = gpu.device >= 0;

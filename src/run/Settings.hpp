@@ -8,7 +8,7 @@
 
 #include "base/File.hpp"
 #include "base/Sha256.hpp"
-#include "domain/Job.hpp"
+#include "sweep/Job.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/GpuBinding.hpp"
 
@@ -20,10 +20,10 @@ struct RunSettings {
 };
 
 /// Whether the fake engine answers.
-bool is_fake(const domain::Job& job);
+bool is_fake(const sweep::Job& job);
 
 /// How the job's engine is made, without its group of ranks.
-engine::EngineSettings engine_settings(const domain::Job& job);
+engine::EngineSettings engine_settings(const sweep::Job& job);
 
 /// The settings with one more field: what a stage's input adds to the heads of its journals.
 RunSettings with_field(const RunSettings& settings, const std::string& key, const std::string& value);
@@ -39,15 +39,15 @@ struct Share {
 
 /// Of this share of the files that matter to the engine: the fake one sees only the tokenizer. The shares have about
 /// equal sizes, and together every file once. Reads all weights.
-FileHashes hash_files(const domain::Job& job, const base::FileSet& files, Share share);
+FileHashes hash_files(const sweep::Job& job, const base::FileSet& files, Share share);
 
-RunSettings make_settings(const domain::Job& job, const FileHashes& hashes, const std::string& device);
+RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const std::string& device);
 /// The settings with the build of this program and the libraries that compute for this job on this rank's `gpu`.
-RunSettings with_software(RunSettings settings, const domain::Job& job, const parallel::GpuBinding& gpu);
+RunSettings with_software(RunSettings settings, const sweep::Job& job, const parallel::GpuBinding& gpu);
 /// Whether a line of settings_differences is about what `with_software` adds, or about the numerics version.
 bool is_software(const std::string& difference);
 /// The same with all files hashed here.
-RunSettings make_settings(const domain::Job& job, const base::FileSet& files, const std::string& device);
+RunSettings make_settings(const sweep::Job& job, const base::FileSet& files, const std::string& device);
 
 /// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than
 /// before".

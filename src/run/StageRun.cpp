@@ -16,18 +16,6 @@ namespace {
 using base::with_thousands;
 using parallel::coordinated;
 
-/// For stages that ask nothing.
-class NoEngine final : public query::Engine {
- public:
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override {
-    if (!queries.empty()) {
-      throw base::Error("a stage without an engine asks one");
-    }
-    return {};
-  }
-  query::EngineCounts counts() const override { return {}; }
-};
-
 std::uint64_t contexts_in(const results::JournalStore& store) {
   std::uint64_t sum = 0;
   for (const auto& record : store.records()) {
@@ -37,16 +25,17 @@ std::uint64_t contexts_in(const results::JournalStore& store) {
 }
 
 /// Refuses a model whose every answer would be an error.
-void require_prediction(const domain::Job& job, const query::Engine& engine) {
-  if (std::holds_alternative<domain::Contexts>(job.probe)) {
+void require_prediction(const sweep::Job& job, const query::Engine& engine) {
+  const auto prediction = probes::kind_of(job).prediction();
+  if (!prediction) {
     return;
   }
-  const bool masked = std::holds_alternative<domain::Association>(job.probe);
-  if (const auto why = engine.lacks(masked ? query::Prediction::masked : query::Prediction::next)) {
+  if (const auto why = engine.lacks(*prediction)) {
     throw base::InputError(
-        base::describe("model.path: " + std::string(job.probe_name()) + " cannot ask '" + job.model.path + "'", *why,
-                       masked ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
-                              : "Use a causal model with its head (...ForCausalLM)."));
+        base::describe("model.path: " + job.probe_name() + " cannot ask '" + job.model.path + "'", *why,
+                       *prediction == query::Prediction::masked
+                           ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
+                           : "Use a causal model with its head (...ForCausalLM)."));
   }
 }
 
@@ -134,7 +123,7 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
     if (left_->is_done(index)) {
       continue;
     }
-    const auto key = probe::block_key(*spec_.probe, block, fingerprint);
+    const auto key = probes::block_key(*spec_.probe, block, fingerprint);
     const auto* record = old_store.find(key);
     if (record == nullptr || record->num_contexts != block.num_contexts) {
       continue;
@@ -190,26 +179,22 @@ base::ExitCode StageRun::score() {
   if (complete_) {
     return base::ExitCode::done;
   }
-  const bool asks_engine = spec_.asks == StageSpec::Asks::engine;
-  const TensorRanks ranks(job_.world, asks_engine ? job_.job().execution.tensor_parallel : 1);
-  auto settings = engine_settings(job_.job());
-  settings.tensor_group = ranks.tensors();
-  const auto make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
-    parallel::use_gpu(parts->gpu);
-    auto engine = engine::make_engine(settings, parts->files, *parts->tokenizer);
-    require_prediction(parts->job, *engine);
-    return engine;
-  };
-  const auto make_none = []() -> std::unique_ptr<query::Engine> { return std::make_unique<NoEngine>(); };
+  const bool asks_model = spec_.asks == probes::Stage::Asks::model;
+  const TensorRanks ranks(job_.world, asks_model ? job_.job().execution.tensor_parallel : 1);
   ScorerParts scorer_parts{spec_.probe,
                            job_.settings.fingerprint(),
                            {},
                            ranks.tensors(),
                            std::chrono::seconds(job_.job().execution.block_limit_s)};
-  if (asks_engine) {
-    scorer_parts.make_engine = make_engine;
-  } else {
-    scorer_parts.make_engine = make_none;
+  if (asks_model) {
+    auto settings = engine_settings(job_.job());
+    settings.tensor_group = ranks.tensors();
+    scorer_parts.make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
+      parallel::use_gpu(parts->gpu);
+      auto engine = engine::make_engine(settings, parts->files, *parts->tokenizer);
+      require_prediction(parts->job, *engine);
+      return engine;
+    };
   }
   const auto end = ranks.leads() ? lead(scorer_parts, ranks) : follow(scorer_parts, ranks);
   complete_ = end == base::ExitCode::done;

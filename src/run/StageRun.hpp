@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "probes/Stage.hpp"
 #include "run/Coordinator.hpp"
 #include "run/JobParts.hpp"
 #include "run/TensorRanks.hpp"
@@ -13,10 +14,9 @@ namespace stereosweep::run {
 
 /// What a stage is. A job of one stage calls it "".
 struct StageSpec {
-  enum class Asks { engine, nothing };
   std::string name;
-  std::shared_ptr<const probe::Probe> probe;
-  Asks asks = Asks::engine;
+  std::shared_ptr<const probes::Probe> probe;
+  probes::Stage::Asks asks = probes::Stage::Asks::model;
   RunSettings settings;                  ///< heads of its journals: the job's, and what the stage's input adds
   query::EngineCounts cost_before = {};  ///< of the stages before
 };
@@ -32,6 +32,8 @@ class StageRun {
   /// Collective, after open: takes over what can be reused, scores the rest. Exit code `done`: complete.
   base::ExitCode score();
   const StageSpec& spec() const { return spec_; }
+  /// Another probe of the same blocks scores them: one that has opened what it reads.
+  void use(std::shared_ptr<const probes::Probe> probe) { spec_.probe = std::move(probe); }
   /// Rank zero: the journal as it lies there now.
   const results::JournalStore& reread();
 

@@ -11,7 +11,7 @@
 #include "base/Json.hpp"
 #include "base/Log.hpp"
 #include "parallel/MpiSession.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -60,9 +60,9 @@ base::Json to_json(const RunStatus& status) {
           {"num_ranks", status.num_ranks},
           {"host", parallel::host_name()},
           {"pid", ::getpid()},
-          {"slurm_job_id", text_from_environment("SLURM_JOB_ID")},
+          {"slurm_job_id", base::text_from_environment("SLURM_JOB_ID")},
           {"started", status.started},
-          {"updated", utc_now()}};
+          {"updated", base::utc_now()}};
 }
 
 }  // namespace

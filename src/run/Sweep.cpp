@@ -10,10 +10,9 @@
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
-#include "corpus/Files.hpp"
 #include "model/Safetensors.hpp"
 #include "parallel/GpuBinding.hpp"
-#include "probe/MakeProbe.hpp"
+#include "probes/ProbeKind.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/ModelCheck.hpp"
 #include "run/RunDirectory.hpp"
@@ -30,33 +29,21 @@ class JobCheck {
  public:
   JobCheck(const RunRequest& request, int node_ranks) : request_(request), node_ranks_(node_ranks) {}
 
-  void require_startable(const domain::Job& job, const fs::path& root) const {
+  void require_startable(const sweep::Job& job, const fs::path& root) const {
     if (request_.existing != RunRequest::Existing::overwrite) {
       RunDirectory(root).require_same_job(job);
     }
-    if (const auto* contexts = std::get_if<domain::Contexts>(&job.probe)) {
-      require_inputs(*contexts);
-    }
-    if (needs_model(job)) {
+    probes::kind_of(job).check_inputs(job);
+    if (job.needs_model()) {
       require_model(job);
     }
   }
 
  private:
-  static void require_inputs(const domain::Contexts& contexts) {
-    if (!contexts.is_static()) {
-      corpus::file_states(contexts.contextual().corpus);
-    } else if (!contexts.needs_model()) {
-      corpus::state_of(contexts.from_table().file);
-    }
-  }
-
-  void require_model(const domain::Job& job) const {
+  void require_model(const sweep::Job& job) const {
     const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
     const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-    if (!std::holds_alternative<domain::Contexts>(job.probe)) {
-      probe::make_probe(job, tokenizer);
-    }
+    probes::kind_of(job).make_probe(job, tokenizer);
     if (is_fake(job)) {
       return;
     }
@@ -65,7 +52,7 @@ class JobCheck {
       return;
     }
     model::read_stored_tensors(files);  // weights that are not there
-    const bool on_gpu = job.execution.device != domain::Device::cpu && parallel::count_gpus() > 0;
+    const bool on_gpu = job.execution.device != query::Device::cpu && parallel::count_gpus() > 0;
     if (!on_gpu) {  // what is free on a GPU is known once it is bound
       NodeMemory memory;
       memory.ranks = node_ranks_;
@@ -81,7 +68,7 @@ class JobCheck {
   int node_ranks_;
 };
 
-fs::path root_of(const RunRequest& request, const domain::Job& job, std::size_t num_jobs) {
+fs::path root_of(const RunRequest& request, const sweep::Job& job, std::size_t num_jobs) {
   auto root = request.output.empty() && fs::is_directory(request.job) ? request.job : request.output;
   if (root.empty()) {
     return fs::path("results") / job.name;
@@ -90,13 +77,18 @@ fs::path root_of(const RunRequest& request, const domain::Job& job, std::size_t 
 }
 
 /// Equal for jobs whose raw numbers are the same.
-std::string numbers_of(const domain::Job& job) {
-  return config::canonical_raw_dump(job) + job.model.path + '\n' +
-         (needs_model(job) ? "" : std::get<domain::Contexts>(job.probe).from_table().file);
+std::string numbers_of(const sweep::Job& job) {
+  std::string text = config::canonical_raw_dump(job) + job.model.path + '\n';
+  if (!job.needs_model()) {
+    for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
+      text += path;
+    }
+  }
+  return text;
 }
 
 /// Jobs that would score what an earlier one scores.
-void find_siblings(const std::vector<domain::Job>& jobs, std::vector<PlannedJob>& planned) {
+void find_siblings(const std::vector<sweep::Job>& jobs, std::vector<PlannedJob>& planned) {
   std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto [known, is_new] = first.emplace(numbers_of(jobs[i]), i);
@@ -110,7 +102,7 @@ void find_siblings(const std::vector<domain::Job>& jobs, std::vector<PlannedJob>
   }
 }
 
-void check_all(const RunRequest& request, int node_ranks, const std::vector<domain::Job>& jobs,
+void check_all(const RunRequest& request, int node_ranks, const std::vector<sweep::Job>& jobs,
                std::vector<PlannedJob>& planned) {
   const JobCheck check(request, node_ranks);
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -44,11 +44,11 @@ void TensorRanks::dismiss(const StopOrder& order, Work work) const {
 StopOrder TensorRanks::wait_for_dismissal() const { return decode_stop(group_.broadcast_at_the_end({}, 0)); }
 
 struct Follower::State {
-  State(ScorerParts scorer_parts, plan::BlockPlan block_plan)
+  State(ScorerParts scorer_parts, sweep::BlockPlan block_plan)
       : parts(std::move(scorer_parts)), blocks(std::move(block_plan)) {}
 
   ScorerParts parts;
-  plan::BlockPlan blocks;
+  sweep::BlockPlan blocks;
   std::mutex mutex;
   std::condition_variable changed;
   std::exception_ptr start_failure;
@@ -64,14 +64,14 @@ struct Follower::State {
     }
     note(started);
     if (engine) {
-      follow(*engine);
+      follow(engine.get());
     }
     engine.reset();
     note(ended);
   }
 
   // A failure here reaches the run through the leader: its next sum or order throws with this cause.
-  void follow(query::Engine& engine) const {
+  void follow(query::Engine* engine) const {
     InWork in_work;  // the leader of the group is the one that is watched
     try {
       while (const auto block = parts.group->next_order()) {
@@ -91,7 +91,7 @@ struct Follower::State {
   }
 };
 
-Follower::Follower(ScorerParts parts, plan::BlockPlan blocks)
+Follower::Follower(ScorerParts parts, sweep::BlockPlan blocks)
     : state_(std::make_shared<State>(std::move(parts), std::move(blocks))) {
   std::thread([state = state_] { state->work(); }).detach();
 }

@@ -41,7 +41,7 @@ class TensorRanks {
 /// The second thread of a rank that does not lead: scores what its leader orders until nothing follows.
 class Follower {
  public:
-  Follower(ScorerParts parts, plan::BlockPlan blocks);
+  Follower(ScorerParts parts, sweep::BlockPlan blocks);
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
   /// Ends with the orders; a thread that does not come back within a second is abandoned.

@@ -2,7 +2,7 @@
 
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/Timing.hpp"
 
 namespace stereosweep::run {
@@ -12,7 +12,7 @@ std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind)
 
 class Worker {
  public:
-  Worker(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks, const SignalWatcher& signals)
+  Worker(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks, const SignalWatcher& signals)
       : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
 
   StopOrder serve() {
@@ -120,7 +120,7 @@ class Worker {
 
   parallel::Messenger& messenger_;
   Scorer& scorer_;
-  const plan::BlockPlan& blocks_;
+  const sweep::BlockPlan& blocks_;
   const SignalWatcher& signals_;
   StopOrder order_;
   bool ordered_ = false;
@@ -129,12 +129,12 @@ class Worker {
   Clock::time_point ordered_at_;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point last_look_ = Clock::now();
-  Seconds patience_{3 * seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+  Seconds patience_{3 * base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
 };
 
 }  // namespace
 
-StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const plan::BlockPlan& blocks,
+StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks,
                              const SignalWatcher& signals) {
   return Worker(messenger, scorer, blocks, signals).serve();
 }

@@ -28,15 +28,15 @@ base::FileSet llama_70b() {
   return files;
 }
 
-std::string plan_text(const domain::Job& job, std::optional<std::uint64_t> gpu_bytes) {
+std::string plan_text(const sweep::Job& job, std::optional<std::uint64_t> gpu_bytes) {
   std::ostringstream out;
   print_model_plan(out, llama_70b(), job, {job.execution.batch_tokens, {}}, gpu_bytes);
   return out.str();
 }
 
-domain::Job half_precision() {
-  domain::Job job;
-  job.model.dtype = domain::Dtype::bfloat16;
+sweep::Job half_precision() {
+  sweep::Job job;
+  job.model.dtype = query::Dtype::bfloat16;
   job.execution.batch_tokens = 16384;
   return job;
 }
@@ -46,7 +46,7 @@ TEST(ModelPlanTest, TellsMemoryAndTheSmallestGroup) {
   EXPECT_THAT(text, HasSubstr("llama: 70,552,387,584 numbers (80 layers, 8192 wide, 64 query and 8 key heads)"));
   EXPECT_THAT(text, HasSubstr("131.4 GiB in bfloat16; the index says that 131.4 GiB are stored"));
   auto other = half_precision();
-  other.model.dtype = domain::Dtype::float16;
+  other.model.dtype = query::Dtype::float16;
   EXPECT_THAT(plan_text(other, 80 * gib), HasSubstr("131.4 GiB in float16;"));
   EXPECT_THAT(text, HasSubstr("tensor_parallel 1: 140.8 GiB (weights 131.4 GiB, batch 8.12 GiB, CUDA 1.25 GiB)"));
   EXPECT_THAT(text, HasSubstr("tensor_parallel 8: "));

@@ -11,9 +11,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "app/PlanReport.hpp"
+#include "probes/association/PlanReport.hpp"
 #include "base/Error.hpp"
-#include "probe/TinyTokenizers.hpp"
+#include "probes/TinyTokenizers.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -123,7 +123,7 @@ TEST_F(PlanCommandTest, RefusesBadArguments) {
   EXPECT_THROW(plan({"model.path=/nowhere/at/all"}), base::InputError);
 }
 
-TEST(ModelCost, CountsBertBase) {
+TEST(probes::association::ModelCost, CountsBertBase) {
   model::CheckpointConfig config;
   config.vocabulary = 30522;
   config.hidden = 768;
@@ -133,8 +133,8 @@ TEST(ModelCost, CountsBertBase) {
   config.positions = 512;
   config.token_types = 2;
   // transformers: BertForMaskedLM(BertConfig()).num_parameters() with its tied decoder.
-  EXPECT_EQ(model_cost(config).parameters, 109514298u);
-  EXPECT_DOUBLE_EQ(model_cost(config).flops_per_token, 2.0 * 12 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
+  EXPECT_EQ(probes::association::model_cost(config).parameters, 109514298u);
+  EXPECT_DOUBLE_EQ(probes::association::model_cost(config).flops_per_token, 2.0 * 12 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "probe/EffectsProbe.hpp"
-#include "results/ContextsStatistics.hpp"
+#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/ContextsStatistics.hpp"
 #include "results/Export.hpp"
 #include "stats/Proportion.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -21,7 +21,7 @@
 namespace {
 
 using namespace stereosweep;
-using Kind = domain::EmbeddingTest::Kind;
+using Kind = probes::contexts::EmbeddingTest::Kind;
 
 constexpr std::uint64_t dimension = 30;
 constexpr std::size_t set_size = 8;
@@ -47,10 +47,10 @@ std::vector<std::string> words(const std::string& stem, std::size_t count) {
   return names;
 }
 
-domain::Job job_of(const Design& design, std::size_t first, std::size_t last) {
-  domain::Contexts settings;
+sweep::Job job_of(const Design& design, std::size_t first, std::size_t last) {
+  probes::contexts::Contexts settings;
   if (design.contexts == 1) {
-    settings.vectors = domain::StaticVectors{};
+    settings.vectors = probes::contexts::StaticVectors{};
   }
   settings.samples = 100;
   for (auto set = first; set < last; ++set) {
@@ -63,20 +63,20 @@ domain::Job job_of(const Design& design, std::size_t first, std::size_t last) {
                               {"a", words(label + "a", set_size)},
                               {"b", words(label + "b", set_size)}});
   }
-  domain::Job job;
+  sweep::Job job;
   job.seed = 1;
   job.probe = settings;
   return job;
 }
 
 /// A word's contexts scatter around a vector of its own.
-std::vector<probe::WordVectors> make_store(const std::filesystem::path& file, const domain::Job& job,
+std::vector<probes::contexts::WordVectors> make_store(const std::filesystem::path& file, const sweep::Job& job,
                                            std::uint64_t contexts, std::mt19937_64& random) {
-  std::vector<probe::WordVectors> names;
-  for (const auto& word : probe::list_words(job.contexts().tests)) {
+  std::vector<probes::contexts::WordVectors> names;
+  for (const auto& word : probes::contexts::list_words(job.settings<probes::contexts::Contexts>().tests)) {
     names.push_back({word, contexts, contexts, 0, {}});
   }
-  probe::VectorStoreWriter writer(file, names, dimension);
+  probes::contexts::VectorStoreWriter writer(file, names, dimension);
   std::normal_distribution<float> normal;
   std::vector<float> own(dimension);
   std::vector<float> vector(dimension);
@@ -94,22 +94,22 @@ std::vector<probe::WordVectors> make_store(const std::filesystem::path& file, co
   return writer.finish();
 }
 
-results::ContextsResult statistics(const std::filesystem::path& folder, const domain::Job& job,
-                                   const std::vector<probe::WordVectors>& names) {
-  const probe::EffectsProbe effects(job, names,
-                                    std::make_shared<probe::VectorStore>(folder / "vectors", names, dimension));
+probes::contexts::ContextsResult statistics(const std::filesystem::path& folder, const sweep::Job& job,
+                                   const std::vector<probes::contexts::WordVectors>& names) {
+  const probes::contexts::EffectsProbe effects(job, names,
+                                    std::make_shared<probes::contexts::VectorStore>(folder / "vectors", names, dimension));
   const auto file = folder / "contexts.h5";
   results::export_run({"calibration",
                        "contexts",
                        &effects.schema(),
                        &effects.blocks(),
-                       [&](const plan::Block& block) { return std::optional(effects.fold(block, {})); },
+                       [&](const sweep::Block& block) { return std::optional(effects.fold(block, {})); },
                        {{"created", "2026-11-22T00:00:00Z"}},
                        {}},
                       file);
-  results::ContextsOptions options;
+  probes::contexts::ContextsOptions options;
   options.settings.draws = 1000;  // of max-T alone: 16 words are counted
-  return results::compute_contexts(results::ResultFile(file), options);
+  return probes::contexts::compute_contexts(results::ResultFile(file), options);
 }
 
 struct Alarms {
@@ -117,7 +117,7 @@ struct Alarms {
   std::uint64_t one_sided = 0;
   std::uint64_t two_sided = 0;
 
-  void add(const results::PermutationSummary& permutation) {
+  void add(const probes::contexts::PermutationSummary& permutation) {
     ++tests;
     one_sided += permutation.p < nominal ? 1 : 0;
     two_sided += permutation.two_sided < nominal ? 1 : 0;

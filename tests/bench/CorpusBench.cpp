@@ -29,10 +29,10 @@ int main(int argc, char** argv) {
   for (std::string word; std::getline(file, word);) {
     words.push_back(word);
   }
-  domain::Corpus corpus;
+  probes::contexts::Corpus corpus;
   corpus.files = {argv[1]};
   corpus.letter_case =
-      argc > 3 && std::string(argv[3]) == "ignore" ? domain::Corpus::Case::ignore : domain::Corpus::Case::exact;
+      argc > 3 && std::string(argv[3]) == "ignore" ? probes::contexts::Corpus::Case::ignore : probes::contexts::Corpus::Case::exact;
   for (int round = argc > 4 ? std::stoi(argv[4]) : 3; round > 0; --round) {
     const auto begin = processor_seconds();
     const auto sample = corpus::collect(corpus, words, 1);

@@ -10,39 +10,39 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
-#include "probe/EffectsProbe.hpp"
+#include "probes/contexts/EffectsProbe.hpp"
 
 namespace {
 
 using namespace stereosweep;
 
-domain::Job job_of(const base::Json& asked) {
-  domain::Contexts settings;
-  settings.vectors = domain::ContextualVectors{};
+sweep::Job job_of(const base::Json& asked) {
+  probes::contexts::Contexts settings;
+  settings.vectors = probes::contexts::ContextualVectors{};
   settings.samples = asked.at("samples").get<std::int64_t>();
   for (const auto& test : asked.at("tests")) {
     const auto set = [&](const char* name) {
-      return domain::WordSet{name, test.at(name).get<std::vector<std::string>>()};
+      return probes::contexts::WordSet{name, test.at(name).get<std::vector<std::string>>()};
     };
-    settings.tests.push_back({test.at("label").get<std::string>(), "", domain::EmbeddingTest::Kind::weat, set("x"),
+    settings.tests.push_back({test.at("label").get<std::string>(), "", probes::contexts::EmbeddingTest::Kind::weat, set("x"),
                               set("y"), set("a"), set("b")});
   }
-  domain::Job job;
+  sweep::Job job;
   job.seed = asked.at("seed").get<std::uint64_t>();
   job.probe = settings;
   return job;
 }
 
-std::vector<probe::WordVectors> make_store(const base::Json& asked, const domain::Job& job) {
+std::vector<probes::contexts::WordVectors> make_store(const base::Json& asked, const sweep::Job& job) {
   const auto dimension = asked.at("dimension").get<std::uint64_t>();
   const auto contexts = asked.at("contexts").get<std::uint64_t>();
-  std::vector<probe::WordVectors> words;
-  for (const auto& word : probe::list_words(job.contexts().tests)) {
+  std::vector<probes::contexts::WordVectors> words;
+  for (const auto& word : probes::contexts::list_words(job.settings<probes::contexts::Contexts>().tests)) {
     words.push_back({word, contexts, contexts, 0, {}});
   }
   const auto raw = base::open_file(asked.at("raw").get<std::string>()).mapped();
   const auto* numbers = reinterpret_cast<const float*>(raw.bytes().data());
-  probe::VectorStoreWriter writer(asked.at("store").get<std::string>(), words, dimension);
+  probes::contexts::VectorStoreWriter writer(asked.at("store").get<std::string>(), words, dimension);
   for (std::uint64_t row = 0; row < words.size() * contexts; ++row) {
     writer.add(row / contexts, {numbers + row * dimension, dimension});
   }
@@ -59,10 +59,10 @@ int main(int count, char** arguments) {
   const auto asked = base::parse_json(base::read_file(arguments[1]), arguments[1]);
   const auto job = job_of(asked);
   const auto words = make_store(asked, job);
-  const auto store = std::make_shared<probe::VectorStore>(asked.at("store").get<std::string>(), words,
+  const auto store = std::make_shared<probes::contexts::VectorStore>(asked.at("store").get<std::string>(), words,
                                                           asked.at("dimension").get<std::uint64_t>());
   store->verify(words);  // brings the file into memory
-  const probe::EffectsProbe effects(job, words, store);
+  const probes::contexts::EffectsProbe effects(job, words, store);
   const auto shown = asked.at("shown").get<std::size_t>();
   base::Json result;
   const auto start = std::clock();

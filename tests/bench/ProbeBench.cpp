@@ -5,9 +5,10 @@
 #include <functional>
 
 #include "engine/FakeEngine.hpp"
-#include "probe/AssociationProbe.hpp"
-#include "probe/SmallJob.hpp"
-#include "probe/TinyTokenizers.hpp"
+#include "probes/association/AssociationProbe.hpp"
+#include "probes/SmallJob.hpp"
+#include "probes/TinyTokenizers.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace {
 
@@ -20,32 +21,32 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 /// Two thirds of the words are one token, the others two to four, as on a real vocabulary.
-domain::Job bench_job() {
-  domain::Job job = probe::testing::small_job();
+sweep::Job bench_job() {
+  sweep::Job job = probe::testing::small_job();
   const std::vector<std::string> single = {"warm", "kind", "cold", "power", "old"};
   const std::vector<std::string> ends = {"ful", "less", "fulness", "lessness", "ness"};
-  job.association().axes.traits.clear();
+  job.settings<probes::association::Association>().axes.traits.clear();
   for (int i = 0; i < 59; ++i) {
     const std::string left = i % 3 == 2 ? single[i % 5] + ends[i / 3 % 5] : single[i % 5];
     const std::string right = i % 3 == 1 ? "un" + single[i % 5] + ends[i / 7 % 5] : std::string(1, char('b' + i % 24));
-    job.association().axes.traits.push_back(
+    job.settings<probes::association::Association>().axes.traits.push_back(
         {"pair" + std::to_string(i), "bench", {"left", {left}}, {"right", {right}}});
   }
   for (int i = 0; i < 48; ++i) {
     const std::string name = "people of group " + std::to_string(i);
-    job.association().axes.groups.push_back(probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+    job.settings<probes::association::Association>().axes.groups.push_back(probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (int i = 0; i < 31; ++i) {
-    job.association().axes.templates.push_back({"t" + std::to_string(i), "plural",
+    job.settings<probes::association::Association>().axes.templates.push_back({"t" + std::to_string(i), "plural",
                                                 "In case " + std::to_string(i) + " the {group} are {trait}.",
-                                                domain::NounForm::plural});
+                                                sweep::NounForm::plural});
   }
-  job.association().axes.rephrasings.resize(1);
+  job.settings<probes::association::Association>().axes.rephrasings.resize(1);
   return job;
 }
 
-void measure(const char* name, const domain::Job& job, const tokenizer::Tokenizer& tokenizer) {
-  const probe::AssociationProbe probe(job, tokenizer);
+void measure(const char* name, const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+  const probes::association::AssociationProbe probe(job, tokenizer);
   engine::FakeEngine engine(tokenizer, 1);
   double first = 0;
   double answer = 0;
@@ -56,18 +57,18 @@ void measure(const char* name, const domain::Job& job, const tokenizer::Tokenize
   std::size_t bytes = 0;
   for (std::uint64_t i = 0; i < probe.blocks().num_blocks(); ++i) {
     const auto block = probe.blocks().block(i);
-    probe::Transcript transcript;
-    probe::RawBlock raw;
+    probes::Transcript transcript;
+    results::RawBlock raw;
     first += seconds_of([&] { transcript.rounds.push_back(probe.first(block)); });
     answer += seconds_of([&] { transcript.answers.push_back(engine.answer(transcript.rounds[0].queries)); });
     fold += seconds_of([&] { raw = probe.fold(block, transcript); });
-    key += seconds_of([&] { probe::block_key(probe, block, {}); });
+    key += seconds_of([&] { probes::block_key(probe, block, {}); });
     serialise += seconds_of([&] {
       base::ByteWriter out;
       raw.write(out);
       bytes += out.bytes().size();
       base::ByteReader in(out.bytes());
-      probe::RawBlock::read(in, probe.schema(), block.num_contexts);
+      results::RawBlock::read(in, probe.schema(), block.num_contexts);
     });
     queries += transcript.rounds[0].queries.size();
   }
@@ -83,8 +84,8 @@ void measure(const char* name, const domain::Job& job, const tokenizer::Tokenize
 
 int main() {
   const auto tokenizer = probe::testing::word_piece();
-  domain::Job job = bench_job();
+  sweep::Job job = bench_job();
   measure("all measures", job, tokenizer);
-  job.association().measures = {.ilps = true, .ilps_star = false, .set = false};
+  job.settings<probes::association::Association>().measures = {.ilps = true, .ilps_star = false, .set = false};
   measure("ilps alone", job, tokenizer);
 }

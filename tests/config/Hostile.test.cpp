@@ -6,6 +6,7 @@
 #include "JobText.hpp"
 #include "config/JobDump.hpp"
 #include "support/ProcessorTime.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
 namespace {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "JobText.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -39,25 +40,25 @@ TEST(JobLoader, reads_every_key) {
       "  max_cells: 1000, tensor_parallel: 1}\n"
       "statistics: {word_aggregate: mean, human_ratings: {path: r.tsv, aliases: {Y: X}}, templates: [t]}\n");
   ASSERT_EQ(jobs.size(), 1u);
-  domain::Job expected;
+  sweep::Job expected;
   expected.name = "full";
   expected.seed = 18446744073709551615u;
-  expected.model = {"/m", domain::Dtype::float16};
-  expected.association().axes.groups = {
+  expected.model = {"/m", query::Dtype::float16};
+  expected.settings<probes::association::Association>().axes.groups = {
       {"X", "d", "heir", "heirs", "an", "rich", "with money", "with monies", "one", "ones"},
       {"women", "", "", "women", "", "", "", "", "", ""}};
-  expected.association().axes.intersections = {
+  expected.settings<probes::association::Association>().axes.intersections = {
       {{"X", "women"}}, {}, {{"women", "X"}}, {{"X", "women", "heiress", "heiresses", "an"}}, false};
-  expected.association().axes.traits = {{"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
-  expected.association().axes.templates = {
-      {"{group} are {trait}.", "", "{group} are {trait}.", domain::NounForm::plural},
-      {"t", "k", "{trait} {group}", domain::NounForm::plural}};
-  expected.association().axes.rephrasings = {{"r", "So {prompt}", {{"t", "{group} {trait}"}}},
+  expected.settings<probes::association::Association>().axes.traits = {{"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
+  expected.settings<probes::association::Association>().axes.templates = {
+      {"{group} are {trait}.", "", "{group} are {trait}.", sweep::NounForm::plural},
+      {"t", "k", "{trait} {group}", sweep::NounForm::plural}};
+  expected.settings<probes::association::Association>().axes.rephrasings = {{"r", "So {prompt}", {{"t", "{group} {trait}"}}},
                                              {"{prompt}", "{prompt}", {}}};
-  expected.association().measures = {true, false, true};
-  expected.association().priors = {true, false, "human", "humans"};
-  expected.execution = {domain::EngineKind::fake, domain::Device::cpu, 3, 1, 7, 5, 1000};
-  expected.association().statistics = {domain::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
+  expected.settings<probes::association::Association>().measures = {true, false, true};
+  expected.settings<probes::association::Association>().priors = {true, false, "human", "humans"};
+  expected.execution = {query::EngineKind::fake, query::Device::cpu, 3, 1, 7, 5, 1000};
+  expected.settings<probes::association::Association>().statistics = {probes::association::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
   EXPECT_EQ(jobs.front(), expected);
 }
 
@@ -65,11 +66,11 @@ TEST(JobLoader, defaults_are_those_of_the_domain) {
   const JobFolder folder;
   const auto job = folder.load(small_job).front();
   EXPECT_EQ(job.seed, 0u);
-  EXPECT_EQ(job.association().measures, domain::Measures());
-  EXPECT_EQ(job.association().priors, domain::Priors());
-  EXPECT_EQ(job.execution, domain::Execution());
-  EXPECT_EQ(job.association().axes.rephrasings, (std::vector<domain::Rephrasing>{{"none", "{prompt}", {}}}));
-  EXPECT_EQ(job.association().axes.intersections.domains.size(), 1u);
+  EXPECT_EQ(job.settings<probes::association::Association>().measures, probes::association::Measures());
+  EXPECT_EQ(job.settings<probes::association::Association>().priors, sweep::Priors());
+  EXPECT_EQ(job.execution, sweep::Execution());
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.rephrasings, (std::vector<sweep::Rephrasing>{{"none", "{prompt}", {}}}));
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.intersections.domains.size(), 1u);
 }
 
 TEST(JobLoader, reports_every_problem_at_once_with_place_and_hint) {
@@ -93,7 +94,7 @@ TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
                        .front();
   EXPECT_EQ(job.model.path, "/a b");
   EXPECT_EQ(job.seed, 7u);
-  EXPECT_EQ(job.association().axes.traits.front().label, "cold - warm");
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.traits.front().label, "cold - warm");
   EXPECT_EQ(job.execution.batch_tokens, 99);
   EXPECT_EQ(job.name, "other");
   const std::string report =
@@ -157,7 +158,7 @@ TEST(JobLoader, short_forms_are_taken_or_refused_with_the_full_form) {
       "  identities: [{marker: old, definition: 'Old {people}.'}]\n"
       "  rated_traits: [{label: warm, dimension: warmth, definition: w}]\n"
       "  rating_questions: ['How {trait} are {identity}?']\n";
-  EXPECT_EQ(folder.load(rating).front().rating().questions.front().label, "How {trait} are {identity}?");
+  EXPECT_EQ(folder.load(rating).front().settings<probes::rating::Rating>().questions.front().label, "How {trait} are {identity}?");
   EXPECT_THAT(folder.complaint(rating, {"axes.identities=[old]", "axes.rated_traits=[warm]"}),
               AllOf(HasSubstr("Write {marker: old, definition: "), HasSubstr("Write {label: friendly, dimension: ")));
 }
@@ -183,7 +184,7 @@ TEST(JobLoader, a_check_reports_with_the_rest_at_the_model) {
   const JobFolder folder;
   const auto path = folder.write(
       "jobs/job.yaml", with(small_job, "name: small", "name: ../small") + "statistics: {human_ratings: nobody.tsv}\n");
-  const auto check = [](const domain::Job& job) { return std::vector<std::string>{job.model.path + " is bad (so)"}; };
+  const auto check = [](const sweep::Job& job) { return std::vector<std::string>{job.model.path + " is bad (so)"}; };
   try {
     load_jobs(read_job_file(path), {}, check);
     FAIL() << "nothing was refused";
@@ -259,9 +260,9 @@ TEST(JobLoader, pieces_are_found_beside_the_job_then_in_the_environment) {
   EXPECT_THAT(folder.complaint(text), AllOf(HasSubstr("no piece 'mine'"), HasSubstr("configs/traits/mine.yaml")));
   const auto path = elsewhere.write("traits/mine.yaml", "[[far, near]]");
   ::setenv("STEREOSWEEP_CONFIGS", path.parent_path().parent_path().c_str(), 1);
-  EXPECT_EQ(folder.load(text).front().association().axes.traits.front().label, "far - near");
+  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label, "far - near");
   folder.write("configs/traits/mine.yaml", "schema: stereosweep/1\nabout: x\ntraits:\n  - [here, there]\n");
-  EXPECT_EQ(folder.load(text).front().association().axes.traits.front().label, "here - there");
+  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label, "here - there");
   ::unsetenv("STEREOSWEEP_CONFIGS");
   EXPECT_THAT(folder.complaint(with(text, "mine", "mines")), HasSubstr("did you mean 'mine'?"));
   folder.write("configs/traits/mine.yaml", "traits:\n  - [here, here]\n  - [a, b, c]\n");
@@ -287,18 +288,18 @@ TEST(JobLoader, only_selects_by_label_and_rules_about_the_rest_are_dropped) {
       "  groups: {file: g, only: [b, a]}\n"
       "  intersections: {pairs: [[a, b], [a, c]], exclusions: [[c, a]], domains: [[x, y]]}\n"
       "  traits: [[weak, strong]]\n  templates: ['{group} are {trait}']\n";
-  const auto axes = folder.load(text).front().association().axes;
+  const auto axes = folder.load(text).front().settings<probes::association::Association>().axes;
   ASSERT_EQ(axes.groups.size(), 2u);
   EXPECT_EQ(axes.groups[0].label, "a");
   EXPECT_EQ(axes.intersections.pairs.size(), 1u);
   EXPECT_THAT(axes.intersections.exclusions, IsEmpty());
   EXPECT_THAT(folder.complaint(with(text, "[b, a]", "[b, z]")), HasSubstr("6:axes.groups.only: unknown label 'z'"));
   EXPECT_EQ(
-      folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"}).front().association().axes.groups.size(),
+      folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"}).front().settings<probes::association::Association>().axes.groups.size(),
       1u);
   EXPECT_EQ(folder.load(with(text, "{file: g, only: [b, a]}", "g"), {"axes.groups.only=[c]"})
                 .front()
-                .association()
+                .settings<probes::association::Association>()
                 .axes.groups.size(),
             1u);
 }

@@ -41,7 +41,7 @@ class JobFolder {
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
-  std::vector<domain::Job> load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+  std::vector<sweep::Job> load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     return load_jobs(write("jobs/job.yaml", text), overrides);
   }
   /// What loading complains about; "" if it does not.

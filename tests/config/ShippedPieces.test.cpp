@@ -5,8 +5,9 @@
 #include <set>
 
 #include "JobText.hpp"
-#include "prompt/Subjects.hpp"
+#include "sweep/Subjects.hpp"
 #include "support/Places.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -23,7 +24,7 @@ std::set<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-domain::Job load_with(const std::vector<std::string>& overrides) {
+sweep::Job load_with(const std::vector<std::string>& overrides) {
   std::vector<std::string> all = {"sweep={}", "statistics={}", "axes.templates=abc_templates"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   return load_jobs(source / "jobs" / "01_example.yaml", all).front();
@@ -48,7 +49,7 @@ TEST(ShippedPieces, every_piece_of_a_coreference_job_loads) {
           << kind << '/' << name;
     }
   }
-  const auto settings = load_jobs(source / "jobs" / "40_winoidentity.yaml").front().coreference();
+  const auto settings = load_jobs(source / "jobs" / "40_winoidentity.yaml").front().settings<probes::coreference::Coreference>();
   EXPECT_EQ(settings.markers.size(), 25u);
   std::set<std::string> attributes;
   for (const auto& marker : settings.markers) {
@@ -71,16 +72,16 @@ TEST(ShippedPieces, every_job_loads) {
 
 TEST(ShippedPieces, lists_have_the_published_sizes) {
   const auto job = load_with({"axes.traits=abc_traits"});
-  EXPECT_EQ(job.association().axes.groups.size(), 51u);
-  EXPECT_EQ(job.association().axes.traits.size(), 16u);
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.groups.size(), 51u);
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.traits.size(), 16u);
   std::size_t num_words = 0;
-  for (const auto& pair : job.association().axes.traits) {
+  for (const auto& pair : job.settings<probes::association::Association>().axes.traits) {
     num_words += pair.left.words.size() + pair.right.words.size();
   }
   EXPECT_EQ(num_words, 118u);
-  EXPECT_GE(job.association().axes.templates.size(), 20u);
+  EXPECT_GE(job.settings<probes::association::Association>().axes.templates.size(), 20u);
   std::set<std::string> kinds;
-  for (const auto& sentence : job.association().axes.templates) {
+  for (const auto& sentence : job.settings<probes::association::Association>().axes.templates) {
     kinds.insert(sentence.kind);
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"singular", "plural", "question", "adverb", "belief", "expectation",
@@ -95,17 +96,17 @@ TEST(ShippedPieces, groups_and_traits_are_the_published_ones) {
   const auto ours = load_with({"axes.traits=abc_traits"});
   const auto theirs = load_with({"axes.groups={tsv: '" + (data / "groups.tsv").string() + "'}",
                                  "axes.traits={tsv: '" + (data / "traits.tsv").string() + "'}"});
-  for (std::size_t i = 0; i < ours.association().axes.groups.size(); ++i) {
-    EXPECT_EQ(ours.association().axes.groups[i].label, theirs.association().axes.groups[i].label);
-    EXPECT_EQ(ours.association().axes.groups[i].singular, theirs.association().axes.groups[i].singular);
+  for (std::size_t i = 0; i < ours.settings<probes::association::Association>().axes.groups.size(); ++i) {
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].label, theirs.settings<probes::association::Association>().axes.groups[i].label);
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].singular, theirs.settings<probes::association::Association>().axes.groups[i].singular);
   }
   std::vector<std::string> spelt_otherwise;
-  for (std::size_t i = 0; i < ours.association().axes.traits.size(); ++i) {
-    EXPECT_EQ(ours.association().axes.traits[i].label, theirs.association().axes.traits[i].label);
-    EXPECT_EQ(ours.association().axes.traits[i].left, theirs.association().axes.traits[i].left);
-    for (std::size_t k = 0; k < ours.association().axes.traits[i].right.words.size(); ++k) {
-      if (ours.association().axes.traits[i].right.words[k] != theirs.association().axes.traits[i].right.words.at(k)) {
-        spelt_otherwise.push_back(ours.association().axes.traits[i].right.words[k]);
+  for (std::size_t i = 0; i < ours.settings<probes::association::Association>().axes.traits.size(); ++i) {
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].label, theirs.settings<probes::association::Association>().axes.traits[i].label);
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].left, theirs.settings<probes::association::Association>().axes.traits[i].left);
+    for (std::size_t k = 0; k < ours.settings<probes::association::Association>().axes.traits[i].right.words.size(); ++k) {
+      if (ours.settings<probes::association::Association>().axes.traits[i].right.words[k] != theirs.settings<probes::association::Association>().axes.traits[i].right.words.at(k)) {
+        spelt_otherwise.push_back(ours.settings<probes::association::Association>().axes.traits[i].right.words[k]);
       }
     }
   }
@@ -113,10 +114,10 @@ TEST(ShippedPieces, groups_and_traits_are_the_published_ones) {
 }
 
 TEST(ShippedPieces, intersections_follow_the_rule) {
-  const auto list = prompt::list_subjects(load_with({"axes.intersections=abc_pairs"}));
+  const auto list = sweep::list_subjects(load_with({"axes.intersections=abc_pairs"}));
   std::set<std::string> plurals;
   for (const auto& subject : list.subjects) {
-    if (subject.kind == domain::SubjectKind::intersection) {
+    if (subject.kind == sweep::SubjectKind::intersection) {
       EXPECT_NE(subject.domains[0], subject.domains[1]) << subject.label;
       EXPECT_TRUE(plurals.insert(subject.plural).second) << subject.plural;
     }

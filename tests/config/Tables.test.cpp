@@ -7,6 +7,7 @@
 
 #include "JobText.hpp"
 #include "support/Places.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -32,20 +33,20 @@ TEST(Tables, a_job_loads_the_published_lists) {
                            published + "groups.tsv'}\n  traits: {tsv: '" + published +
                            "traits.tsv'}\n  templates: {tsv: '" + published + "templates.tsv'}\n")
                        .front();
-  ASSERT_EQ(job.association().axes.groups.size(), 51u);
-  EXPECT_EQ(job.association().axes.groups.front().plural, "teenagers");
-  EXPECT_EQ(job.association().axes.groups.back().singular, "Filipino person");
-  EXPECT_EQ(job.association().priors.word_singular, "person");
-  EXPECT_EQ(job.association().priors.word_plural, "people");
-  ASSERT_EQ(job.association().axes.templates.size(), 35u);
-  EXPECT_EQ(job.association().axes.templates[3].text, "{group} are {trait}.");
-  EXPECT_EQ(std::count_if(job.association().axes.templates.begin(), job.association().axes.templates.end(),
-                          [](const auto& t) { return t.form == domain::NounForm::singular; }),
+  ASSERT_EQ(job.settings<probes::association::Association>().axes.groups.size(), 51u);
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.groups.front().plural, "teenagers");
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.groups.back().singular, "Filipino person");
+  EXPECT_EQ(job.settings<probes::association::Association>().priors.word_singular, "person");
+  EXPECT_EQ(job.settings<probes::association::Association>().priors.word_plural, "people");
+  ASSERT_EQ(job.settings<probes::association::Association>().axes.templates.size(), 35u);
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.templates[3].text, "{group} are {trait}.");
+  EXPECT_EQ(std::count_if(job.settings<probes::association::Association>().axes.templates.begin(), job.settings<probes::association::Association>().axes.templates.end(),
+                          [](const auto& t) { return t.form == sweep::NounForm::singular; }),
             3);
-  ASSERT_EQ(job.association().axes.traits.size(), 16u);
+  ASSERT_EQ(job.settings<probes::association::Association>().axes.traits.size(), 16u);
   std::size_t num_adjectives = 0;
   std::unordered_set<std::string> poles;
-  for (const auto& pair : job.association().axes.traits) {
+  for (const auto& pair : job.settings<probes::association::Association>().axes.traits) {
     num_adjectives += pair.left.words.size() + pair.right.words.size();
     poles.insert(pair.left.name);
     poles.insert(pair.right.name);

@@ -37,7 +37,7 @@ std::string random_text(std::uint64_t seed, int lines) {
   return text;
 }
 
-Sample collect_in(const domain::Corpus& corpus, std::uint64_t shards, std::uint64_t seed = 7) {
+Sample collect_in(const probes::contexts::Corpus& corpus, std::uint64_t shards, std::uint64_t seed = 7) {
   auto sample = collect(corpus, searched, seed, {shards - 1, shards});
   for (std::uint64_t i = 0; i + 1 < shards; ++i) {
     sample = merge(std::move(sample), collect(corpus, searched, seed, {i, shards}));
@@ -193,7 +193,7 @@ TEST_F(CollectTest, LeavesBadLinesOutAndNamesTheFirst) {
 TEST_F(CollectTest, TakesOnlyTheFirstOfALineByThePublishedRule) {
   write_text(directory_ / "a.txt", "a rose is a rose is a rose\nrose rose rose\n");
   auto corpus = corpus_of(directory_.path());
-  corpus.boundary = domain::Corpus::Boundary::blanks;
+  corpus.boundary = probes::contexts::Corpus::Boundary::blanks;
   const auto sample = collect(corpus, searched, 1);
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   ASSERT_EQ(sample.words[0].contexts.size(), 2U);
@@ -264,7 +264,7 @@ TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
   EXPECT_LT(most, before + (std::size_t{20} << 20));
 }
 
-std::string refusal_of(const domain::Corpus& corpus) {
+std::string refusal_of(const probes::contexts::Corpus& corpus) {
   try {
     collect(corpus, searched, 1);
     return "none";

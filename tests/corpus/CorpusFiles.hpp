@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "domain/Contexts.hpp"
+#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::testing {
 
@@ -40,8 +40,8 @@ inline std::string to_zstd(std::string_view content) {
   return stored;
 }
 
-inline domain::Corpus corpus_of(const std::filesystem::path& path) {
-  domain::Corpus corpus;
+inline probes::contexts::Corpus corpus_of(const std::filesystem::path& path) {
+  probes::contexts::Corpus corpus;
   corpus.files = {path.string()};
   return corpus;
 }

@@ -24,7 +24,7 @@ TEST(FileStates, NameWhatWasChanged) {
 TEST(FileStates, FollowTheFiles) {
   const testing::TemporaryDirectory directory;
   base::write_file_atomically(directory / "a.txt", "text");
-  domain::Corpus corpus;
+  probes::contexts::Corpus corpus;
   corpus.files = {directory.path().string()};
   const auto first = file_states(corpus);
   ASSERT_EQ(first.size(), 1U);

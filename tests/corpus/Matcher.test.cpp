@@ -13,8 +13,8 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Boundary = domain::Corpus::Boundary;
-using Case = domain::Corpus::Case;
+using Boundary = probes::contexts::Corpus::Boundary;
+using Case = probes::contexts::Corpus::Case;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

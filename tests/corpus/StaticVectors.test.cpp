@@ -12,7 +12,7 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Format = domain::StaticVectors::Format;
+using Format = probes::contexts::StaticVectors::Format;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "hdf5/File.hpp"
 #include "support/TemporaryDirectory.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::hdf5 {
 namespace {

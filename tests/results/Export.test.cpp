@@ -29,11 +29,11 @@ class ExportTest : public ::testing::Test {
     return export_run(testing::synthetic_run(schema_, plan, testing::synthetic_source(missing)), directory_ / name);
   }
   testing::TemporaryDirectory directory_;
-  probe::RawSchema schema_ = testing::synthetic_schema(5);
+  RawSchema schema_ = testing::synthetic_schema(5);
 };
 
 /// Bits, so that NaN equals NaN.
-std::vector<std::uint64_t> bits(const probe::RawColumn& column) {
+std::vector<std::uint64_t> bits(const RawColumn& column) {
   std::vector<std::uint64_t> result;
   for (const auto value : std::get<std::vector<double>>(column)) {
     result.push_back(std::bit_cast<std::uint64_t>(value));
@@ -81,16 +81,16 @@ TEST_F(ExportTest, TheSchemaReadsBack) {
 }
 
 TEST_F(ExportTest, AnyAxesWithoutPriorsReadBack) {
-  probe::RawSchema schema;
+  RawSchema schema;
   schema.outer_axes = {testing::numbered_axis("identity", 2), testing::numbered_axis("form", 3),
                        testing::numbered_axis("rephrasing", 2), testing::numbered_axis("sentence", 5)};
   schema.outer_axes.back().coordinates = {{"type", "type of the sentence", {"1", "2", "1", "2", "1"}}};
   schema.inner_axes = {testing::numbered_axis("occupation", 2)};
-  schema.cubes = {{"logprob", probe::ElementType::float64, {"occupation"}, "nat", "log-probability", "", {}},
-                  {"status", probe::ElementType::uint8, {}, "", "status", "", {"ok", "too_long"}},
-                  {"prompt", probe::ElementType::text, {}, "", "prompt", "", {}}};
+  schema.cubes = {{"logprob", ElementType::float64, {"occupation"}, "nat", "log-probability", "", {}},
+                  {"status", ElementType::uint8, {}, "", "status", "", {"ok", "too_long"}},
+                  {"prompt", ElementType::text, {}, "", "prompt", "", {}}};
   const auto make_block = [](std::uint64_t first, std::uint64_t count) {
-    probe::RawBlock block{{std::vector<double>(), std::vector<std::uint8_t>(), std::vector<std::string>()}};
+    RawBlock block{{std::vector<double>(), std::vector<std::uint8_t>(), std::vector<std::string>()}};
     for (auto context = first; context < first + count; ++context) {
       std::get<0>(block.columns[0]).push_back(-static_cast<double>(context));
       std::get<0>(block.columns[0]).push_back(-0.5);
@@ -100,7 +100,7 @@ TEST_F(ExportTest, AnyAxesWithoutPriorsReadBack) {
     return block;
   };
   const auto plan = testing::synthetic_plan(schema, 7);
-  const auto source = [&](const plan::Block& block) -> std::optional<probe::RawBlock> {
+  const auto source = [&](const sweep::Block& block) -> std::optional<RawBlock> {
     return make_block(block.first_context, block.num_contexts);
   };
   const auto counts = export_run(testing::synthetic_run(schema, plan, source), directory_ / "four.h5");
@@ -154,7 +154,7 @@ TEST_F(ExportTest, TheDigestOfFileAndBlocksAgree) {
 TEST_F(ExportTest, AnyChangedNumberChangesTheDigest) {
   const auto plan = testing::synthetic_plan(schema_, 42);
   const auto source = [](std::size_t cube, std::size_t index) -> BlockSource {
-    return [=](const plan::Block& block) {
+    return [=](const sweep::Block& block) {
       auto raw = testing::synthetic_block(block);
       if (block.first_context == 0) {
         std::visit(
@@ -182,7 +182,7 @@ TEST_F(ExportTest, AFailedExportLeavesTheOldFile) {
   write("a.h5", 4);
   const auto before = base::read_file(directory_ / "a.h5");
   const auto plan = testing::synthetic_plan(schema_, 4);
-  const auto failing = [](const plan::Block& block) -> std::optional<probe::RawBlock> {
+  const auto failing = [](const sweep::Block& block) -> std::optional<RawBlock> {
     if (block.index == 9) {
       throw base::Error("the journal is damaged");
     }

@@ -7,14 +7,14 @@
 #include <set>
 #include <string>
 
-#include "plan/Product.hpp"
-#include "probe/RawBlock.hpp"
+#include "sweep/Product.hpp"
+#include "results/RawBlock.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::testing {
 
-inline probe::AxisSchema numbered_axis(const std::string& name, std::size_t length) {
-  probe::AxisSchema axis{name, "the " + name, {}, {}};
+inline results::AxisSchema numbered_axis(const std::string& name, std::size_t length) {
+  results::AxisSchema axis{name, "the " + name, {}, {}};
   for (std::size_t index = 0; index < length; ++index) {
     axis.labels.push_back(name + " " + std::to_string(index));
   }
@@ -22,8 +22,8 @@ inline probe::AxisSchema numbered_axis(const std::string& name, std::size_t leng
 }
 
 /// [2 priors + groups, 3 templates, 2 rephrasings] x [4 words, 3 subwords].
-inline probe::RawSchema synthetic_schema(std::size_t num_groups) {
-  probe::RawSchema schema;
+inline results::RawSchema synthetic_schema(std::size_t num_groups) {
+  results::RawSchema schema;
   auto subjects = numbered_axis("group", 2 + num_groups);
   subjects.labels.back() = "größte 日本";
   subjects.coordinates = {{"group_domain", "domain of the group", subjects.labels}};
@@ -33,7 +33,7 @@ inline probe::RawSchema synthetic_schema(std::size_t num_groups) {
   schema.outer_axes = {subjects, numbered_axis("template", 3), numbered_axis("rephrasing", 2)};
   schema.num_priors = 2;
   schema.inner_axes = {words, numbered_axis("subword", 3)};
-  using probe::ElementType;
+  using results::ElementType;
   schema.cubes = {
       {"logprob", ElementType::float64, {"word", "subword"}, "nat", "log-probability", "of each subword", {}},
       {"set_active", ElementType::int32, {"word", "subword"}, "1", "competitors", "", {}},
@@ -43,7 +43,7 @@ inline probe::RawSchema synthetic_schema(std::size_t num_groups) {
   return schema;
 }
 
-inline probe::RawBlock synthetic_block(const plan::Block& block) {
+inline results::RawBlock synthetic_block(const sweep::Block& block) {
   std::vector<double> logprob;
   std::vector<std::int32_t> active;
   std::vector<std::uint8_t> status;
@@ -65,7 +65,7 @@ inline probe::RawBlock synthetic_block(const plan::Block& block) {
 
 /// All blocks but those whose index is in `missing`.
 inline results::BlockSource synthetic_source(std::set<std::uint64_t> missing = {}) {
-  return [missing](const plan::Block& block) -> std::optional<probe::RawBlock> {
+  return [missing](const sweep::Block& block) -> std::optional<results::RawBlock> {
     if (missing.contains(block.index)) {
       return std::nullopt;
     }
@@ -73,7 +73,7 @@ inline results::BlockSource synthetic_source(std::set<std::uint64_t> missing = {
   };
 }
 
-inline results::RunDescription synthetic_run(const probe::RawSchema& schema, const plan::BlockPlan& blocks,
+inline results::RunDescription synthetic_run(const results::RawSchema& schema, const sweep::BlockPlan& blocks,
                                              results::BlockSource source) {
   return {"synthetic",
           "association",
@@ -84,12 +84,12 @@ inline results::RunDescription synthetic_run(const probe::RawSchema& schema, con
           {{"job_yaml", "name: größe\n# comment\n"}, {"job_resolved", "{}"}}};
 }
 
-inline plan::BlockPlan synthetic_plan(const probe::RawSchema& schema, std::uint64_t contexts_per_block) {
+inline sweep::BlockPlan synthetic_plan(const results::RawSchema& schema, std::uint64_t contexts_per_block) {
   std::vector<std::uint64_t> lengths;
   for (const auto& axis : schema.outer_axes) {
     lengths.push_back(axis.labels.size());
   }
-  return {plan::Product(lengths), contexts_per_block};
+  return {sweep::Product(lengths), contexts_per_block};
 }
 
 }  // namespace stereosweep::testing

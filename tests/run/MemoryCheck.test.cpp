@@ -32,7 +32,7 @@ base::FileSet llama_7b_with_words() {
   return files;
 }
 
-std::string refusal(const domain::Job& job, const NodeMemory& memory) {
+std::string refusal(const sweep::Job& job, const NodeMemory& memory) {
   try {
     require_memory(job, llama_7b_with_words(), memory);
   } catch (const base::InputError& error) {
@@ -49,7 +49,7 @@ TEST(MemoryCheckTest, RefusesANodeThatIsTooSmallWithTheNumbers) {
 }
 
 TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
-  domain::Job job;
+  sweep::Job job;
   NodeMemory memory{.ranks = 2, .host = 64 * gib, .gpu = 18 * gib, .gpu_ranks = 1, .stored = 13 * gib};
   EXPECT_THAT(refusal(job, memory), AllOf(HasSubstr("does not fit the GPU"), HasSubstr("of 18.0 GiB free ("),
                                           HasSubstr("weights 25.1 GiB"), HasSubstr("execution.tensor_parallel: 2")));
@@ -58,7 +58,7 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   memory.gpu = 15 * gib;  // weights and batch alone would fit: 13.5 GiB
   EXPECT_THAT(refusal(job, memory), HasSubstr("gathered keys, logits and CUDA's libraries 2.8 GiB"));
   job.execution.tensor_parallel = 1;
-  job.model.dtype = domain::Dtype::bfloat16;
+  job.model.dtype = query::Dtype::bfloat16;
   EXPECT_EQ(refusal(job, memory), "");
   memory.gpu_ranks = 2;
   EXPECT_THAT(refusal(job, memory), HasSubstr("of 7.5 GiB free for each of the 2 ranks that share it"));
@@ -67,10 +67,10 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
 // A block asks one prompt of two words, three answers: 2 + 3 x 2,048 rows, and 16 of the prompt's block, of 32 layers,
 // 2 x 4,096 numbers of 4 bytes.
 TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
-  domain::Job job;
-  domain::Rating rating;
+  sweep::Job job;
+  probes::rating::Rating rating;
   rating.identities = {{"x", "", "", ""}, {"y", "", "", ""}};
-  rating.traits = {{"kind", "warmth", domain::RatedTrait::Polarity::positive, ""}};
+  rating.traits = {{"kind", "warmth", probes::rating::RatedTrait::Polarity::positive, ""}};
   rating.questions = {{.label = "q", .style = "formal", .text = "a {identity}"}};
   rating.scale = {{.text = "x", .value = 0}, {.text = "y", .value = 1}};
   rating.frame = "{question}";
@@ -92,7 +92,7 @@ TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
 }
 
 TEST(MemoryCheckTest, RefusesWhatCannotBeCutBeforeWeightsAreRead) {
-  domain::Job job;
+  sweep::Job job;
   job.execution.tensor_parallel = 3;
   EXPECT_THAT(refusal(job, {.ranks = 3, .host = 0, .gpu = 0, .stored = 0}),
               AllOf(HasSubstr("cannot be cut into 3 slices"), HasSubstr("32 query heads")));

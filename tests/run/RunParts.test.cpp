@@ -13,7 +13,7 @@
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "run/Coordinator.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/Protocol.hpp"
@@ -186,7 +186,7 @@ TEST(SettingsTest, DifferencesNameTheField) {
   files.add("config.json", base::to_shared("{}"));
   files.add("model.safetensors", base::to_shared("weights"));
   files.add("README.txt", base::to_shared("whatever"));
-  domain::Job job;
+  sweep::Job job;
   const auto first = make_settings(job, files, "device A");
   files.add("README.txt", base::to_shared("changed"));
   EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "device A").text), IsEmpty());
@@ -204,7 +204,7 @@ TEST(SettingsTest, DifferencesNameTheField) {
 TEST(SettingsTest, BuildAndLibrariesAreNamedAndChangeEveryKey) {
   base::FileSet files("model");
   files.add("tokenizer.json", base::to_shared("{}"));
-  domain::Job job;
+  sweep::Job job;
   const auto settings = with_software(make_settings(job, files, "device A"), job, {});
   EXPECT_EQ(settings.text, with_software(make_settings(job, files, "device A"), job, {}).text);
   const auto upgraded = with_field(settings, "libtorch", "2.12.0, MKL 2025.0");
@@ -215,7 +215,7 @@ TEST(SettingsTest, BuildAndLibrariesAreNamedAndChangeEveryKey) {
   EXPECT_TRUE(is_software(fields.front()));
   EXPECT_THAT(settings.text, HasSubstr("\"build\":\"GNU "));
   EXPECT_FALSE(is_software("model/config.json: other content than before"));
-  job.execution.engine = domain::EngineKind::fake;
+  job.execution.engine = query::EngineKind::fake;
   EXPECT_THAT(with_software(make_settings(job, files, "fake"), job, {}).text, ::testing::Not(HasSubstr("libtorch")));
 }
 
@@ -226,7 +226,7 @@ TEST(SettingsTest, SharesOfTheHashesMakeTheWhole) {
   }
   files.add("tokenizer.json", base::to_shared("{}"));
   files.add("README.txt", base::to_shared("no matter"));
-  const domain::Job job;
+  const sweep::Job job;
   const auto whole = hash_files(job, files, {});
   EXPECT_EQ(whole.size(), 10U);
   for (const int parts : {1, 2, 3, 4, 16}) {
@@ -247,8 +247,8 @@ TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
   base::FileSet files("model");
   files.add("tokenizer.json", base::to_shared("{}"));
   files.add("model.safetensors", base::to_shared("weights"));
-  domain::Job job;
-  job.execution.engine = domain::EngineKind::fake;
+  sweep::Job job;
+  job.execution.engine = query::EngineKind::fake;
   const auto first = make_settings(job, files, "fake");
   files.add("model.safetensors", base::to_shared("other weights"));
   EXPECT_EQ(first.text, make_settings(job, files, "fake").text);
@@ -348,13 +348,13 @@ TEST(SignalTest, NobodyWhoReadsIsNoEnd) {
 
 TEST(EnvironmentTest, SecondsAreChecked) {
   ::setenv("STEREOSWEEP_TEST_S", "2.5", 1);
-  EXPECT_EQ(seconds_from_environment("STEREOSWEEP_TEST_S", 1), 2.5);
+  EXPECT_EQ(base::seconds_from_environment("STEREOSWEEP_TEST_S", 1), 2.5);
   for (const char* bad : {"0", "-1", "ten", "nan"}) {
     ::setenv("STEREOSWEEP_TEST_S", bad, 1);
-    EXPECT_THROW(seconds_from_environment("STEREOSWEEP_TEST_S", 1), base::InputError) << bad;
+    EXPECT_THROW(base::seconds_from_environment("STEREOSWEEP_TEST_S", 1), base::InputError) << bad;
   }
   ::unsetenv("STEREOSWEEP_TEST_S");
-  EXPECT_EQ(seconds_from_environment("STEREOSWEEP_TEST_S", 1), 1);
+  EXPECT_EQ(base::seconds_from_environment("STEREOSWEEP_TEST_S", 1), 1);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "results/Journal.hpp"
-#include "run/SealedFile.hpp"
+#include "results/SealedFile.hpp"
 #include "run/Settings.hpp"
-#include "run/SourceFile.hpp"
-#include "run/StoreAccess.hpp"
-#include "run/WordsFile.hpp"
+#include "probes/contexts/SourceFile.hpp"
+#include "probes/contexts/StoreAccess.hpp"
+#include "probes/contexts/WordsFile.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-WordsFile some_words() {
-  WordsFile content{"{\"device\":\"fake\"}", 16, {1, 2, 3, 4}, {}};
+probes::contexts::WordsFile some_words() {
+  probes::contexts::WordsFile content{"{\"device\":\"fake\"}", 16, {1, 2, 3, 4}, {}};
   content.words.push_back({"snow drop", 9, 5, 4, base::sha256("one")});
   content.words.push_back({"", 0, 0, 0, base::sha256("")});
   return content;
@@ -31,9 +31,9 @@ WordsFile some_words() {
 TEST(WordsFileTest, ReadsBackAndSeesEveryDamage) {
   const testing::TemporaryDirectory directory;
   const auto file = directory / "contexts.words";
-  EXPECT_FALSE(read_words(file).has_value());
-  write_words(file, some_words());
-  const auto read = read_words(file);
+  EXPECT_FALSE(probes::contexts::read_words(file).has_value());
+  probes::contexts::write_words(file, some_words());
+  const auto read = probes::contexts::read_words(file);
   ASSERT_TRUE(read.has_value());
   EXPECT_TRUE(*read == some_words());
   EXPECT_EQ(read->words[0].word, "snow drop");
@@ -43,37 +43,37 @@ TEST(WordsFileTest, ReadsBackAndSeesEveryDamage) {
     auto changed = content;
     changed[at] = static_cast<char>(changed[at] ^ 1);
     base::write_file_atomically(file, changed);
-    EXPECT_FALSE(read_words(file).has_value()) << at;
+    EXPECT_FALSE(probes::contexts::read_words(file).has_value()) << at;
   }
   base::write_file_atomically(file, content.substr(0, 40));
-  EXPECT_FALSE(read_words(file).has_value());
+  EXPECT_FALSE(probes::contexts::read_words(file).has_value());
 }
 
 TEST(WordsFileTest, OtherBytesAreAnError) {
-  EXPECT_THROW(decode_words({}), base::Error);
+  EXPECT_THROW(probes::contexts::decode_words({}), base::Error);
   const auto bytes = encode(some_words());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_THROW(decode_words(std::span(bytes).first(length)), base::Error) << length;
+    EXPECT_THROW(probes::contexts::decode_words(std::span(bytes).first(length)), base::Error) << length;
   }
 }
 
 TEST(SourceFileTest, ReadsBackAndRefusesOtherBytes) {
   const testing::TemporaryDirectory directory;
-  const SourceFile source{{std::byte{1}, std::byte{2}}, {{"a.txt", 3, -4}, {"b", 5, 6}}};
-  const auto read = decode_source(encode(source));
+  const probes::contexts::SourceFile source{{std::byte{1}, std::byte{2}}, {{"a.txt", 3, -4}, {"b", 5, 6}}};
+  const auto read = probes::contexts::decode_source(encode(source));
   EXPECT_EQ(read.content, source.content);
   EXPECT_EQ(read.files, source.files);
-  EXPECT_THROW(decode_source({}), base::Error);
-  EXPECT_FALSE(read_source_file(directory / "contexts.sample").has_value());
-  write_sealed(directory / "contexts.sample", std::vector(9, std::byte{7}));  // of another version
-  EXPECT_FALSE(read_source_file(directory / "contexts.sample").has_value());
+  EXPECT_THROW(probes::contexts::decode_source({}), base::Error);
+  EXPECT_FALSE(probes::contexts::read_source_file(directory / "contexts.sample").has_value());
+  results::write_sealed(directory / "contexts.sample", std::vector(9, std::byte{7}));  // of another version
+  EXPECT_FALSE(probes::contexts::read_source_file(directory / "contexts.sample").has_value());
 }
 
 TEST(StoreAccessTest, WaitsForAFileThatAppearsLate) {
   const testing::TemporaryDirectory directory;
-  const std::vector<probe::WordVectors> names = {{"rose", 1, 1, 0, {}}};
+  const std::vector<probes::contexts::WordVectors> names = {{"rose", 1, 1, 0, {}}};
   const std::vector<float> vector = {1, 2, 3};
-  probe::VectorStoreWriter writer(directory / "hidden.bin", names, 3);
+  probes::contexts::VectorStoreWriter writer(directory / "hidden.bin", names, 3);
   writer.add(0, vector);
   const auto words = writer.finish();
   base::write_file_atomically(directory / "vectors.bin", "an older one");
@@ -81,14 +81,14 @@ TEST(StoreAccessTest, WaitsForAFileThatAppearsLate) {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
     fs::rename(directory / "hidden.bin", directory / "vectors.bin");
   });
-  const auto store = open_store(directory / "vectors.bin", words, 3, Seconds(20));
+  const auto store = probes::contexts::open_store(directory / "vectors.bin", words, 3, Seconds(20));
   EXPECT_EQ(store->row(0, 0)[2], 3);
 }
 
 TEST(StoreAccessTest, GivesUpWithTheReason) {
   const testing::TemporaryDirectory directory;
   try {
-    open_store(directory / "vectors.bin", {}, 3, Seconds(0));
+    probes::contexts::open_store(directory / "vectors.bin", {}, 3, Seconds(0));
     FAIL() << "there is no file";
   } catch (const base::InputError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("vectors.bin"));

@@ -1,0 +1,135 @@
+#include "findings/AgreementText.hpp"
+
+#include <algorithm>
+
+#include "base/Text.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+std::size_t table_of(const PairAgreement& result, std::size_t measure, std::size_t prior) {
+  return measure * result.scores.axes.priors.size() + prior;
+}
+
+std::string table_name(const PairAgreement& result, std::size_t measure, std::size_t prior) {
+  return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
+}
+
+/// With a star where p < 0.05.
+std::string starred(const stats::Correlation& correlation) {
+  if (!correlation.defined()) {
+    return std::string(stats::name_of(correlation.reason));
+  }
+  return results::fixed(correlation.value) + (correlation.p < 0.05 ? "*" : " ");
+}
+
+std::string number_or_reason(const stats::Value& value) {
+  return value.defined() ? results::fixed(value.value) : std::string(stats::name_of(value.reason));
+}
+
+std::vector<std::string> measures_head(const PairAgreement& result, const std::string& first) {
+  std::vector<std::string> head = {first};
+  head.insert(head.end(), result.scores.axes.measures.begin(), result.scores.axes.measures.end());
+  return head;
+}
+
+std::string overall_text(const PairAgreement& result) {
+  results::TextTable table(
+      {"measure - prior", "tau-b", "p items", "p groups", "p cells", "cells", "mean tau-b", "P@3", "chance"});
+  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+    for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+      const auto& alignment = result.alignments[table_of(result, measure, prior)];
+      table.add(
+          {table_name(result, measure, prior), number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
+           results::p_value(alignment.pooled_p_items.value), results::p_value(alignment.pooled_p_groups.value),
+           results::p_value(alignment.pooled.p), base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
+           number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_chance)});
+    }
+  }
+  return "Agreement with human ratings, tau-b pooled over " +
+         base::counted(result.ratings->rated_groups.size(), "group") + " x " +
+         base::counted(result.ratings->rated_pairs.size(), "trait pair") + "\n\n" + table.text() +
+         results::wrapped(
+             "p items: trait pairs shuffled, the same way in every group. p groups: groups shuffled. Both "
+             "two-sided, " +
+             base::with_thousands(result.shuffles.draws) +
+             " draws. p cells: assumes independent cells, which the cells of one trait pair or of one group are "
+             "not; it is often far too small. mean tau-b, P@3: means over groups. chance: P@3 of scores in random "
+             "order.\n");
+}
+
+std::string by_group_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
+  results::TextTable table(measures_head(result, "group"));
+  const auto& groups = result.ratings->rated_groups;
+  const auto shown = std::min(top, groups.size());
+  for (std::size_t index = 0; index < shown; ++index) {
+    std::vector<std::string> row = {result.scores.axes.groups[groups[index]]};
+    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+      row.push_back(starred(result.alignments[table_of(result, measure, prior)].by_group[index].tau));
+    }
+    table.add(std::move(row));
+  }
+  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05, not adjusted)\n\n" +
+         table.text() + results::rest_text(shown, groups.size(), "groups");
+}
+
+std::string by_template_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
+  results::TextTable table(measures_head(result, "template"));
+  const auto& templates = result.scores.axes.templates;
+  const auto shown = std::min(top, templates.size());
+  for (std::size_t sentence = 0; sentence < shown; ++sentence) {
+    std::vector<std::string> row = {templates[sentence]};
+    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+      const auto& pooled = result.alignments[table_of(result, measure, prior)].pooled_by_template[sentence];
+      row.push_back(number_or_reason({pooled.value, pooled.reason}));
+    }
+    table.add(std::move(row));
+  }
+  std::string text =
+      "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
+      ")\n\n" + table.text() + results::rest_text(shown, templates.size(), "templates");
+  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
+    const auto& choice = result.alignments[table_of(result, measure, prior)].choice;
+    if (choice) {
+      std::vector<std::string> labels;
+      for (const auto sentence : choice->templates) {
+        labels.push_back(templates[sentence]);
+      }
+      text += results::wrapped("best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
+                          " (tau-b " + results::fixed(choice->pooled.value) + ", " + base::counted(choice->pooled.n, "cell") +
+                          "; chosen on the same ratings)\n",
+                      2);
+    }
+  }
+  return text;
+}
+
+std::string unmatched_text(const RatingTable& ratings) {
+  std::string text = "Ratings matched " + base::counted(ratings.rated_groups.size(), "group") + " and " +
+                     base::counted(ratings.rated_pairs.size(), "trait pair");
+  const auto list = [&](const std::string& what, const std::vector<std::string>& names) {
+    if (!names.empty()) {
+      text += "; " + base::counted(names.size(), what) + " not in the result: " + base::join(names, ", ");
+    }
+  };
+  list("rated group", ratings.unmatched_groups);
+  list("rated trait pair", ratings.unmatched_pairs);
+  return results::wrapped(text + "\n", 2);
+}
+
+}  // namespace
+
+std::string agreement_text(const PairAgreement& result, std::size_t top) {
+  if (!result.ratings) {
+    return "";
+  }
+  std::string text = overall_text(result) + unmatched_text(*result.ratings) + "\n" + by_group_text(result, 0, top) +
+                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, 0, top));
+  if (result.scores.axes.priors.size() > 1) {
+    text += "\nThe tables of the other prior are in the file: tau, template_tau, precision_at_3.\n";
+  }
+  return text;
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,76 @@
+// How well a model's trait-pair scores agree with human ratings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/PairScores.hpp"
+#include "stats/Correlation.hpp"
+#include "stats/Precision.hpp"
+#include "stats/ShuffledTau.hpp"
+
+namespace stereosweep::findings {
+
+/// Mean rating of a group on a trait pair, 0 (left pole) .. 100 (right pole); names as in the job.
+struct Rating {
+  std::string group;
+  std::string pair;
+  double mean = 0;
+};
+
+/// Ratings laid out on the file's axes.
+struct RatingTable {
+  std::vector<double> means;                  ///< [group, pair]; NaN where nobody rated
+  std::vector<std::size_t> rated_groups;      ///< groups with at least one rated pair
+  std::vector<std::size_t> rated_pairs;       ///< pairs with at least one rated group
+  std::vector<std::string> unmatched_groups;  ///< names in the table that the file does not have
+  std::vector<std::string> unmatched_pairs;
+};
+
+/// Throws InputError if a cell is rated twice or no cell matches.
+RatingTable match_ratings(const std::vector<Rating>& ratings, const ScoreAxes& axes);
+
+/// Agreement over the cells that are rated and scored.
+struct Agreement {
+  stats::Correlation tau;      ///< Kendall's tau-b
+  stats::Precision precision;  ///< at 3
+};
+
+/// Of one measure with one prior (cao2022 §5.1).
+struct Alignment {
+  std::vector<Agreement> by_group;  ///< [rated group]
+  stats::Correlation pooled;        ///< tau-b over all (group, pair) cells; its p assumes that they are independent
+  stats::Value pooled_p_items;      ///< trait pairs shuffled, the same way in every group (stats/ShuffledTau.hpp)
+  stats::Value pooled_p_groups;     ///< groups shuffled
+  stats::Value mean_tau;            ///< mean of the groups' tau-b: not the same as pooled
+  stats::Value mean_precision;      ///< over groups
+  stats::Value mean_chance;         ///< of mean_precision for scores in random order
+  std::vector<stats::Correlation> pooled_by_template;  ///< [template]
+  std::vector<stats::Value> precision_by_template;     ///< [template]: mean over groups
+  /// The one template or the mean of two whose pooled tau-b is highest (cao2022 §5: at most two; chosen and judged on
+  /// the same ratings, so it flatters), of those with at least half as many cells as the fullest: few cells reach a
+  /// high tau-b by chance. Nothing with more than `max_templates_to_choose` templates.
+  struct Choice {
+    std::vector<std::size_t> templates;
+    stats::Correlation pooled;
+  };
+  std::optional<Choice> choice;
+};
+
+/// Trait-pair scores and how they agree with ratings, if there are any.
+struct PairAgreement {
+  PairScores scores;
+  std::optional<RatingTable> ratings;
+  std::vector<Alignment> alignments;  ///< [measure, prior]; none without ratings
+  stats::ShuffleSettings shuffles;    ///< of the alignments' p
+};
+
+constexpr std::size_t max_templates_to_choose = 100;
+
+/// Every measure with every prior. Needs `scores.detailed_groups` to be the rated groups where there are templates.
+std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings,
+                                 const stats::ShuffleSettings& shuffles);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,57 @@
+// Human ratings of groups on trait pairs, from a table, with the names of a job.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "findings/Alignment.hpp"
+
+namespace stereosweep::findings {
+
+/// Means on the scale 0 (left pole) .. 100 (right pole). Names that the job does not have stay as the table spells
+/// them and are listed, so that nothing is lost in silence.
+struct Ratings {
+  struct Row {
+    std::string group;  ///< label of the job's group, or the table's name
+    std::string pair;   ///< label of the job's trait pair, or the table's name
+    double mean = 0;
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> unmatched_groups;
+  std::vector<std::string> unmatched_pairs;
+  std::vector<std::string>
+      notes;  ///< names that matched by more than case and hyphens, a doubtful scale; a sentence each
+};
+
+/// Where a table lies, and the names of a job that its rows are held against.
+struct RatingNames {
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> aliases;  ///< name in the table -> label of the job
+  struct Group {
+    std::string label;
+    std::vector<std::string> spellings;  ///< besides the label
+  };
+  struct Pair {
+    std::string label;
+    std::string left;
+    std::string right;
+  };
+  std::vector<Group> groups;
+  std::vector<Pair> pairs;
+};
+
+/// Reads the table. First line: column names. Groups stand in the columns whose name begins with "group" (the first that
+/// the job knows counts), pairs ("left - right") in `pair`, means in `mean`, else in the first column whose name begins
+/// with "mean". Names are compared without case, hyphens and repeated spaces, after `aliases`; a pair also matches with
+/// one pole spelt slightly otherwise, or turned round (then 100 - mean). Throws InputError with every bad row: no
+/// number, out of 0..100, a cell twice.
+Ratings read_ratings(const RatingNames& names);
+
+/// Reads the table and prints what was notable. Throws InputError as read_ratings.
+std::vector<Rating> ratings_of(const RatingNames& names);
+
+/// "human_means.tsv (SHA-256 ...)". Throws InputError where `path` cannot be read.
+std::string source_of_ratings(const std::string& path);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,53 @@
+// A probe turns cells of the product into queries and folds the answers into raw numbers. It never sees a tensor.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/Sha256.hpp"
+#include "sweep/Job.hpp"
+#include "sweep/Product.hpp"
+#include "results/RawBlock.hpp"
+#include "query/Query.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::probes {
+
+/// All queries that one step of a block asks at once.
+struct Round {
+  std::vector<query::Query> queries;
+};
+
+/// Rounds of a block so far, each with its answers.
+struct Transcript {
+  std::vector<Round> rounds;
+  std::vector<std::vector<query::Answer>> answers;
+};
+
+/// Pure: everything depends on the job, the tokenizer and the block alone. Safe to use from several threads.
+class Probe {
+ public:
+  Probe() = default;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+  virtual ~Probe() = default;
+  virtual const results::RawSchema& schema() const = 0;
+  virtual const sweep::BlockPlan& blocks() const = 0;
+  /// What to ask first; nothing where the stage computes its blocks without a model.
+  virtual Round first(const sweep::Block& /*block*/) const { return {}; }
+  /// What to ask after the answers so far; nothing: the block is complete.
+  virtual std::optional<Round> next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
+    return std::nullopt;
+  }
+  virtual results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const = 0;
+  /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
+  virtual void hash_content(const sweep::Block& block, base::Sha256& hash) const = 0;
+};
+
+
+/// Key of a block: hash of its content and of `fingerprint` (model and tokenizer files, dtype, threads, batch budget,
+/// numerics version). Equal keys mean equal raw numbers on the same kind of device.
+base::Digest block_key(const Probe& probe, const sweep::Block& block, const base::Digest& fingerprint);
+
+}  // namespace stereosweep::probes

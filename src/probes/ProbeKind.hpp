@@ -1,0 +1,101 @@
+// The interface of a kind of probe: all that the rest of the program knows of it. README.md has a worked example.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/File.hpp"
+#include "config/ProbeFormat.hpp"
+#include "model/CausalSize.hpp"
+#include "parallel/Communicator.hpp"
+#include "probes/Probe.hpp"
+#include "probes/Stage.hpp"
+#include "query/Engine.hpp"
+#include "results/Reader.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::probes {
+
+/// What `plan` is asked; borrowed.
+struct PlanRequest {
+  const sweep::Job& job;
+  const base::FileSet& files;             ///< the checkpoint's small files
+  const tokenizer::Tokenizer* tokenizer;  ///< null where the job needs no model
+  std::optional<model::Load> load;        ///< of a causal model
+  int ranks = 1;
+  enum class Prompts { left_out, printed } prompts = Prompts::left_out;
+  std::optional<std::uint64_t> limit;  ///< lines per list, cells of the prompts
+  /// Prints what scoring all blocks will take.
+  std::function<void(std::ostream&, const Probe&)> print_time;
+};
+
+/// How much a command prints.
+enum class Detail { status_only, main, everything };
+
+/// What `stats` is asked; borrowed.
+struct StatsRequest {
+  const results::ResultFile& file;
+  const sweep::Job& job;
+  std::filesystem::path target;
+  std::size_t top = 0;  ///< rows of a long table
+  Detail detail = Detail::main;
+  const parallel::Communicator& world;  ///< one rank, unless a launcher started more
+};
+
+class ProbeKind : public config::ProbeFormat {
+ public:
+  // what it needs
+  /// What the model must predict; nothing: vectors, which every model has.
+  virtual std::optional<query::Prediction> prediction() const = 0;
+  /// A query of the kind that asks for vectors; nothing: no vectors are asked.
+  virtual std::optional<query::Embed> vectors(const sweep::Job& /*job*/) const { return std::nullopt; }
+  /// Whether texts are sampled, whose rows a causal model keeps.
+  virtual bool samples_text(const sweep::Job& /*job*/) const { return false; }
+  /// Files besides the model that a run will read, with what they are: ("corpus", path).
+  virtual std::vector<std::pair<std::string, std::string>> inputs(const sweep::Job& /*job*/) const { return {}; }
+  /// Throws InputError where an input is not there or cannot be read.
+  virtual void check_inputs(const sweep::Job& /*job*/) const {}
+
+  // what it does
+  /// Of a job whose only stage asks the tokenizer's model; null: `stages` says more. `tokenizer` must outlive the probe.
+  /// Throws InputError with everything that keeps the job from being asked of this tokenizer.
+  virtual std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const = 0;
+  /// In order, the last one is the result. Unless overridden: one stage of `make_probe`, exported as NAME.h5.
+  virtual std::vector<std::unique_ptr<Stage>> stages(const sweep::Job& job) const;
+  /// Names in the run directory beside NAME.h5 and NAME.stats.h5: a run that starts anew removes them.
+  virtual std::vector<std::string> run_files() const { return {}; }
+
+  // what it says
+  /// One line: the sizes of the job's axes.
+  virtual std::string summary(const sweep::Job& job) const = 0;
+  virtual void plan(const PlanRequest& request) const = 0;
+  /// After head, axes and cubes.
+  virtual void show(const results::ResultFile& file, Detail detail, std::size_t top) const = 0;
+  /// Writes `target` and prints tables; rank zero.
+  virtual void stats(const StatsRequest& request) const = 0;
+  /// What the other ranks do meanwhile.
+  virtual void assist(const StatsRequest& /*request*/) const {}
+};
+
+/// Those that were added with `config::add_probe_format`. Throws InputError where no probe has the name.
+const ProbeKind& kind_of(std::string_view name);
+const ProbeKind& kind_of(const sweep::Job& job);
+/// The probe of a job of one stage. Throws InputError; std::logic_error where the job has several.
+std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+/// Default of `execution.batch_tokens` for causal models: of 2.2 million tokens of the benchmark's prompts 1.2 % run
+/// twice, with 1024 a tree 5.1 %; 7 % faster on GPT-2.
+constexpr std::int64_t causal_batch_tokens = 4096;
+
+/// Contexts that `plan` reads one by one; a larger product is sampled, so that 10^9 cells answer within seconds.
+constexpr std::uint64_t max_contexts_planned = 20'000;
+
+}  // namespace stereosweep::probes

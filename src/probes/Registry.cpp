@@ -1,0 +1,22 @@
+#include "probes/Registry.hpp"
+
+#include "config/ProbeFormat.hpp"
+#include "probes/association/AssociationKind.hpp"
+#include "probes/contexts/ContextsKind.hpp"
+#include "probes/coreference/CoreferenceKind.hpp"
+#include "probes/rating/RatingKind.hpp"
+
+namespace stereosweep::probes {
+
+void register_probes() {
+  static const bool done = [] {
+    config::add_probe_format(association::association_kind());
+    config::add_probe_format(rating::rating_kind());
+    config::add_probe_format(coreference::coreference_kind());
+    config::add_probe_format(contexts::contexts_kind());
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+}  // namespace stereosweep::probes

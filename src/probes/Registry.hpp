@@ -1,0 +1,9 @@
+// The kinds of probes that come with the program: the one place that names them all.
+#pragma once
+
+namespace stereosweep::probes {
+
+/// Adds every kind (config::add_probe_format); calls after the first do nothing. To be called before a job is read.
+void register_probes();
+
+}  // namespace stereosweep::probes

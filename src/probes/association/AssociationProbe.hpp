@@ -1,0 +1,74 @@
+// Association of groups with traits under a masked model: ILPS, ILPS* and SeT (cao2022 §3; definitions: README.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probes/association/AssociationSchema.hpp"
+#include "probes/association/PlanCache.hpp"
+#include "probes/Probe.hpp"
+#include "sweep/Composer.hpp"
+#include "sweep/Subjects.hpp"
+#include "probes/association/Association.hpp"
+
+namespace stereosweep::probes::association {
+
+/// One context as it is asked. `targets` is null where the subject lacks the form that the template asks for.
+struct ContextView {
+  Surroundings text;
+  WordCase word_case = WordCase::as_listed;
+  std::shared_ptr<const TargetPlan> targets;
+  std::size_t masks_before = 0;  ///< masks of the group (prior_mask) on either side of the word's
+  std::size_t masks_after = 0;
+  std::string problem;  ///< why there are no targets
+};
+
+/// One round: the subwords that stand before a target are known beforehand, so nothing depends on an answer.
+class AssociationProbe final : public Probe {
+ public:
+  AssociationProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+  const results::RawSchema& schema() const override { return schema_; }
+  const sweep::BlockPlan& blocks() const override { return blocks_; }
+  Round first(const sweep::Block& block) const override;
+  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
+  results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
+
+  /// For audits: what a context is, its masked text, and who stands in it.
+  ContextView view(std::uint64_t context) const;
+  /// The text that an ask is about: `num_masks` masks in the word's place.
+  std::string masked_text(const ContextView& view, std::uint32_t num_masks) const;
+  const sweep::SubjectList& subjects() const { return subjects_; }
+  const std::vector<WordEntry>& words() const { return words_; }
+  const PlanCache& plans() const { return *plans_; }
+  /// Views of a block and, for each, the first context with the same text (its own place if there is none before).
+  struct BlockViews {
+    std::vector<ContextView> views;
+    std::vector<std::size_t> same_as;
+  };
+  BlockViews views_of(const sweep::Block& block) const;
+
+ private:
+  ContextView view_of(const sweep::Subject& subject, const sweep::Template& sentence,
+                      const sweep::Rephrasing& rephrasing) const;
+  std::uint32_t longest_word() const;
+
+  sweep::Job job_;
+  std::string mask_token_;
+  sweep::Composer composer_;
+  sweep::SubjectList subjects_;
+  std::vector<WordEntry> words_;
+  sweep::BlockPlan blocks_;
+  std::unique_ptr<PlanCache> plans_;
+  results::RawSchema schema_;
+  AssociationColumns columns_;
+};
+
+/// Priors, groups and intersections of the job.
+sweep::SubjectList list_subjects(const Association& settings);
+
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+std::unique_ptr<Probe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+}  // namespace stereosweep::probes::association

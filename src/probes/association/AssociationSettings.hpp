@@ -1,0 +1,16 @@
+// The settings of a job of this probe, from YAML and back.
+#pragma once
+
+#include "config/ProbeFormat.hpp"
+#include "probes/association/Association.hpp"
+
+namespace stereosweep::probes::association {
+
+/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+Association read_settings(const config::ProbeReading& job);
+/// Adds to a dump, in fixed order, what can change a raw number.
+void dump_settings(const Association& settings, config::Extent extent, config::Node& job);
+/// The value of the key `statistics`.
+config::Node dump_statistics(const Association& settings);
+
+}  // namespace stereosweep::probes::association

@@ -1,0 +1,211 @@
+#include "probes/association/PlanReport.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+#include "probes/PlanText.hpp"
+#include "base/Text.hpp"
+#include "sweep/Subjects.hpp"
+#include "probes/association/Association.hpp"
+
+namespace stereosweep::probes::association {
+
+namespace {
+
+using base::counted;
+using base::with_thousands;
+
+class Report {
+ public:
+  Report(std::ostream& out, const PlanFacts& facts) : out_(out), facts_(facts), audit_(facts.audit) {}
+
+  void print() {
+    print_product();
+    print_cells();
+    print_work();
+    print_blocks(out_, facts_.job, facts_.probe.blocks(), facts_.ranks);
+    print_memory();
+    print_output();
+    print_list(out_, "words of several subwords", audit_.splits, "pieces", facts_.limit);
+    print_list(out_, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
+               audit_.joins, "in", facts_.limit);
+    print_list(out_, "words with unknown tokens or none (not scored)", audit_.unknown, "pieces", facts_.limit);
+    print_problems();
+    print_repeated_groups();
+    print_omissions();
+  }
+
+ private:
+  std::ostream& line(const char* name) { return plan_line(out_, name); }
+  /// A sum over the contexts that were read, carried to the whole product.
+  std::string sum(std::uint64_t value) const {
+    return audit_.is_exact() ? with_thousands(value)
+                             : "about " + with_thousands(static_cast<std::uint64_t>(whole(value)));
+  }
+  double whole(std::uint64_t value) const { return static_cast<double>(value) * audit_.scale(); }
+
+  void print_product() {
+    const auto& job = facts_.job;
+    const auto& lengths = facts_.probe.blocks().product().lengths();
+    const auto words = facts_.probe.words().size();
+    out_ << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
+    line("product") << counted(lengths[0], "subject") << " (" << counted(facts_.probe.schema().num_priors, "prior")
+                    << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing") << " = "
+                    << counted(audit_.num_contexts, "context") << '\n';
+    line("cells") << with_thousands(audit_.num_contexts * words) << " (contexts x " << counted(words, "word") << ")\n";
+    if (!audit_.is_exact()) {
+      line("note") << "what follows as 'about' was counted in " << with_thousands(audit_.contexts_read)
+                   << " contexts of blocks spread over the product\n";
+    }
+  }
+
+  void print_cells() {
+    auto& out = line("status");
+    const auto& names = cell_status_names();
+    for (std::size_t status = 0; status < names.size(); ++status) {
+      if (audit_.cells_by_status[status] > 0) {
+        out << names[status] << ' ' << sum(audit_.cells_by_status[status]) << "  ";
+      }
+    }
+    out << '\n';
+  }
+
+  void print_work() {
+    const double ratio =
+        audit_.queries == 0 ? 0 : static_cast<double>(audit_.forwards_alone) / static_cast<double>(audit_.queries);
+    line("queries") << sum(audit_.queries) << " distinct masked inputs; one forward pass per cell and subword would be "
+                    << sum(audit_.forwards_alone) << " (" << format_number("%.1f", ratio) << " to 1)\n";
+    line("numbers") << sum(audit_.numbers) << " distinct pairs of masked input and target\n";
+    const double mean =
+        audit_.queries == 0 ? 0 : static_cast<double>(audit_.tokens) / static_cast<double>(audit_.queries);
+    line("tokens") << sum(audit_.tokens) << " in distinct inputs, " << format_number("%.1f", mean)
+                   << " on average, longest " << audit_.longest;
+    if (facts_.config) {
+      out_ << " of " << facts_.config->max_tokens();
+    }
+    out_ << '\n';
+    if (audit_.too_long > 0) {
+      line("too long") << sum(audit_.too_long) << " inputs are longer than the model's positions (not scored)\n";
+    }
+    if (facts_.config) {
+      const ModelCost cost = model_cost(*facts_.config);
+      const double flops = cost.flops_per_token * whole(audit_.tokens) + cost.flops_per_row * whole(audit_.queries);
+      line("work") << "about " << format_number("%.3g", flops) << " floating-point operations\n";
+    }
+  }
+
+  void print_memory() {
+    if (!facts_.config) {
+      line("memory") << "no model: the fake engine\n";
+      return;
+    }
+    const auto& config = *facts_.config;
+    const auto& execution = facts_.job.execution;
+    const auto bytes = static_cast<double>(query::size_of(facts_.job.model.dtype));
+    const ModelCost cost = model_cost(config);
+    const double weights = static_cast<double>(cost.parameters) * bytes;
+    const double mean = std::max(1.0, static_cast<double>(audit_.tokens) / std::max(1.0, double(audit_.queries)));
+    const auto batch_tokens = static_cast<double>(execution.batch_tokens);
+    // States, queries, keys, values, their outputs and the feed-forward layer; then one row of logits per sequence.
+    const double body = batch_tokens * static_cast<double>(8 * config.hidden + 2 * config.inner) * bytes;
+    const double head = batch_tokens / mean * static_cast<double>(config.vocabulary) * 4;
+    line("memory") << "about " << megabytes(weights + body + head) << " per rank: weights " << megabytes(weights)
+                   << " (" << with_thousands(cost.parameters) << " numbers), a batch " << megabytes(body + head)
+                   << "; libraries not counted\n";
+  }
+
+  void print_output() {
+    const auto& schema = facts_.probe.schema();
+    const double bytes = output_bytes(schema, audit_.num_contexts, whole(audit_.prompt_bytes));
+    line("output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
+                   << counted(schema.inner_axis("subword").labels.size(), "subword") << " per word at most)\n";
+  }
+
+  void print_problems() {
+    std::uint64_t printed = 0;
+    for (const auto& [problem, count] : audit_.problems) {
+      if (printed++ == 0) {
+        out_ << "contexts without a text: " << counted(audit_.problems.size(), "reason") << "\n";
+      }
+      if (printed > facts_.limit) {
+        out_ << "  ... more (--limit)\n";
+        return;
+      }
+      out_ << "  " << problem << ": " << sum(count) << '\n';
+    }
+  }
+
+  void print_repeated_groups() {
+    for (const auto& sentence : sweep::groups_with_equal_words(facts_.job.settings<Association>().axes.groups)) {
+      out_ << "note       " << sentence << '\n';
+    }
+  }
+
+  void print_omissions() {
+    const auto& omissions = facts_.probe.subjects().omissions;
+    if (omissions.empty()) {
+      return;
+    }
+    out_ << "intersections left out: " << with_thousands(omissions.size()) << '\n';
+    std::map<std::string, std::uint64_t> reasons;
+    for (const auto& omission : omissions) {
+      ++reasons[omission.reason];
+    }
+    std::uint64_t printed = 0;
+    for (const auto& omission : omissions) {
+      if (printed++ == facts_.limit) {
+        out_ << "  ... " << omissions.size() - facts_.limit << " more (--limit)\n";
+        break;
+      }
+      out_ << "  " << omission.first << " + " << omission.second << ": " << omission.reason << '\n';
+    }
+  }
+
+  std::ostream& out_;
+  const PlanFacts& facts_;
+  const Audit& audit_;
+};
+
+}  // namespace
+
+ModelCost model_cost(const model::CheckpointConfig& config) {
+  const auto hidden = static_cast<std::uint64_t>(config.hidden);
+  const auto inner = static_cast<std::uint64_t>(config.inner);
+  const auto vocabulary = static_cast<std::uint64_t>(config.vocabulary);
+  const auto layers = static_cast<std::uint64_t>(config.num_layers);
+  const std::uint64_t products = 4 * hidden * hidden + 2 * hidden * inner;
+  const std::uint64_t layer = products + 4 * hidden + inner + hidden + 4 * hidden;
+  const std::uint64_t tables = static_cast<std::uint64_t>(config.positions + config.token_types) + vocabulary;
+  const std::uint64_t head =
+      hidden * hidden + 3 * hidden + vocabulary + (config.tied_decoder ? 0 : vocabulary * hidden);
+  return {.parameters = tables * hidden + 2 * hidden + layers * layer + head,
+          .flops_per_token = 2.0 * static_cast<double>(layers * products),
+          .flops_per_row = 2.0 * static_cast<double>(hidden * hidden + hidden * vocabulary)};
+}
+
+void print_plan(std::ostream& out, const PlanFacts& facts) { Report(out, facts).print(); }
+
+void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64_t limit) {
+  const auto& axes = probe.schema().outer_axes;
+  std::uint64_t printed = 0;
+  out << "group\ttemplate\trephrasing\tword\tstatus\ttext\n";
+  for (std::uint64_t context = 0; context < probe.blocks().product().num_contexts(); ++context) {
+    const auto place = probe.blocks().product().coordinates(context);
+    const auto view = probe.view(context);
+    const auto& words = probe.plans().words(view.word_case);
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      if (printed++ == limit || !out) {  // the reader of a pipe may leave
+        return;
+      }
+      const auto status = view.targets == nullptr ? CellStatus::no_form : view.targets->words[word].status;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        out << axes[axis].labels[place[axis]] << '\t';
+      }
+      out << probe.words()[word].word << '\t' << cell_status_names()[static_cast<std::size_t>(status)] << '\t'
+          << (view.targets == nullptr ? view.problem : view.text.before + words[word] + view.text.after) << '\n';
+    }
+  }
+}
+
+}  // namespace stereosweep::probes::association

@@ -1,0 +1,40 @@
+// `stats`: raw numbers -> scores, averages and agreement with human ratings, as a file and as values for tables.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/Alignment.hpp"
+#include "probes/association/PairScoreSum.hpp"
+#include "probes/association/Association.hpp"
+
+namespace stereosweep::probes::association {
+
+struct StatisticsOptions {
+  Statistics::Aggregate word_aggregate = Statistics::Aggregate::median;
+  std::vector<std::string> templates;          ///< labels to average over; empty: all
+  std::optional<std::vector<findings::Rating>> ratings;  ///< human means
+  std::string ratings_source;                  ///< where they come from, for the file
+  stats::ShuffleSettings shuffles;             ///< of the p of pooled agreement
+};
+
+struct StatisticsResult : findings::PairAgreement {
+  std::vector<std::string> cell_status_names;
+  std::vector<TraitPairs::Pair> pairs;
+  std::vector<std::string> pole_names;
+};
+
+/// Streams through `file`, writes `target` (as export_run does) and returns what tables show. Variables:
+///   word_score, pole_score, pair_score [group, template, rephrasing, measure, prior, ...] with status or coverage
+///   mean_pair_score [measure, prior, group, pair] over the selected templates and all rephrasings
+///   with ratings: human_mean, tau, precision_at_3, ... [measure, prior, (group or template)]
+/// Throws InputError for unknown templates and unusable ratings, base::Error for files.
+StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
+                                  const std::filesystem::path& target);
+
+/// The same without a file: for summaries.
+StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options);
+
+}  // namespace stereosweep::probes::association

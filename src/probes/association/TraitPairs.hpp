@@ -1,0 +1,60 @@
+// Words -> poles -> trait pairs, as a result's word axis says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sweep/Job.hpp"
+#include "results/RawBlock.hpp"
+#include "probes/association/Association.hpp"
+
+namespace stereosweep::probes::association {
+
+/// How many of a score's parts are defined.
+enum class Coverage : std::uint8_t { all = 0, some = 1, none = 2 };
+
+/// A score with how much of what it is made of exists; NaN exactly where the coverage is `none`.
+struct CoveredScore {
+  double value;
+  Coverage coverage;
+};
+
+class TraitPairs {
+ public:
+  struct Pole {
+    std::string label;
+    std::size_t pair = 0;
+    std::string side;  ///< "left", "right"
+    std::vector<std::size_t> words;
+  };
+  struct Pair {
+    std::string label;
+    std::string dimension;
+    std::size_t left = 0;  ///< poles
+    std::size_t right = 0;
+  };
+  /// From the word axis with its coordinates pair, pole, side, dimension. Throws base::Error if one is missing or a
+  /// pair lacks a pole.
+  explicit TraitPairs(const results::AxisSchema& words);
+  const std::vector<Pole>& poles() const { return poles_; }
+  const std::vector<Pair>& pairs() const { return pairs_; }
+
+  /// Score of a pole: median or mean of its defined words. `word_scores`: [word], NaN where undefined.
+  CoveredScore pole_score(std::size_t pole, std::span<const double> word_scores,
+                          Statistics::Aggregate aggregate) const;
+  /// Right pole minus left pole (cao2022 §3.2); `none` unless both poles have a score.
+  CoveredScore pair_score(std::size_t pair, std::span<const CoveredScore> pole_scores) const;
+
+  /// sweep::Axes of a statistics file.
+  results::AxisSchema pole_axis() const;
+  results::AxisSchema pair_axis() const;
+
+ private:
+  std::vector<Pole> poles_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace stereosweep::probes::association

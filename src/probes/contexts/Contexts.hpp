@@ -1,0 +1,132 @@
+// What a contexts job needs besides model and execution (WEAT, WEFAT, CEAT, IBD, EIBD; guo2021): where vectors come
+// from, which word sets are tested, how many context samples are drawn, what is derived from them. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// Sentences of the user's own in which the words of the tests are looked for.
+struct Corpus {
+  enum class Format { automatic, text, json_lines };  ///< automatic: by the file's name (.jsonl[.gz|.zst])
+  /// word: neighbours are no letters, digits or marks (Unicode), ends of the line included.
+  /// blanks: the published code's rule, a blank on both sides, so that a line's first and last word are missed.
+  enum class Boundary { word, blanks };
+  enum class Case { exact, ignore };
+  std::vector<std::string>
+      files;  ///< files or directories (read recursively), plain, gzip or zstd by their magic bytes
+  Format format = Format::automatic;
+  std::string field = "text";  ///< of a JSON line
+  Boundary boundary = Boundary::word;
+  Case letter_case = Case::exact;
+  std::int64_t max_contexts = 1000;  ///< per word: a uniform sample without replacement
+  bool operator==(const Corpus&) const = default;
+};
+
+/// How a word's vector is read off a sentence.
+struct ContextualVectors {
+  using Pool = query::Pool;
+  enum class States { one_layer, sum_of_layers };
+  Corpus corpus;
+  States states = States::one_layer;  ///< the sum is ELMo's, as in the code of guo2021
+  std::int64_t layer = -1;  ///< as hidden_states of transformers: 0 = embeddings' output, -1 = last; not for the sum
+  Pool pool = Pool::mean;
+  std::int64_t window = 0;  ///< words kept on each side of the word; 0: the whole sentence
+  bool operator==(const ContextualVectors&) const = default;
+};
+
+/// One vector per word, from a file or from the model's own input embeddings.
+struct StaticVectors {
+  enum class Format { automatic, word2vec_text, word2vec_binary, glove_text, model };
+  std::string file;  ///< empty: `model`
+  Format format = Format::automatic;
+  bool operator==(const StaticVectors&) const = default;
+};
+
+/// A named list of words or phrases.
+struct WordSet {
+  std::string label;
+  std::vector<std::string> words;
+  bool operator==(const WordSet&) const = default;
+};
+
+/// weat: target sets X and Y, attribute sets A and B. wefat: one target set, each of whose words is one number
+/// (single-category test; also the group-wise variant of cao2022 and the scores behind IBD and EIBD).
+struct EmbeddingTest {
+  enum class Kind { weat, wefat };
+  std::string label;  ///< unique: "C1"
+  std::string title;  ///< "flowers and insects, pleasant and unpleasant"
+  Kind kind = Kind::weat;
+  WordSet x;
+  WordSet y;  ///< empty for wefat
+  WordSet a;
+  WordSet b;
+  bool operator==(const EmbeddingTest&) const = default;
+};
+
+/// What happens where two sets that are compared differ in size.
+enum class UnequalSets { keep, trim };  ///< trim: the larger is cut to the smaller by a seeded draw that is recorded
+
+/// One intersectional group of IBD and EIBD (guo2021 §8): which wefat tests say how much a word belongs to it.
+struct BiasDetection {
+  std::string label;                        ///< "African American females"
+  std::vector<std::string> against;         ///< tests: intersectional group against each other one (IBD)
+  std::vector<std::string> single_axis;     ///< tests of each of its parts (EIBD)
+  std::vector<std::string> intersectional;  ///< words known to belong (validation)
+  std::vector<std::string> emergent;        ///< of these, the emergent ones
+  bool operator==(const BiasDetection&) const = default;
+};
+
+/// weat tests whose p values are adjusted for their number together.
+struct TestFamily {
+  std::string label;
+  std::vector<std::string> tests;
+  bool operator==(const TestFamily&) const = default;
+};
+
+/// Read by `stats` only.
+struct EmbeddingStatistics {
+  enum class Variance { paper, cohen, permutation };
+  enum class Estimator { dersimonian_laird, reml, paule_mandel };
+  enum class Permutation { automatic, exact, monte_carlo };
+  Variance variance = Variance::paper;
+  Estimator estimator = Estimator::dersimonian_laird;
+  Permutation permutation = Permutation::automatic;
+  std::int64_t draws = 1'000'000;  ///< most draws of a Monte Carlo test
+  std::int64_t exceedances = 0;    ///< a Monte Carlo test ends at so many; 0: all draws are made
+  double confidence = 0.95;
+  std::vector<TestFamily> families;  ///< disjoint; empty: one of all weat tests
+  std::vector<BiasDetection> detections;
+  std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none
+  std::vector<std::pair<std::string, std::string>> rating_aliases;  ///< name in the table -> target word or test
+  bool operator==(const EmbeddingStatistics&) const = default;
+};
+
+struct Contexts {
+  enum class Keep { none, float16, float32 };
+  static constexpr const char* probe_name = "contexts";
+  std::variant<ContextualVectors, StaticVectors> vectors;
+  std::vector<EmbeddingTest> tests;
+  UnequalSets unequal_sets = UnequalSets::keep;
+  std::int64_t samples = 1000;  ///< N context samples per test; with static vectors there is one
+  Keep keep = Keep::float32;    ///< whether vectors stay in the result, and as what
+  EmbeddingStatistics statistics;
+
+  bool draws() const { return !is_static() || unequal_sets == UnequalSets::trim; }
+  bool is_static() const { return std::holds_alternative<StaticVectors>(vectors); }
+  /// Throws std::bad_variant_access where the vectors are of the other kind.
+  const ContextualVectors& contextual() const { return std::get<ContextualVectors>(vectors); }
+  const StaticVectors& from_table() const { return std::get<StaticVectors>(vectors); }
+  /// Whether vectors come from a model: all but those of a file.
+  bool needs_model() const { return !is_static() || from_table().format == StaticVectors::Format::model; }
+  bool operator==(const Contexts&) const = default;
+};
+
+}  // namespace stereosweep::probes::contexts

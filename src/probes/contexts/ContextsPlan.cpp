@@ -1,0 +1,251 @@
+#include "probes/contexts/ContextsPlan.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "probes/PlanText.hpp"
+#include "base/ElmoFiles.hpp"
+#include "base/Text.hpp"
+#include "corpus/Collect.hpp"
+#include "corpus/StaticVectors.hpp"
+#include "engine/CausalPlan.hpp"
+#include "engine/ElmoPlan.hpp"
+#include "engine/EngineFactory.hpp"
+#include "model/CausalSpecification.hpp"
+#include "model/CheckpointConfig.hpp"
+#include "model/ElmoOptions.hpp"
+#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/VectorsProbe.hpp"
+#include "probes/contexts/Contexts.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using base::counted;
+using base::with_thousands;
+
+/// What stage `vectors` will run.
+struct VectorsAudit {
+  std::uint64_t queries = 0;
+  std::uint64_t sequences = 0;  ///< distinct inside their blocks
+  std::uint64_t tokens = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t text_bytes = 0;
+  std::vector<std::uint64_t> usable;                    ///< contexts of each word that the model takes
+  std::map<std::string, std::set<std::string>> errors;  ///< why -> texts
+};
+
+/// Plans a block's queries as the engine of the job will.
+class QueryPlanner {
+ public:
+  explicit QueryPlanner(const PlanRequest& request) : request_(request) {
+    constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
+    const bool has_config = request.files.find("config.json") != nullptr;
+    is_elmo_ = base::is_elmo(request.files);
+    is_causal_ = has_config && model::is_causal(request.files);
+    if (is_elmo_) {
+      elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
+    } else if (is_causal_) {
+      const auto specification = model::read_causal_specification(request.files);
+      causal_.input = {static_cast<int>(specification.layers.size()), specification.vocabulary,
+                       specification.max_tokens};
+    } else if (has_config) {
+      const auto config = model::read_config(request.files);
+      masked_.num_layers = static_cast<int>(config.num_layers);
+      masked_.vocabulary = config.vocabulary;
+      masked_.max_tokens = config.max_tokens();
+    } else {
+      masked_ = {1000, boundless, boundless, false};  // a fake engine without a model
+    }
+  }
+
+  /// Adds what one block takes; returns whether each query has an answer.
+  std::vector<bool> add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
+    std::vector<query::Answer> answers;
+    if (is_elmo_) {
+      auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_, engine::max_sentence_words);
+      audit.sequences += plan.sentences.size();
+      for (const auto& sentence : plan.sentences) {
+        const auto tokens = static_cast<std::uint64_t>(engine::tokens_of(sentence));
+        audit.tokens += tokens;
+        audit.longest = std::max(audit.longest, tokens);
+      }
+      answers = std::move(plan.answers);
+    } else if (is_causal_) {
+      auto plan = engine::plan_causal(queries, *request_.tokenizer, causal_);
+      const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
+      audit.sequences += counts.sequences;
+      audit.tokens += counts.tokens;
+      for (const auto& sequence : plan.sequences) {
+        audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
+      }
+      answers = std::move(plan.answers);
+    } else {
+      auto plan = engine::plan_masked(queries, *request_.tokenizer, masked_);
+      audit.sequences += plan.sequences.size();
+      for (const auto& sequence : plan.sequences) {
+        audit.tokens += sequence.ids.size();
+        audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
+      }
+      answers = std::move(plan.answers);
+    }
+    std::vector<bool> answered;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto* error = std::get_if<query::QueryError>(&answers[i]);
+      answered.push_back(error == nullptr);
+      if (error != nullptr) {
+        audit.errors[error->message].insert(std::get<query::Embed>(queries[i]).text);
+      }
+    }
+    return answered;
+  }
+
+ private:
+  const PlanRequest& request_;
+  bool is_elmo_ = false;
+  int elmo_layers_ = 0;
+  bool is_causal_ = false;
+  engine::CausalLimits causal_;
+  engine::MaskedLimits masked_;
+};
+
+VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {
+  const QueryPlanner planner(request);
+  VectorsAudit audit;
+  audit.usable.resize(probe.words().size());
+  const auto contexts = probe.schema().outer_axes[1].labels.size();
+  for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
+    const auto block = probe.blocks().block(index);
+    const auto queries = probe.first(block).queries;
+    audit.queries += queries.size();
+    for (const auto& asked : queries) {
+      audit.text_bytes += std::get<query::Embed>(asked).text.size();
+    }
+    const auto answered = planner.add(queries, audit);
+    audit.usable[block.first_context / contexts] +=
+        static_cast<std::uint64_t>(std::count(answered.begin(), answered.end(), true));
+  }
+  return audit;
+}
+
+void print_words(const corpus::Sample& sample, std::uint64_t limit) {
+  std::map<std::string, std::set<std::string>> none;
+  std::map<std::string, std::set<std::string>> counts;
+  std::uint64_t found = 0;
+  std::uint64_t kept = 0;
+  for (const auto& word : sample.words) {
+    found += word.occurrences;
+    kept += word.contexts.size();
+    auto& list = word.contexts.empty() ? none : counts;
+    list[word.word].insert(with_thousands(word.occurrences) + ", kept " + with_thousands(word.contexts.size()));
+  }
+  plan_line(std::cout, "corpus") << counted(sample.files, "file") << ", " << counted(sample.lines, "line") << ", "
+                                 << counted(sample.bytes, "byte") << "; contexts found " << with_thousands(found)
+                                 << ", kept " << with_thousands(kept) << '\n';
+  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
+    if (sample.bad_lines[fault].count > 0) {
+      plan_line(std::cout, "left out") << counted(sample.bad_lines[fault].count, "line") << ": "
+                                       << corpus::reason_of(static_cast<corpus::LineFault>(fault)) << '\n';
+    }
+  }
+  print_list(std::cout, "words without a context", none, "found", limit);
+  print_list(std::cout, "contexts per word", counts, "found", limit);
+}
+
+void print_tests(const std::vector<TestInUse>& tests) {
+  for (const auto& used : tests) {
+    if (const auto text = used.consequence(); text != "all words") {
+      plan_line(std::cout, "test") << used.test.label << ": " << text << '\n';
+    }
+  }
+}
+
+void print_effects(const sweep::Job& job, const EffectsProbe& effects, double vector_bytes) {
+  const auto samples = EffectsProbe::samples_of(job.settings<Contexts>());
+  plan_line(std::cout, "effects") << counted(effects.tests().size(), "test") << " x " << counted(samples, "sample")
+                                  << " in " << counted(effects.blocks().num_blocks(), "block") << ", no model asked\n";
+  plan_line(std::cout, "output")
+      << "about " << megabytes(output_bytes(effects.schema(), effects.blocks().product().num_contexts(), 0))
+      << " of effects; vectors: " << megabytes(vector_bytes) << " of journal and as much of store"
+      << (job.settings<Contexts>().keep == Contexts::Keep::none ? ", removed at the end\n" : "\n");
+}
+
+corpus::Sample sample_of(const sweep::Job& job, const std::vector<std::string>& words) {
+  return job.settings<Contexts>().is_static() ? static_sample(words, nullptr)
+                                    : corpus::collect(job.settings<Contexts>().contextual().corpus, words, job.seed);
+}
+
+/// Vectors of a file: no model is asked.
+void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
+  const auto& source = job.settings<Contexts>().from_table();
+  const auto names = list_words(job.settings<Contexts>().tests);
+  const auto table = corpus::read_vectors(source.file, source.format, names);
+  std::cout << job.name << ": contexts, vectors of " << source.file << '\n';
+  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+  plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
+                                  << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
+                                  << " dimensions\n";
+  std::map<std::string, std::set<std::string>> missing;
+  std::vector<WordVectors> words;
+  for (const auto& name : names) {
+    const bool found = std::ranges::find(table.missing, name) == table.missing.end();
+    words.push_back({name, found ? 1U : 0U, found ? 1U : 0U, found ? 1U : 0U, {}});
+    if (!found) {
+      missing[name].insert("not in the file");
+    }
+  }
+  print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
+  const EffectsProbe effects(job, std::move(words), nullptr);
+  print_tests(effects.tests());
+  print_effects(job, effects, static_cast<double>(table.vectors.size() * sizeof(float)));
+}
+
+}  // namespace
+
+void plan_contexts(const PlanRequest& request) {
+  const auto& job = request.job;
+  if (!job.needs_model()) {
+    plan_table(job, request.limit);
+    return;
+  }
+  const auto& settings = job.settings<Contexts>();
+  const auto limit = request.limit.value_or(40);
+  const auto width = engine::vector_width(job.execution.engine, request.files, asked_of(settings));
+  const auto sample = std::make_shared<const corpus::Sample>(sample_of(job, list_words(settings.tests)));
+  const VectorsProbe vectors(job, sample, width);
+  const auto audit = audit_vectors(request, vectors);
+  std::cout << job.name << ": contexts on " << job.model.path << '\n';
+  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+  if (!settings.is_static()) {
+    print_words(*sample, limit);
+  }
+  plan_line(std::cout, "queries") << with_thousands(audit.sequences) << " distinct inputs of "
+                                  << counted(audit.queries, "context") << '\n';
+  plan_line(std::cout, "tokens") << with_thousands(audit.tokens) << " in them, longest " << audit.longest << '\n';
+  print_blocks(std::cout, job, vectors.blocks(), request.ranks);
+  print_list(std::cout, "contexts without a vector", audit.errors, "in", limit);
+  auto words = vectors.words();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i].usable = audit.usable[i];
+  }
+  const EffectsProbe effects(job, std::move(words), nullptr);
+  print_tests(effects.tests());
+  print_effects(
+      job, effects,
+      output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), static_cast<double>(audit.text_bytes)));
+  request.print_time(std::cout, vectors);
+  if (request.prompts == PlanRequest::Prompts::printed) {
+    std::cout << '\n';
+    std::uint64_t shown = 0;
+    for (std::uint64_t cell = 0; cell < vectors.blocks().product().num_contexts(); ++cell) {
+      const auto asked = vectors.query(cell);
+      if (asked && shown++ < request.limit.value_or(std::numeric_limits<std::uint64_t>::max())) {
+        std::cout << cell << '\t' << asked->span.begin << '\t' << asked->span.end << '\t'
+                  << base::json_quote(asked->text) << '\n';
+      }
+    }
+  }
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,216 @@
+#include "probes/contexts/ContextsStages.hpp"
+
+#include <chrono>
+
+#include "base/Environment.hpp"
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "parallel/Coordinated.hpp"
+#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/StoreAccess.hpp"
+#include "probes/contexts/VectorsProbe.hpp"
+#include "probes/contexts/WordsFile.hpp"
+#include "results/SealedFile.hpp"
+#include "probes/contexts/Contexts.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using parallel::coordinated;
+
+/// The journal's blocks as a store: read one by one, in order.
+std::vector<WordVectors> write_store(const std::filesystem::path& file, const VectorsProbe& probe,
+                                     const results::JournalStore& journal, const StageRequest& request) {
+  VectorStoreWriter writer(file, probe.words(), probe.dimension());
+  const auto contexts = probe.schema().outer_axes[1].labels.size();
+  for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
+    const auto block = probe.blocks().block(index);
+    const auto* record = journal.find_block(index);
+    if (record == nullptr) {
+      throw base::Error(base::describe("the journal lacks block " + std::to_string(index), "it was complete before"));
+    }
+    const auto payload = journal.read(*record);
+    base::ByteReader in(payload);
+    const auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
+    const auto& status = std::get<std::vector<std::uint8_t>>(raw.columns[2]);
+    const std::span<const float> vectors(std::get<std::vector<float>>(raw.columns[0]));
+    for (std::size_t i = 0; i < status.size(); ++i) {
+      if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
+        writer.add((block.first_context + i) / contexts, vectors.subspan(i * probe.dimension(), probe.dimension()));
+      }
+    }
+  }
+  request.check_lease();
+  return writer.finish();
+}
+
+class VectorsStage final : public Stage {
+ public:
+  std::string name() const override { return vectors_stage; }
+  Asks asks() const override { return source_.table ? Asks::nothing : Asks::model; }
+
+  std::shared_ptr<const Probe> open(const StageRequest& request, std::span<const std::byte> /*input*/) override {
+    source_ = collect_contexts(request);
+    return make_probe(request.job);
+  }
+
+  std::shared_ptr<const Probe> reopen(const StageRequest& request) override {
+    auto source = read_source(request.directory, request.job, request.files);
+    if (!source) {
+      return nullptr;
+    }
+    source_ = std::move(*source);
+    return make_probe(request.job);
+  }
+
+  std::map<std::string, std::string> settings() const override {
+    return {{"contexts.sample", base::to_hex(source_.digest)}};
+  }
+
+  void journals_agree(const StageRequest& request) override {
+    if (!source_.unsaved.empty()) {
+      request.check_lease();
+      results::write_sealed(request.directory / sample_file, source_.unsaved);
+    }
+  }
+
+  std::optional<Bytes> recall(const StageRequest& request, const std::string& settings) override {
+    words_ = read_words(request.directory / words_file);
+    if (words_ && words_->settings != settings) {
+      words_.reset();
+    }
+    return words_ ? std::optional(encode(*words_)) : std::nullopt;
+  }
+
+  bool is_intact(const StageRequest& request) override {
+    const auto file = request.directory / store_file;
+    std::error_code ignored;
+    if (!words_ || !std::filesystem::exists(file, ignored)) {
+      return false;
+    }
+    try {
+      VectorStore(file, words_->words, words_->dimension).verify(words_->words);
+      return true;
+    } catch (const base::InputError& error) {
+      base::log(base::LogLevel::warning, std::string(error.what()) + ": building it anew from the journal");
+      return false;
+    }
+  }
+
+  Bytes finish(const StageRequest& request, const FinishedStage& finished) override {
+    request.check_lease();
+    WordsFile words{finished.settings, probe_->dimension(), finished.journal.cost(),
+                    write_store(request.directory / store_file, *probe_, finished.journal, request)};
+    if (words_ && !(*words_ == words)) {
+      throw base::Error(base::describe("the vectors computed anew are not those of the first time",
+                                       "other hardware or libraries give other last bits",
+                                       "start anew with --overwrite"));
+    }
+    request.check_lease();  // the store may have taken long
+    write_words(request.directory / words_file, words);
+    words_ = std::move(words);
+    return encode(*words_);
+  }
+
+  std::optional<StageFile> file(const sweep::Job& job) const override {
+    const auto keep = job.settings<Contexts>().keep;
+    if (keep == Contexts::Keep::none) {
+      return std::nullopt;
+    }
+    const bool half = keep == Contexts::Keep::float16;
+    return StageFile{vectors_file,
+                     job.probe_name() + ".vectors",
+                     half ? StageFile::Singles::half : StageFile::Singles::whole,
+                     {{"keep", half ? "float16" : "float32"}},
+                     base::PendingFile::Readers::owner};  // with the corpus's sentences
+  }
+
+  /// What keep: none leaves nothing of. The words stay, so that the run is known to be complete.
+  void clean_up(const StageRequest& request) override {
+    if (request.job.settings<Contexts>().keep != Contexts::Keep::none) {
+      return;
+    }
+    request.check_lease();
+    std::filesystem::remove(request.directory / store_file);
+    std::filesystem::remove(request.directory / vectors_file);
+    std::filesystem::remove_all(results::journal_directory(request.directory, vectors_stage));
+  }
+
+ private:
+  std::shared_ptr<const Probe> make_probe(const sweep::Job& job) {
+    probe_ = std::make_shared<const VectorsProbe>(job, source_.sample, source_.dimension, source_.table);
+    return probe_;
+  }
+
+  ContextSource source_;
+  std::shared_ptr<const VectorsProbe> probe_;
+  std::optional<WordsFile> words_;  ///< rank zero
+};
+
+class EffectsStage final : public Stage {
+ public:
+  std::string name() const override { return effects_stage; }
+  Asks asks() const override { return Asks::nothing; }
+
+  std::shared_ptr<const Probe> open(const StageRequest& request, std::span<const std::byte> input) override {
+    words_ = decode_words(input);
+    return make_probe(request.job, nullptr);
+  }
+
+  std::shared_ptr<const Probe> reopen(const StageRequest& request) override {
+    words_ = read_words(request.directory / words_file);
+    return words_ ? make_probe(request.job, nullptr) : nullptr;
+  }
+
+  /// Its numbers depend on the vectors behind the words.
+  std::map<std::string, std::string> settings() const override {
+    auto comparable = *words_;
+    comparable.cost = {};
+    base::Sha256 hash;
+    hash.update(encode(comparable));
+    return {{"contexts.words", base::to_hex(hash.finish())}};
+  }
+
+  query::EngineCounts cost_before() const override { return words_->cost; }
+
+  std::shared_ptr<const Probe> prepare(const StageRequest& request) override {
+    return coordinated(request.world, [&] {
+      // rank zero has written or checked it: what it cannot read does not get better
+      const std::chrono::duration<double> patience(
+          request.leads() ? 0 : base::seconds_from_environment("STEREOSWEEP_FILE_TIMEOUT_S", 60));
+      return make_probe(request.job,
+                        open_store(request.directory / store_file, words_->words, words_->dimension, patience));
+    });
+  }
+
+  std::optional<StageFile> file(const sweep::Job& job) const override {
+    return StageFile{job.probe_name() + ".h5", job.probe_name()};
+  }
+
+  void report() const override {
+    for (const auto& test : probe_->tests()) {
+      base::log(test.is_doubtful() ? base::LogLevel::warning : base::LogLevel::info,
+                test.test.label + ": " + test.consequence());
+    }
+  }
+
+ private:
+  std::shared_ptr<const Probe> make_probe(const sweep::Job& job, std::shared_ptr<const VectorStore> store) {
+    probe_ = std::make_shared<const EffectsProbe>(job, words_->words, std::move(store));
+    return probe_;
+  }
+
+  std::optional<WordsFile> words_;
+  std::shared_ptr<const EffectsProbe> probe_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Stage>> make_stages() {
+  std::vector<std::unique_ptr<Stage>> stages;
+  stages.push_back(std::make_unique<VectorsStage>());
+  stages.push_back(std::make_unique<EffectsStage>());
+  return stages;
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,54 @@
+// Which words of a test take part once it is known which of them have vectors: sets without the missing words,
+// trimmed where the job says so.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/Sha256.hpp"
+#include "probes/contexts/Contexts.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// What is known of one word.
+struct WordVectors {
+  std::string word;
+  std::uint64_t found = 0;   ///< contexts in the corpus; 1 or 0 with static vectors
+  std::uint64_t stored = 0;  ///< of these, in the sample
+  std::uint64_t usable = 0;  ///< of these, with a vector
+  base::Digest digest{};     ///< of the usable vectors
+};
+
+/// Distinct words of all sets, in order of first appearance (x, y, a, b of each test).
+std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests);
+
+/// The sets of a test, in the order of `TestInUse::sets`.
+enum class SetRole : std::uint8_t { x, y, a, b };
+inline constexpr std::array<const char*, 4> set_role_names = {"x", "y", "a", "b"};
+
+struct TestInUse {
+  EmbeddingTest test;
+  std::array<std::vector<std::uint32_t>, 4> sets;   ///< places in the list of words, in the order of the job
+  std::array<std::vector<std::string>, 4> missing;  ///< words without a vector
+  std::array<std::vector<std::string>, 4> trimmed;  ///< words that the draw left out (UnequalSets::trim)
+  std::string impossible;                           ///< why no effect can be computed; empty: it can
+  bool has_one_sample = false;                      ///< every word has one context: all samples are the same
+  const std::vector<std::uint32_t>& places(SetRole role) const { return sets[static_cast<std::size_t>(role)]; }
+  /// "without aster, clover (no vector); ..." or "all words"; one line for people.
+  std::string consequence() const;
+  /// Whether less than half of a set takes part, samples cannot differ, or nothing can be computed.
+  bool is_doubtful() const;
+};
+
+/// `words` runs parallel to list_words(settings.tests). The draw of a trimmed set is keyed by seed, test, set and word.
+std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed,
+                                    std::span<const WordVectors> words);
+
+/// Name of a test or word among Philox's counter words: the first four bytes of its SHA-256, so that a draw depends on
+/// nothing that stands beside it in the job.
+std::uint32_t draw_name(const std::string& text);
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,342 @@
+#include "probes/contexts/TestsReader.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/Text.hpp"
+#include "config/AxesReader.hpp"
+#include "config/AxisSource.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+
+/// The sets of one file by name.
+using Sets = std::map<std::string, WordSet>;
+
+/// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
+bool has_unusual_space(const std::string& word) {
+  for (std::size_t at = 0; at < word.size();) {
+    const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
+    const auto value = character.value;
+    if (value == 0x85 || value == 0xA0 || value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 ||
+        value == 0x2029 || value == 0x202F || value == 0x205F || value == 0x3000) {
+      return true;
+    }
+    at += character.length;
+  }
+  return false;
+}
+
+std::vector<std::string> read_words(const config::Node& node, const std::string& key, base::Problems& problems) {
+  auto words = config::read_lines(node, key, problems).value_or(std::vector<std::string>());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].find("  ") != std::string::npos) {
+      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
+                   "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
+    }
+    if (has_unusual_space(words[i])) {
+      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
+                   "white space that is no blank in '" + words[i] + "'", "a blank stands for every kind of white space",
+                   "write a blank");
+    }
+  }
+  return words;
+}
+
+Sets read_sets(const config::Node* node, const std::string& key, base::Problems& problems) {
+  Sets sets;
+  if (node == nullptr || !config::expect_kind(*node, config::Node::Kind::map, key, problems, config::Emptiness::refused)) {
+    return sets;
+  }
+  for (std::size_t i = 0; i < node->keys.size(); ++i) {
+    const std::string& name = node->keys[i];
+    sets[name] = {name, read_words(node->children[i], key + "." + name, problems)};
+  }
+  return sets;
+}
+
+/// A document with tests: a piece, or `axes` of the job.
+struct Document {
+  Sets sets;
+  const config::Node* tests = nullptr;
+  std::string key;  ///< of `tests`
+};
+
+Document open_document(const config::Node& piece, base::Problems& problems) {
+  Document document;
+  config::Fields fields(piece, "", problems);
+  if (const config::Node* schema = fields.optional("schema")) {
+    const std::vector<std::string> schemas = {"stereosweep/1"};
+    config::read_choice(*schema, "schema", problems, schemas);
+  }
+  if (const config::Node* about = fields.optional("about")) {
+    config::read_text(*about, "about", problems);
+  }
+  document.sets = read_sets(fields.optional("sets"), "sets", problems);
+  document.tests = fields.required("tests");
+  document.key = "tests";
+  fields.finish();
+  if (document.tests != nullptr &&
+      !config::expect_kind(*document.tests, config::Node::Kind::list, "tests", problems, config::Emptiness::refused)) {
+    document.tests = nullptr;
+  }
+  return document;
+}
+
+class TestsReader {
+ public:
+  explicit TestsReader(const config::ProbeReading& job) : job_(job), problems_(job.problems), labels_(job.problems) {}
+
+  std::vector<EmbeddingTest> read(const config::Node& axes) {
+    config::Fields fields(axes, "axes", problems_);
+    Document own;
+    own.sets = read_sets(fields.optional("sets"), "axes.sets", problems_);
+    own.tests = fields.required("tests");
+    own.key = "axes.tests";
+    fields.finish();
+    if (own.tests != nullptr) {
+      read_sources(own);
+    }
+    return std::move(tests_);
+  }
+
+ private:
+  void read_sources(const Document& own) {
+    if (own.tests->kind != config::Node::Kind::list) {
+      read_source(*own.tests, own.key, own);
+    } else if (config::expect_kind(*own.tests, config::Node::Kind::list, own.key, problems_, config::Emptiness::refused)) {
+      for (std::size_t i = 0; i < own.tests->children.size(); ++i) {
+        read_source(own.tests->children[i], own.key + "[" + std::to_string(i) + "]", own);
+      }
+    }
+  }
+
+  /// NAME, {file, only}, {groups, traits, form} or a test.
+  void read_source(const config::Node& node, const std::string& key, const Document& own) {
+    if (node.kind == config::Node::Kind::map && (node.find("groups") != nullptr || node.find("traits") != nullptr)) {
+      add_group_tests(node, key);
+    } else if (node.kind == config::Node::Kind::scalar || (node.kind == config::Node::Kind::map && node.find("file") != nullptr)) {
+      add_piece(node, key);
+    } else {
+      add(node, key, read_test(node, key, own.sets));
+    }
+  }
+
+  const Document* piece(const std::string& name, const config::Node& user, const std::string& key) {
+    if (const auto known = pieces_.find(name); known != pieces_.end()) {
+      return &known->second;
+    }
+    const config::Node* found = job_.pieces.find("tests", name, user, key, problems_);
+    if (found == nullptr || found->kind == config::Node::Kind::broken) {
+      return nullptr;
+    }
+    return &pieces_.emplace(name, open_document(*found, problems_)).first->second;
+  }
+
+  void add_piece(const config::Node& node, const std::string& key) {
+    config::AxisSource source;
+    std::string name;
+    if (node.kind == config::Node::Kind::scalar) {
+      name = node.value;
+    } else {
+      config::Fields fields(node, key, problems_);
+      fields.required_line("file", name);
+      if (const config::Node* only = fields.optional("only")) {
+        source.only = config::read_lines(*only, key + ".only", problems_).value_or(std::vector<std::string>());
+        source.only_node = only;
+        source.only_key = key + ".only";
+      }
+      fields.finish();
+    }
+    const Document* document = name.empty() ? nullptr : piece(name, node, key);
+    if (document == nullptr || document->tests == nullptr) {
+      return;
+    }
+    struct Entry {
+      std::string label;
+      EmbeddingTest test;
+      const config::Node* node;
+      std::string key;
+    };
+    std::vector<Entry> entries;
+    for (std::size_t i = 0; i < document->tests->children.size(); ++i) {
+      const config::Node& entry = document->tests->children[i];
+      const std::string entry_key = document->key + "[" + std::to_string(i) + "]";
+      auto test = read_test(entry, entry_key, document->sets);
+      entries.push_back({test.label, std::move(test), &entry, entry_key});
+    }
+    for (auto& entry : config::select(std::move(entries), source, problems_)) {
+      add(*entry.node, entry.key, std::move(entry.test));
+    }
+  }
+
+  /// NAME of a set beside the tests, a list of words, {label, words}, or {file, set} of a piece.
+  WordSet read_set(const config::Node& node, const std::string& key, const std::string& side, const Sets& sets) {
+    if (node.kind == config::Node::Kind::list) {
+      return {side, read_words(node, key, problems_)};
+    }
+    if (node.kind == config::Node::Kind::map && node.find("file") != nullptr) {
+      std::string file;
+      std::string name;
+      config::Fields fields(node, key, problems_);
+      fields.required_line("file", file);
+      fields.required_line("set", name);
+      fields.finish();
+      const Document* document = file.empty() || name.empty() ? nullptr : piece(file, node, key);
+      return document == nullptr ? WordSet{name, {}} : named_set(node, key, name, document->sets);
+    }
+    if (node.kind == config::Node::Kind::map) {
+      WordSet set{side, {}};
+      config::Fields fields(node, key, problems_);
+      fields.line("label", set.label);
+      if (const config::Node* words = fields.required("words")) {
+        set.words = read_words(*words, key + ".words", problems_);
+      }
+      fields.finish();
+      return set;
+    }
+    const auto name = config::read_line(node, key, problems_, 500);
+    return name ? named_set(node, key, *name, sets) : WordSet{};
+  }
+
+  WordSet named_set(const config::Node& node, const std::string& key, const std::string& name, const Sets& sets) {
+    if (const auto found = sets.find(name); found != sets.end()) {
+      return found->second;
+    }
+    std::vector<std::string> names;
+    for (const auto& [other, set] : sets) {
+      names.push_back(other);
+    }
+    problems_.add(node.place(key), "no set is called '" + name.substr(0, 60) + "'",
+                  names.empty() ? "no 'sets' stand beside the tests" : "sets here: " + base::join(names, ", "),
+                  config::suggest(name, names, problems_));
+    return {name, {}};
+  }
+
+  EmbeddingTest read_test(const config::Node& node, const std::string& key, const Sets& sets) {
+    EmbeddingTest test;
+    config::Fields fields(node, key, problems_);
+    fields.required_line("label", test.label);
+    fields.line("title", test.title);
+    const config::Node* y = fields.optional("y");
+    test.kind = y == nullptr ? EmbeddingTest::Kind::wefat : EmbeddingTest::Kind::weat;
+    if (const config::Node* kind = fields.optional("kind")) {
+      const std::vector<std::string> names = {"weat", "wefat"};
+      const auto index = config::read_choice(*kind, key + ".kind", problems_, names);
+      if (index && *index != static_cast<std::size_t>(test.kind)) {
+        problems_.add(kind->place(key + ".kind"), "the test is called " + names[*index],
+                      *index == 0 ? "weat compares two target sets, and 'y' is missing"
+                                  : "wefat has one target set, and 'y' is given");
+      }
+    }
+    if (const config::Node* x = fields.required("x")) {
+      test.x = read_set(*x, key + ".x", "X", sets);
+    }
+    if (y != nullptr) {
+      test.y = read_set(*y, key + ".y", "Y", sets);
+    }
+    if (const config::Node* a = fields.required("a")) {
+      test.a = read_set(*a, key + ".a", "A", sets);
+    }
+    if (const config::Node* b = fields.required("b")) {
+      test.b = read_set(*b, key + ".b", "B", sets);
+    }
+    fields.finish();
+    return test;
+  }
+
+  /// One wefat test per trait pair: every group a target, the right pole's words A and the left pole's B, so that more
+  /// is nearer to the right pole, as in human ratings (cao2022, "CEAT(g, A, B)").
+  void add_group_tests(const config::Node& node, const std::string& key) {
+    std::vector<sweep::Group> groups;
+    std::vector<sweep::TraitPair> pairs;
+    auto form = sweep::NounForm::plural;
+    config::Fields fields(node, key, problems_);
+    if (const config::Node* list = fields.required("groups")) {
+      sweep::Priors priors;
+      std::vector<sweep::Group> unselected;
+      groups = config::read_groups(*list, key + ".groups", job_.pieces, problems_, priors, unselected);
+    }
+    if (const config::Node* list = fields.required("traits")) {
+      pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
+    }
+    if (const config::Node* choice = fields.optional("form")) {
+      const std::vector<std::string> names = {"singular", "plural"};
+      form = static_cast<sweep::NounForm>(config::read_choice(*choice, key + ".form", problems_, names).value_or(1));
+    }
+    fields.finish();
+    WordSet targets{"groups", {}};
+    for (const auto& group : groups) {
+      const auto& word = form == sweep::NounForm::plural ? group.plural : group.singular;
+      if (word.empty()) {
+        problems_.add(node.place(key), "the group '" + group.label + "' has no such form",
+                      form == sweep::NounForm::plural ? "form: plural" : "form: singular");
+      } else if (std::find(targets.words.begin(), targets.words.end(), word) != targets.words.end()) {
+        problems_.add(node.place(key), "two groups are called '" + word + "'", "a target counts once");
+      }
+      targets.words.push_back(word);
+    }
+    std::size_t num_with_two_words = 0;
+    for (const auto& pair : pairs) {
+      EmbeddingTest test{pair.label,
+                         pair.dimension,
+                         EmbeddingTest::Kind::wefat,
+                         targets,
+                         {},
+                         {pair.right.name, pair.right.words},
+                         {pair.left.name, pair.left.words}};
+      if (has_two_words(test)) {
+        ++num_with_two_words;
+      } else {
+        add(node, key, std::move(test));
+      }
+    }
+    if (num_with_two_words > 0) {
+      problems_.add(node.place(key), base::counted(num_with_two_words, "trait pair") + " with one word on either side",
+                    two_words_reason, "Take traits with more words, such as abc_traits.");
+    }
+  }
+
+  void add(const config::Node& node, const std::string& key, EmbeddingTest test) {
+    labels_.add(node, key, test.label);
+    check_overlap(node, key, test.label, test.x, test.y, "X and Y");
+    check_overlap(node, key, test.label, test.a, test.b, "A and B");
+    if (has_two_words(test)) {
+      problems_.add(node.place(key), "the test '" + test.label + "' compares one word with one other", two_words_reason,
+                    "Give a set more words.");
+    }
+    tests_.push_back(std::move(test));
+  }
+
+  static constexpr const char* two_words_reason =
+      "the deviation of two numbers is their difference, so every effect size would be the square root of 2";
+
+  /// The deviation of an effect size is over X and Y, or, for a single word, over A and B.
+  static bool has_two_words(const EmbeddingTest& test) {
+    const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
+    return (is_weat ? test.x : test.a).words.size() == 1 && (is_weat ? test.y : test.b).words.size() == 1;
+  }
+
+  void check_overlap(const config::Node& node, const std::string& key, const std::string& label, const WordSet& first,
+                     const WordSet& second, const std::string& sides) {
+    for (const auto& word : first.words) {
+      if (std::find(second.words.begin(), second.words.end(), word) != second.words.end()) {
+        problems_.add(node.place(key), "'" + word + "' stands in both " + sides + " of the test '" + label + "'",
+                      "a word on both sides pulls both means together", "Leave it out of one of them.");
+      }
+    }
+  }
+
+  const config::ProbeReading& job_;
+  base::Problems& problems_;
+  config::LabelCheck labels_;
+  std::map<std::string, Document> pieces_;
+  std::vector<EmbeddingTest> tests_;
+};
+
+}  // namespace
+
+std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job) { return TestsReader(job).read(axes); }
+
+}  // namespace stereosweep::probes::contexts

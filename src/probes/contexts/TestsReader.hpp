@@ -1,0 +1,13 @@
+// The tests of a contexts job: word sets, tests that name them, pieces of both, and tests made of groups and trait
+// pairs.
+#pragma once
+
+#include "config/ProbeFormat.hpp"
+#include "probes/contexts/Contexts.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// Reads `axes` {tests, sets}; faults go to the report, and the result is then incomplete.
+std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job);
+
+}  // namespace stereosweep::probes::contexts

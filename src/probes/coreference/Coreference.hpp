@@ -1,0 +1,125 @@
+// What a coreference job needs besides model and execution (winoidentity §2): sentences with two occupations and a
+// pronoun, demographic markers, where the markers go, questions, statistics. Plain values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/Text.hpp"
+
+namespace stereosweep::probes::coreference {
+
+enum class Gender { female, male };
+/// Of the pronoun that is asked about; the apposition after it follows the case.
+enum class PronounCase { subject, object, possessive, independent, reflexive };
+/// WinoBias (Zhao et al., 2018): type 1 is ambiguous without knowledge of the world, type 2 is not.
+enum class SentenceType { ambiguous, unambiguous };
+/// Whether the bracketed occupation is one that is stereotyped with the pronoun's gender.
+enum class Stereotype { pro, anti };
+
+/// What is unusual about a sentence: counted and listed, and each can be left out by name.
+enum class SentenceNote : std::uint8_t {
+  further_pronoun,   ///< more than one pronoun was in brackets: the first is asked about
+  unmarked_pronoun,  ///< another "he", "she", ... stands in the text without brackets
+  three_mentions,    ///< a third mention of an occupation: the first one besides the referent is the other
+  first_referent,    ///< an unambiguous sentence whose referent is mentioned first
+  bracket_edge,      ///< the article stood outside the bracket, or a blank inside
+  doubled_article,   ///< "the [the x]": one article was taken out
+  spacing,           ///< blanks before "'s" or punctuation were taken out
+  repeated,          ///< the same text with the same type and stereotype stands earlier
+  no_partner,        ///< no sentence differs from it by the pronoun alone
+};
+constexpr std::array<const char*, 9> sentence_note_names = {"further_pronoun", "unmarked_pronoun", "three_mentions",
+                                                            "first_referent",  "bracket_edge",     "doubled_article",
+                                                            "spacing",         "repeated",         "no_partner"};
+
+/// One occupation in a sentence: bytes of the text.
+struct Mention {
+  base::Span article;  ///< "the", "The", "a", "an"
+  base::Span noun;     ///< "construction worker"
+  bool operator==(const Mention&) const = default;
+};
+
+struct CoreferenceSentence {
+  std::string label;  ///< unique: "FILE:LINE" for sentences of a file
+  std::string text;   ///< without brackets
+  SentenceType type = SentenceType::ambiguous;
+  Stereotype stereotype = Stereotype::pro;
+  std::string split;                ///< "dev", "test", "": for tables only
+  std::array<Mention, 2> mentions;  ///< in the order of the text
+  std::size_t bracketed = 0;        ///< index of the mention that the brackets name
+  base::Span pronoun;               ///< the one that is asked about
+  Gender gender = Gender::female;   ///< of the pronoun
+  PronounCase pronoun_case = PronounCase::subject;
+  std::vector<SentenceNote> notes;  ///< ascending
+  std::string pair;                 ///< label of the first sentence with the same text but for pronouns
+  bool operator==(const CoreferenceSentence&) const = default;
+
+  std::string_view part(base::Span span) const {
+    return std::string_view(text).substr(span.begin, span.end - span.begin);
+  }
+};
+
+/// Side of an attribute that a marker names; `unstated` markers have no place in comparisons of the two.
+enum class Privilege { privileged, disadvantaged, unstated };
+
+struct Marker {
+  std::string word;       ///< as it stands inside a sentence: "able-bodied", "Black"
+  std::string attribute;  ///< "disability"
+  Privilege privilege = Privilege::unstated;
+  std::string contrast;  ///< aug3 pairs the markers of an attribute whose contrasts are equal
+  bool operator==(const Marker&) const = default;
+};
+
+/// Where markers are put (winoidentity table 2).
+enum class Augmentation : std::uint8_t {
+  baseline,  ///< nowhere
+  aug1,      ///< before the referent
+  aug2,      ///< before the other occupation
+  aug3a,     ///< privileged before the referent, disadvantaged before the other
+  aug3b,     ///< disadvantaged before the referent, privileged before the other
+  aug4,      ///< after the pronoun, in apposition
+};
+constexpr std::array<const char*, 6> augmentation_names = {"baseline", "aug1", "aug2", "aug3a", "aug3b", "aug4"};
+
+/// What follows or frames a sentence; the occupation is the continuation.
+struct Question {
+  std::string label;
+  std::string text;  ///< with one {sentence} and at least one {pronoun}
+  bool operator==(const Question&) const = default;
+};
+
+/// Which occupation of an ambiguous sentence is called the referent.
+enum class AmbiguousReferent {
+  first,     ///< the one mentioned first (winoidentity §2.1)
+  random,    ///< drawn from the job's seed, the same for both sentences of a pair (winoidentity table 2)
+  bracketed  ///< the one that the file marks
+};
+
+/// Read by `stats` only.
+struct CoreferenceStatistics {
+  enum class Ties { half, loss };
+  Ties ties = Ties::half;          ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
+  std::int64_t replicates = 1000;  ///< of the bootstrap over pairs of sentences
+  double confidence = 0.95;
+  bool operator==(const CoreferenceStatistics&) const = default;
+};
+
+struct Coreference {
+  static constexpr const char* probe_name = "coreference";
+  std::vector<CoreferenceSentence> sentences;
+  std::vector<Marker> markers;
+  std::vector<Augmentation> augmentations;  ///< ascending
+  std::vector<Question> questions;
+  std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
+  AmbiguousReferent ambiguous_referent = AmbiguousReferent::first;
+  CoreferenceStatistics statistics;
+  bool operator==(const Coreference&) const = default;
+  bool draws() const { return ambiguous_referent == AmbiguousReferent::random; }
+  static bool needs_model() { return true; }
+};
+
+}  // namespace stereosweep::probes::coreference

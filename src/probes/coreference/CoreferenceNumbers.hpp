@@ -1,0 +1,61 @@
+// A coreference result as numbers of sentences, condition by condition.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "probes/coreference/CoreferenceStatistics.hpp"
+
+namespace stereosweep::probes::coreference {
+
+/// What the axis of the sentences says.
+struct SentenceFacts {
+  std::size_t type = 0;        ///< index into sentence_types
+  std::size_t stereotype = 0;  ///< 0 pro, 1 anti
+  std::size_t gender = 0;      ///< 0 female, 1 male
+  std::size_t cluster = 0;     ///< its pair, counted within the type
+};
+
+struct ConditionFacts {
+  std::string label;
+  std::string augmentation;
+  std::string attribute;
+  std::string privilege;  ///< "privileged", "disadvantaged", ""
+};
+
+/// Contexts of one condition.
+struct ConditionNumbers {
+  std::vector<stats::CoreferenceMetrics> sentences;  ///< mean over the questions; NaN unless all have numbers
+  /// [question, sentence, role]; NaN where there are no numbers.
+  std::vector<double> log_probability;       ///< sum over the subwords, nat
+  std::vector<double> mean_log_probability;  ///< mean over the subwords, nat
+  std::vector<double> share;                 ///< of the sums
+  std::vector<std::uint64_t> cells_by_status;
+};
+
+class CoreferenceReader {
+ public:
+  /// `file` is borrowed. Throws InputError if it is no coreference result.
+  explicit CoreferenceReader(const results::ResultFile& file);
+  const std::vector<ConditionFacts>& conditions() const { return conditions_; }
+  const std::vector<SentenceFacts>& sentences() const { return sentences_; }
+  /// Of a type.
+  std::size_t num_clusters(std::size_t type) const { return num_clusters_[type]; }
+  std::size_t num_questions() const { return num_questions_; }
+  const std::vector<std::string>& status_names() const { return status_names_; }
+  ConditionNumbers read(std::size_t condition, stats::Ties ties) const;
+
+ private:
+  std::size_t column(const std::string& name) const;
+
+  const results::ResultFile& file_;
+  std::vector<ConditionFacts> conditions_;
+  std::vector<SentenceFacts> sentences_;
+  std::array<std::size_t, 2> num_clusters_{};
+  std::size_t num_questions_ = 0;
+  std::size_t num_subwords_ = 0;
+  std::vector<std::string> status_names_;
+};
+
+}  // namespace stereosweep::probes::coreference

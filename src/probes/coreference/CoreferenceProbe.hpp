@@ -1,0 +1,49 @@
+// Which of two occupations a causal model takes a pronoun for (winoidentity §2; definitions: README.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "probes/coreference/CoreferenceSchema.hpp"
+#include "probes/Probe.hpp"
+#include "probes/coreference/Coreference.hpp"
+
+namespace stereosweep::probes::coreference {
+
+/// One round: each context is one `continue` query with both occupations.
+class CoreferenceProbe final : public Probe {
+ public:
+  CoreferenceProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+  const results::RawSchema& schema() const override { return schema_; }
+  const sweep::BlockPlan& blocks() const override { return blocks_; }
+  Round first(const sweep::Block& block) const override;
+  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
+  results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
+
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  const std::vector<RoledSentence>& sentences() const { return sentences_; }
+  /// Text that the occupations follow.
+  std::string prompt(std::uint64_t context) const;
+  const RoledSentence& sentence_of(std::uint64_t context) const { return sentences_[context % sentences_.size()]; }
+  std::size_t max_subwords() const { return max_subwords_; }
+
+ private:
+  std::size_t longest_occupation(const tokenizer::Tokenizer& tokenizer) const;
+
+  std::vector<Condition> conditions_;
+  std::vector<Question> questions_;
+  std::vector<RoledSentence> sentences_;
+  sweep::BlockPlan blocks_;
+  std::size_t max_subwords_;
+  results::RawSchema schema_;
+};
+
+/// What follows a prompt.
+std::string continuation_of(const std::string& occupation);
+
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+std::unique_ptr<Probe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+}  // namespace stereosweep::probes::coreference

@@ -1,0 +1,60 @@
+// One line of the WinoBias schema: "[The developer] argued with the designer because [she] did not like it."
+// Brackets mark the referent and the pronoun; braces may mark the other occupation: "{the designer}".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "probes/coreference/Coreference.hpp"
+
+namespace stereosweep::probes::coreference {
+
+/// A line whose brackets were read; the other occupation may still have to be found.
+class MarkedSentence {
+ public:
+  /// Repairs spacing and bracket edges (each leaves its note). Faults go to `problems`: no or two marked occupations,
+  /// no pronoun, an occupation without article, brackets that do not close. Nothing is returned then.
+  static std::optional<MarkedSentence> read(std::string_view line, const base::Place& place, base::Problems& problems);
+  /// "developer"
+  std::string referent() const;
+  /// With the other occupation: the one in braces, else the first mention of another one of `occupations` with an
+  /// article. `type` decides what is unusual.
+  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations,
+                                                    SentenceType type, base::Problems& problems) const;
+
+ private:
+  struct Mark {
+    char kind = '[';
+    base::Span span;
+  };
+  bool read_marks(std::string_view line, base::Problems& problems);
+  bool sort_marks(base::Problems& problems);
+  std::optional<Mention> mention_at(base::Span span, base::Problems& problems);
+  void remove(base::Span span);
+  void note(SentenceNote note);
+
+  base::Place place_;
+  CoreferenceSentence sentence_;
+  std::vector<Mark> marks_;
+  Mention referent_;
+  std::optional<Mention> other_;
+};
+
+/// The line that `MarkedSentence` reads back to the same sentence.
+std::string marked_text(const CoreferenceSentence& sentence);
+
+/// Adds to an ascending list what it lacks.
+void add_note(std::vector<SentenceNote>& notes, SentenceNote note);
+
+/// Whether a "her" at `span` is possessive, by the word behind it: nothing, punctuation, function words and a last
+/// adverb follow an object. Right for 19 in 20 sentences of WinoBias (tests); a partner with "his" or "him" tells for
+/// sure.
+bool is_possessive_her(std::string_view text, base::Span span);
+
+/// The same text but for its pronouns' gender: equal for both sentences of a pair.
+std::string without_gender(std::string_view text);
+
+}  // namespace stereosweep::probes::coreference

@@ -1,0 +1,83 @@
+// What a rating job needs besides model and execution (stereotype content model; winoidentity §3): who is rated on
+// what, how it is asked, which answers there are, how answers are sampled. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stereosweep::probes::rating {
+
+/// Who is rated: a marker before a word for people, "Black women".
+struct Identity {
+  std::string label;   ///< unique; as it stands in a question
+  std::string marker;  ///< "Black"
+  std::string people;  ///< "women"
+  std::string definition;
+  bool operator==(const Identity&) const = default;
+};
+
+struct RatedTrait {
+  enum class Polarity { positive, negative };
+  std::string label;                       ///< as it stands in a question: "friendly"
+  std::string dimension;                   ///< "warmth", "competence"
+  Polarity polarity = Polarity::positive;  ///< of the dimension; negative: the rating is turned round
+  std::string definition;
+  bool operator==(const RatedTrait&) const = default;
+};
+
+/// One way to ask, with one {identity} and one {trait}.
+struct RatingQuestion {
+  std::string label;
+  std::string style;  ///< "formal", "informal": for tables only
+  std::string text;
+  bool operator==(const RatingQuestion&) const = default;
+};
+
+/// One answer of the scale; lettered A, B, ... in the order in which the prompt lists them.
+struct RatingOption {
+  std::string text;
+  double value = 0;
+  bool operator==(const RatingOption&) const = default;
+};
+
+/// Answers as text, beside the options' probabilities; `runs` 0: none.
+struct RatingSampling {
+  std::int64_t runs = 2;
+  std::int64_t max_new_tokens = 16;
+  double temperature = 1;  ///< 0: greedy, and then one run
+  std::int64_t top_k = 0;  ///< 0: all
+  double top_p = 1;
+  std::vector<std::string> stop;
+  bool operator==(const RatingSampling&) const = default;
+};
+
+/// Read by `stats` only.
+struct RatingStatistics {
+  enum class Start { plus_plus, random };
+  std::string human_ratings;  ///< path of a table identity, dimension, mean; empty: none
+  Start start = Start::plus_plus;
+  std::int64_t restarts = 1000;
+  std::int64_t max_clusters = 10;
+  bool operator==(const RatingStatistics&) const = default;
+};
+
+struct Rating {
+  static constexpr const char* probe_name = "rating";
+  static constexpr const char* default_frame =
+      "Please answer this multiple-choice question.\n\n{identity_definition} {trait_definition}\n\n"
+      "Question: {question}\n{options}\nAnswer:";
+  std::vector<Identity> identities;
+  std::vector<RatedTrait> traits;
+  std::vector<RatingQuestion> questions;
+  std::vector<RatingOption> scale;  ///< 2 to 26 options
+  std::string frame = default_frame;
+  RatingSampling sampling;
+  RatingStatistics statistics;
+  bool operator==(const Rating&) const = default;
+  /// Greedy answers are no draws.
+  bool draws() const { return sampling.runs > 0 && sampling.temperature > 0; }
+  static bool needs_model() { return true; }
+};
+
+}  // namespace stereosweep::probes::rating

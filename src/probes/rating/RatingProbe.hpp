@@ -1,0 +1,64 @@
+// Ratings of identities on traits as multiple-choice questions (stereotype content model; winoidentity §3): the
+// probability of every option, and sampled answers (definitions: README.md).
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "sweep/Job.hpp"
+#include "probes/rating/AnswerParser.hpp"
+#include "probes/Probe.hpp"
+#include "probes/rating/Rating.hpp"
+
+namespace stereosweep::probes::rating {
+
+/// In which order the prompt lists the options: as the scale has them, or turned round.
+enum class OptionOrder : std::uint8_t { as_listed, reversed };
+inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder::reversed};
+/// What is scored as the continuation: the option's words, or its letter.
+enum class OptionForm : std::uint8_t { text, letter };
+inline constexpr std::array option_forms = {OptionForm::text, OptionForm::letter};
+
+/// Why the options' log-probabilities are what they are.
+enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error };
+
+/// Contexts are [identity, trait, question]; everything is asked in one round.
+class RatingProbe final : public Probe {
+ public:
+  RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+  const results::RawSchema& schema() const override { return schema_; }
+  const sweep::BlockPlan& blocks() const override { return blocks_; }
+  Round first(const sweep::Block& block) const override;
+  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
+  results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
+
+  /// What the model is given, chat format included.
+  std::string prompt(std::uint64_t context, OptionOrder order) const;
+  /// What the user of a chat would see; the same as `prompt` without a chat template.
+  std::string question(std::uint64_t context, OptionOrder order) const;
+  /// Continuations of a prompt: all options' words, then all letters, by option.
+  const std::vector<std::string>& continuations(OptionOrder order) const {
+    return continuations_[static_cast<std::size_t>(order)];
+  }
+  std::size_t num_runs() const { return static_cast<std::size_t>(job_.settings<Rating>().sampling.runs); }
+  query::Framing framing() const { return job_.model.chat ? query::Framing::written : query::Framing::tokenizer; }
+
+ private:
+  class Fold;
+  std::vector<std::string> listed(OptionOrder order) const;
+  query::Query ask_options(const std::string& prompt, OptionOrder order) const;
+  query::Query ask_answer(const std::string& prompt, std::uint64_t run) const;
+
+  sweep::Job job_;
+  sweep::BlockPlan blocks_;
+  std::array<std::string, 2> option_lists_;                ///< [order] "A. extremely\nB. very\n..."
+  std::array<std::vector<std::string>, 2> continuations_;  ///< [order]
+  results::RawSchema schema_;
+};
+
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+}  // namespace stereosweep::probes::rating

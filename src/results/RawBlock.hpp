@@ -1,0 +1,62 @@
+// Raw numbers of a block, and the schema that says what they are. What a probe folds, the journal keeps and the
+// export lays out as cubes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/Bytes.hpp"
+
+namespace stereosweep::results {
+
+enum class ElementType : std::uint8_t { float64 = 0, int32 = 1, uint8 = 2, text = 3, float32 = 4 };
+
+/// One inner or outer axis with its labels and auxiliary coordinates (parallel text vectors: "pole", "pair", ...).
+struct AxisSchema {
+  std::string name;  ///< "group", "template", "rephrasing", "word", "subword"
+  std::string long_name;
+  std::vector<std::string> labels;
+  struct Coordinate {
+    std::string name;
+    std::string long_name;
+    std::vector<std::string> values;
+  };
+  std::vector<Coordinate> coordinates;
+};
+
+/// One cube: per context a small array over `inner_axes`.
+struct CubeSchema {
+  std::string name;  ///< "logprob"
+  ElementType type = ElementType::float64;
+  std::vector<std::string> inner_axes;  ///< names of inner axes, outermost first; empty: one value per context
+  std::string units;                    ///< "nat", "1", ""
+  std::string long_name;
+  std::string description;
+  std::vector<std::string> flag_meanings;  ///< uint8 status cubes: meaning of 0, 1, 2, ...
+};
+
+/// outer_axes are the contexts' axes [subject, template, rephrasing]; the first `num_priors` subjects are priors.
+struct RawSchema {
+  std::vector<AxisSchema> outer_axes;
+  std::uint64_t num_priors = 0;
+  std::vector<AxisSchema> inner_axes;
+  std::vector<CubeSchema> cubes;
+  const AxisSchema& inner_axis(const std::string& name) const;
+  /// Values per context of a cube.
+  std::uint64_t values_per_context(const CubeSchema& cube) const;
+};
+
+using RawColumn = std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::uint8_t>,
+                               std::vector<std::string>, std::vector<float>>;
+
+/// Values of one block: one column per cube, in the schema's order, contexts outermost.
+struct RawBlock {
+  std::vector<RawColumn> columns;
+  void write(base::ByteWriter& out) const;
+  /// Throws base::Error if the bytes are no RawBlock of `schema` with `num_contexts` contexts.
+  static RawBlock read(base::ByteReader& in, const RawSchema& schema, std::uint64_t num_contexts);
+};
+
+}  // namespace stereosweep::results

@@ -1,0 +1,118 @@
+// The axes of a sweep: groups, intersections, traits, templates, rephrasings. Plain values.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stereosweep::sweep {
+
+/// Noun form that a template asks of the group that stands in it.
+enum class NounForm { singular, plural };
+
+/// A social group with the surface forms that templates and intersections need. Empty: the form does not exist.
+struct Group {
+  std::string label;          ///< unique name, the coordinate in the result: "Black people"
+  std::string domain;         ///< "race", "gender", ...: intersections combine different domains
+  std::string singular;       ///< "Black person"
+  std::string plural;         ///< "Black people"
+  std::string article;        ///< "a" or "an" where the rule by first letter is wrong; empty: by rule
+  std::string adjective;      ///< before another group's noun: "Black", "female"
+  std::string suffix;         ///< after another group's noun: "with a disability"
+  std::string suffix_plural;  ///< after a plural noun: "with disabilities"; empty: `suffix`
+  std::string noun_singular;  ///< head noun that another group's adjective may modify: "doctor"; empty: `singular`
+  std::string noun_plural;    ///< "doctors"; empty: `plural`
+  bool operator==(const Group&) const = default;
+};
+
+/// A surface form that no rule makes: ("Hispanic", "woman") -> "Latina", "Latinas".
+struct LexicalForm {
+  std::string first;   ///< label of the first group
+  std::string second;  ///< label of the second group
+  std::string singular;
+  std::string plural;
+  std::string article;
+  bool operator==(const LexicalForm&) const = default;
+};
+
+/// Which pairs of groups are combined.
+struct IntersectionRule {
+  std::vector<std::pair<std::string, std::string>> pairs;       ///< labels, combined beside `domains`
+  std::vector<std::pair<std::string, std::string>> domains;     ///< domains whose groups are crossed
+  std::vector<std::pair<std::string, std::string>> exclusions;  ///< labels, either order
+  std::vector<LexicalForm> lexical;
+  bool both_orders = true;  ///< "Catholic teenager" and "teenage Catholic person" where the forms allow
+  bool operator==(const IntersectionRule&) const = default;
+};
+
+/// What stands in the place of the group.
+enum class SubjectKind { prior_word, prior_mask, group, intersection };
+
+/// One value of the outermost axis, with its final surface forms. Priors come first, then groups, then intersections.
+struct Subject {
+  SubjectKind kind = SubjectKind::group;
+  std::string label;
+  std::vector<std::string> components;  ///< labels of the groups it is made of, in order; none for priors
+  std::vector<std::string> domains;     ///< of the components
+  std::string singular;
+  std::string plural;
+  std::string article;  ///< of `singular`: "a" or "an"
+  bool operator==(const Subject&) const = default;
+};
+
+/// One pole of a trait pair with the words that stand for it (the first is usually the pole's own name).
+struct Pole {
+  std::string name;
+  std::vector<std::string> words;
+  bool operator==(const Pole&) const = default;
+};
+
+/// "powerless - powerful": `left` is 0 and `right` 100 on human rating scales.
+struct TraitPair {
+  std::string label;
+  std::string dimension;  ///< "agency", "beliefs", "communion", ...
+  Pole left;
+  Pole right;
+  bool operator==(const TraitPair&) const = default;
+};
+
+/// A sentence with one {group} and one {trait}; a group at the start of the sentence is capitalised.
+struct Template {
+  std::string label;
+  std::string kind;  ///< "singular", "plural", "adverb", "belief", ... : for tables only
+  std::string text;  ///< placeholders: {group} {a group} {trait}
+  NounForm form = NounForm::plural;
+  bool operator==(const Template&) const = default;
+};
+
+/// Another way to say a prompt: a wrapper with {prompt}, or full texts that replace single templates.
+struct Rephrasing {
+  std::string label;
+  std::string wrapper;  ///< "People say that {prompt}"; empty where `alternatives` is used
+  std::vector<std::pair<std::string, std::string>> alternatives;  ///< template label -> text with the placeholders
+  bool operator==(const Rephrasing&) const = default;
+};
+
+/// What scores are differences to: subjects beside the groups.
+struct Priors {
+  bool word = true;  ///< the generic noun below in place of the group (published code)
+  bool mask = true;  ///< a mask in place of the group (paper)
+  std::string word_singular = "person";
+  std::string word_plural = "people";
+  bool operator==(const Priors&) const = default;
+};
+
+/// None of them.
+inline const Priors no_priors{.word = false, .mask = false, .word_singular = {}, .word_plural = {}};
+
+/// Axes of a sweep over groups and trait pairs.
+struct Axes {
+  std::vector<Group> groups;
+  IntersectionRule intersections;
+  std::vector<TraitPair> traits;
+  std::vector<Template> templates;
+  std::vector<Rephrasing> rephrasings;  ///< never empty: "none" is one rephrasing with the wrapper "{prompt}"
+  bool operator==(const Axes&) const = default;
+};
+
+}  // namespace stereosweep::sweep

@@ -1,0 +1,50 @@
+// Conversations, and how a chat model's checkpoint wants them written as one text. Plain values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stereosweep::sweep {
+
+enum class Role { system, user, assistant };
+
+struct Message {
+  Role role = Role::user;
+  std::string content;
+  bool operator==(const Message&) const = default;
+};
+
+/// What stands around one message.
+struct ChatTurn {
+  std::string prefix;
+  std::string suffix;
+  bool operator==(const ChatTurn&) const = default;
+};
+
+/// The format of one family of chat models; control tokens stand in it as text ("<s>", "<|eot_id|>").
+struct ChatTemplate {
+  /// `turn`: a turn of its own; `merged`: its prefix, text and suffix open the first user's content, and trimming
+  /// takes them as one text; `refused`: the family has none.
+  enum class System { turn, merged, refused };
+  /// `both_ends`: white space as Python's str.strip() takes it off.
+  enum class Trim { none, both_ends };
+  /// `halved`: in user's and assistant's content "\r\n" becomes "\n", and then each "\n\n" becomes "\n".
+  enum class BlankLines { kept, halved };
+  /// `alternate`: user and assistant take turns, the user first.
+  enum class Order { free, alternate };
+
+  std::string label;    ///< name of the piece: "llama3"
+  std::string opening;  ///< before everything: the BOS token where the family writes one
+  System system_handling = System::turn;
+  ChatTurn system;
+  ChatTurn user;
+  ChatTurn assistant;
+  std::string generation;  ///< after the last message: opens the assistant's answer
+  Trim trim = Trim::none;
+  BlankLines blank_lines = BlankLines::kept;
+  Order order = Order::free;
+  std::vector<std::string> control_tokens;  ///< must be tokens of the checkpoint's vocabulary
+  bool operator==(const ChatTemplate&) const = default;
+};
+
+}  // namespace stereosweep::sweep

@@ -1,0 +1,79 @@
+#include "sweep/Product.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+
+namespace stereosweep::sweep {
+
+namespace {
+
+/// Keeps every sum and difference of context numbers inside a signed 64-bit integer (HDF5 and MPI counts).
+constexpr std::uint64_t max_contexts = std::uint64_t{1} << 62;
+
+}  // namespace
+
+Product::Product(std::vector<std::uint64_t> lengths) : lengths_(std::move(lengths)) {
+  if (std::find(lengths_.begin(), lengths_.end(), 0) != lengths_.end()) {
+    num_contexts_ = 0;  // decided first: 10^12 x 10^12 x 0 is empty, not too large
+    return;
+  }
+  for (const std::uint64_t length : lengths_) {
+    if (length > max_contexts / num_contexts_) {
+      throw base::InputError(
+          base::describe("the product of the axes has more than 2^62 contexts",
+                         "axis of " + std::to_string(length) + " after " + std::to_string(num_contexts_) + " contexts",
+                         "shorten an axis"));
+    }
+    num_contexts_ *= length;
+  }
+}
+
+std::vector<std::uint64_t> Product::coordinates(std::uint64_t context) const {
+  STEREOSWEEP_ASSERT(context < num_contexts_, "context outside the product");
+  std::vector<std::uint64_t> result(lengths_.size());
+  for (std::size_t axis = lengths_.size(); axis-- > 0;) {
+    result[axis] = context % lengths_[axis];
+    context /= lengths_[axis];
+  }
+  return result;
+}
+
+std::uint64_t Product::context(const std::vector<std::uint64_t>& coordinates) const {
+  STEREOSWEEP_ASSERT(coordinates.size() == lengths_.size(), "one coordinate per axis");
+  std::uint64_t result = 0;
+  for (std::size_t axis = 0; axis < lengths_.size(); ++axis) {
+    STEREOSWEEP_ASSERT(coordinates[axis] < lengths_[axis], "coordinate outside its axis");
+    result = result * lengths_[axis] + coordinates[axis];
+  }
+  return result;
+}
+
+BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block)
+    : product_(std::move(product)), contexts_per_block_(contexts_per_block) {
+  if (contexts_per_block == 0) {
+    throw base::InputError(base::describe("a block needs at least one context", "execution.contexts_per_block is 0"));
+  }
+  if (product_.num_contexts() == 0) {
+    return;
+  }
+  const std::uint64_t outermost = product_.lengths().empty() ? 1 : product_.lengths().front();
+  contexts_per_outermost_ = product_.num_contexts() / outermost;
+  blocks_per_outermost_ =
+      contexts_per_outermost_ / contexts_per_block_ + (contexts_per_outermost_ % contexts_per_block_ == 0 ? 0 : 1);
+  num_blocks_ = blocks_per_outermost_ * outermost;  // at most num_contexts: no overflow
+}
+
+Block BlockPlan::block(std::uint64_t index) const {
+  STEREOSWEEP_ASSERT(index < num_blocks_, "block outside the plan");
+  const std::uint64_t outermost = index / blocks_per_outermost_;
+  const std::uint64_t inside = (index % blocks_per_outermost_) * contexts_per_block_;
+  return {.index = index,
+          .first_context = outermost * contexts_per_outermost_ + inside,
+          .num_contexts = std::min(contexts_per_block_, contexts_per_outermost_ - inside)};
+}
+
+}  // namespace stereosweep::sweep

@@ -1,0 +1,48 @@
+// The product of axes as an index space (mixed radix, last axis fastest) and its blocks. Nothing is listed:
+// a product may have 10^9 cells.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stereosweep::sweep {
+
+/// Contexts are numbered 0 .. num_contexts()-1 over [subject, template, rephrasing].
+class Product {
+ public:
+  /// Throws InputError if the number of contexts overflows 2^62.
+  explicit Product(std::vector<std::uint64_t> lengths);
+  std::uint64_t num_contexts() const { return num_contexts_; }
+  const std::vector<std::uint64_t>& lengths() const { return lengths_; }
+  std::vector<std::uint64_t> coordinates(std::uint64_t context) const;
+  std::uint64_t context(const std::vector<std::uint64_t>& coordinates) const;
+
+ private:
+  std::vector<std::uint64_t> lengths_;
+  std::uint64_t num_contexts_ = 1;
+};
+
+/// A contiguous range of contexts inside one value of the outermost axis: the unit of scheduling, journal, reuse.
+struct Block {
+  std::uint64_t index = 0;
+  std::uint64_t first_context = 0;
+  std::uint64_t num_contexts = 0;
+};
+
+/// Cuts a product into blocks of at most `contexts_per_block`; computed from the index, in canonical order.
+class BlockPlan {
+ public:
+  BlockPlan(Product product, std::uint64_t contexts_per_block);
+  const Product& product() const { return product_; }
+  std::uint64_t num_blocks() const { return num_blocks_; }
+  Block block(std::uint64_t index) const;
+
+ private:
+  Product product_;
+  std::uint64_t contexts_per_block_;
+  std::uint64_t contexts_per_outermost_ = 0;
+  std::uint64_t blocks_per_outermost_ = 0;
+  std::uint64_t num_blocks_ = 0;
+};
+
+}  // namespace stereosweep::sweep

@@ -1,0 +1,47 @@
+// The outermost axis of a sweep: priors, groups, intersections, each with its final surface forms.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep/Axes.hpp"
+
+namespace stereosweep::sweep {
+
+/// A pair of groups that is not measured, and why.
+struct Omission {
+  std::string first;  ///< labels, in the order that was tried
+  std::string second;
+  std::string reason;
+};
+
+/// Which forms the sentences ask of their subjects.
+struct NeededForms {
+  bool singular = false;
+  bool plural = false;
+};
+NeededForms forms_of(const std::vector<Template>& templates);
+
+struct SubjectList {
+  std::vector<Subject> subjects;  ///< priors, groups, intersections
+  std::uint64_t num_priors = 0;
+  std::vector<Omission> omissions;
+};
+
+/// Deterministic: priors (generic word, then mask), groups in the job's order, then intersections: the listed pairs,
+/// then the crossed domains, each pair in its order and then (both_orders) in the other. The form of (A, B) is the
+/// declared lexical form; else A's noun and B's suffix ("doctor with a disability"); else A's adjective and B's noun
+/// ("Catholic teenager"). Pairs that are excluded, lack a form that a template needs, or repeat another's words are
+/// omitted and listed.
+SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRule& rule, NeededForms forms,
+                          const Priors& priors = no_priors);
+
+/// A sentence for every group whose forms an earlier group has, too: their scores are equal, and count twice in
+/// averages.
+std::vector<std::string> groups_with_equal_words(const std::vector<Group>& groups);
+
+/// Labels of the priors.
+inline constexpr const char* prior_word_label = "prior_word";
+inline constexpr const char* prior_mask_label = "prior_mask";
+
+}  // namespace stereosweep::sweep

@@ -1,0 +1,138 @@
+#include "findings/HumanRatings.hpp"
+
+#include <gmock/gmock.h>
+
+#include "JobText.hpp"
+#include "support/Places.hpp"
+#include "support/RegisteredProbes.hpp"
+
+namespace stereosweep::probes::association {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+sweep::Job job_with(const std::filesystem::path& table) {
+  sweep::Job job;
+  job.settings<probes::association::Association>().axes.groups = {{"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
+                                   {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
+  job.settings<probes::association::Association>().axes.traits = {{"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
+                                   {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
+                                   {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
+  job.settings<probes::association::Association>().statistics.human_ratings = table.string();
+  return job;
+}
+
+std::vector<std::string> lines_of(const findings::Ratings& ratings) {
+  std::vector<std::string> lines;
+  for (const auto& row : ratings.rows) {
+    lines.push_back(row.group + "|" + row.pair + "|" + base::format_double(row.mean));
+  }
+  return lines;
+}
+
+TEST(findings::Ratings, names_are_those_of_the_job) {
+  const JobFolder folder;
+  auto job = job_with(folder.write("r.tsv",
+                                   "group\tpair\tn\tmean\n"
+                                   "BLACK  people\tlow status - high status\t3\t40\n"
+                                   "Black person\tegoistic - altruistic\t3\t61.5\n"
+                                   "trans-people\twarm - cold\t3\t30\n"
+                                   "everyone\tcold - warm\t3\t1\n"
+                                   "transgender people\tcold - hot\t3\t2\n"));
+  job.settings<probes::association::Association>().statistics.rating_aliases = {{"Transgender People", "trans people"}};
+  const findings::Ratings ratings = findings::read_ratings(job);
+  EXPECT_THAT(lines_of(ratings),
+              ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|61.5",
+                          "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("everyone"));
+  EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("cold - hot"));
+  EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for"), HasSubstr("turned round")));
+}
+
+TEST(findings::Ratings, a_pole_can_have_an_alias) {
+  const JobFolder folder;
+  auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
+  job.settings<probes::association::Association>().statistics.rating_aliases = {{"hot", "warm"}};
+  EXPECT_THAT(lines_of(findings::read_ratings(job)), ElementsAre("Black people|cold - warm|2"));
+}
+
+TEST(findings::Ratings, separators_and_quotes_as_spreadsheets_write_them) {
+  const JobFolder folder;
+  const std::vector<std::string> wanted = {"Black people|cold - warm|40", "trans people|cold - warm|71"};
+  for (const std::string table :
+       {"group,pair,mean\n\"Black people\",cold - warm,40\n\ntrans people,\"cold - warm\",\"71\"\n",
+        "\xEF\xBB\xBFgroup;pair;mean\r\nBlack people;cold - warm;40\r\n\"trans people\";cold - warm;71\r\n",
+        "\"group\"\t\"pair\"\t\"mean\"\nBlack people\tcold - warm\t40\ntrans people\tcold - warm\t71"}) {
+    EXPECT_EQ(lines_of(findings::read_ratings(job_with(folder.write("r.csv", table)))), wanted) << table;
+  }
+  auto job = job_with(folder.write("r.csv", "group,pair,mean\n\"the \"\"Black\"\" people, all\",cold - warm,40\n"));
+  EXPECT_THAT(findings::read_ratings(job).unmatched_groups, ElementsAre("the \"Black\" people, all"));
+}
+
+TEST(findings::Ratings, another_scale_is_noticed) {
+  const JobFolder folder;
+  const auto notes = [&](const std::string& first, const std::string& second) {
+    return findings::read_ratings(job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
+                                                           "\ntrans people\tcold - warm\t" + second + "\n")))
+        .notes;
+  };
+  EXPECT_THAT(notes("1.5", "4.5"), ElementsAre(HasSubstr("no mean is above 50")));
+  EXPECT_THAT(notes("51", "99"), ElementsAre(HasSubstr("no mean is below 50")));
+  EXPECT_THAT(notes("49", "51"), IsEmpty());
+}
+
+TEST(findings::Ratings, of_a_contexts_job_are_of_words_and_tests) {
+  const JobFolder folder;
+  sweep::Job job;
+  probes::contexts::Contexts contexts;
+  using Kind = probes::contexts::EmbeddingTest::Kind;
+  contexts.tests = {
+      {"warmth", "", Kind::wefat, {"groups", {"women", "men"}}, {}, {"warm", {"kind"}}, {"cold", {"icy"}}},
+      {"C1", "", Kind::weat, {"X", {"rose"}}, {"Y", {"ant"}}, {"A", {"joy"}}, {"B", {"war"}}}};
+  contexts.statistics.human_ratings =
+      folder.write("r.tsv", "group\tpair\tmean\nWomen\tcold - warm\t60\nladies\twarm - cold\t30\nrose\tC1\t1\n")
+          .string();
+  contexts.statistics.rating_aliases = {{"ladies", "men"}};
+  job.probe = contexts;
+  const auto ratings = findings::read_ratings(job);
+  EXPECT_THAT(lines_of(ratings), ElementsAre("women|warmth|60", "men|warmth|70", "rose|C1|1"));
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("rose"));
+  EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("C1"));
+}
+
+TEST(findings::Ratings, bad_rows_are_named) {
+  const JobFolder folder;
+  const auto complaint = [&](const std::string& text) {
+    try {
+      findings::read_ratings(job_with(folder.write("r.tsv", text)));
+      return std::string();
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(complaint("group\tpair\tmean\na\tb\tx\na\tb\t101\na\tb\tnan\n"),
+              ::testing::AllOf(HasSubstr(":2:mean: 'x'"), HasSubstr(":3:mean: '101'"), HasSubstr(":4:mean: 'nan'")));
+  EXPECT_THAT(complaint("group\tpair\tmean\n\na\tb\t1\n\na\tb\t2\n"), HasSubstr(":5:mean: 'a' is rated twice"));
+  EXPECT_THAT(complaint("people\tpair\tmean\na\tb\t1\n"), HasSubstr("the column 'group' is missing"));
+  EXPECT_THAT(complaint("group\tpairs\tmeen\na\tb\t1\n"), HasSubstr("the column 'pair' is missing"));
+}
+
+TEST(findings::Ratings, the_published_means_match_the_shipped_pieces) {
+  const std::string table = source_directory() + "/../shared/data/cao2022-abc/human_means.tsv";
+  if (!std::filesystem::exists(table)) {
+    GTEST_SKIP() << "the published data set is not at " << table << " (optional)";
+  }
+  const auto job = config::load_jobs(source_directory() + "/jobs/01_example.yaml",
+                             {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
+                       .front();
+  const findings::Ratings ratings = findings::read_ratings(job);
+  EXPECT_EQ(ratings.rows.size(), 26u * 16u);
+  EXPECT_THAT(ratings.unmatched_groups, ElementsAre("average people"));
+  EXPECT_THAT(ratings.unmatched_pairs, IsEmpty());
+  EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for 'egotistic - altruistic'")));
+}
+
+}  // namespace
+}  // namespace stereosweep::probes::association

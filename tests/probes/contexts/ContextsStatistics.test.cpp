@@ -1,0 +1,469 @@
+#include "probes/contexts/ContextsStatistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "probes/contexts/ContextsText.hpp"
+#include "probes/association/StatisticsText.hpp"
+#include "probes/contexts/SyntheticContexts.hpp"
+#include "stats/EffectSize.hpp"
+#include "stats/Spread.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
+  Synthetic run({weat("one", 5, 4)}, 12);
+  run.break_sample(3);
+  const auto file = run.write();
+  const auto result = compute_contexts(*file, {});
+  const auto& summary = result.summaries.front();
+  std::vector<double> effects;
+  std::vector<double> variances;
+  for (std::size_t sample = 0; sample < 12; ++sample) {
+    std::vector<double> x;
+    std::vector<double> y;
+    for (std::size_t target = 0; target < 9; ++target) {
+      (target < 5 ? x : y).push_back(run.association(0, sample, target));
+    }
+    if (sample != 3) {
+      const auto effect = stats::effect_size(x, y);
+      effects.push_back(effect.value);
+      variances.push_back(effect.deviation * effect.deviation);
+    }
+  }
+  const auto truth = stats::combine_effects(effects, variances, stats::TauEstimator::dersimonian_laird, 0.95);
+  EXPECT_EQ(summary.combined[0].effect, truth.effect);
+  EXPECT_EQ(summary.combined[0].log10_p_two_sided, truth.log10_p_two_sided);
+  EXPECT_EQ(summary.effect.num_used, 11);
+  EXPECT_NEAR(summary.effect.mean, std::accumulate(effects.begin(), effects.end(), 0.0) / 11, 1e-14);
+  EXPECT_NEAR(summary.effect.deviation, stats::standard_deviation(effects).value, 1e-14);
+  EXPECT_EQ(summary.samples_by_status, (std::vector<std::uint64_t>{11, 0, 1, 0, 0}));
+  const auto cohen = summary.combined[3 * static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)];
+  EXPECT_NE(cohen.standard_error, summary.combined[0].standard_error);
+}
+
+/// Relabels the target words in all samples together and recomputes the weighted mean effect, weights held fixed.
+TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
+  const Synthetic run({weat("one", 4, 5)}, 7);
+  const auto file = run.write();
+  for (const auto variance :
+       {EmbeddingStatistics::Variance::paper, EmbeddingStatistics::Variance::cohen}) {
+    ContextsOptions options;
+    options.settings.variance = variance;
+    const auto result = compute_contexts(*file, options);
+    const auto& combined = result.summaries.front().combined[result.chosen];
+    const auto effect_of = [&](std::size_t sample, unsigned chosen) {
+      std::vector<double> x;
+      std::vector<double> y;
+      for (std::size_t target = 0; target < 9; ++target) {
+        ((chosen >> target & 1U) != 0 ? x : y).push_back(run.association(0, sample, target));
+      }
+      return stats::effect_size(x, y);
+    };
+    std::vector<double> weights;
+    for (std::size_t sample = 0; sample < 7; ++sample) {
+      const auto effect = effect_of(sample, 0b1111);
+      const double v = variance == EmbeddingStatistics::Variance::paper
+                           ? effect.deviation * effect.deviation
+                           : stats::cohen_variance(effect.value, 4, 5);
+      weights.push_back(1 / (v + combined.tau_squared));
+    }
+    const auto mean_effect = [&](unsigned chosen) {
+      double sum = 0;
+      double total = 0;
+      for (std::size_t sample = 0; sample < 7; ++sample) {
+        sum += weights[sample] * effect_of(sample, chosen).value;
+        total += weights[sample];
+      }
+      return sum / total;
+    };
+    EXPECT_NEAR(mean_effect(0b1111), combined.effect, 1e-13);
+    int count = 0;
+    for (unsigned chosen = 0; chosen < 1U << 9U; ++chosen) {
+      count += std::popcount(chosen) == 4 && mean_effect(chosen) >= combined.effect - 1e-12 ? 1 : 0;
+    }
+    const auto& permutation = result.summaries.front().permutation;
+    EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
+    EXPECT_EQ(permutation.partitions, "126");
+    EXPECT_EQ(permutation.reaching, std::to_string(count));
+    EXPECT_EQ(permutation.p, count / 126.0);
+    EXPECT_DOUBLE_EQ(permutation.adjusted[0], permutation.p);  // a family of one
+    EXPECT_EQ(permutation.adjusted[3], permutation.p);
+    EXPECT_EQ(permutation.adjusted_two_sided[3], permutation.two_sided);
+  }
+}
+
+/// Holm's adjustment, from its definition: p_(i) times how many are left, never below an earlier one.
+std::vector<double> by_holm(std::vector<double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto left, auto right) { return p[left] < p[right]; });
+  double earlier = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    earlier = std::max(earlier, std::min(1.0, p[order[place]] * static_cast<double>(order.size() - place)));
+    p[order[place]] = earlier;
+  }
+  return p;
+}
+
+TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
+  const Synthetic run(
+      {weat("one", 4, 4), weat("two", 5, 4), wefat("traits", 6), weat("three", 4, 3), weat("out", 3, 4)}, 6);
+  const auto file = run.write();
+  ContextsOptions options;
+  options.settings.draws = 20'000;
+  options.settings.families = {{"first", {"three", "one"}}, {"second", {"two"}}};
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, options, target);
+  const auto& all = result.summaries;
+  const auto holm = by_holm({all[0].permutation.p, all[3].permutation.p});
+  EXPECT_DOUBLE_EQ(all[0].permutation.adjusted[0], holm[0]);
+  EXPECT_DOUBLE_EQ(all[3].permutation.adjusted[0], holm[1]);
+  for (const auto p : all[1].permutation.adjusted) {
+    EXPECT_NEAR(p, all[1].permutation.p, 0.01);  // a family of one
+  }
+  EXPECT_EQ(all[1].permutation.adjusted[3], all[1].permutation.p);
+  EXPECT_EQ(all[1].adjusted_log10_p.values[2], all[1].combined[result.chosen].log10_p_two_sided);
+  for (std::size_t method = 0; method < 4; ++method) {
+    EXPECT_TRUE(std::isnan(all[4].permutation.adjusted[method]));
+    EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p.values[method % 3]));
+  }
+  EXPECT_FALSE(std::isnan(all[4].permutation.p));
+  const auto text = contexts_tests_text(result, TextDetail::main);
+  EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
+  const auto written = hdf5::File::open(target);
+  EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
+  auto without = result;
+  without.summaries[3].combined[without.chosen] = {};
+  for (auto& word : without.summaries[2].words) {
+    word.combined = {};
+  }
+  EXPECT_NE(contexts_tests_text(without, TextDetail::main).find("first (2 tests, 1 without p)"), std::string::npos);
+  EXPECT_NE(contexts_words_text(without, 3, TextDetail::main).find("traits: no word of 'traits' has an effect\n"),
+            std::string::npos);
+
+  options.settings.families = {{"first", {"three", "one", "two", "out"}}};
+  const auto declared = compute_contexts(*file, options);
+  options.settings.families.clear();
+  const auto plain = compute_contexts(*file, options);
+  EXPECT_EQ(plain.families.front().label, "all");
+  for (const std::size_t test : {0U, 1U, 3U, 4U}) {
+    EXPECT_EQ(plain.summaries[test].permutation.adjusted, declared.summaries[test].permutation.adjusted);
+  }
+  options.settings.families = {{"f", {"one"}}, {"g", {"one"}}};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+  options.settings.families = {{"f", {"traits"}}};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+}
+
+TEST(ContextsStatistics, WordsOfOneTestAreAFamily) {
+  const Synthetic run({wefat("traits", 6), wefat("others", 3)}, 5);
+  const auto result = compute_contexts(*run.write(), {});
+  EXPECT_TRUE(result.families.empty());
+  for (const auto& summary : result.summaries) {
+    std::vector<double> p;
+    for (const auto& word : summary.words) {
+      p.push_back(std::pow(10, word.combined.log10_p_two_sided));
+    }
+    const auto holm = by_holm(p);
+    for (std::size_t word = 0; word < p.size(); ++word) {
+      EXPECT_NEAR(std::pow(10, summary.words[word].adjusted.values[0]), holm[word], 1e-12 * holm[word]);
+      EXPECT_GE(summary.words[word].adjusted.values[2], summary.words[word].adjusted.values[1]);
+    }
+  }
+}
+
+/// Relabels the attribute words in all samples together, weights held fixed.
+TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
+  const Synthetic run({wefat("traits", 6)}, 5);
+  const auto result = compute_contexts(*run.write(), {});
+  std::vector<double> two_sided;
+  for (std::size_t word = 0; word < 6; ++word) {
+    const auto& combined = result.summaries[0].words[word].combined;
+    const auto mean_effect = [&](unsigned chosen) {
+      double sum = 0;
+      double total = 0;
+      for (std::size_t sample = 0; sample < 5; ++sample) {
+        const auto cosines = run.cosines(0, sample, word);
+        std::vector<double> a;
+        std::vector<double> b;
+        for (std::size_t i = 0; i < cosines.size(); ++i) {
+          ((chosen >> i & 1U) != 0 ? a : b).push_back(cosines[i]);
+        }
+        const auto found = stats::word_association(a, b);
+        const double weight = 1 / (found.deviation * found.deviation + combined.tau_squared);
+        sum += weight * found.effect;
+        total += weight;
+      }
+      return sum / total;
+    };
+    const double observed = mean_effect(0b111);
+    EXPECT_NEAR(observed, combined.effect, 1e-6);
+    int above = 0;
+    int far = 0;
+    for (unsigned chosen = 0; chosen < 1U << 7U; ++chosen) {
+      if (std::popcount(chosen) == 3) {
+        above += mean_effect(chosen) >= observed - 1e-12 ? 1 : 0;
+        far += std::abs(mean_effect(chosen)) >= std::abs(observed) - 1e-12 ? 1 : 0;
+      }
+    }
+    const auto& permutation = result.summaries[0].words[word].permutation;
+    EXPECT_EQ(permutation.method, PermutationSummary::Method::exact);
+    EXPECT_EQ(permutation.p, above / 35.0);
+    EXPECT_EQ(permutation.two_sided, far / 35.0);
+    two_sided.push_back(permutation.two_sided);
+  }
+  const auto holm = by_holm(two_sided);
+  for (std::size_t word = 0; word < 6; ++word) {
+    EXPECT_NEAR(result.summaries[0].words[word].permutation.adjusted_two_sided[0], holm[word], 1e-12);
+  }
+}
+
+TEST(ContextsStatistics, NoAdjustedPIsBelowThePlainOne) {
+  std::vector<EmbeddingTest> tests;
+  TestFamily pair{"pair", {}};
+  TestFamily many{"many", {}};
+  std::vector<TestFamily> families;
+  for (std::size_t i = 0; i < 14; ++i) {
+    const auto label = "t" + std::to_string(i);
+    tests.push_back(weat(label, 4 + i % 5, 4 + i % 3));
+    if (i < 5) {
+      families.push_back({"only " + label, {label}});
+    } else {
+      (i < 7 ? pair : many).tests.push_back(label);
+    }
+  }
+  families.push_back(pair);
+  families.push_back(many);
+  tests.push_back(wefat("words", 9));
+  tests.push_back(wefat("one word", 1));
+  const Synthetic run(tests, 4);
+  const auto file = run.write();
+  std::size_t compared = 0;
+  const auto check = [&](const PermutationSummary& permutation, const std::string& what) {
+    for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
+      EXPECT_FALSE(permutation.adjusted[method] < permutation.p) << what << " " << adjustment_names[method];
+      EXPECT_FALSE(permutation.adjusted_two_sided[method] < permutation.two_sided) << what;
+      compared += std::isnan(permutation.adjusted[method]) ? 0 : 1;
+    }
+  };
+  for (const auto choice :
+       {EmbeddingStatistics::Permutation::automatic, EmbeddingStatistics::Permutation::monte_carlo}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      ContextsOptions options;
+      options.seed = seed;
+      options.settings.permutation = choice;
+      options.settings.draws = 300;
+      options.settings.exceedances = seed % 2 == 0 ? 0 : 10;
+      options.settings.families = families;
+      for (const auto& summary : compute_contexts(*file, options).summaries) {
+        check(summary.permutation, "test");
+        for (const auto& word : summary.words) {
+          check(word.permutation, word.word);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(compared, 2U * 20 * 4 * (14 + 10));
+}
+
+TEST(ContextsStatistics, OneSampleHasNoZ) {
+  const Synthetic run({weat("one", 4, 4), wefat("traits", 5)}, 1);
+  const auto file = run.write();
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, {}, target);
+  const auto& word = result.summaries[1].words[0];
+  EXPECT_TRUE(std::isfinite(result.summaries[0].combined[0].effect) && std::isfinite(word.combined.effect));
+  EXPECT_TRUE(std::isnan(result.summaries[0].combined[0].z) && std::isnan(word.combined.log10_p_two_sided));
+  EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p.values[0]) && std::isnan(word.adjusted.values[0]));
+  EXPECT_TRUE(std::isfinite(result.summaries[0].permutation.p) && std::isfinite(word.permutation.two_sided));
+  const auto all =
+      contexts_tests_text(result, TextDetail::everything) + contexts_words_text(result, 3, TextDetail::everything);
+  EXPECT_NE(all.find("one sample"), std::string::npos);
+  const auto written = hdf5::File::open(target);
+  EXPECT_TRUE(written.root().contains("z_status"));
+  EXPECT_TRUE(written.root().contains("word_z_status"));
+}
+
+TEST(ContextsStatistics, SharesOfRanksGiveTheSameCounts) {
+  const Synthetic run({weat("one", 9, 9), weat("two", 12, 7), wefat("words", 3)}, 3);
+  const auto file = run.write();
+  ContextsOptions options;
+  options.settings.draws = 1000;
+  const auto whole = compute_contexts(*file, options);
+  std::vector<std::string> counted;
+  options.count = [&](const stats::ExactPermutation& exact, std::int64_t threshold) {
+    stats::PartitionCount sum = 0;
+    for (unsigned rank = 0; rank < 3; ++rank) {
+      sum += exact.count_share(threshold, rank, 3, 1);
+    }
+    counted.push_back(stats::to_text(sum));
+    return sum;
+  };
+  const auto shared = compute_contexts(*file, options);
+  for (std::size_t test = 0; test < 2; ++test) {
+    EXPECT_EQ(shared.summaries[test].permutation.reaching, whole.summaries[test].permutation.reaching);
+    EXPECT_EQ(shared.summaries[test].permutation.p, whole.summaries[test].permutation.p);
+  }
+  const auto by_rank_zero = counted;
+  counted.clear();
+  assist_contexts(*file, options);  // the same calls, in the same order, with the same scores
+  EXPECT_EQ(counted, by_rank_zero);
+}
+
+TEST(ContextsStatistics, MonteCarloDoesNotDependOnThreadsOrOtherTests) {
+  const Synthetic alone({weat("one", 6, 6)}, 2);
+  const Synthetic first({weat("one", 6, 6), weat("two", 3, 3)}, 2);
+  ContextsOptions options;
+  options.settings.permutation = EmbeddingStatistics::Permutation::monte_carlo;
+  options.settings.draws = 5000;
+  const auto one = compute_contexts(*alone.write(), options);
+  options.num_threads = 3;
+  const auto both = compute_contexts(*first.write(), options);
+  EXPECT_EQ(one.summaries[0].permutation.p, both.summaries[0].permutation.p);
+  EXPECT_EQ(one.summaries[0].permutation.draws, 5000);
+  EXPECT_LE(one.summaries[0].permutation.interval.low, one.summaries[0].permutation.p);
+  EXPECT_GE(both.summaries[0].permutation.adjusted[0], both.summaries[0].permutation.p);
+  EXPECT_GE(both.summaries[0].permutation.adjusted[3], 0.8 * both.summaries[0].permutation.p);
+}
+
+TEST(ContextsStatistics, WordsHaveEffectsOfTheirOwn) {
+  const Synthetic run({wefat("traits", 6)}, 5);
+  const auto result = compute_contexts(*run.write(), {});
+  const auto& summary = result.summaries.front();
+  ASSERT_EQ(summary.words.size(), 6U);
+  double total = 0;
+  for (std::size_t word = 0; word < 6; ++word) {
+    double sum = 0;
+    for (std::size_t sample = 0; sample < 5; ++sample) {
+      sum += run.association(0, sample, word) / run.deviation(0, sample) / 5;
+    }
+    EXPECT_NEAR(summary.words[word].effect.mean, sum, 1e-14);
+    EXPECT_EQ(summary.words[word].effect.num_used, 5);
+    EXPECT_TRUE(summary.words[word].combined.defined());
+    total += sum / 6;
+  }
+  EXPECT_NEAR(summary.effect.mean, total, 1e-14);
+  EXPECT_EQ(summary.permutation.method, PermutationSummary::Method::none);
+}
+
+TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {
+  const Synthetic run({wefat("group against one", 8), wefat("group against two", 8), wefat("axis", 8)}, 1);
+  ContextsOptions options;
+  const auto words = numbered("t", 8);
+  std::map<std::string, double> largest;
+  for (std::size_t word = 0; word < 8; ++word) {
+    largest[words[word]] =
+        std::max(run.association(0, 0, word) / run.deviation(0, 0), run.association(1, 0, word) / run.deviation(1, 0));
+  }
+  std::vector<std::string> highest = words;
+  std::sort(highest.begin(), highest.end(),
+            [&](const auto& left, const auto& right) { return largest[left] > largest[right]; });
+  highest.resize(3);
+  options.settings.detections = {
+      {"group", {"group against one", "group against two"}, {"axis"}, highest, {highest[0], "unheard"}}};
+  const auto file = run.write();
+  const auto result = compute_contexts(*file, options);
+  ASSERT_EQ(result.detections.size(), 1U);
+  const auto& detection = result.detections.front();
+  EXPECT_EQ(detection.words, words);
+  EXPECT_EQ(detection.area.value, 1);  // the validated words are those with the largest scores
+  EXPECT_EQ(detection.curves[0].chance, 3.0 / 8);
+  EXPECT_EQ(detection.unknown[1], std::vector<std::string>{"unheard"});
+  for (const auto& point : detection.curves[0].points) {
+    const auto above =
+        std::count_if(words.begin(), words.end(), [&](const auto& word) { return largest[word] > point.threshold; });
+    EXPECT_EQ(point.true_positives + point.false_positives, static_cast<std::size_t>(above));
+  }
+  options.settings.detections.front().single_axis = {"nowhere"};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+}
+
+TEST(ContextsStatistics, WordsAgreeWithPeopleWhoRatedThem) {
+  const Synthetic run({wefat("cold - warm", 6), weat("one", 4, 4), wefat("poor - rich", 6)}, 5);
+  const auto file = run.write();
+  const auto plain = compute_contexts(*file, {});
+  ContextsOptions options;
+  options.ratings.emplace();
+  for (const std::size_t test : {0U, 2U}) {
+    for (const auto& word : plain.summaries[test].words) {  // people agree with the mean effects, word t5 is unknown
+      if (word.word != "t5") {
+        options.ratings->push_back({word.word, plain.tests[test].label, 50 + 10 * word.effect.mean});
+      }
+    }
+  }
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, options, target);
+  ASSERT_TRUE(result.agreement.has_value());
+  const auto& scores = result.agreement->scores;
+  EXPECT_EQ(scores.axes.groups, numbered("t", 6));
+  EXPECT_EQ(scores.axes.pairs, (std::vector<std::string>{"cold - warm", "poor - rich"}));
+  EXPECT_EQ(scores.overall[scores.overall_index(0, 0, 3, 1)].value(), plain.summaries[2].words[3].effect.mean);
+  EXPECT_EQ(scores.overall[scores.overall_index(1, 0, 3, 1)].value(), plain.summaries[2].words[3].combined.effect);
+  EXPECT_DOUBLE_EQ(result.agreement->alignments.at(0).pooled.value, 1);
+  EXPECT_EQ(result.agreement->alignments.at(0).pooled.n, 10U);
+  EXPECT_LT(result.agreement->alignments.at(1).pooled.value, 1.0 + 1e-12);
+  EXPECT_NE(findings::agreement_text(*result.agreement, 5).find("ceat_mean - none"), std::string::npos);
+  const auto written = hdf5::File::open(target);
+  EXPECT_TRUE(written.root().contains("tau_pooled") && written.root().contains("mean_pair_score"));
+  options.ratings = std::vector<findings::Rating>{{"t1", "one", 3}};
+  EXPECT_THROW(compute_contexts(*file, options), base::InputError);
+  const Synthetic without({weat("one", 4, 4)}, 3);
+  EXPECT_THROW(compute_contexts(*without.write(), options), base::InputError);
+}
+
+TEST(ContextsStatistics, WritesAndPrints) {
+  const Synthetic run({weat("one", 4, 4), wefat("traits", 5)}, 3);
+  ContextsOptions options;
+  options.settings.draws = 2000;
+  options.settings.detections = {{"group", {"traits"}, {"traits"}, {"t0"}, {"t1"}}};
+  const auto file = run.write();
+  const auto target = run.folder() / "contexts.stats.h5";
+  const auto result = write_contexts(*file, options, target);
+  const auto written = hdf5::File::open(target);
+  EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
+  const auto text_with = [&](TextDetail detail) {
+    return contexts_effects_text(result, 3) + contexts_tests_text(result, detail) +
+           contexts_words_text(result, 3, detail) + contexts_detections_text(result, detail) +
+           contexts_notes_text(result);
+  };
+  const auto text = text_with(TextDetail::main);
+  for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p two-sided", "traits", "EIBD",
+                           "shrinks with the number of samples", "20 words have fewer than 20 contexts: a0 5"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("Monte Carlo error"), std::string::npos);
+  auto rare = result;
+  rare.word_contexts["a0"] = 1;
+  EXPECT_NE(contexts_notes_text(rare).find("WARNING: 1 word has fewer than 2 contexts: a0 1"), std::string::npos);
+  const auto all = text_with(TextDetail::everything);
+  for (const auto* part : {"Monte Carlo error of the mean over samples", "p of z", "max-T", "70"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  }
+  for (const auto& whole : {text, all}) {
+    for (const auto& line : base::split(whole, '\n')) {
+      EXPECT_LE(line.size(), 100U) << line;
+    }
+  }
+}
+
+TEST(ContextsText, KeepsProbabilitiesBelowTheSmallestDouble) {
+  EXPECT_EQ(p_of_log10(-2173.5705128733703), "2.7e-2174");
+  EXPECT_EQ(p_of_log10(-400.0000001), "1.0e-400");
+  EXPECT_EQ(p_of_log10(std::log10(0.25)), "0.250");
+  EXPECT_EQ(p_of_log10(nan), "-");
+}
+
+}  // namespace
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,252 @@
+// The store of vectors, and effects against cosines written out.
+#include "probes/contexts/EffectsProbe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "base/Error.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+constexpr std::uint64_t dimension = 37;
+
+/// Vector `context` of word `word`: no two alike.
+std::vector<float> vector_of(std::uint64_t word, std::uint64_t context) {
+  std::vector<float> vector(dimension);
+  for (std::size_t i = 0; i < dimension; ++i) {
+    vector[i] = static_cast<float>(std::sin(1.0 + 3.0 * double(word) + 0.7 * double(context) + 1.3 * double(i * word)));
+  }
+  return vector;
+}
+
+double cosine(const std::vector<float>& one, const std::vector<float>& other) {
+  long double product = 0;
+  long double first = 0;
+  long double second = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    product += static_cast<long double>(one[i]) * other[i];
+    first += static_cast<long double>(one[i]) * one[i];
+    second += static_cast<long double>(other[i]) * other[i];
+  }
+  return static_cast<double>(product / std::sqrt(first * second));
+}
+
+class EffectsProbeTest : public ::testing::Test {
+ protected:
+  EffectsProbeTest() {
+    Contexts settings;
+    settings.vectors = ContextualVectors{};
+    settings.samples = 600;
+    settings.tests = {
+        {"T1",
+         "",
+         EmbeddingTest::Kind::weat,
+         {"X", {"p", "q", "r"}},
+         {"Y", {"s", "t"}},
+         {"A", {"u", "v"}},
+         {"B", {"w", "p"}}},
+        {"T2", "", EmbeddingTest::Kind::wefat, {"X", {"p", "z"}}, {}, {"A", {"u"}}, {"B", {"v", "w"}}}};
+    job.seed = 77;
+    job.probe = settings;
+  }
+
+  /// z has no vectors; word number i has i + 2 of them.
+  std::vector<WordVectors> write_store() const {
+    std::vector<WordVectors> words;
+    for (const auto& word : list_words(job.settings<probes::contexts::Contexts>().tests)) {
+      words.push_back({word, 9, 9, 0, {}});
+    }
+    VectorStoreWriter writer(file, words, dimension);
+    for (std::uint64_t word = 0; word + 1 < words.size(); ++word) {
+      for (std::uint64_t context = 0; context < word + 2; ++context) {
+        writer.add(word, vector_of(word, context));
+      }
+    }
+    return writer.finish();
+  }
+
+  std::vector<float> drawn(const EffectsProbe& probe, const std::string& test, std::uint64_t sample,
+                           std::uint32_t word) const {
+    const auto& known = probe.words()[word];
+    return vector_of(word, EffectsProbe::draw(job.seed, draw_name(test), sample, draw_name(known.word), known.usable));
+  }
+
+  sweep::Job job;
+  testing::TemporaryDirectory temporary;
+  std::filesystem::path file = temporary / "vectors.bin";
+};
+
+TEST_F(EffectsProbeTest, AssociationsAndEffectSizeAreThoseOfTheCosines) {
+  const auto words = write_store();
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto block = probe.blocks().block(1);
+  ASSERT_EQ(block.first_context, 250U);
+  const auto raw = probe.fold(block, {});
+  const auto& association = std::get<std::vector<double>>(raw.columns[0]);
+  const auto& effect = std::get<std::vector<double>>(raw.columns[1]);
+  const auto& variance = std::get<std::vector<double>>(raw.columns[2]);
+  for (std::uint64_t i = 0; i < block.num_contexts; i += 83) {
+    const auto& test = probe.tests()[0];
+    std::vector<double> expected;
+    for (const auto role : {SetRole::x, SetRole::y}) {
+      for (const auto target : test.places(role)) {
+        const auto own = drawn(probe, "T1", 250 + i, target);
+        double sums[2] = {};
+        for (const auto side : {SetRole::a, SetRole::b}) {
+          for (const auto attribute : test.places(side)) {
+            sums[side == SetRole::b ? 1 : 0] += cosine(own, drawn(probe, "T1", 250 + i, attribute)) / 2;
+          }
+        }
+        expected.push_back(sums[0] - sums[1]);
+        EXPECT_NEAR(association[i * 5 + expected.size() - 1], expected.back(), 1e-14);
+      }
+    }
+    double mean = 0;
+    for (const double value : expected) {
+      mean += value / 5;
+    }
+    double squares = 0;
+    for (const double value : expected) {
+      squares += (value - mean) * (value - mean) / 4;
+    }
+    EXPECT_NEAR(variance[i], squares, 1e-14);
+    const double size =
+        ((expected[0] + expected[1] + expected[2]) / 3 - (expected[3] + expected[4]) / 2) / std::sqrt(squares);
+    EXPECT_NEAR(effect[i], size, 1e-12);
+  }
+}
+
+TEST_F(EffectsProbeTest, CosinesOfAWordWithItsAttributesAreKept) {
+  const auto words = write_store();
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto& test = probe.tests()[1];
+  const auto raw = probe.fold(probe.blocks().block(3), {});
+  const auto& cosines = std::get<std::vector<float>>(raw.columns[static_cast<std::size_t>(EffectColumn::cosine)]);
+  ASSERT_EQ(cosines.size(), 250U * 5 * 3);  // samples, slots of targets (T1 has five), attributes of T2
+  for (std::uint64_t i = 0; i < 250; i += 83) {
+    const auto own = drawn(probe, "T2", i, test.places(SetRole::x)[0]);
+    const std::uint32_t attributes[] = {test.places(SetRole::a)[0], test.places(SetRole::b)[0],
+                                        test.places(SetRole::b)[1]};
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(cosines[i * 15 + k], cosine(own, drawn(probe, "T2", i, attributes[k])), 1e-7);
+      EXPECT_TRUE(std::isnan(cosines[i * 15 + 3 + k]));  // z has no vector
+    }
+  }
+  const auto of_weat = probe.fold(probe.blocks().block(0), {});
+  EXPECT_TRUE(std::isnan(std::get<std::vector<float>>(of_weat.columns.back())[0]));
+}
+
+// Rounding alone makes a deviation of about 1e-17: an effect of that size over it would be any number.
+TEST_F(EffectsProbeTest, DeviationOfRoundingIsNone) {
+  auto settings = job.settings<probes::contexts::Contexts>();
+  settings.tests[0].x.words = {"q", "r"};
+  settings.tests[0].b.words = {"w"};
+  settings.tests[1].x.words = {"q"};
+  job.probe = settings;
+  std::vector<WordVectors> names;
+  for (const auto& word : list_words(settings.tests)) {
+    names.push_back({word, 1, 1, 0, {}});
+  }
+  for (const bool targets_alike : {true, false}) {  // else the attributes are
+    VectorStoreWriter writer(file, names, dimension);
+    for (std::uint64_t word = 0; word < names.size(); ++word) {
+      const bool is_target = names[word].word < "u";
+      writer.add(word, vector_of(is_target == targets_alike ? 50 : word, 0));
+    }
+    const auto words = writer.finish();
+    const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+    const auto raw = probe.fold(probe.blocks().block(0), {});
+    EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0],
+              static_cast<std::uint8_t>(EffectStatus::zero_deviation));
+    EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(raw.columns[1])[0]));
+  }
+}
+
+TEST_F(EffectsProbeTest, MissingWordsLeaveNoSlotAndNoNumber) {
+  const auto words = write_store();
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto raw = probe.fold(probe.blocks().block(3), {});
+  const auto& association = std::get<std::vector<double>>(raw.columns[0]);
+  EXPECT_FALSE(std::isnan(association[0]));
+  EXPECT_TRUE(std::isnan(association[1]));
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0], 0);
+  EXPECT_EQ(probe.tests()[1].consequence(), "x without z (no vector)");
+  job.probe = [&] {
+    auto settings = job.settings<probes::contexts::Contexts>();
+    settings.tests[1].x.words = {"z"};
+    return settings;
+  }();
+  const EffectsProbe none(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto empty = none.fold(none.blocks().block(3), {});
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(empty.columns[3])[0],
+            static_cast<std::uint8_t>(EffectStatus::missing_words));
+}
+
+TEST_F(EffectsProbeTest, AVectorWithoutDirectionIsNamed) {
+  std::vector<WordVectors> words;
+  for (const auto& word : list_words(job.settings<probes::contexts::Contexts>().tests)) {
+    words.push_back({word, 1, 1, 0, {}});
+  }
+  {
+    VectorStoreWriter writer(file, words, dimension);
+    for (std::uint64_t word = 0; word < words.size(); ++word) {
+      writer.add(word, word == 5 ? std::vector<float>(dimension) : std::vector<float>(dimension, 1.0F));
+    }
+    words = writer.finish();
+  }
+  const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+  const auto raw = probe.fold(probe.blocks().block(0), {});
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0],
+            static_cast<std::uint8_t>(EffectStatus::not_finite));
+  const auto one_direction = probe.fold(probe.blocks().block(3), {});  // u is word 5: A of T2
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(one_direction.columns[3])[0],
+            static_cast<std::uint8_t>(EffectStatus::not_finite));
+}
+
+TEST_F(EffectsProbeTest, KeysFollowTheVectors) {
+  const auto words = write_store();
+  auto other = words;
+  other[0].digest[0] ^= 1U;
+  const EffectsProbe one(job, words, nullptr);
+  const EffectsProbe two(job, other, nullptr);
+  const auto key = [](const EffectsProbe& probe, std::uint64_t block) {
+    return block_key(probe, probe.blocks().block(block), {});
+  };
+  EXPECT_EQ(key(one, 0), key(EffectsProbe(job, words, nullptr), 0));
+  EXPECT_NE(key(one, 0), key(one, 1));
+  EXPECT_NE(key(one, 0), key(two, 0));
+}
+
+TEST_F(EffectsProbeTest, EveryDamageOfAStoreIsSeen) {
+  const auto words = write_store();
+  VectorStore(file, words, dimension).verify(words);
+  const auto content = base::read_file(file);
+  const auto refused = [&](const std::string& changed) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << changed;
+    try {
+      VectorStore(file, words, dimension).verify(words);
+      return false;
+    } catch (const base::InputError&) {
+      return true;
+    }
+  };
+  EXPECT_FALSE(refused(content));
+  for (std::size_t at = 0; at < content.size(); at += 97) {
+    auto changed = content;
+    changed[at] = static_cast<char>(changed[at] ^ 4);
+    EXPECT_TRUE(refused(changed)) << at;
+  }
+  EXPECT_TRUE(refused(content.substr(0, content.size() - 1)));
+  EXPECT_TRUE(refused(""));
+  auto others = words;
+  others[1].word = "another";
+  refused(content);
+  EXPECT_THROW(VectorStore(file, others, dimension), base::InputError);
+}
+
+}  // namespace
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,116 @@
+// Rating jobs: the shipped pieces, what a dump keeps, faults, human ratings.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "JobText.hpp"
+#include "base/Error.hpp"
+#include "probes/rating/IdentityRatings.hpp"
+#include "config/JobDump.hpp"
+#include "support/Places.hpp"
+#include "support/RegisteredProbes.hpp"
+
+namespace stereosweep::probes::rating {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const auto shipped_job = std::filesystem::path(source_directory()) / "jobs" / "50_ratings.yaml";
+
+sweep::Job load(const std::vector<std::string>& overrides = {}) { return config::load_jobs(shipped_job, overrides).front(); }
+
+std::string fault(const std::string& override_text) {
+  try {
+    load({override_text});
+    return "no fault";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(RatingJob, shipped_lists_have_the_published_sizes) {
+  const auto rating = load().settings<probes::rating::Rating>();
+  EXPECT_EQ(rating.identities.size(), 50U);
+  EXPECT_EQ(rating.identities[0].label, "young women");
+  EXPECT_EQ(rating.identities[1].definition, "Young men are in the first decades of their lives.");
+  std::map<std::string, int> counts;
+  for (const auto& trait : rating.traits) {
+    ++counts[trait.dimension];
+  }
+  for (const auto& question : rating.questions) {
+    ++counts[question.style];
+  }
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"warmth", 10}, {"competence", 10}, {"formal", 10}, {"informal", 10}}));
+  EXPECT_EQ(rating.scale.size(), 5U);
+  EXPECT_EQ(rating.scale.back().value, 1);
+  EXPECT_THAT(rating.sampling.stop, ElementsAre("\n\n", "Question:"));
+}
+
+TEST(RatingJob, dump_loads_back_to_an_equal_job) {
+  for (const auto& job :
+       {load(),
+        load({"model.chat=llama2", "scale=[[yes, 1.5], [no, -2]]", "sampling={temperature: 0.25, top_p: 0.9, top_k: 3}",
+              "statistics={human_ratings: x.tsv, clusters: {start: random, restarts: 2000, max_clusters: 4}}"}),
+        load({"sampling=none", "axes.identities={file: scm_identities, only: [old men]}",
+              "axes.rated_traits=[{label: cold, dimension: warmth, polarity: negative, definition: Cold.}]"})}) {
+    const auto dump = config::canonical_dump(job);
+    EXPECT_EQ(config::load_resolved(dump, "dump"), job) << dump;
+    EXPECT_EQ(config::canonical_dump(config::load_resolved(dump, "dump")), dump);
+  }
+}
+
+TEST(RatingJob, raw_dump_keeps_what_changes_a_number) {
+  const auto changes = [](const std::string& text) {
+    return config::canonical_raw_dump(load({text})) != config::canonical_raw_dump(load());
+  };
+  EXPECT_TRUE(changes("model.chat=chatml"));
+  EXPECT_TRUE(changes("scale=[[a, 1], [b, 2]]"));
+  EXPECT_TRUE(changes("sampling=none"));
+  EXPECT_FALSE(changes("statistics.clusters.restarts=5000"));
+  EXPECT_FALSE(changes("statistics.human_ratings=x.tsv"));
+}
+
+TEST(RatingJob, faults_are_named) {
+  EXPECT_THAT(fault("axes.identities=[{marker: old}]"), HasSubstr("definition"));
+  EXPECT_THAT(fault("axes.identities=[{marker: old, definition: no place}]"), HasSubstr("0 times {people}"));
+  EXPECT_THAT(fault("axes.identities=[{marker: old, definition: '{people}'}, {marker: old, definition: '{people}'}]"),
+              HasSubstr("'old women' stands twice"));
+  EXPECT_THAT(fault("axes.identities={file: scm_identities, only: [old woman]}"),
+              HasSubstr("did you mean 'old women'?"));
+  EXPECT_THAT(fault("axes.rating_questions=[{label: a, text: 'How {trait} are {identity} {here}?'}]"),
+              HasSubstr("unknown placeholder"));
+  EXPECT_THAT(fault("axes.rated_traits=[{label: a, dimension: b, definition: c, polarity: sideways}]"),
+              HasSubstr("'positive', 'negative'"));
+  EXPECT_THAT(fault("scale=[[a, 1], [a, 2]]"), HasSubstr("repeats a text or a value"));
+  EXPECT_THAT(fault("scale=[[a, 1], [b, one]]"), HasSubstr("'one' is no number"));
+  EXPECT_THAT(fault("frame='{question} {question}'"), HasSubstr("2 times {question}"));
+  EXPECT_THAT(fault("sampling.top_p=1.5"), HasSubstr("from 1e-06 to 1 is expected"));
+  EXPECT_THAT(fault("sampling={temperature: 0}"), HasSubstr("greedy answers are all the same"));
+  EXPECT_THAT(fault("sampling.stop=['']"), HasSubstr("an empty stop text"));
+  EXPECT_THAT(fault("model.chat=lama3"), HasSubstr("llama3"));
+  EXPECT_THAT(fault("model={path: /nowhere}"), HasSubstr("no chat template is known"));
+  EXPECT_THAT(fault("execution.max_cells=1000"), HasSubstr("too many cells"));
+  EXPECT_THAT(fault("measures=[ilps]"), HasSubstr("measures"));
+}
+
+TEST(IdentityRatings, match_names_without_case_and_hyphens) {
+  const stereosweep::testing::TemporaryDirectory folder;
+  const auto read = [&](const std::string& text) {
+    std::ofstream(folder / "human.tsv") << text;
+    return read_identity_ratings(load({"statistics.human_ratings=" + (folder / "human.tsv").string()}));
+  };
+  const auto ratings = read("identity\tdimension\tmean\nOld-Women\tWarmth\t3.5\nMartians\twarmth\t1\n");
+  ASSERT_EQ(ratings.rows.size(), 2U);
+  EXPECT_EQ(ratings.rows[0].identity, "old women");
+  EXPECT_EQ(ratings.rows[0].dimension, "warmth");
+  EXPECT_THAT(ratings.unmatched, ElementsAre("Martians"));
+  EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\t3\nOld women\twarmth\t4\n"), base::InputError);
+  EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\tmuch\n"), base::InputError);
+  EXPECT_THROW(read("identity\tmean\nold women\t3\n"), base::InputError);
+}
+
+}  // namespace
+}  // namespace stereosweep::probes::rating

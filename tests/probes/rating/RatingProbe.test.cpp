@@ -1,0 +1,178 @@
+#include "probes/rating/RatingProbe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "probes/TinyTokenizers.hpp"
+#include "base/Error.hpp"
+#include "probes/MakeProbe.hpp"
+#include "probes/rating/RatingSchema.hpp"
+#include "support/RegisteredProbes.hpp"
+
+namespace stereosweep::probes::rating {
+namespace {
+
+sweep::Job small_rating() {
+  sweep::Job job;
+  job.name = "small";
+  job.seed = 5;
+  job.execution.contexts_per_block = 3;
+  Rating rating;
+  rating.identities = {{"old women", "old", "women", "Old women are old."}, {"old men", "old", "men", "Old {trait}."}};
+  rating.traits = {{"kind", "warmth", RatedTrait::Polarity::positive, "Kind is kind."},
+                   {"cold", "warmth", RatedTrait::Polarity::negative, "Cold is cold."}};
+  rating.questions = {{"how", "formal", "How {trait} are {identity}?"}, {"say", "", "So {identity}: {trait}?"}};
+  rating.scale = {{"high", 3}, {"middle", 2}, {"low", 1}};
+  rating.sampling.runs = 2;
+  rating.sampling.stop = {"\n"};
+  job.probe = rating;
+  return job;
+}
+
+const tokenizer::Tokenizer& tiny() {
+  static const auto made = testing::from_json(testing::word_piece_json(), "[MASK]");
+  return made;
+}
+
+template <class T>
+const std::vector<T>& column(const results::RawBlock& block, RatingColumn name) {
+  return std::get<std::vector<T>>(block.columns.at(static_cast<std::size_t>(name)));
+}
+
+TEST(RatingProbe, writes_both_orders_and_fills_each_place_once) {
+  const RatingProbe probe(small_rating(), tiny());
+  EXPECT_EQ(probe.prompt(0, OptionOrder::as_listed),
+            "Please answer this multiple-choice question.\n\nOld women are old. Kind is kind.\n\n"
+            "Question: How kind are old women?\nA. high\nB. middle\nC. low\nAnswer:");
+  EXPECT_THAT(probe.prompt(3, OptionOrder::reversed),
+              ::testing::HasSubstr("Cold is cold.\n\nQuestion: So old women: cold?\nA. low\nB. middle\nC. high\n"));
+  EXPECT_THAT(probe.prompt(4, OptionOrder::as_listed), ::testing::HasSubstr("Old {trait}. Kind"))
+      << "what is put in is not searched for places again";
+  EXPECT_THAT(probe.continuations(OptionOrder::as_listed),
+              ::testing::ElementsAre(" high", " middle", " low", " A", " B", " C"));
+  EXPECT_THAT(probe.continuations(OptionOrder::reversed),
+              ::testing::ElementsAre(" high", " middle", " low", " C", " B", " A"));
+}
+
+TEST(RatingProbe, a_chat_template_frames_the_prompt_and_opens_the_answer) {
+  sweep::Job job = small_rating();
+  sweep::ChatTemplate chat;
+  chat.label = "tiny";
+  chat.opening = "[CLS]";
+  chat.user = {"U: ", "\n"};
+  chat.assistant = {"M: ", "\n"};
+  chat.generation = "M:";
+  chat.control_tokens = {"[CLS]"};
+  job.model.chat = chat;
+  const RatingProbe probe(job, tiny());
+  EXPECT_TRUE(probe.prompt(0, OptionOrder::as_listed).starts_with("[CLS]U: Please"));
+  EXPECT_TRUE(probe.prompt(0, OptionOrder::as_listed).ends_with("Answer:\nM:"));
+  EXPECT_EQ(probe.continuations(OptionOrder::as_listed).front(), " high") << "the rest of the assistant's prefix";
+  const auto round = probe.first(probe.blocks().block(0));
+  EXPECT_EQ(std::get<query::Continue>(round.queries[0]).framing, query::Framing::written);
+  EXPECT_EQ(std::get<query::Generate>(round.queries[1]).framing, query::Framing::written);
+  chat.control_tokens = {"<|no such token|>"};
+  job.model.chat = chat;
+  EXPECT_THROW(make_probe(job, tiny()), base::InputError);
+}
+
+TEST(RatingProbe, seeds_follow_from_prompt_and_run_alone) {
+  const sweep::Job job = small_rating();
+  sweep::Job shorter = job;
+  std::get<Rating>(shorter.probe).identities.erase(std::get<Rating>(shorter.probe).identities.begin());
+  const RatingProbe all(job, tiny());
+  const RatingProbe one(shorter, tiny());
+  std::set<std::uint64_t> seeds;
+  for (std::uint64_t block = 0; block < all.blocks().num_blocks(); ++block) {
+    for (const auto& asked : all.first(all.blocks().block(block)).queries) {
+      if (const auto* generate = std::get_if<query::Generate>(&asked)) {
+        seeds.insert(generate->seed);
+      }
+    }
+  }
+  EXPECT_EQ(seeds.size(), 2U * 2 * 2 * 2 * 2) << "identity, trait, question, order, run";
+  const auto of_old_men = one.first(one.blocks().block(0));
+  EXPECT_TRUE(seeds.contains(std::get<query::Generate>(of_old_men.queries[1]).seed))
+      << "an identity less does not change what the others are asked";
+}
+
+TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
+  const RatingProbe probe(small_rating(), tiny());
+  const auto block = probe.blocks().block(0);
+  Transcript transcript;
+  transcript.rounds.push_back(probe.first(block));
+  auto& answers = transcript.answers.emplace_back();
+  for (const auto& asked : transcript.rounds.front().queries) {
+    if (std::holds_alternative<query::Generate>(asked)) {
+      answers.emplace_back(query::GenerateAnswer{"A", {}});
+    } else {
+      query::ContinueAnswer scores;
+      for (std::size_t i = 0; i < 6; ++i) {
+        scores.logprob.push_back({-1.0 * static_cast<double>(i), -0.5});
+      }
+      answers.emplace_back(std::move(scores));
+    }
+  }
+  answers[3] = query::QueryError{"too many tokens", query::QueryFault::too_long};
+  answers[4] = query::QueryError{"something", query::QueryFault::other};
+  answers[7] = query::GenerateAnswer{std::string("B\0", 2), {}};
+  const auto raw = probe.fold(block, transcript);
+  const auto& logprob = column<double>(raw, RatingColumn::option_logprob);
+  EXPECT_EQ(logprob[0], -0.5);
+  EXPECT_EQ(logprob[5], -5.5);
+  EXPECT_TRUE(std::isnan(logprob[6])) << "the reversed order failed";
+  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::option_num_tokens)[0], 2);
+  EXPECT_EQ(column<std::int32_t>(raw, RatingColumn::option_num_tokens)[6], 0);
+  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::option_status)[1],
+            static_cast<std::uint8_t>(OptionStatus::too_long));
+  EXPECT_EQ(column<std::string>(raw, RatingColumn::problem)[0], "too many tokens");
+  const auto& ratings = column<double>(raw, RatingColumn::answer_rating);
+  EXPECT_EQ(ratings[0], 3) << "A is the highest as listed";
+  EXPECT_TRUE(std::isnan(ratings[2])) << "engine error";
+  EXPECT_EQ(ratings[3], 1) << "A is the lowest in the reversed list";
+  EXPECT_EQ(column<std::uint8_t>(raw, RatingColumn::answer_status)[2],
+            static_cast<std::uint8_t>(AnswerStatus::engine_error));
+  EXPECT_EQ(column<std::string>(raw, RatingColumn::answer_text)[4], "B\xef\xbf\xbd") << "no zero byte in a file";
+  EXPECT_EQ(ratings[4], 2);
+  base::ByteWriter out;
+  raw.write(out);
+  const auto bytes = out.take();
+  base::ByteReader in(bytes);
+  EXPECT_NO_THROW(results::RawBlock::read(in, probe.schema(), block.num_contexts));
+}
+
+TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
+  sweep::Job job = small_rating();
+  std::get<Rating>(job.probe).sampling.runs = 0;
+  const RatingProbe probe(job, tiny());
+  EXPECT_EQ(probe.schema().cubes.size(), 5U);
+  EXPECT_EQ(probe.schema().inner_axes.size(), 3U);
+  EXPECT_EQ(probe.first(probe.blocks().block(0)).queries.size(), 6U);
+}
+
+TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
+  const sweep::Job job = small_rating();
+  const auto key = [](const sweep::Job& other, std::uint64_t block) {
+    const RatingProbe probe(other, tiny());
+    return block_key(probe, probe.blocks().block(block), base::Digest{});
+  };
+  const auto changed = [&](auto change) {
+    sweep::Job other = job;
+    change(other, std::get<Rating>(other.probe));
+    return key(other, 0) != key(job, 0);
+  };
+  EXPECT_TRUE(changed([](auto& other, auto&) { other.seed = 6; }));
+  EXPECT_TRUE(changed([](auto&, auto& rating) { rating.scale[0].value = 4; }));
+  EXPECT_TRUE(changed([](auto&, auto& rating) { rating.sampling.temperature = 0.5; }));
+  EXPECT_TRUE(changed([](auto&, auto& rating) { rating.sampling.stop = {}; }));
+  EXPECT_TRUE(changed([](auto&, auto& rating) { rating.frame += "\n"; }));
+  EXPECT_TRUE(changed([](auto&, auto& rating) { rating.identities[0].definition = "x"; }));
+  EXPECT_FALSE(changed([](auto&, auto& rating) { rating.identities.pop_back(); }));
+  EXPECT_FALSE(changed([](auto&, auto& rating) { rating.statistics.restarts = 5000; }));
+}
+
+}  // namespace
+}  // namespace stereosweep::probes::rating

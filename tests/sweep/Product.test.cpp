@@ -1,0 +1,99 @@
+// The index space and its blocks: exhaustive on small products, sampled properties up to 2^62 contexts.
+#include "sweep/Product.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::sweep {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Product, LastAxisIsFastest) {
+  const Product product({2, 3, 4});
+  EXPECT_EQ(product.num_contexts(), 24u);
+  EXPECT_THAT(product.coordinates(0), ElementsAre(0, 0, 0));
+  EXPECT_THAT(product.coordinates(1), ElementsAre(0, 0, 1));
+  EXPECT_THAT(product.coordinates(4), ElementsAre(0, 1, 0));
+  EXPECT_THAT(product.coordinates(23), ElementsAre(1, 2, 3));
+  EXPECT_EQ(product.context({1, 0, 2}), 14u);
+}
+
+TEST(Product, RefusesMoreThanTwoToThe62) {
+  const std::uint64_t half = std::uint64_t{1} << 31;
+  EXPECT_EQ(Product({half, half}).num_contexts(), std::uint64_t{1} << 62);
+  EXPECT_THROW(Product({half, half, 2}), base::InputError);
+  EXPECT_THROW(Product({half + 1, half}), base::InputError);
+  EXPECT_THROW(Product({1'000'000, 1'000'000, 1'000'000, 1'000'000}), base::InputError);
+  EXPECT_THROW(Product({~std::uint64_t{0}}), base::InputError);
+}
+
+TEST(Product, AnEmptyAxisMakesItEmptyWhateverTheOthersAre) {
+  EXPECT_EQ(Product({~std::uint64_t{0}, ~std::uint64_t{0}, 0}).num_contexts(), 0u);
+  EXPECT_EQ(BlockPlan(Product({0, 5}), 3).num_blocks(), 0u);
+}
+
+TEST(Product, RefusesCoordinatesOutside) {
+  const Product product({2, 3});
+  EXPECT_THROW(product.coordinates(6), std::logic_error);
+  EXPECT_THROW(product.context({0, 3}), std::logic_error);
+  EXPECT_THROW(product.context({0}), std::logic_error);
+}
+
+TEST(BlockPlan, CoversSmallProductsExactlyOnceInOrder) {
+  for (std::uint64_t groups = 1; groups <= 4; ++groups) {
+    for (std::uint64_t templates = 1; templates <= 7; ++templates) {
+      for (std::uint64_t per_block = 1; per_block <= 16; ++per_block) {
+        const BlockPlan plan(Product({groups, templates, 2}), per_block);
+        std::uint64_t expected = 0;
+        for (std::uint64_t index = 0; index < plan.num_blocks(); ++index) {
+          const Block block = plan.block(index);
+          EXPECT_EQ(block.index, index);
+          EXPECT_EQ(block.first_context, expected);
+          ASSERT_GE(block.num_contexts, 1u);
+          EXPECT_LE(block.num_contexts, per_block);
+          expected += block.num_contexts;
+          EXPECT_EQ(plan.product().coordinates(block.first_context)[0], plan.product().coordinates(expected - 1)[0]);
+        }
+        EXPECT_EQ(expected, groups * templates * 2);
+        EXPECT_THROW(plan.block(plan.num_blocks()), std::logic_error);
+      }
+    }
+  }
+}
+
+TEST(BlockPlan, HugeProductsKeepTheSameProperties) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    const std::vector<std::uint64_t> lengths = {1 + random() % 2'000'000, 1 + random() % 100'000, 1 + random() % 1000};
+    const BlockPlan plan(Product(lengths), 1 + random() % 5000);
+    const std::uint64_t index = random() % plan.num_blocks();
+    const Block block = plan.block(index);
+    const auto first = plan.product().coordinates(block.first_context);
+    EXPECT_EQ(plan.product().context(first), block.first_context);
+    const auto last = plan.product().coordinates(block.first_context + block.num_contexts - 1);
+    EXPECT_EQ(first[0], last[0]);
+    const std::uint64_t end = block.first_context + block.num_contexts;
+    const std::uint64_t next =
+        index + 1 < plan.num_blocks() ? plan.block(index + 1).first_context : plan.product().num_contexts();
+    EXPECT_EQ(end, next);
+  }
+}
+
+TEST(BlockPlan, AGroupAddedLaterChangesNoEarlierBlock) {
+  const BlockPlan before(Product({5, 35, 3}), 16);
+  const BlockPlan after(Product({6, 35, 3}), 16);
+  for (std::uint64_t index = 0; index < before.num_blocks(); ++index) {
+    EXPECT_EQ(before.block(index).first_context, after.block(index).first_context);
+    EXPECT_EQ(before.block(index).num_contexts, after.block(index).num_contexts);
+  }
+}
+
+TEST(BlockPlan, RefusesEmptyBlocks) { EXPECT_THROW(BlockPlan(Product({2, 2}), 0), base::InputError); }
+
+}  // namespace
+}  // namespace stereosweep::sweep
