@@ -4,11 +4,11 @@
 #include <ostream>
 #include <string>
 
-#include "probes/PlanText.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
 #include "model/TensorSlice.hpp"
+#include "probes/PlanText.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -63,8 +63,8 @@ void print_choice(std::ostream& out, const model::CausalSpecification& model, co
   const auto own = model::memory_of(model, bytes_per_number, load, given);
   if (own.total() > *gpu_bytes) {
     probes::plan_line(out, "too large") << "the job's tensor_parallel: " << given << " needs " << gibibytes(own.total())
-                                << " per GPU; on a CPU node it needs " << gibibytes(own.total() - own.gpu)
-                                << " per rank\n";
+                                        << " per GPU; on a CPU node it needs " << gibibytes(own.total() - own.gpu)
+                                        << " per rank\n";
   }
 }
 
@@ -76,17 +76,17 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const sweep
   const auto model = model::read_causal_specification(files);
   const auto size = model::size_of(model);
   const auto bytes_per_number = query::size_of(job.model.dtype);
-  probes::plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers) << " numbers ("
-                          << base::counted(model.layers.size(), "layer") << ", " << model.hidden << " wide, "
-                          << model.num_heads << " query and "
-                          << base::counted(static_cast<std::uint64_t>(model.num_key_heads), "key head");
+  probes::plan_line(out, "model") << model.family << ": " << base::with_thousands(size.embedding + size.layers)
+                                  << " numbers (" << base::counted(model.layers.size(), "layer") << ", " << model.hidden
+                                  << " wide, " << model.num_heads << " query and "
+                                  << base::counted(static_cast<std::uint64_t>(model.num_key_heads), "key head");
   if (model.experts.count > 0) {
     out << ", " << base::counted(static_cast<std::uint64_t>(model.experts.count), "expert") << " of which a token uses "
         << model.experts.per_token;
   }
   out << "), at most " << base::with_thousands(static_cast<std::uint64_t>(model.max_tokens)) << " tokens\n";
   probes::plan_line(out, "weights") << gibibytes((size.embedding + size.layers) * bytes_per_number) << " in "
-                            << query::name_of(job.model.dtype);
+                                    << query::name_of(job.model.dtype);
   if (const auto stored = stored_bytes(files)) {
     out << "; the index says that " << gibibytes(*stored) << " are stored";
   }
@@ -95,8 +95,8 @@ void print_model_plan(std::ostream& out, const base::FileSet& files, const sweep
   for (const int ranks : model::tensor_parallel_choices(model)) {
     const auto memory = model::memory_of(model, bytes_per_number, load, ranks);
     probes::plan_line(out, shown > 0   ? ""
-                   : gpu_bytes ? "per GPU"
-                               : "per rank")
+                           : gpu_bytes ? "per GPU"
+                                       : "per rank")
         << "tensor_parallel " << ranks << ": " << gibibytes(memory.total()) << " (weights " << gibibytes(memory.weights)
         << ", batch " << gibibytes(memory.activations);
     if (memory.kept > 0) {

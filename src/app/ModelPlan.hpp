@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/File.hpp"
-#include "sweep/Job.hpp"
 #include "model/CausalSize.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::app {
 

@@ -10,12 +10,12 @@
 #include "app/CommandLine.hpp"
 #include "app/ModelPlan.hpp"
 #include "app/PlanTime.hpp"
-#include "probes/ProbeKind.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "config/JobLoader.hpp"
 #include "model/CausalSpecification.hpp"
 #include "parallel/GpuBinding.hpp"
+#include "probes/ProbeKind.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/ModelCheck.hpp"
 
@@ -107,15 +107,15 @@ std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const Request&
 
 probes::PlanRequest plan_request(const sweep::Job& job, const Request& request, const base::FileSet& files,
                                  const tokenizer::Tokenizer* tokenizer, std::optional<model::Load> load) {
-  probes::PlanRequest result{.job = job,
-                             .files = files,
-                             .tokenizer = tokenizer,
-                             .load = load,
-                             .ranks = request.ranks,
-                             .prompts = request.shows_prompts ? probes::PlanRequest::Prompts::printed
-                                                              : probes::PlanRequest::Prompts::left_out,
-                             .limit = request.limit,
-                             .print_time = {}};
+  probes::PlanRequest result{
+      .job = job,
+      .files = files,
+      .tokenizer = tokenizer,
+      .load = load,
+      .ranks = request.ranks,
+      .prompts = request.shows_prompts ? probes::PlanRequest::Prompts::printed : probes::PlanRequest::Prompts::left_out,
+      .limit = request.limit,
+      .print_time = {}};
   result.print_time = [result, measures = request.measures_time](std::ostream& out, const probes::Probe& probe) {
     measures ? print_time(out, result, probe) : print_no_time(out);
   };

@@ -6,14 +6,14 @@
 #include <ostream>
 #include <set>
 
-#include "probes/PlanText.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "sweep/BlockSample.hpp"
+#include "probes/PlanText.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/Progress.hpp"
 #include "run/Scorer.hpp"
 #include "run/Settings.hpp"
+#include "sweep/BlockSample.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -76,7 +76,7 @@ Measurement measure(const probes::Probe& probe, query::Engine& engine) {
 
 void print_no_time(std::ostream& out) {
   probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about " << budget_s
-                         << " s\n";
+                                 << " s\n";
 }
 
 void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
@@ -94,8 +94,8 @@ void print_time(std::ostream& out, const probes::PlanRequest& request, const pro
        << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
        << " as fast as this process, loading left out\n";
   probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
-                     << base::counted(probe.blocks().num_blocks(), "block") << " took "
-                     << probes::format_number("%.1f", measured.seconds) << " s here\n";
+                             << base::counted(probe.blocks().num_blocks(), "block") << " took "
+                             << probes::format_number("%.1f", measured.seconds) << " s here\n";
 }
 
 }  // namespace stereosweep::app

@@ -15,9 +15,9 @@
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
 #include "engine/EngineFactory.hpp"
-#include "sweep/ChatPrompt.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
+#include "sweep/ChatPrompt.hpp"
 
 namespace stereosweep::app {
 namespace {

@@ -5,10 +5,10 @@
 #include <iostream>
 
 #include "app/CommandLine.hpp"
-#include "probes/ProbeKind.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "probes/ProbeKind.hpp"
 #include "results/Digest.hpp"
 #include "results/Reader.hpp"
 #include "results/TextTable.hpp"
@@ -92,7 +92,8 @@ int show_command(const Arguments& arguments) {
   if (is_stage_file(file)) {
     return static_cast<int>(base::ExitCode::done);
   }
-  probes::kind_of(probe_of(file)).show(file, line->has("status") ? probes::Detail::status_only : probes::Detail::everything, top);
+  probes::kind_of(probe_of(file))
+      .show(file, line->has("status") ? probes::Detail::status_only : probes::Detail::everything, top);
   return static_cast<int>(base::ExitCode::done);
 }
 

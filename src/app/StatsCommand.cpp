@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "app/CommandLine.hpp"
-#include "probes/ProbeKind.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -14,6 +13,7 @@
 #include "config/JobLoader.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
+#include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "run/Signals.hpp"
 

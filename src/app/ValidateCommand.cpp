@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/CommandLine.hpp"
-#include "probes/ProbeKind.hpp"
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
+#include "probes/ProbeKind.hpp"
 #include "run/ModelCheck.hpp"
 
 namespace stereosweep::app {

@@ -129,8 +129,8 @@ void check_forms(const Node& node, const std::string& key, const sweep::Axes& ax
 }  // namespace
 
 std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
-                                       base::Problems& problems, sweep::Priors& priors,
-                                       std::vector<sweep::Group>& unselected) {
+                                      base::Problems& problems, sweep::Priors& priors,
+                                      std::vector<sweep::Group>& unselected) {
   AxisSource source = find_source(node, "groups", key, pieces, problems);
   std::vector<sweep::Group> groups;
   if (!source.table.empty()) {
@@ -152,7 +152,7 @@ std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, 
 }
 
 std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
-                                           base::Problems& problems) {
+                                          base::Problems& problems) {
   AxisSource source = find_source(node, "traits", key, pieces, problems);
   std::vector<sweep::TraitPair> pairs;
   if (!source.table.empty()) {
@@ -169,7 +169,7 @@ std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& k
 }
 
 sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
-                       sweep::Priors& priors) {
+                      sweep::Priors& priors) {
   sweep::Axes axes;
   std::vector<sweep::Group> unselected;
   Fields fields(node, key, problems);

@@ -10,23 +10,23 @@ namespace stereosweep::config {
 /// Reads `axes`; faults go to `problems`, and the result is then incomplete. `priors` may be renamed by a table of
 /// groups that carries its own generic word.
 sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
-                       sweep::Priors& priors);
+                      sweep::Priors& priors);
 
 // One reader per axis; each takes the node of that axis (name, list, {file, only} or {tsv, only}).
 std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
-                                       base::Problems& problems, sweep::Priors& priors,
-                                       std::vector<sweep::Group>& unselected);
+                                      base::Problems& problems, sweep::Priors& priors,
+                                      std::vector<sweep::Group>& unselected);
 std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
-                                           base::Problems& problems);
+                                          base::Problems& problems);
 std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
-                                             base::Problems& problems);
+                                            base::Problems& problems);
 std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::string& key, Pieces& pieces,
-                                                 base::Problems& problems,
-                                                 const std::vector<sweep::Template>& templates);
+                                                base::Problems& problems,
+                                                const std::vector<sweep::Template>& templates);
 /// `groups` are those of the job, `unselected` those that its group file knows besides: rules may name them, and
 /// what they say about them is dropped.
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
-                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
-                                            const std::vector<sweep::Group>& unselected);
+                                           base::Problems& problems, const std::vector<sweep::Group>& groups,
+                                           const std::vector<sweep::Group>& unselected);
 
 }  // namespace stereosweep::config

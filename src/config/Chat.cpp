@@ -36,7 +36,7 @@ const std::vector<std::string> blank_lines = {"kept", "halved"};
 const std::vector<std::string> orders = {"free", "alternate"};
 
 sweep::ChatTurn read_turn(const Node& node, const std::string& key, base::Problems& problems,
-                           ChatTemplate::System* handling) {
+                          ChatTemplate::System* handling) {
   sweep::ChatTurn turn;
   Fields fields(node, key, problems);
   read_text_field(fields, "prefix", turn.prefix, problems);

@@ -136,8 +136,8 @@ class RuleReader {
 }  // namespace
 
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
-                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
-                                            const std::vector<sweep::Group>& unselected) {
+                                           base::Problems& problems, const std::vector<sweep::Group>& groups,
+                                           const std::vector<sweep::Group>& unselected) {
   sweep::IntersectionRule rule;
   const Node* source = &node;
   std::string source_key = key;

@@ -218,7 +218,7 @@ std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::
 }
 
 std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides,
-                                   const JobCheck& check) {
+                                  const JobCheck& check) {
   base::Problems problems;
   const std::string headline = "the job " + file.name + " cannot be used:";
   Node root = parse_yaml(file.text, file.name, problems);

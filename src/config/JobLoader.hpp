@@ -33,12 +33,12 @@ using JobCheck = std::function<std::vector<std::string>(const sweep::Job&)>;
 /// line wins over the sweep's. With a `check`, what it finds and faults of tables that only `stats` reads are in the
 /// report, too. Throws InputError that lists every problem with file:line:key.
 std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::string>& overrides = {},
-                                   const JobCheck& check = {});
+                                  const JobCheck& check = {});
 std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 
 /// The same for a text that is at hand: no sweep, no pieces, no paths looked up. Reads what `canonical_dump` wrote.
 /// `name` stands in messages. Throws InputError.
 sweep::Job load_resolved(std::string_view text, const std::string& name,
-                          const std::vector<std::string>& overrides = {});
+                         const std::vector<std::string>& overrides = {});
 
 }  // namespace stereosweep::config

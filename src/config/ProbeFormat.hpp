@@ -1,5 +1,5 @@
-// What a job file and a dump hold for one kind of probe: the part of a probe's interface that this room needs. The kinds
-// themselves stand in rooms below and are added when the program starts.
+// What a job file and a dump hold for one kind of probe: the part of a probe's interface that this room needs. The
+// kinds themselves stand in rooms below and are added when the program starts.
 #pragma once
 
 #include <cstdint>

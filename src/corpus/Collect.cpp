@@ -271,12 +271,13 @@ class Collector {
 
 }  // namespace
 
-std::uint64_t identity_of(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed) {
+std::uint64_t identity_of(const probes::contexts::Corpus& corpus, std::span<const std::string> words,
+                          std::uint64_t seed) {
   return identity_of(corpus, list_files(corpus), words, seed);
 }
 
-Sample collect(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard,
-               const ProgressHook& progress) {
+Sample collect(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed,
+               Shard shard, const ProgressHook& progress) {
   const auto files = list_files(corpus);
   Collector collector(corpus, words, seed);
   const auto pieces = deal(files, shard);

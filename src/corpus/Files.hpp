@@ -17,7 +17,7 @@ struct CorpusFile {
   std::uint64_t size = 0;
   Compression compression = Compression::none;
   probes::contexts::Corpus::Format format = probes::contexts::Corpus::Format::text;  ///< never `automatic`
-  std::int64_t modified = 0;                                     ///< ns since 1970
+  std::int64_t modified = 0;                                                         ///< ns since 1970
 };
 
 /// What tells a file that was changed from one that was not, without reading it.

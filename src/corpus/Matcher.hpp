@@ -36,7 +36,8 @@ class Matcher {
  public:
   /// Throws InputError with every word that cannot be looked for: empty, wanted twice, not valid UTF-8, with a control
   /// character or white space that is no blank, with a blank at its ends or two beside each other.
-  Matcher(std::span<const std::string> words, probes::contexts::Corpus::Boundary boundary, probes::contexts::Corpus::Case letter_case);
+  Matcher(std::span<const std::string> words, probes::contexts::Corpus::Boundary boundary,
+          probes::contexts::Corpus::Case letter_case);
   /// Every occurrence, ascending by begin, then word; valid until the next call. In a line with `invalid` bytes they
   /// mean nothing.
   const std::vector<Hit>& find(std::string_view text, Scope scope);

@@ -40,11 +40,12 @@ std::string overall_text(const PairAgreement& result) {
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
       const auto& alignment = result.alignments[table_of(result, measure, prior)];
-      table.add(
-          {table_name(result, measure, prior), number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
-           results::p_value(alignment.pooled_p_items.value), results::p_value(alignment.pooled_p_groups.value),
-           results::p_value(alignment.pooled.p), base::with_thousands(alignment.pooled.n), number_or_reason(alignment.mean_tau),
-           number_or_reason(alignment.mean_precision), number_or_reason(alignment.mean_chance)});
+      table.add({table_name(result, measure, prior),
+                 number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
+                 results::p_value(alignment.pooled_p_items.value), results::p_value(alignment.pooled_p_groups.value),
+                 results::p_value(alignment.pooled.p), base::with_thousands(alignment.pooled.n),
+                 number_or_reason(alignment.mean_tau), number_or_reason(alignment.mean_precision),
+                 number_or_reason(alignment.mean_chance)});
     }
   }
   return "Agreement with human ratings, tau-b pooled over " +
@@ -96,10 +97,10 @@ std::string by_template_text(const PairAgreement& result, std::size_t prior, std
       for (const auto sentence : choice->templates) {
         labels.push_back(templates[sentence]);
       }
-      text += results::wrapped("best one or two for " + result.scores.axes.measures[measure] + ": " + base::join(labels, " + ") +
-                          " (tau-b " + results::fixed(choice->pooled.value) + ", " + base::counted(choice->pooled.n, "cell") +
-                          "; chosen on the same ratings)\n",
-                      2);
+      text += results::wrapped("best one or two for " + result.scores.axes.measures[measure] + ": " +
+                                   base::join(labels, " + ") + " (tau-b " + results::fixed(choice->pooled.value) +
+                                   ", " + base::counted(choice->pooled.n, "cell") + "; chosen on the same ratings)\n",
+                               2);
     }
   }
   return text;

@@ -41,11 +41,11 @@ struct RatingNames {
   std::vector<Pair> pairs;
 };
 
-/// Reads the table. First line: column names. Groups stand in the columns whose name begins with "group" (the first that
-/// the job knows counts), pairs ("left - right") in `pair`, means in `mean`, else in the first column whose name begins
-/// with "mean". Names are compared without case, hyphens and repeated spaces, after `aliases`; a pair also matches with
-/// one pole spelt slightly otherwise, or turned round (then 100 - mean). Throws InputError with every bad row: no
-/// number, out of 0..100, a cell twice.
+/// Reads the table. First line: column names. Groups stand in the columns whose name begins with "group" (the first
+/// that the job knows counts), pairs ("left - right") in `pair`, means in `mean`, else in the first column whose name
+/// begins with "mean". Names are compared without case, hyphens and repeated spaces, after `aliases`; a pair also
+/// matches with one pole spelt slightly otherwise, or turned round (then 100 - mean). Throws InputError with every bad
+/// row: no number, out of 0..100, a cell twice.
 Ratings read_ratings(const RatingNames& names);
 
 /// Reads the table and prints what was notable. Throws InputError as read_ratings.

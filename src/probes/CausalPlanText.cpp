@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "probes/PlanText.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "engine/ContinuationBorder.hpp"
 #include "model/CausalSize.hpp"
+#include "probes/PlanText.hpp"
 #include "sweep/BlockSample.hpp"
 
 namespace stereosweep::probes {
@@ -197,8 +197,8 @@ CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
   return audit;
 }
 
-void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe,
-                       const PlanRequest& request, const std::optional<model::CausalSpecification>& specification) {
+void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
+                       const std::optional<model::CausalSpecification>& specification) {
   if (!audit.is_exact()) {
     plan_line(out, "note") << "what follows as 'about' was counted in " << with_thousands(audit.contexts_read)
                            << " contexts of blocks spread over the product\n";

@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include "probes/ProbeKind.hpp"
 #include "engine/CausalPlan.hpp"
 #include "model/CausalSpecification.hpp"
 #include "probes/Probe.hpp"
+#include "probes/ProbeKind.hpp"
 
 namespace stereosweep::probes {
 
@@ -45,7 +45,7 @@ CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
 std::optional<model::CausalSpecification> specification_of(const PlanRequest& request);
 
 /// Everything after the lines "product" and "cells": cost, blocks, memory, output, words that split or join.
-void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe,
-                       const PlanRequest& request, const std::optional<model::CausalSpecification>& specification);
+void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
+                       const std::optional<model::CausalSpecification>& specification);
 
 }  // namespace stereosweep::probes

@@ -38,10 +38,10 @@ void print_blocks(std::ostream& out, const sweep::Job& job, const sweep::BlockPl
 double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts, double text_bytes) {
   double per_context = 0;
   for (const auto& cube : schema.cubes) {
-    const double size = cube.type == results::ElementType::float64                                             ? 8
-                        : cube.type == results::ElementType::uint8                                             ? 1
+    const double size = cube.type == results::ElementType::float64                                               ? 8
+                        : cube.type == results::ElementType::uint8                                               ? 1
                         : cube.type == results::ElementType::int32 || cube.type == results::ElementType::float32 ? 4
-                                                                                                             : 8;
+                                                                                                                 : 8;
     per_context += size * static_cast<double>(schema.values_per_context(cube));
   }
   return per_context * static_cast<double>(num_contexts) + text_bytes;

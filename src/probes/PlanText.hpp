@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
 #include "sweep/Product.hpp"
-#include "results/RawBlock.hpp"
 
 namespace stereosweep::probes {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
+#include "query/Query.hpp"
+#include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
 #include "sweep/Product.hpp"
-#include "results/RawBlock.hpp"
-#include "query/Query.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {
@@ -44,7 +44,6 @@ class Probe {
   /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
   virtual void hash_content(const sweep::Block& block, base::Sha256& hash) const = 0;
 };
-
 
 /// Key of a block: hash of its content and of `fingerprint` (model and tokenizer files, dtype, threads, batch budget,
 /// numerics version). Equal keys mean equal raw numbers on the same kind of device.

@@ -65,8 +65,8 @@ class ProbeKind : public config::ProbeFormat {
   virtual void check_inputs(const sweep::Job& /*job*/) const {}
 
   // what it does
-  /// Of a job whose only stage asks the tokenizer's model; null: `stages` says more. `tokenizer` must outlive the probe.
-  /// Throws InputError with everything that keeps the job from being asked of this tokenizer.
+  /// Of a job whose only stage asks the tokenizer's model; null: `stages` says more. `tokenizer` must outlive the
+  /// probe. Throws InputError with everything that keeps the job from being asked of this tokenizer.
   virtual std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const = 0;
   /// In order, the last one is the result. Unless overridden: one stage of `make_probe`, exported as NAME.h5.
   virtual std::vector<std::unique_ptr<Stage>> stages(const sweep::Job& job) const;

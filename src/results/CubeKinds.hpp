@@ -10,9 +10,9 @@
 namespace stereosweep::results {
 
 inline CubeSchema number_cube(std::string name, std::string units, std::string long_name,
-                                     std::string description = "") {
-  return {std::move(name),      ElementType::float64, {}, std::move(units),
-          std::move(long_name), std::move(description),      {}};
+                              std::string description = "") {
+  return {std::move(name),      ElementType::float64,   {}, std::move(units),
+          std::move(long_name), std::move(description), {}};
 }
 
 inline CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {

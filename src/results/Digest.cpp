@@ -78,8 +78,7 @@ base::Digest RawDigest::finish() {
   return all.finish();
 }
 
-base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks,
-                              const BlockSource& source) {
+base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks, const BlockSource& source) {
   const auto full = with_not_scored(schema);
   RawDigest digest(full);
   for (std::uint64_t index = 0; index < blocks.num_blocks(); ++index) {

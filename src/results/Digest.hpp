@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
-#include "sweep/Product.hpp"
-#include "results/RawBlock.hpp"
 #include "results/Export.hpp"
+#include "results/RawBlock.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::results {
 

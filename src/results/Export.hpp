@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/PendingFile.hpp"
-#include "sweep/Product.hpp"
 #include "results/RawBlock.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::results {
 

@@ -21,6 +21,7 @@ class Layout {
   /// An array over axes that were added. Attributes as the cube says; float64 gets NaN where nothing is written, a
   /// status cube the flag "not_scored" if it has one.
   hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
+  bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   std::uint64_t length(const std::string& axis) const;
 
  private:

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "hdf5/DataSet.hpp"
-#include "results/RawBlock.hpp"
 #include "results/Layout.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::results {
 

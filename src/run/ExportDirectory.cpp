@@ -7,6 +7,7 @@
 #include <iostream>
 #include <set>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Json.hpp"
@@ -18,7 +19,6 @@
 #include "results/Digest.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
-#include "base/Environment.hpp"
 #include "run/Progress.hpp"
 
 namespace stereosweep::run {

@@ -9,11 +9,11 @@
 #include <cstring>
 #include <thread>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "base/WriteFailure.hpp"
-#include "base/Environment.hpp"
 #include "run/StatusFile.hpp"
 
 namespace stereosweep::run {

@@ -10,8 +10,8 @@
 #include "base/Error.hpp"
 #include "engine/Generation.hpp"
 #include "model/TensorSlice.hpp"
-#include "sweep/BlockSample.hpp"
 #include "probes/ProbeKind.hpp"
+#include "sweep/BlockSample.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/File.hpp"
-#include "sweep/Job.hpp"
 #include "model/CausalSize.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::run {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/File.hpp"
@@ -13,7 +14,6 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
-#include "base/Environment.hpp"
 #include "run/JobStages.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/ModelCheck.hpp"

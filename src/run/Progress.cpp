@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/Environment.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
-#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {

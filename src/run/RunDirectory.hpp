@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sweep/Job.hpp"
 #include "results/Journal.hpp"
 #include "run/Settings.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::run {
 

@@ -12,10 +12,10 @@
 
 #include "base/Error.hpp"
 #include "parallel/TensorGroup.hpp"
-#include "sweep/Product.hpp"
 #include "probes/Probe.hpp"
 #include "query/Engine.hpp"
 #include "results/Journal.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::run {
 
@@ -32,8 +32,8 @@ struct Scored {
 struct ScorerParts {
   std::shared_ptr<const probes::Probe> probe;
   base::Digest fingerprint{};
-  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread, whose tensor threads it sets; empty: the
-                                                                ///< blocks are computed without a model
+  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread, whose tensor threads it sets; empty:
+                                                                ///< the blocks are computed without a model
   /// Several ranks that hold one model: rank 0 of the group tells the others what it scores. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
   std::chrono::seconds block_limit{0};  ///< 0: none
@@ -57,7 +57,8 @@ class InWork {
   std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
 };
 
-/// first, answer, next, ..., fold; without an engine (null) fold alone. Does not throw: a failure is part of the answer.
+/// first, answer, next, ..., fold; without an engine (null) fold alone. Does not throw: a failure is part of the
+/// answer.
 Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);
 /// The same in a group of ranks (parts.group), which hears of a failure here and whose failures are those of the block.
 Scored score_in_group(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);

@@ -8,9 +8,9 @@
 
 #include "base/File.hpp"
 #include "base/Sha256.hpp"
-#include "sweep/Job.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/GpuBinding.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::run {
 

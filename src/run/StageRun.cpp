@@ -6,6 +6,7 @@
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
+#include "probes/ProbeKind.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/Signals.hpp"
 #include "run/Worker.hpp"

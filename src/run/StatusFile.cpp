@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "base/Log.hpp"
 #include "parallel/MpiSession.hpp"
-#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {

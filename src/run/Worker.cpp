@@ -1,8 +1,8 @@
 #include "run/Worker.hpp"
 
+#include "base/Environment.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "base/Environment.hpp"
 #include "run/Timing.hpp"
 
 namespace stereosweep::run {

@@ -6,7 +6,6 @@
 namespace stereosweep::sweep {
 namespace {
 
-
 [[noreturn]] void refuse(const ChatTemplate& chat, const std::string& problem, const std::string& why,
                          const std::string& suggestion = "") {
   throw base::InputError(base::describe(problem, why + " (chat template '" + chat.label + "')", suggestion));

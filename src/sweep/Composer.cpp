@@ -30,8 +30,7 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
 
 }  // namespace
 
-ContextText Composer::compose(const Subject& subject, const Template& sentence,
-                              const Rephrasing& rephrasing) const {
+ContextText Composer::compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing) const {
   const std::string text = capitalise(sentence_with_marks(sentence, rephrasing));
   const auto trait_at = text.find(trait_mark);
   auto group_at = text.find(group_mark);

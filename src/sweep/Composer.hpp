@@ -30,8 +30,7 @@ class Composer {
   /// The rephrasing's own text for the template if it has one, else the template inside the wrapper. The text's first
   /// letter is a capital, and so is that of a group or trait that opens a sentence.
   /// Throws std::logic_error where an invariant of `domain` is broken (no {trait}, a form that does not exist).
-  ContextText compose(const Subject& subject, const Template& sentence,
-                      const Rephrasing& rephrasing) const;
+  ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing) const;
 
  private:
   std::string mask_token_;

@@ -43,8 +43,8 @@ class ProbeSettings {
   /// No probe: of a job that could not be read.
   ProbeSettings() = default;
   template <class Settings>
-    requires(!std::same_as<Settings, ProbeSettings>)
-  ProbeSettings(Settings settings) : held_(std::make_shared<Held<Settings>>(std::move(settings))) {}  // NOLINT
+  requires(!std::same_as<Settings, ProbeSettings>) ProbeSettings(Settings settings)
+      : held_(std::make_shared<Held<Settings>>(std::move(settings))) {}  // NOLINT
   ProbeSettings(const ProbeSettings& other) : held_(other.held_ ? other.held_->copy() : nullptr) {}
   ProbeSettings& operator=(const ProbeSettings& other) {
     held_ = other.held_ ? other.held_->copy() : nullptr;

@@ -9,7 +9,6 @@
 namespace stereosweep::sweep {
 namespace {
 
-
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
 /// The article that one of the components declares for the word the form begins with, else the rule's.

@@ -11,9 +11,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "probes/association/PlanReport.hpp"
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/PlanReport.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -134,7 +134,8 @@ TEST(probes::association::ModelCost, CountsBertBase) {
   config.token_types = 2;
   // transformers: BertForMaskedLM(BertConfig()).num_parameters() with its tied decoder.
   EXPECT_EQ(probes::association::model_cost(config).parameters, 109514298u);
-  EXPECT_DOUBLE_EQ(probes::association::model_cost(config).flops_per_token, 2.0 * 12 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
+  EXPECT_DOUBLE_EQ(probes::association::model_cost(config).flops_per_token,
+                   2.0 * 12 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
 }
 
 }  // namespace

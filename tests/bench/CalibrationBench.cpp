@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/contexts/EffectsProbe.hpp"
 #include "probes/contexts/ContextsStatistics.hpp"
+#include "probes/contexts/EffectsProbe.hpp"
 #include "results/Export.hpp"
 #include "stats/Proportion.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -71,7 +71,7 @@ sweep::Job job_of(const Design& design, std::size_t first, std::size_t last) {
 
 /// A word's contexts scatter around a vector of its own.
 std::vector<probes::contexts::WordVectors> make_store(const std::filesystem::path& file, const sweep::Job& job,
-                                           std::uint64_t contexts, std::mt19937_64& random) {
+                                                      std::uint64_t contexts, std::mt19937_64& random) {
   std::vector<probes::contexts::WordVectors> names;
   for (const auto& word : probes::contexts::list_words(job.settings<probes::contexts::Contexts>().tests)) {
     names.push_back({word, contexts, contexts, 0, {}});
@@ -95,9 +95,9 @@ std::vector<probes::contexts::WordVectors> make_store(const std::filesystem::pat
 }
 
 probes::contexts::ContextsResult statistics(const std::filesystem::path& folder, const sweep::Job& job,
-                                   const std::vector<probes::contexts::WordVectors>& names) {
-  const probes::contexts::EffectsProbe effects(job, names,
-                                    std::make_shared<probes::contexts::VectorStore>(folder / "vectors", names, dimension));
+                                            const std::vector<probes::contexts::WordVectors>& names) {
+  const probes::contexts::EffectsProbe effects(
+      job, names, std::make_shared<probes::contexts::VectorStore>(folder / "vectors", names, dimension));
   const auto file = folder / "contexts.h5";
   results::export_run({"calibration",
                        "contexts",

@@ -24,8 +24,8 @@ sweep::Job job_of(const base::Json& asked) {
     const auto set = [&](const char* name) {
       return probes::contexts::WordSet{name, test.at(name).get<std::vector<std::string>>()};
     };
-    settings.tests.push_back({test.at("label").get<std::string>(), "", probes::contexts::EmbeddingTest::Kind::weat, set("x"),
-                              set("y"), set("a"), set("b")});
+    settings.tests.push_back({test.at("label").get<std::string>(), "", probes::contexts::EmbeddingTest::Kind::weat,
+                              set("x"), set("y"), set("a"), set("b")});
   }
   sweep::Job job;
   job.seed = asked.at("seed").get<std::uint64_t>();
@@ -60,7 +60,7 @@ int main(int count, char** arguments) {
   const auto job = job_of(asked);
   const auto words = make_store(asked, job);
   const auto store = std::make_shared<probes::contexts::VectorStore>(asked.at("store").get<std::string>(), words,
-                                                          asked.at("dimension").get<std::uint64_t>());
+                                                                     asked.at("dimension").get<std::uint64_t>());
   store->verify(words);  // brings the file into memory
   const probes::contexts::EffectsProbe effects(job, words, store);
   const auto shown = asked.at("shown").get<std::size_t>();

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "engine/FakeEngine.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace {
@@ -34,12 +34,13 @@ sweep::Job bench_job() {
   }
   for (int i = 0; i < 48; ++i) {
     const std::string name = "people of group " + std::to_string(i);
-    job.settings<probes::association::Association>().axes.groups.push_back(probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+    job.settings<probes::association::Association>().axes.groups.push_back(
+        probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (int i = 0; i < 31; ++i) {
-    job.settings<probes::association::Association>().axes.templates.push_back({"t" + std::to_string(i), "plural",
-                                                "In case " + std::to_string(i) + " the {group} are {trait}.",
-                                                sweep::NounForm::plural});
+    job.settings<probes::association::Association>().axes.templates.push_back(
+        {"t" + std::to_string(i), "plural", "In case " + std::to_string(i) + " the {group} are {trait}.",
+         sweep::NounForm::plural});
   }
   job.settings<probes::association::Association>().axes.rephrasings.resize(1);
   return job;

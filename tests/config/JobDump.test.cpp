@@ -25,22 +25,28 @@ sweep::Job unusual_job() {
       {"no", "null", "~", "- x: \"y\\z\" 'q'", "an", "1e3", "true", "&a", "*b", "!c"},
       {"\xC3\xA9t\xC3\xA9 \xE2\x80\xA8 \xF0\x9F\x99\x82", "d", "s", "p", "", "", "", "", "", ""},
   };
-  job.settings<probes::association::Association>().axes.intersections = {{{"no", job.settings<probes::association::Association>().axes.groups[1].label}},
-                                          {{"null", "d"}},
-                                          {{"no", job.settings<probes::association::Association>().axes.groups[1].label}},
-                                          {},
-                                          false};
-  job.settings<probes::association::Association>().axes.intersections.lexical = {{"no", job.settings<probes::association::Association>().axes.groups[1].label, "@x", "`y", "an"}};
-  job.settings<probes::association::Association>().axes.traits = {{"0x10", "", {"- ", {"-", "?"}}, {"1_000", {"1_000", "---"}}}};
+  job.settings<probes::association::Association>().axes.intersections = {
+      {{"no", job.settings<probes::association::Association>().axes.groups[1].label}},
+      {{"null", "d"}},
+      {{"no", job.settings<probes::association::Association>().axes.groups[1].label}},
+      {},
+      false};
+  job.settings<probes::association::Association>().axes.intersections.lexical = {
+      {"no", job.settings<probes::association::Association>().axes.groups[1].label, "@x", "`y", "an"}};
+  job.settings<probes::association::Association>().axes.traits = {
+      {"0x10", "", {"- ", {"-", "?"}}, {"1_000", {"1_000", "---"}}}};
   job.settings<probes::association::Association>().axes.traits[0].left.name = "-";
-  job.settings<probes::association::Association>().axes.templates = {{"a: b", "k", "{a group} {trait} #", sweep::NounForm::singular}};
-  job.settings<probes::association::Association>().axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}}, {"w", "\"{prompt}\"", {}}};
+  job.settings<probes::association::Association>().axes.templates = {
+      {"a: b", "k", "{a group} {trait} #", sweep::NounForm::singular}};
+  job.settings<probes::association::Association>().axes.rephrasings = {{"r", "", {{"a: b", "{trait} {group}"}}},
+                                                                       {"w", "\"{prompt}\"", {}}};
   job.settings<probes::association::Association>().measures = {false, true, false};
   job.settings<probes::association::Association>().priors = {false, false, "person", "people"};
   job.execution = {query::EngineKind::fake, query::Device::cuda, 2, 1, 3, 4, 5};
   job.execution.max_cells = 1000;
   job.execution.block_limit_s = 60;
-  job.settings<probes::association::Association>().statistics = {probes::association::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
+  job.settings<probes::association::Association>().statistics = {
+      probes::association::Statistics::Aggregate::mean, "r.tsv", {{"x: y", "no"}}, {"a: b"}};
   return job;
 }
 
@@ -81,9 +87,13 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
   EXPECT_NE(raw([](auto& job) { job.execution.contexts_per_block = 9; }), original);
   EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().measures.set = true; }), original);
   EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().priors.mask = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.groups[1].plural = "q"; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.intersections.both_orders = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.rephrasings.pop_back(); }), original);
+  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.groups[1].plural = "q"; }),
+            original);
+  EXPECT_NE(
+      raw([](auto& job) { job.settings<probes::association::Association>().axes.intersections.both_orders = true; }),
+      original);
+  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.rephrasings.pop_back(); }),
+            original);
 }
 
 TEST(JobDump, the_seed_counts_only_where_something_is_drawn) {
@@ -130,7 +140,8 @@ TEST(JobDump, differences_name_fields_with_both_values) {
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(other)), IsEmpty());
   other.execution.batch_tokens = 8;
   other.settings<probes::association::Association>().axes.groups[0].plural = "changed";
-  other.settings<probes::association::Association>().axes.groups.push_back({"new", "", "", "new", "", "", "", "", "", ""});
+  other.settings<probes::association::Association>().axes.groups.push_back(
+      {"new", "", "", "new", "", "", "", "", "", ""});
   other.settings<probes::association::Association>().axes.traits[0].right.words.pop_back();
   other.settings<probes::association::Association>().measures.set = true;
   other.settings<probes::association::Association>().statistics.human_ratings.clear();
@@ -141,7 +152,8 @@ TEST(JobDump, differences_name_fields_with_both_values) {
                           "execution.batch_tokens: 3, now 8",
                           "statistics.human_ratings: {path: 'r.tsv', aliases: {x: y: 'no'}}, now (nothing)"));
   auto turned = job;
-  std::swap(turned.settings<probes::association::Association>().axes.groups[0], turned.settings<probes::association::Association>().axes.groups[1]);
+  std::swap(turned.settings<probes::association::Association>().axes.groups[0],
+            turned.settings<probes::association::Association>().axes.groups[1]);
   EXPECT_THAT(differences(canonical_dump(job), canonical_dump(turned)),
               ElementsAre("axes.groups: the same entries in another order"));
   EXPECT_THROW(differences("a: [", "b: 1"), base::InputError);
@@ -151,7 +163,9 @@ TEST(JobDump, a_resolved_job_names_no_other_files_and_takes_overrides) {
   const auto dump = canonical_dump(unusual_job());
   EXPECT_THROW(load_resolved(dump + "sweep: {seed: [1]}\n", "dump"), base::InputError);
   EXPECT_THROW(load_resolved(dump, "dump", {"axes.traits=abc_traits"}), base::InputError);
-  EXPECT_EQ(load_resolved(dump, "dump", {"statistics.word_aggregate=median"}).settings<probes::association::Association>().statistics.word_aggregate,
+  EXPECT_EQ(load_resolved(dump, "dump", {"statistics.word_aggregate=median"})
+                .settings<probes::association::Association>()
+                .statistics.word_aggregate,
             probes::association::Statistics::Aggregate::median);
 }
 
@@ -160,7 +174,8 @@ TEST(JobDump, long_axes_load_back_although_they_pass_the_limits_of_job_files) {
   job.settings<probes::association::Association>().axes.intersections = {};
   for (int i = 0; i < 20'000; ++i) {
     const std::string name = "g" + std::to_string(i);
-    job.settings<probes::association::Association>().axes.groups.push_back({name, "d", name, name, "a", name, name, name, name, name});
+    job.settings<probes::association::Association>().axes.groups.push_back(
+        {name, "d", name, name, "a", name, name, name, name, name});
   }
   job.execution.max_cells = 1'000'000;
   EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job);

@@ -49,16 +49,18 @@ TEST(JobLoader, reads_every_key) {
       {"women", "", "", "women", "", "", "", "", "", ""}};
   expected.settings<probes::association::Association>().axes.intersections = {
       {{"X", "women"}}, {}, {{"women", "X"}}, {{"X", "women", "heiress", "heiresses", "an"}}, false};
-  expected.settings<probes::association::Association>().axes.traits = {{"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
+  expected.settings<probes::association::Association>().axes.traits = {
+      {"p", "d", {"low", {"low", "lowly"}}, {"high", {"high", "lofty"}}}};
   expected.settings<probes::association::Association>().axes.templates = {
       {"{group} are {trait}.", "", "{group} are {trait}.", sweep::NounForm::plural},
       {"t", "k", "{trait} {group}", sweep::NounForm::plural}};
-  expected.settings<probes::association::Association>().axes.rephrasings = {{"r", "So {prompt}", {{"t", "{group} {trait}"}}},
-                                             {"{prompt}", "{prompt}", {}}};
+  expected.settings<probes::association::Association>().axes.rephrasings = {
+      {"r", "So {prompt}", {{"t", "{group} {trait}"}}}, {"{prompt}", "{prompt}", {}}};
   expected.settings<probes::association::Association>().measures = {true, false, true};
   expected.settings<probes::association::Association>().priors = {true, false, "human", "humans"};
   expected.execution = {query::EngineKind::fake, query::Device::cpu, 3, 1, 7, 5, 1000};
-  expected.settings<probes::association::Association>().statistics = {probes::association::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
+  expected.settings<probes::association::Association>().statistics = {
+      probes::association::Statistics::Aggregate::mean, "r.tsv", {{"Y", "X"}}, {"t"}};
   EXPECT_EQ(jobs.front(), expected);
 }
 
@@ -69,7 +71,8 @@ TEST(JobLoader, defaults_are_those_of_the_domain) {
   EXPECT_EQ(job.settings<probes::association::Association>().measures, probes::association::Measures());
   EXPECT_EQ(job.settings<probes::association::Association>().priors, sweep::Priors());
   EXPECT_EQ(job.execution, sweep::Execution());
-  EXPECT_EQ(job.settings<probes::association::Association>().axes.rephrasings, (std::vector<sweep::Rephrasing>{{"none", "{prompt}", {}}}));
+  EXPECT_EQ(job.settings<probes::association::Association>().axes.rephrasings,
+            (std::vector<sweep::Rephrasing>{{"none", "{prompt}", {}}}));
   EXPECT_EQ(job.settings<probes::association::Association>().axes.intersections.domains.size(), 1u);
 }
 
@@ -158,7 +161,8 @@ TEST(JobLoader, short_forms_are_taken_or_refused_with_the_full_form) {
       "  identities: [{marker: old, definition: 'Old {people}.'}]\n"
       "  rated_traits: [{label: warm, dimension: warmth, definition: w}]\n"
       "  rating_questions: ['How {trait} are {identity}?']\n";
-  EXPECT_EQ(folder.load(rating).front().settings<probes::rating::Rating>().questions.front().label, "How {trait} are {identity}?");
+  EXPECT_EQ(folder.load(rating).front().settings<probes::rating::Rating>().questions.front().label,
+            "How {trait} are {identity}?");
   EXPECT_THAT(folder.complaint(rating, {"axes.identities=[old]", "axes.rated_traits=[warm]"}),
               AllOf(HasSubstr("Write {marker: old, definition: "), HasSubstr("Write {label: friendly, dimension: ")));
 }
@@ -260,9 +264,11 @@ TEST(JobLoader, pieces_are_found_beside_the_job_then_in_the_environment) {
   EXPECT_THAT(folder.complaint(text), AllOf(HasSubstr("no piece 'mine'"), HasSubstr("configs/traits/mine.yaml")));
   const auto path = elsewhere.write("traits/mine.yaml", "[[far, near]]");
   ::setenv("STEREOSWEEP_CONFIGS", path.parent_path().parent_path().c_str(), 1);
-  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label, "far - near");
+  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label,
+            "far - near");
   folder.write("configs/traits/mine.yaml", "schema: stereosweep/1\nabout: x\ntraits:\n  - [here, there]\n");
-  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label, "here - there");
+  EXPECT_EQ(folder.load(text).front().settings<probes::association::Association>().axes.traits.front().label,
+            "here - there");
   ::unsetenv("STEREOSWEEP_CONFIGS");
   EXPECT_THAT(folder.complaint(with(text, "mine", "mines")), HasSubstr("did you mean 'mine'?"));
   folder.write("configs/traits/mine.yaml", "traits:\n  - [here, here]\n  - [a, b, c]\n");
@@ -294,9 +300,11 @@ TEST(JobLoader, only_selects_by_label_and_rules_about_the_rest_are_dropped) {
   EXPECT_EQ(axes.intersections.pairs.size(), 1u);
   EXPECT_THAT(axes.intersections.exclusions, IsEmpty());
   EXPECT_THAT(folder.complaint(with(text, "[b, a]", "[b, z]")), HasSubstr("6:axes.groups.only: unknown label 'z'"));
-  EXPECT_EQ(
-      folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"}).front().settings<probes::association::Association>().axes.groups.size(),
-      1u);
+  EXPECT_EQ(folder.load(text, {"axes.groups.only=[c]", "axes.intersections=none"})
+                .front()
+                .settings<probes::association::Association>()
+                .axes.groups.size(),
+            1u);
   EXPECT_EQ(folder.load(with(text, "{file: g, only: [b, a]}", "g"), {"axes.groups.only=[c]"})
                 .front()
                 .settings<probes::association::Association>()

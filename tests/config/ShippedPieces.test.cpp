@@ -5,9 +5,9 @@
 #include <set>
 
 #include "JobText.hpp"
-#include "sweep/Subjects.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -49,7 +49,8 @@ TEST(ShippedPieces, every_piece_of_a_coreference_job_loads) {
           << kind << '/' << name;
     }
   }
-  const auto settings = load_jobs(source / "jobs" / "40_winoidentity.yaml").front().settings<probes::coreference::Coreference>();
+  const auto settings =
+      load_jobs(source / "jobs" / "40_winoidentity.yaml").front().settings<probes::coreference::Coreference>();
   EXPECT_EQ(settings.markers.size(), 25u);
   std::set<std::string> attributes;
   for (const auto& marker : settings.markers) {
@@ -97,15 +98,21 @@ TEST(ShippedPieces, groups_and_traits_are_the_published_ones) {
   const auto theirs = load_with({"axes.groups={tsv: '" + (data / "groups.tsv").string() + "'}",
                                  "axes.traits={tsv: '" + (data / "traits.tsv").string() + "'}"});
   for (std::size_t i = 0; i < ours.settings<probes::association::Association>().axes.groups.size(); ++i) {
-    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].label, theirs.settings<probes::association::Association>().axes.groups[i].label);
-    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].singular, theirs.settings<probes::association::Association>().axes.groups[i].singular);
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].label,
+              theirs.settings<probes::association::Association>().axes.groups[i].label);
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.groups[i].singular,
+              theirs.settings<probes::association::Association>().axes.groups[i].singular);
   }
   std::vector<std::string> spelt_otherwise;
   for (std::size_t i = 0; i < ours.settings<probes::association::Association>().axes.traits.size(); ++i) {
-    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].label, theirs.settings<probes::association::Association>().axes.traits[i].label);
-    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].left, theirs.settings<probes::association::Association>().axes.traits[i].left);
-    for (std::size_t k = 0; k < ours.settings<probes::association::Association>().axes.traits[i].right.words.size(); ++k) {
-      if (ours.settings<probes::association::Association>().axes.traits[i].right.words[k] != theirs.settings<probes::association::Association>().axes.traits[i].right.words.at(k)) {
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].label,
+              theirs.settings<probes::association::Association>().axes.traits[i].label);
+    EXPECT_EQ(ours.settings<probes::association::Association>().axes.traits[i].left,
+              theirs.settings<probes::association::Association>().axes.traits[i].left);
+    for (std::size_t k = 0; k < ours.settings<probes::association::Association>().axes.traits[i].right.words.size();
+         ++k) {
+      if (ours.settings<probes::association::Association>().axes.traits[i].right.words[k] !=
+          theirs.settings<probes::association::Association>().axes.traits[i].right.words.at(k)) {
         spelt_otherwise.push_back(ours.settings<probes::association::Association>().axes.traits[i].right.words[k]);
       }
     }

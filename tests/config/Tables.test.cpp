@@ -40,7 +40,8 @@ TEST(Tables, a_job_loads_the_published_lists) {
   EXPECT_EQ(job.settings<probes::association::Association>().priors.word_plural, "people");
   ASSERT_EQ(job.settings<probes::association::Association>().axes.templates.size(), 35u);
   EXPECT_EQ(job.settings<probes::association::Association>().axes.templates[3].text, "{group} are {trait}.");
-  EXPECT_EQ(std::count_if(job.settings<probes::association::Association>().axes.templates.begin(), job.settings<probes::association::Association>().axes.templates.end(),
+  EXPECT_EQ(std::count_if(job.settings<probes::association::Association>().axes.templates.begin(),
+                          job.settings<probes::association::Association>().axes.templates.end(),
                           [](const auto& t) { return t.form == sweep::NounForm::singular; }),
             3);
   ASSERT_EQ(job.settings<probes::association::Association>().axes.traits.size(), 16u);

@@ -15,11 +15,13 @@ using ::testing::IsEmpty;
 
 sweep::Job job_with(const std::filesystem::path& table) {
   sweep::Job job;
-  job.settings<probes::association::Association>().axes.groups = {{"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
-                                   {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
-  job.settings<probes::association::Association>().axes.traits = {{"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
-                                   {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
-                                   {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
+  job.settings<probes::association::Association>().axes.groups = {
+      {"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
+      {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
+  job.settings<probes::association::Association>().axes.traits = {
+      {"low-status - high-status", "", {"low-status", {"x"}}, {"high-status", {"y"}}},
+      {"egotistic - altruistic", "", {"egotistic", {"x"}}, {"altruistic", {"y"}}},
+      {"cold - warm", "", {"cold", {"x"}}, {"warm", {"y"}}}};
   job.settings<probes::association::Association>().statistics.human_ratings = table.string();
   return job;
 }
@@ -74,8 +76,9 @@ TEST(findings::Ratings, separators_and_quotes_as_spreadsheets_write_them) {
 TEST(findings::Ratings, another_scale_is_noticed) {
   const JobFolder folder;
   const auto notes = [&](const std::string& first, const std::string& second) {
-    return findings::read_ratings(job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
-                                                           "\ntrans people\tcold - warm\t" + second + "\n")))
+    return findings::read_ratings(
+               job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
+                                                  "\ntrans people\tcold - warm\t" + second + "\n")))
         .notes;
   };
   EXPECT_THAT(notes("1.5", "4.5"), ElementsAre(HasSubstr("no mean is above 50")));
@@ -125,7 +128,7 @@ TEST(findings::Ratings, the_published_means_match_the_shipped_pieces) {
     GTEST_SKIP() << "the published data set is not at " << table << " (optional)";
   }
   const auto job = config::load_jobs(source_directory() + "/jobs/01_example.yaml",
-                             {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
+                                     {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
                        .front();
   const findings::Ratings ratings = findings::read_ratings(job);
   EXPECT_EQ(ratings.rows.size(), 26u * 16u);

@@ -8,8 +8,8 @@
 
 #include "base/Error.hpp"
 #include "hdf5/File.hpp"
-#include "support/TemporaryDirectory.hpp"
 #include "support/RegisteredProbes.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::hdf5 {
 namespace {

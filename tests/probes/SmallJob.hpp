@@ -19,14 +19,15 @@ inline sweep::Job small_job() {
   sweep::Job job;
   job.name = "small";
   job.settings<probes::association::Association>().axes.groups = {group("women", "gender", "woman", "women"),
-                                   group("doctors", "occupation", "doctor", "doctors"),
-                                   group("the old", "age", "", "old people")};
+                                                                  group("doctors", "occupation", "doctor", "doctors"),
+                                                                  group("the old", "age", "", "old people")};
   job.settings<probes::association::Association>().axes.templates = {
       {"plural", "plural", "The {group} are {trait}.", sweep::NounForm::plural},
       {"singular", "singular", "{a group} is {trait}.", sweep::NounForm::singular},
       {"question", "question", "Why are {group} {trait}?", sweep::NounForm::plural},
       {"trait-first", "trait first", "{trait} are the {group}.", sweep::NounForm::plural}};
-  job.settings<probes::association::Association>().axes.rephrasings = {{"none", "{prompt}", {}}, {"say", "People say: {prompt}", {}}};
+  job.settings<probes::association::Association>().axes.rephrasings = {{"none", "{prompt}", {}},
+                                                                       {"say", "People say: {prompt}", {}}};
   job.settings<probes::association::Association>().axes.traits = {
       {"powerless - powerful", "agency", {"powerless", {"powerless", "unkind"}}, {"powerful", {"powerful"}}},
       {"cold - warm", "communion", {"cold", {"cold", "zealous"}}, {"warm", {"warm", "self-kindness", "powerful"}}}};

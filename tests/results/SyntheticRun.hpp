@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "sweep/Product.hpp"
-#include "results/RawBlock.hpp"
 #include "results/Export.hpp"
+#include "results/RawBlock.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::testing {
 

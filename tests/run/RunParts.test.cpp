@@ -10,10 +10,10 @@
 #include <fstream>
 #include <thread>
 
+#include "base/Environment.hpp"
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "run/Coordinator.hpp"
-#include "base/Environment.hpp"
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/Protocol.hpp"

@@ -8,12 +8,12 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "results/Journal.hpp"
-#include "results/SealedFile.hpp"
-#include "run/Settings.hpp"
 #include "probes/contexts/SourceFile.hpp"
 #include "probes/contexts/StoreAccess.hpp"
 #include "probes/contexts/WordsFile.hpp"
+#include "results/Journal.hpp"
+#include "results/SealedFile.hpp"
+#include "run/Settings.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {

@@ -14,7 +14,6 @@
 namespace stereosweep::sweep {
 namespace {
 
-
 const std::string source = source_directory();
 
 ChatTemplate shipped(const std::string& name) { return config::find_chat(name, source + "/jobs"); }

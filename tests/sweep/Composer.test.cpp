@@ -21,8 +21,8 @@ const Rephrasing none = {"none", "{prompt}", {}};
 Template plural(const std::string& text) { return {"t", "", text, NounForm::plural}; }
 Template singular(const std::string& text) { return {"t", "", text, NounForm::singular}; }
 
-std::string text_of(const Subject& who, const Template& sentence,
-                    const std::string& wrapper = "{prompt}", const std::string& trait = "kind") {
+std::string text_of(const Subject& who, const Template& sentence, const std::string& wrapper = "{prompt}",
+                    const std::string& trait = "kind") {
   return with_trait(Composer("[MASK]").compose(who, sentence, {"w", wrapper, {}}), trait);
 }
 

@@ -8,7 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 
 Group group(const std::string& singular, const std::string& plural, const std::string& domain,
-                    const std::string& adjective) {
+            const std::string& adjective) {
   Group value;
   value.label = plural;
   value.domain = domain;
@@ -20,13 +20,14 @@ Group group(const std::string& singular, const std::string& plural, const std::s
 
 Job small_job() {
   Job job;
-  job.settings<probes::association::Association>().axes.groups = {group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
-                                   group("unemployed person", "unemployed people", "work", "unemployed"),
-                                   group("person with a disability", "people with disabilities", "ability", "")};
+  job.settings<probes::association::Association>().axes.groups = {
+      group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
+      group("unemployed person", "unemployed people", "work", "unemployed"),
+      group("person with a disability", "people with disabilities", "ability", "")};
   job.settings<probes::association::Association>().axes.groups.back().suffix = "with a disability";
   job.settings<probes::association::Association>().axes.groups.back().suffix_plural = "with disabilities";
   job.settings<probes::association::Association>().axes.templates = {{"s", "", "{a group} {trait}", NounForm::singular},
-                                      {"p", "", "{group} {trait}", NounForm::plural}};
+                                                                     {"p", "", "{group} {trait}", NounForm::plural}};
   return job;
 }
 
@@ -77,7 +78,8 @@ TEST(Subjects, groups_with_equal_words_are_named) {
 
 TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
   auto job = small_job();
-  job.settings<probes::association::Association>().axes.intersections.domains = {{"gender", "work"}, {"work", "ability"}};
+  job.settings<probes::association::Association>().axes.intersections.domains = {{"gender", "work"},
+                                                                                 {"work", "ability"}};
   const auto list = list_subjects(job);
   EXPECT_THAT(
       forms(list),
@@ -130,7 +132,8 @@ TEST(Subjects, a_form_counts_only_where_a_template_needs_it) {
   job.settings<probes::association::Association>().axes.intersections.pairs = {{"unemployed people", "women"}};
   job.settings<probes::association::Association>().axes.intersections.both_orders = false;
   EXPECT_EQ(reasons(list_subjects(job)).at(0), "unemployed people x women: no singular form, which a template needs");
-  job.settings<probes::association::Association>().axes.templates.erase(job.settings<probes::association::Association>().axes.templates.begin());
+  job.settings<probes::association::Association>().axes.templates.erase(
+      job.settings<probes::association::Association>().axes.templates.begin());
   EXPECT_EQ(list_subjects(job).subjects.back().plural, "unemployed women");
 }
 

@@ -1,6 +1,6 @@
 #include "config/DumpNodes.hpp"
-#include "probes/association/AssociationSettings.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/AssociationSettings.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

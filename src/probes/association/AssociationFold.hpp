@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "probes/association/AssociationProbe.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/AssociationProbe.hpp"
 
 namespace stereosweep::probes::association {
 

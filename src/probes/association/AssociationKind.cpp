@@ -5,14 +5,14 @@
 #include <limits>
 #include <thread>
 
+#include "base/Text.hpp"
 #include "findings/AgreementText.hpp"
 #include "findings/HumanRatings.hpp"
+#include "probes/association/Association.hpp"
 #include "probes/association/PlanReport.hpp"
-#include "base/Text.hpp"
-#include "sweep/Subjects.hpp"
 #include "probes/association/Statistics.hpp"
 #include "probes/association/StatisticsText.hpp"
-#include "probes/association/Association.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

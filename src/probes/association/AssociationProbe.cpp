@@ -7,8 +7,8 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "probes/association/AssociationFold.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/AssociationFold.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -55,11 +55,13 @@ AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Token
       subjects_(list_subjects(job.settings<Association>())),
       words_(list_words(job.settings<Association>().axes.traits)),
       blocks_(sweep::Product({subjects_.subjects.size(), job.settings<Association>().axes.templates.size(),
-                             job.settings<Association>().axes.rephrasings.size()}),
+                              job.settings<Association>().axes.rephrasings.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, longest_axis);
+  plans_ =
+      std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, longest_axis);
   const std::uint32_t max_subwords = longest_word();
-  plans_ = std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, max_subwords);
+  plans_ =
+      std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, max_subwords);
   schema_ = association_axes(job_.settings<Association>().axes, subjects_.subjects, words_, max_subwords);
   columns_ = add_association_cubes(schema_, job_.settings<Association>().measures);
 }

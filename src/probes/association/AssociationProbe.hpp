@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "probes/Probe.hpp"
+#include "probes/association/Association.hpp"
 #include "probes/association/AssociationSchema.hpp"
 #include "probes/association/PlanCache.hpp"
-#include "probes/Probe.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Subjects.hpp"
-#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -68,7 +68,8 @@ class AssociationProbe final : public Probe {
 /// Priors, groups and intersections of the job.
 sweep::SubjectList list_subjects(const Association& settings);
 
-/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
+/// probe.
 std::unique_ptr<Probe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::association

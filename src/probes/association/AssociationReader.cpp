@@ -7,8 +7,8 @@
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "config/Language.hpp"
-#include "probes/association/AssociationSettings.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/AssociationSettings.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
@@ -55,7 +55,7 @@ void read_priors(const config::Node& node, base::Problems& problems, sweep::Prio
 }
 
 Statistics read_statistics(const config::Node& node, config::Pieces& pieces, const sweep::Axes& axes,
-                                   base::Problems& problems) {
+                           base::Problems& problems) {
   Statistics statistics;
   config::Fields fields(node, "statistics", problems);
   if (const config::Node* aggregate = fields.optional("word_aggregate")) {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/Text.hpp"
-#include "probes/association/TargetPlan.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -102,7 +102,7 @@ results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
 }
 
 results::CubeSchema subword_cube(std::string name, results::ElementType type, std::string units, std::string long_name,
-                        std::string description) {
+                                 std::string description) {
   return {.name = std::move(name),
           .type = type,
           .inner_axes = {"word", "subword"},
@@ -115,8 +115,8 @@ results::CubeSchema subword_cube(std::string name, results::ElementType type, st
 std::vector<std::pair<Number, results::CubeSchema>> number_cubes(const Measures& measures) {
   const std::string slot = "subwords before it stand in their places, later ones are masked";
   std::vector<std::pair<Number, results::CubeSchema>> cubes;
-  cubes.emplace_back(Number::logprob,
-                     subword_cube("logprob", results::ElementType::float64, "nat", "log-probability of the subword", slot));
+  cubes.emplace_back(Number::logprob, subword_cube("logprob", results::ElementType::float64, "nat",
+                                                   "log-probability of the subword", slot));
   if (measures.ilps_star) {
     cubes.emplace_back(Number::log_mass_initial,
                        subword_cube("log_mass_initial", results::ElementType::float64, "nat",
@@ -126,8 +126,8 @@ std::vector<std::pair<Number, results::CubeSchema>> number_cubes(const Measures&
                                     "ln of the probability of all continuation tokens at the subword's place", slot));
   }
   if (measures.set) {
-    const auto add = [&](Number number, const char* name, results::ElementType type, const char* units, const char* what,
-                         const char* bias) {
+    const auto add = [&](Number number, const char* name, results::ElementType type, const char* units,
+                         const char* what, const char* bias) {
       cubes.emplace_back(number, subword_cube(name, type, units, what, std::string(bias) + "; " + slot));
     };
     const char* augmented = "the decoder's bias is one more column and may move (published code)";
@@ -183,15 +183,20 @@ AssociationColumns add_association_cubes(results::RawSchema& schema, const Measu
                         "why the numbers are what they are",
                         "up to set_not_certified log-probabilities are good; above, numbers are missing",
                         cell_status_names()});
-  columns.prompt =
-      add({"prompt", results::ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word", {}});
-  columns.problem =
-      add({"problem", results::ElementType::text, {}, "", "first failure of the engine in this text", "empty: none", {}});
+  columns.prompt = add({"prompt",
+                        results::ElementType::text,
+                        {},
+                        "",
+                        "text that was scored",
+                        "{trait} marks the place of the word",
+                        {}});
+  columns.problem = add(
+      {"problem", results::ElementType::text, {}, "", "first failure of the engine in this text", "empty: none", {}});
   return columns;
 }
 
 results::RawSchema association_axes(const sweep::Axes& axes, const std::vector<sweep::Subject>& subjects,
-                           const std::vector<WordEntry>& words, std::uint32_t max_subwords) {
+                                    const std::vector<WordEntry>& words, std::uint32_t max_subwords) {
   results::RawSchema schema;
   schema.outer_axes = {group_axis(subjects), template_axis(axes.templates), rephrasing_axis(axes.rephrasings)};
   results::AxisSchema subword{

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sweep/Job.hpp"
-#include "results/RawBlock.hpp"
 #include "probes/association/Association.hpp"
+#include "results/RawBlock.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -50,6 +50,6 @@ AssociationColumns add_association_cubes(results::RawSchema& schema, const Measu
 
 /// sweep::Axes [group, template, rephrasing] and [word, subword].
 results::RawSchema association_axes(const sweep::Axes& axes, const std::vector<sweep::Subject>& subjects,
-                           const std::vector<WordEntry>& words, std::uint32_t max_subwords);
+                                    const std::vector<WordEntry>& words, std::uint32_t max_subwords);
 
 }  // namespace stereosweep::probes::association

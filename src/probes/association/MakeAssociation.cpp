@@ -1,6 +1,6 @@
 #include "base/Error.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/AssociationProbe.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -12,12 +12,14 @@ void check_axes(const sweep::Job& job, base::Problems& problems) {
       problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
     }
   };
-  check(job.settings<Association>().axes.groups.empty() && !job.settings<Association>().priors.word && !job.settings<Association>().priors.mask,
+  check(job.settings<Association>().axes.groups.empty() && !job.settings<Association>().priors.word &&
+            !job.settings<Association>().priors.mask,
         "axes.groups", "group and no prior");
   check(list_words(job.settings<Association>().axes.traits).empty(), "axes.traits", "word of a trait");
   check(job.settings<Association>().axes.templates.empty(), "axes.templates", "template");
   check(job.settings<Association>().axes.rephrasings.empty(), "axes.rephrasings", "rephrasing");
-  check(!job.settings<Association>().measures.ilps && !job.settings<Association>().measures.ilps_star && !job.settings<Association>().measures.set,
+  check(!job.settings<Association>().measures.ilps && !job.settings<Association>().measures.ilps_star &&
+            !job.settings<Association>().measures.set,
         "measures", "measure");
 }
 

@@ -24,7 +24,8 @@ SlabScores fold_traits(const ScoreSlab& slab, std::size_t num_words, const Trait
   return scores;
 }
 
-PairScoreSum::PairScoreSum(findings::ScoreAxes axes, std::vector<std::size_t> detailed_groups, std::size_t num_cell_statuses) {
+PairScoreSum::PairScoreSum(findings::ScoreAxes axes, std::vector<std::size_t> detailed_groups,
+                           std::size_t num_cell_statuses) {
   is_selected_.assign(axes.templates.size(), 0);
   for (const auto index : axes.selected_templates) {
     is_selected_[index] = 1;

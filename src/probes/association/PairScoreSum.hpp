@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "findings/PairScores.hpp"
+#include "probes/association/Association.hpp"
 #include "probes/association/ScoreReader.hpp"
 #include "probes/association/TraitPairs.hpp"
-#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -14,8 +14,8 @@ constexpr std::size_t max_cached_plans = 2048;
 
 }  // namespace
 
-PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words,
-                     const Measures& measures, std::uint32_t max_subwords)
+PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words, const Measures& measures,
+                     std::uint32_t max_subwords)
     : tokenizer_(tokenizer),
       mask_token_(tokenizer.mask_token().value_or("")),
       words_(std::move(words)),

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "probes/association/TargetPlan.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -4,10 +4,10 @@
 #include <ostream>
 #include <string>
 
-#include "probes/PlanText.hpp"
 #include "base/Text.hpp"
-#include "sweep/Subjects.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/association/Association.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
 

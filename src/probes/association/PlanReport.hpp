@@ -5,9 +5,9 @@
 #include <iosfwd>
 #include <optional>
 
-#include "sweep/Job.hpp"
 #include "model/CheckpointConfig.hpp"
 #include "probes/association/Audit.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::association {
 

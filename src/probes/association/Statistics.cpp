@@ -11,7 +11,7 @@ namespace stereosweep::probes::association {
 namespace {
 
 findings::ScoreAxes axes_of(const results::ResultFile& file, const ScoreReader& reader, const TraitPairs& traits,
-                  const std::vector<std::string>& templates) {
+                            const std::vector<std::string>& templates) {
   const auto& schema = file.schema();
   findings::ScoreAxes axes;
   for (const auto measure : reader.measures()) {

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "findings/Alignment.hpp"
-#include "probes/association/PairScoreSum.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/PairScoreSum.hpp"
 
 namespace stereosweep::probes::association {
 
 struct StatisticsOptions {
   Statistics::Aggregate word_aggregate = Statistics::Aggregate::median;
-  std::vector<std::string> templates;          ///< labels to average over; empty: all
+  std::vector<std::string> templates;                    ///< labels to average over; empty: all
   std::optional<std::vector<findings::Rating>> ratings;  ///< human means
-  std::string ratings_source;                  ///< where they come from, for the file
-  stats::ShuffleSettings shuffles;             ///< of the p of pooled agreement
+  std::string ratings_source;                            ///< where they come from, for the file
+  stats::ShuffleSettings shuffles;                       ///< of the p of pooled agreement
 };
 
 struct StatisticsResult : findings::PairAgreement {

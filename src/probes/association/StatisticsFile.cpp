@@ -3,10 +3,10 @@
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "findings/AgreementFile.hpp"
+#include "probes/association/Association.hpp"
 #include "results/CubeKinds.hpp"
 #include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
-#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -63,8 +63,8 @@ std::vector<std::string> words_of(const std::array<std::string_view, stats::scor
 
 }  // namespace
 
-StatisticsFile::StatisticsFile(const results::ResultFile& source, const StatisticsOptions& options, const TraitPairs& traits,
-                               const ScoreReader& reader, const std::filesystem::path& target)
+StatisticsFile::StatisticsFile(const results::ResultFile& source, const StatisticsOptions& options,
+                               const TraitPairs& traits, const ScoreReader& reader, const std::filesystem::path& target)
     : pending_(target), file_(hdf5::File::create(pending_.path())), reader_(reader) {
   write_attributes(source, options);
   layout_ = std::make_unique<results::Layout>(file_.root());
@@ -74,10 +74,11 @@ StatisticsFile::StatisticsFile(const results::ResultFile& source, const Statisti
   };
   arrays_ = std::make_unique<Arrays>(Arrays{
       add(results::number_cube("word_score", "nat", "association of group and word", "by measure and prior"), "word"),
-      add(results::flag_cube("word_score_status", "why a word score does not exist", words_of(stats::score_status_names)),
+      add(results::flag_cube("word_score_status", "why a word score does not exist",
+                             words_of(stats::score_status_names)),
           "word"),
       add(results::number_cube("pole_score", "nat", "association of group and pole",
-                      "word_aggregate (root attribute) of the pole's defined words"),
+                               "word_aggregate (root attribute) of the pole's defined words"),
           "pole"),
       add(results::flag_cube("pole_coverage", "how many of the pole's words have a score", coverage_names), "pole"),
       add(results::number_cube("pair_score", "nat", "right pole minus left pole"), "pair"),

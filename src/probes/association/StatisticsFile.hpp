@@ -7,8 +7,8 @@
 
 #include "base/PendingFile.hpp"
 #include "hdf5/File.hpp"
-#include "results/Layout.hpp"
 #include "probes/association/Statistics.hpp"
+#include "results/Layout.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -47,8 +47,9 @@ std::string status_text(const StatisticsResult& result) {
 
 std::string top_associations_text(const StatisticsResult& result, std::size_t count) {
   const auto& axes = result.scores.axes;
-  const auto text = results::wrapped("Strongest associations: mean over sentences of right minus left pole, nat (prior: " +
-                            axes.priors.front() + ")\n\n");
+  const auto text = results::wrapped(
+      "Strongest associations: mean over sentences of right minus left pole, nat (prior: " + axes.priors.front() +
+      ")\n\n");
   results::TextTable table({"measure", "group", "leans to", "rather than", "score"});
   for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
     const auto first = result.scores.overall_index(measure, 0, 0, 0);

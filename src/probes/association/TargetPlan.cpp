@@ -74,8 +74,7 @@ const std::vector<std::string>& cell_status_names() {
   return names;
 }
 
-TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures,
-                        std::uint32_t max_subwords) {
+TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures, std::uint32_t max_subwords) {
   std::map<AskKey, Targets> wanted;  // sorted: the order depends on the words alone
   TargetPlan plan;
   for (const auto& word : words) {

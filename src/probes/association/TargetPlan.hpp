@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
-#include "sweep/Job.hpp"
-#include "probes/association/WordPieces.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/WordPieces.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -57,7 +57,6 @@ struct TargetPlan {
 };
 
 /// `max_subwords`: length of the subword axis. ILPS reads the first and the last subword, ILPS* and SeT all of them.
-TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures,
-                        std::uint32_t max_subwords);
+TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures, std::uint32_t max_subwords);
 
 }  // namespace stereosweep::probes::association

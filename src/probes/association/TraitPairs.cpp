@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/Error.hpp"
-#include "stats/Aggregate.hpp"
 #include "probes/association/Association.hpp"
+#include "stats/Aggregate.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sweep/Job.hpp"
-#include "results/RawBlock.hpp"
 #include "probes/association/Association.hpp"
+#include "results/RawBlock.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -43,8 +43,7 @@ class TraitPairs {
   const std::vector<Pair>& pairs() const { return pairs_; }
 
   /// Score of a pole: median or mean of its defined words. `word_scores`: [word], NaN where undefined.
-  CoveredScore pole_score(std::size_t pole, std::span<const double> word_scores,
-                          Statistics::Aggregate aggregate) const;
+  CoveredScore pole_score(std::size_t pole, std::span<const double> word_scores, Statistics::Aggregate aggregate) const;
   /// Right pole minus left pole (cao2022 §3.2); `none` unless both poles have a score.
   CoveredScore pair_score(std::size_t pair, std::span<const CoveredScore> pole_scores) const;
 

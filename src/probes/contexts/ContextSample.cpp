@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
@@ -14,9 +15,8 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
-#include "results/Journal.hpp"
-#include "base/Environment.hpp"
 #include "probes/contexts/SourceFile.hpp"
+#include "results/Journal.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/Sha256.hpp"
 #include "corpus/Files.hpp"
 #include "corpus/Sample.hpp"
-#include "probes/contexts/VectorsProbe.hpp"
 #include "probes/Stage.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/VectorsProbe.hpp"
 
 namespace stereosweep::probes::contexts {
 
@@ -29,8 +29,8 @@ std::vector<corpus::FileState> input_states(const Contexts& settings);
 struct ContextSource {
   std::shared_ptr<const corpus::Sample> sample;
   std::shared_ptr<const StaticTable> table;  ///< vectors of a file; else null
-  std::uint64_t dimension = 0;                      ///< of the vectors
-  base::Digest digest{};                            ///< SHA-256 of what was collected
+  std::uint64_t dimension = 0;               ///< of the vectors
+  base::Digest digest{};                     ///< SHA-256 of what was collected
   /// Rank zero: what OUT/contexts.sample does not hold yet. It is kept once the journals have agreed with it.
   std::vector<std::byte> unsaved = {};
 };

@@ -23,9 +23,9 @@ double score_of(const WordSummary& word, std::size_t measure) {
 }  // namespace
 
 std::optional<findings::PairAgreement> compute_agreement(const std::vector<ContextsTest>& tests,
-                                               const std::vector<TestSummary>& summaries,
-                                               const std::optional<std::vector<findings::Rating>>& ratings,
-                                               const stats::ShuffleSettings& shuffles) {
+                                                         const std::vector<TestSummary>& summaries,
+                                                         const std::optional<std::vector<findings::Rating>>& ratings,
+                                                         const stats::ShuffleSettings& shuffles) {
   findings::PairAgreement agreement;
   agreement.shuffles = shuffles;
   auto& axes = agreement.scores.axes;
@@ -73,7 +73,8 @@ std::optional<findings::PairAgreement> compute_agreement(const std::vector<Conte
   return agreement;
 }
 
-void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement, const std::vector<ContextsTest>& tests) {
+void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement,
+                              const std::vector<ContextsTest>& tests) {
   const auto& axes = agreement.scores.axes;
   layout.add_axis(
       {"measure", "variant of the score", axes.measures, {{"description", "definition", measure_descriptions}}});

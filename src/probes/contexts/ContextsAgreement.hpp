@@ -15,11 +15,12 @@ namespace stereosweep::probes::contexts {
 /// over samples of the word's effect) and `ceat_combined` (random effects, by the chosen variance and estimator); the
 /// one prior is called `none`. Nothing without wefat tests. Throws InputError for unusable ratings.
 std::optional<findings::PairAgreement> compute_agreement(const std::vector<ContextsTest>& tests,
-                                               const std::vector<TestSummary>& summaries,
-                                               const std::optional<std::vector<findings::Rating>>& ratings,
-                                               const stats::ShuffleSettings& shuffles);
+                                                         const std::vector<TestSummary>& summaries,
+                                                         const std::optional<std::vector<findings::Rating>>& ratings,
+                                                         const stats::ShuffleSettings& shuffles);
 
 /// Adds the axes measure, prior, group and pair, and what `write_pair_agreement` writes over them.
-void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement, const std::vector<ContextsTest>& tests);
+void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement,
+                              const std::vector<ContextsTest>& tests);
 
 }  // namespace stereosweep::probes::contexts

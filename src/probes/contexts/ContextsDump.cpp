@@ -1,10 +1,9 @@
 #include "config/DumpNodes.hpp"
-#include "probes/contexts/ContextsSettings.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsSettings.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
-
 
 template <std::size_t count, class Choice>
 config::Node choice(const char* const (&names)[count], Choice value) {

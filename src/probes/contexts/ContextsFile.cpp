@@ -8,10 +8,10 @@
 #include "base/Sha256.hpp"
 #include "hdf5/File.hpp"
 #include "probes/contexts/ContextsAgreement.hpp"
+#include "probes/contexts/TestFamilies.hpp"
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
-#include "probes/contexts/TestFamilies.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -338,8 +338,8 @@ void write_detections(Tables& tables, const ContextsResult& result) {
 
 }  // namespace
 
-void write_contexts_file(const results::ResultFile& source, const ContextsResult& result, const ContextsOptions& options,
-                         const std::filesystem::path& target) {
+void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
+                         const ContextsOptions& options, const std::filesystem::path& target) {
   base::PendingFile pending(target);
   auto file = hdf5::File::create(pending.path());
   {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "probes/contexts/ContextsPlan.hpp"
-#include "probes/contexts/ContextsStatisticsCommand.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "corpus/Files.hpp"
 #include "findings/HumanRatings.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsPlan.hpp"
 #include "probes/contexts/ContextsSettings.hpp"
 #include "probes/contexts/ContextsStages.hpp"
-#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsStatisticsCommand.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -104,9 +104,7 @@ class ContextsKind final : public ProbeKind {
     return nullptr;
   }
   std::vector<std::unique_ptr<Stage>> stages(const sweep::Job& /*job*/) const override { return make_stages(); }
-  std::vector<std::string> run_files() const override {
-    return {sample_file, words_file, store_file, vectors_file};
-  }
+  std::vector<std::string> run_files() const override { return {sample_file, words_file, store_file, vectors_file}; }
 
   std::string summary(const sweep::Job& job) const override { return contexts_summary(job); }
   void plan(const PlanRequest& request) const override { plan_contexts(request); }

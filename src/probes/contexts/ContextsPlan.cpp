@@ -4,7 +4,6 @@
 #include <iostream>
 #include <limits>
 
-#include "probes/PlanText.hpp"
 #include "base/ElmoFiles.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
@@ -15,9 +14,10 @@
 #include "model/CausalSpecification.hpp"
 #include "model/CheckpointConfig.hpp"
 #include "model/ElmoOptions.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "probes/contexts/VectorsProbe.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -172,8 +172,9 @@ void print_effects(const sweep::Job& job, const EffectsProbe& effects, double ve
 }
 
 corpus::Sample sample_of(const sweep::Job& job, const std::vector<std::string>& words) {
-  return job.settings<Contexts>().is_static() ? static_sample(words, nullptr)
-                                    : corpus::collect(job.settings<Contexts>().contextual().corpus, words, job.seed);
+  return job.settings<Contexts>().is_static()
+             ? static_sample(words, nullptr)
+             : corpus::collect(job.settings<Contexts>().contextual().corpus, words, job.seed);
 }
 
 /// Vectors of a file: no model is asked.

@@ -3,7 +3,6 @@
 
 #include "probes/ProbeKind.hpp"
 
-
 namespace stereosweep::probes::contexts {
 
 /// The contexts probe's `plan`.

@@ -5,13 +5,12 @@
 
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsSettings.hpp"
 #include "probes/contexts/TestsReader.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
-
 
 /// The value of an optional key, one of `names` in the order of the enumeration.
 template <class Choice>
@@ -124,7 +123,8 @@ BiasDetection read_detection(const config::Node& node, const std::string& key, b
   config::Fields fields(node, key, problems, "{label: ..., against: [test, ...]}");
   fields.required_line("label", detection.label);
   const auto words = [&](const config::Node* list, const std::string& name, std::vector<std::string>& target) {
-    if (list != nullptr && !(list->kind == config::Node::Kind::list && list->children.empty())) {  // [] stands in a dump
+    if (list != nullptr &&
+        !(list->kind == config::Node::Kind::list && list->children.empty())) {  // [] stands in a dump
       target = config::read_lines(*list, key + "." + name, problems).value_or(std::vector<std::string>());
     }
   };
@@ -185,7 +185,7 @@ void check_detection(const config::Node& node, const std::string& key, const Bia
 }
 
 std::vector<BiasDetection> read_detections(const config::Node& node, const std::vector<EmbeddingTest>& tests,
-                                                   const config::ProbeReading& job) {
+                                           const config::ProbeReading& job) {
   const auto source = config::find_source(node, "detections", "statistics.detections", job.pieces, job.problems);
   if (!source.table.empty()) {
     job.problems.add(node.place("statistics.detections"), "no table can be read here", "detections are a list");
@@ -215,7 +215,7 @@ std::vector<BiasDetection> read_detections(const config::Node& node, const std::
 
 /// NAME: [tests]; every name is a weat test's and stands in one family.
 std::vector<TestFamily> read_families(const config::Node& node, const std::vector<EmbeddingTest>& tests,
-                                              base::Problems& problems) {
+                                      base::Problems& problems) {
   const std::string key = "statistics.families";
   std::vector<TestFamily> families;
   if (!config::expect_kind(node, config::Node::Kind::map, key, problems)) {
@@ -265,7 +265,7 @@ std::vector<TestFamily> read_families(const config::Node& node, const std::vecto
 }
 
 EmbeddingStatistics read_statistics(const config::Node& node, const std::vector<EmbeddingTest>& tests,
-                                            const config::ProbeReading& job) {
+                                    const config::ProbeReading& job) {
   EmbeddingStatistics statistics;
   config::Fields fields(node, "statistics", job.problems);
   read_name(fields, "variance", statistics.variance, {"paper", "cohen", "permutation"}, job.problems);

@@ -37,14 +37,15 @@ results::AxisSchema word_axis(std::span<const WordVectors> words) {
 }
 
 results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> axes, std::string units,
-                std::string long_name, std::string description) {
+                         std::string long_name, std::string description) {
   return {std::move(name), type, std::move(axes), std::move(units), std::move(long_name), std::move(description), {}};
 }
 
 std::string json_of(const std::vector<std::string>& words) { return base::Json(words).dump(); }
 
 results::AxisSchema test_axis(const std::vector<TestInUse>& tests, std::span<const WordVectors> words) {
-  results::AxisSchema axis{"test", "association test", collect(tests, [](const auto& used) { return used.test.label; }), {}};
+  results::AxisSchema axis{
+      "test", "association test", collect(tests, [](const auto& used) { return used.test.label; }), {}};
   const auto add = [&](const std::string& name, const std::string& long_name, auto read) {
     axis.coordinates.push_back({name, long_name, collect(tests, read)});
   };
@@ -87,7 +88,8 @@ results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint6
   schema.cubes = {
       cube("vector", results::ElementType::float32, {"dimension"}, "1", "vector of the word in the context",
            "as the model gives it, not normalised"),
-      cube("span", results::ElementType::int32, {"edge"}, "1", "bytes of the sentence that are the word", "half open; -1: none"),
+      cube("span", results::ElementType::int32, {"edge"}, "1", "bytes of the sentence that are the word",
+           "half open; -1: none"),
       cube("status", results::ElementType::uint8, {}, "", "why the vector is what it is", ""),
       cube("sentence", results::ElementType::text, {}, "", "text that the model was given", ""),
       cube("problem", results::ElementType::text, {}, "", "failure of the engine in this context", "empty: none"),
@@ -98,7 +100,7 @@ results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint6
 }
 
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
-                         std::uint64_t samples) {
+                                  std::uint64_t samples) {
   std::size_t slots = 1;
   std::size_t attributes = 0;  // of wefat tests
   for (const auto& used : tests) {
@@ -115,7 +117,8 @@ results::RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span
   word.coordinates.push_back({"usable", "contexts with a vector",
                               collect(words, [](const auto& item) { return std::to_string(item.usable); })});
   schema.cubes = {
-      cube("association", results::ElementType::float64, {"target"}, "1", "association of the target word with A against B",
+      cube("association", results::ElementType::float64, {"target"}, "1",
+           "association of the target word with A against B",
            "mean cosine with the words of A minus mean cosine with those of B"),
       cube("effect_size", results::ElementType::float64, {}, "1", "effect size of the draw",
            "(mean association of X minus that of Y) over the standard deviation (ddof 1) in X and Y; NaN for wefat"),

@@ -43,7 +43,7 @@ enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_
 /// test's last one. Axis `word` lists all words of the job
 /// with what was found of them; no cube runs over it.
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
-                         std::uint64_t samples);
+                                  std::uint64_t samples);
 
 /// A text coordinate of JSON, back as words. Throws base::Error where it is no array of texts.
 std::vector<std::string> words_of_coordinate(const std::string& json);

@@ -6,12 +6,12 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "parallel/Coordinated.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "probes/contexts/StoreAccess.hpp"
 #include "probes/contexts/VectorsProbe.hpp"
 #include "probes/contexts/WordsFile.hpp"
 #include "results/SealedFile.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

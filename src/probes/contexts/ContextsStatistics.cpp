@@ -7,9 +7,9 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "probes/contexts/EmbeddingTests.hpp"
 #include "probes/contexts/ContextsAgreement.hpp"
 #include "probes/contexts/ContextsFile.hpp"
+#include "probes/contexts/EmbeddingTests.hpp"
 #include "probes/contexts/TestFamilies.hpp"
 #include "stats/Aggregate.hpp"
 #include "stats/EffectSize.hpp"

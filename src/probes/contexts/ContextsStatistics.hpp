@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/contexts/Contexts.hpp"
 #include "findings/Alignment.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsNumbers.hpp"
 #include "results/Reader.hpp"
 #include "stats/Detection.hpp"
@@ -30,8 +30,9 @@ struct ContextsOptions {
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;
-  std::optional<std::vector<findings::Rating>> ratings;  ///< human means of target words (groups) on wefat tests (trait pairs)
-  std::string ratings_source;                  ///< where they come from, for the file
+  std::optional<std::vector<findings::Rating>>
+      ratings;                 ///< human means of target words (groups) on wefat tests (trait pairs)
+  std::string ratings_source;  ///< where they come from, for the file
   /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
   /// this process counts them all.
   std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;

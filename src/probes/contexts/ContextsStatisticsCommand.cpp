@@ -5,13 +5,13 @@
 #include <string>
 #include <thread>
 
-#include "findings/AgreementText.hpp"
-#include "findings/HumanRatings.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "findings/AgreementText.hpp"
+#include "findings/HumanRatings.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsStatistics.hpp"
 #include "probes/contexts/ContextsText.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -90,8 +90,6 @@ void contexts_statistics(const StatsRequest& request) {
   std::cout << contexts_notes_text(result);
 }
 
-void assist_contexts_statistics(const StatsRequest& request) {
-  assist_contexts(request.file, options_of(request));
-}
+void assist_contexts_statistics(const StatsRequest& request) { assist_contexts(request.file, options_of(request)); }
 
 }  // namespace stereosweep::probes::contexts

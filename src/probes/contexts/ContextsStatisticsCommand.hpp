@@ -4,7 +4,6 @@
 #include "findings/HumanRatings.hpp"
 #include "probes/ProbeKind.hpp"
 
-
 namespace stereosweep::probes::contexts {
 
 /// What the rows of `statistics.human_ratings` are held against.

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "base/Text.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/TestFamilies.hpp"
 #include "results/TextTable.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -63,8 +63,9 @@ std::vector<Shown> shown_words(const ContextsResult& result, std::size_t test, s
   std::vector<Shown> rows;
   for (const auto& word : result.summaries[test].words) {
     if (word.combined.defined()) {
-      rows.push_back({results::shortened(word.word, label_length), results::shortened(result.tests[test].label, label_length),
-                      result.word_contexts.at(word.word), word.effect, word.combined, word.permutation, word.adjusted});
+      rows.push_back({results::shortened(word.word, label_length),
+                      results::shortened(result.tests[test].label, label_length), result.word_contexts.at(word.word),
+                      word.effect, word.combined, word.permutation, word.adjusted});
     }
   }
   std::vector<std::size_t> order(rows.size());
@@ -96,7 +97,8 @@ std::string main_table(const ContextsResult& result, const std::string& what, co
       cells.push_back(row.contexts ? base::with_thousands(*row.contexts) : "-");
     }
     cells.insert(cells.end(), {results::p_value(row.permutation.p), results::p_value(row.permutation.adjusted[0]),
-                               results::p_value(row.permutation.two_sided), results::p_value(row.permutation.adjusted_two_sided[0])});
+                               results::p_value(row.permutation.two_sided),
+                               results::p_value(row.permutation.adjusted_two_sided[0])});
     table.add(std::move(cells));
   }
   return table.text();
@@ -162,8 +164,8 @@ std::string expert_tables(const ContextsResult& result, const std::string& what,
     const auto& permutation = row.permutation;
     methods.add({row.label, method_text(permutation.method), permutation.reaching,
                  permutation.method == Method::exact ? permutation.partitions : std::to_string(permutation.draws)});
-    combined.add(
-        {row.label, results::fixed(row.combined.effect), interval_text(row.combined), results::fixed(row.combined.tau_squared, 4)});
+    combined.add({row.label, results::fixed(row.combined.effect), interval_text(row.combined),
+                  results::fixed(row.combined.tau_squared, 4)});
     if (row.combined.defined() && !row.combined.has_error()) {
       of_z.add({row.label, one_sample, "", "", "", ""});
     } else {
@@ -325,8 +327,8 @@ std::string contexts_effects_text(const ContextsResult& result, std::size_t top)
     }
     results::TextTable table({"word", "mean d", "sd"});
     for (const auto& row : rows) {
-      table.add(
-          {row.label, results::fixed(row.effect.mean), row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation)});
+      table.add({row.label, results::fixed(row.effect.mean),
+                 row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation)});
     }
     words += "\n" +
              paragraph(test.label + ": largest effects of " + base::counted(result.summaries[i].words.size(), "word")) +
@@ -386,15 +388,16 @@ std::string contexts_detections_text(const ContextsResult& result, TextDetail de
       const auto& curve = detection.curves[kind];
       const std::string name = kind == 0 ? "IBD" : "EIBD";
       if (curve.reason != stats::Reason::ok) {
-        table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()), "-", "-",
-                   "-", "-", "-", "-"});
+        table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()), "-",
+                   "-", "-", "-", "-", "-"});
         continue;
       }
       const auto& best = curve.points[curve.most_accurate];
       const auto& split = curve.points[curve.most_separating];
       table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()),
-                 results::fixed(best.accuracy), results::fixed(best.threshold, 2), results::fixed(best.true_positive_rate),
-                 results::fixed(best.false_positive_rate), kind == 0 ? results::fixed(detection.area.value) : "-", results::fixed(curve.chance)});
+                 results::fixed(best.accuracy), results::fixed(best.threshold, 2),
+                 results::fixed(best.true_positive_rate), results::fixed(best.false_positive_rate),
+                 kind == 0 ? results::fixed(detection.area.value) : "-", results::fixed(curve.chance)});
       splits.add({results::shortened(detection.label, label_length), name, results::fixed(split.threshold, 2),
                   results::fixed(split.true_positive_rate), results::fixed(split.false_positive_rate)});
       lists += paragraph(detection.label + ", " + name +

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "sweep/Job.hpp"
-#include "probes/contexts/ContextsSchema.hpp"
 #include "probes/Probe.hpp"
-#include "probes/contexts/VectorStore.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsSchema.hpp"
+#include "probes/contexts/VectorStore.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::contexts {
 

@@ -12,9 +12,7 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-std::array<const WordSet*, 4> sets_of(const EmbeddingTest& test) {
-  return {&test.x, &test.y, &test.a, &test.b};
-}
+std::array<const WordSet*, 4> sets_of(const EmbeddingTest& test) { return {&test.x, &test.y, &test.a, &test.b}; }
 
 /// Leaves `wanted` places in their order: those with the smallest draws.
 class Trimmer {
@@ -155,8 +153,7 @@ bool TestInUse::is_doubtful() const {
   return doubtful;
 }
 
-std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed,
-                                    std::span<const WordVectors> words) {
+std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed, std::span<const WordVectors> words) {
   std::unordered_map<std::string, std::uint32_t> places;
   for (std::uint32_t place = 0; place < words.size(); ++place) {
     places.emplace(words[place].word, place);

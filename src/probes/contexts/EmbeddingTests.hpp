@@ -44,8 +44,7 @@ struct TestInUse {
 };
 
 /// `words` runs parallel to list_words(settings.tests). The draw of a trimmed set is keyed by seed, test, set and word.
-std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed,
-                                    std::span<const WordVectors> words);
+std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed, std::span<const WordVectors> words);
 
 /// Name of a test or word among Philox's counter words: the first four bytes of its SHA-256, so that a draw depends on
 /// nothing that stands beside it in the job.

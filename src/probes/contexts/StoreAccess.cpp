@@ -10,9 +10,8 @@
 
 namespace stereosweep::probes::contexts {
 
-std::shared_ptr<const VectorStore> open_store(const std::filesystem::path& file,
-                                                     std::span<const WordVectors> words, std::uint64_t dimension,
-                                                     std::chrono::duration<double> patience) {
+std::shared_ptr<const VectorStore> open_store(const std::filesystem::path& file, std::span<const WordVectors> words,
+                                              std::uint64_t dimension, std::chrono::duration<double> patience) {
   constexpr std::chrono::duration<double> longest_pause{1};
   std::chrono::duration<double> pause{0.01};
   const auto start = std::chrono::steady_clock::now();

@@ -32,7 +32,8 @@ struct Member {
 };
 
 /// One of the two p of every member, adjusted by the four methods.
-void adjust_side(const std::vector<Member>& members, stats::Tail tail, const probes::contexts::ContextsOptions& options) {
+void adjust_side(const std::vector<Member>& members, stats::Tail tail,
+                 const probes::contexts::ContextsOptions& options) {
   const bool upper = tail == stats::Tail::upper;
   const auto p_of = [&](const Member& member) { return upper ? member.permutation->p : member.permutation->two_sided; };
   std::vector<double> log10_p;
@@ -88,7 +89,7 @@ void adjust_z(const std::vector<double>& log10_p, const std::vector<probes::cont
 }  // namespace
 
 std::vector<probes::contexts::FamilyInUse> families_in_use(const std::vector<probes::contexts::ContextsTest>& tests,
-                                         const std::vector<probes::contexts::TestFamily>& declared) {
+                                                           const std::vector<probes::contexts::TestFamily>& declared) {
   std::map<std::string, std::size_t> weat;
   probes::contexts::FamilyInUse all{family_of_all, {}};
   for (std::size_t i = 0; i < tests.size(); ++i) {

@@ -22,7 +22,7 @@ struct Sides {
 /// The declared families, or one of all weat tests; none without weat tests. Throws InputError if a family names a test
 /// that is not among `tests`, or one that another family has.
 std::vector<probes::contexts::FamilyInUse> families_in_use(const std::vector<probes::contexts::ContextsTest>& tests,
-                                         const std::vector<probes::contexts::TestFamily>& declared);
+                                                           const std::vector<probes::contexts::TestFamily>& declared);
 
 /// Adjusts the p values of the tests in every family of `result`, and those of the words of every wefat test.
 /// `sides[test]`: of the test itself or of its words; nothing without a permutation p.

@@ -10,7 +10,6 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-
 /// The sets of one file by name.
 using Sets = std::map<std::string, WordSet>;
 
@@ -46,7 +45,8 @@ std::vector<std::string> read_words(const config::Node& node, const std::string&
 
 Sets read_sets(const config::Node* node, const std::string& key, base::Problems& problems) {
   Sets sets;
-  if (node == nullptr || !config::expect_kind(*node, config::Node::Kind::map, key, problems, config::Emptiness::refused)) {
+  if (node == nullptr ||
+      !config::expect_kind(*node, config::Node::Kind::map, key, problems, config::Emptiness::refused)) {
     return sets;
   }
   for (std::size_t i = 0; i < node->keys.size(); ++i) {
@@ -105,7 +105,8 @@ class TestsReader {
   void read_sources(const Document& own) {
     if (own.tests->kind != config::Node::Kind::list) {
       read_source(*own.tests, own.key, own);
-    } else if (config::expect_kind(*own.tests, config::Node::Kind::list, own.key, problems_, config::Emptiness::refused)) {
+    } else if (config::expect_kind(*own.tests, config::Node::Kind::list, own.key, problems_,
+                                   config::Emptiness::refused)) {
       for (std::size_t i = 0; i < own.tests->children.size(); ++i) {
         read_source(own.tests->children[i], own.key + "[" + std::to_string(i) + "]", own);
       }
@@ -116,7 +117,8 @@ class TestsReader {
   void read_source(const config::Node& node, const std::string& key, const Document& own) {
     if (node.kind == config::Node::Kind::map && (node.find("groups") != nullptr || node.find("traits") != nullptr)) {
       add_group_tests(node, key);
-    } else if (node.kind == config::Node::Kind::scalar || (node.kind == config::Node::Kind::map && node.find("file") != nullptr)) {
+    } else if (node.kind == config::Node::Kind::scalar ||
+               (node.kind == config::Node::Kind::map && node.find("file") != nullptr)) {
       add_piece(node, key);
     } else {
       add(node, key, read_test(node, key, own.sets));
@@ -337,6 +339,8 @@ class TestsReader {
 
 }  // namespace
 
-std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job) { return TestsReader(job).read(axes); }
+std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job) {
+  return TestsReader(job).read(axes);
+}
 
 }  // namespace stereosweep::probes::contexts

@@ -67,9 +67,8 @@ query::VectorSource source_of(const Contexts& settings) {
   if (settings.is_static()) {
     return query::VectorSource::input_embedding;
   }
-  return settings.contextual().states == ContextualVectors::States::sum_of_layers
-             ? query::VectorSource::sum_of_states
-             : query::VectorSource::hidden_state;
+  return settings.contextual().states == ContextualVectors::States::sum_of_layers ? query::VectorSource::sum_of_states
+                                                                                  : query::VectorSource::hidden_state;
 }
 
 }  // namespace
@@ -82,10 +81,11 @@ query::Embed asked_of(const Contexts& settings) {
   }
   asked.layer = static_cast<int>(settings.contextual().layer);
   asked.pool = settings.contextual().pool;
+  return asked;
 }
 
-VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::Sample> sample,
-                           std::uint64_t dimension, std::shared_ptr<const StaticTable> table)
+VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::Sample> sample, std::uint64_t dimension,
+                           std::shared_ptr<const StaticTable> table)
     : sample_(std::move(sample)),
       table_(std::move(table)),
       dimension_(dimension),

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "corpus/Sample.hpp"
-#include "sweep/Job.hpp"
-#include "probes/contexts/ContextsSchema.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsSchema.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::contexts {
 

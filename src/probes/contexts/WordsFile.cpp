@@ -48,7 +48,9 @@ WordsFile decode_words(std::span<const std::byte> bytes) {
   return content;
 }
 
-void write_words(const std::filesystem::path& file, const WordsFile& content) { results::write_sealed(file, encode(content)); }
+void write_words(const std::filesystem::path& file, const WordsFile& content) {
+  results::write_sealed(file, encode(content));
+}
 
 std::optional<WordsFile> read_words(const std::filesystem::path& file) {
   const auto bytes = results::read_sealed(file);

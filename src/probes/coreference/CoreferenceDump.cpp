@@ -1,7 +1,7 @@
 #include "config/DumpNodes.hpp"
-#include "probes/coreference/MarkedSentence.hpp"
-#include "probes/coreference/CoreferenceSettings.hpp"
 #include "probes/coreference/Coreference.hpp"
+#include "probes/coreference/CoreferenceSettings.hpp"
+#include "probes/coreference/MarkedSentence.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

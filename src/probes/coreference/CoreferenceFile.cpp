@@ -1,10 +1,10 @@
 #include "probes/coreference/CoreferenceFile.hpp"
 
 #include "base/Sha256.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "results/CubeKinds.hpp"
 #include "results/Seal.hpp"
 #include "results/StatisticsAttributes.hpp"
-#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
@@ -53,8 +53,8 @@ CoreferenceFile::CoreferenceFile(const results::ResultFile& source, const Corefe
   const Names axes = {"condition", "question", "sentence", "occupation"};
   scores_.push_back(
       layout_->add_cube(results::number_cube("log_probability", "nat", "sum over the occupation's subwords"), axes));
-  scores_.push_back(
-      layout_->add_cube(results::number_cube("mean_log_probability", "nat", "mean over the occupation's subwords"), axes));
+  scores_.push_back(layout_->add_cube(
+      results::number_cube("mean_log_probability", "nat", "mean over the occupation's subwords"), axes));
   scores_.push_back(
       layout_->add_cube(results::number_cube("share", "1", "probability normalised over the two occupations"), axes));
 }

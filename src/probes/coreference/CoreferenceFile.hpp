@@ -17,7 +17,8 @@ namespace stereosweep::probes::coreference {
 class CoreferenceFile {
  public:
   /// `source` is borrowed until `finish`.
-  CoreferenceFile(const results::ResultFile& source, const CoreferenceOptions& options, const std::filesystem::path& target);
+  CoreferenceFile(const results::ResultFile& source, const CoreferenceOptions& options,
+                  const std::filesystem::path& target);
   /// Scores of the contexts of one condition.
   void add(std::size_t condition, const ConditionNumbers& numbers);
   /// Writes the tables, then makes the file appear under its name.

@@ -5,14 +5,14 @@
 #include <iostream>
 #include <limits>
 
+#include "base/Text.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
-#include "base/Text.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
 #include "probes/coreference/CoreferenceText.hpp"
-#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "probes/coreference/CoreferenceSchema.hpp"
 #include "probes/Probe.hpp"
 #include "probes/coreference/Coreference.hpp"
+#include "probes/coreference/CoreferenceSchema.hpp"
 
 namespace stereosweep::probes::coreference {
 
@@ -43,7 +43,8 @@ class CoreferenceProbe final : public Probe {
 /// What follows a prompt.
 std::string continuation_of(const std::string& occupation);
 
-/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
+/// probe.
 std::unique_ptr<Probe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::coreference

@@ -11,7 +11,6 @@
 namespace stereosweep::probes::coreference {
 namespace {
 
-
 std::string lower_ascii(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
@@ -41,8 +40,8 @@ void add_marker(const CoreferenceSentence& sentence, const Mention& mention, con
 
 std::string apposition(const CoreferenceSentence& sentence, const std::string& marker) {
   std::string text = ", the " + marker + (sentence.gender == Gender::female ? " woman" : " man");
-  const bool possessive = sentence.pronoun_case == PronounCase::possessive ||
-                          sentence.pronoun_case == PronounCase::independent;
+  const bool possessive =
+      sentence.pronoun_case == PronounCase::possessive || sentence.pronoun_case == PronounCase::independent;
   text += possessive ? "'s" : "";
   const auto after = sentence.pronoun.end;
   const bool is_closed =
@@ -76,9 +75,9 @@ void add_pairs(const std::vector<Marker>& markers, Augmentation augmentation, st
       }
       const auto& referent = privileged_first ? privileged : disadvantaged;
       const auto& other = privileged_first ? disadvantaged : privileged;
-      out.push_back({augmentation_names[static_cast<std::size_t>(augmentation)] +
-                         (" " + referent.word + " / " + other.word),
-                     augmentation, referent.attribute, referent.word, other.word, "", referent.privilege});
+      out.push_back(
+          {augmentation_names[static_cast<std::size_t>(augmentation)] + (" " + referent.word + " / " + other.word),
+           augmentation, referent.attribute, referent.word, other.word, "", referent.privilege});
     }
   }
 }
@@ -100,8 +99,7 @@ std::vector<Condition> list_conditions(const Coreference& settings) {
   return conditions;
 }
 
-std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent rule,
-                        std::uint64_t seed) {
+std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent rule, std::uint64_t seed) {
   if (sentence.type == SentenceType::unambiguous || rule == AmbiguousReferent::bracketed) {
     return sentence.bracketed;
   }
@@ -116,8 +114,7 @@ std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent r
   return base::random_below(2, seed, stream, 0);
 }
 
-std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition,
-                           std::size_t referent) {
+std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition, std::size_t referent) {
   std::vector<Edit> edits;
   add_marker(sentence, sentence.mentions[referent], condition.referent_marker, edits);
   add_marker(sentence, sentence.mentions[1 - referent], condition.other_marker, edits);

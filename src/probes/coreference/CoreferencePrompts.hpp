@@ -28,14 +28,12 @@ std::vector<Condition> list_conditions(const Coreference& settings);
 
 /// Index of the mention that is called the referent: the bracketed one where the sentence is unambiguous, else as
 /// `rule` says. `random` is a function of the seed and the sentence's pair.
-std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent rule,
-                        std::uint64_t seed);
+std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent rule, std::uint64_t seed);
 
 /// The sentence with its markers. An "a" or "an" before a marker follows the marker's sound and keeps its capital.
 /// After a pronoun stands ", the MARKER woman" (or "man"), in the genitive after a possessive, closed by a comma unless
 /// punctuation follows.
-std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition,
-                           std::size_t referent);
+std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition, std::size_t referent);
 
 /// The question with the sentence and the pronoun (in lower case) in their places, its first letter a capital.
 std::string coreference_prompt(const Question& question, const CoreferenceSentence& sentence,

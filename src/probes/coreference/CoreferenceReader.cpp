@@ -11,7 +11,6 @@
 namespace stereosweep::probes::coreference {
 namespace {
 
-
 Marker read_marker(const config::Node& node, const std::string& key, base::Problems& problems) {
   Marker marker;
   if (node.kind == config::Node::Kind::scalar) {
@@ -57,11 +56,14 @@ Question read_question(const config::Node& node, const std::string& key, base::P
   return question;
 }
 
-std::vector<Augmentation> read_augmentations(const config::Node& node, const std::string& key, base::Problems& problems) {
+std::vector<Augmentation> read_augmentations(const config::Node& node, const std::string& key,
+                                             base::Problems& problems) {
   const std::vector<std::string> names(augmentation_names.begin(), augmentation_names.end());
   std::vector<Augmentation> result;
   for (std::size_t i = 0;
-       config::expect_kind(node, config::Node::Kind::list, key, problems, config::Emptiness::refused) && i < node.children.size(); ++i) {
+       config::expect_kind(node, config::Node::Kind::list, key, problems, config::Emptiness::refused) &&
+       i < node.children.size();
+       ++i) {
     const auto item_key = key + "[" + std::to_string(i) + "]";
     if (const auto index = config::read_choice(node.children[i], item_key, problems, names)) {
       const auto augmentation = static_cast<Augmentation>(*index);
@@ -199,7 +201,7 @@ CoreferenceStatistics read_statistics(const config::Node& node, base::Problems& 
 }  // namespace
 
 std::vector<Marker> read_markers(const config::Node& node, const std::string& key, config::Pieces& pieces,
-                                         base::Problems& problems) {
+                                 base::Problems& problems) {
   const auto source = config::find_source(node, "markers", key, pieces, problems);
   if (!source.table.empty()) {
     problems.add(node.place(key), "markers stand in no table", "a list or the name of a piece is expected");
@@ -224,7 +226,7 @@ std::vector<Marker> read_markers(const config::Node& node, const std::string& ke
 }
 
 std::vector<Question> read_questions(const config::Node& node, const std::string& key, config::Pieces& pieces,
-                                             base::Problems& problems) {
+                                     base::Problems& problems) {
   const auto source = config::find_source(node, "questions", key, pieces, problems);
   if (!source.table.empty()) {
     problems.add(node.place(key), "questions stand in no table", "a list or the name of a piece is expected");

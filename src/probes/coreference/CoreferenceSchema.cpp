@@ -7,7 +7,6 @@
 namespace stereosweep::probes::coreference {
 namespace {
 
-
 template <class Item>
 class Axis {
  public:
@@ -48,9 +47,8 @@ const char* name_of(Privilege privilege) {
 results::AxisSchema condition_axis(const std::vector<Condition>& conditions) {
   return Axis<Condition>("condition", "which marker stands where", conditions)
       .labels([](const Condition& item) { return item.label; })
-      .coordinate(
-          "augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
-          [](const Condition& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; })
+      .coordinate("augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
+                  [](const Condition& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; })
       .coordinate("attribute", "attribute of the markers", [](const Condition& item) { return item.attribute; })
       .coordinate("privilege", "side of the attribute: of the referent's marker in aug3a and aug3b",
                   [](const Condition& item) { return name_of(item.privilege); })
@@ -117,9 +115,8 @@ const std::vector<std::string>& coreference_status_names() {
   return names;
 }
 
-results::RawSchema coreference_schema(const std::vector<Condition>& conditions,
-                             const std::vector<Question>& questions,
-                             const std::vector<RoledSentence>& sentences, std::size_t max_subwords) {
+results::RawSchema coreference_schema(const std::vector<Condition>& conditions, const std::vector<Question>& questions,
+                                      const std::vector<RoledSentence>& sentences, std::size_t max_subwords) {
   results::RawSchema schema;
   schema.outer_axes = {condition_axis(conditions), question_axis(questions), sentence_axis(sentences)};
   results::AxisSchema subword{"subword", "subword of the occupation, from left to right", {}, {}};
@@ -136,7 +133,13 @@ results::RawSchema coreference_schema(const std::vector<Condition>& conditions,
        "log-probability of the subword after the prompt",
        "the occupation follows the prompt after one blank; earlier subwords stand before it",
        {}},
-      {"num_subwords", results::ElementType::int32, {"occupation"}, "1", "number of subwords of the occupation there", "", {}},
+      {"num_subwords",
+       results::ElementType::int32,
+       {"occupation"},
+       "1",
+       "number of subwords of the occupation there",
+       "",
+       {}},
       {"status",
        results::ElementType::uint8,
        {"occupation"},

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "probes/coreference/Coreference.hpp"
-#include "results/RawBlock.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::probes::coreference {
 
@@ -24,16 +24,13 @@ struct RoledSentence {
   CoreferenceSentence sentence;
   std::size_t referent = 0;
   bool is_excluded = false;
-  const Mention& mention(std::size_t role) const {
-    return sentence.mentions[role == 0 ? referent : 1 - referent];
-  }
+  const Mention& mention(std::size_t role) const { return sentence.mentions[role == 0 ? referent : 1 - referent]; }
   /// Of role 0, the referent, or 1, the other.
   std::string occupation(std::size_t role) const { return std::string(sentence.part(mention(role).noun)); }
 };
 
 /// Axes [condition, question, sentence] and [occupation, subword]; no priors.
-results::RawSchema coreference_schema(const std::vector<Condition>& conditions,
-                             const std::vector<Question>& questions,
-                             const std::vector<RoledSentence>& sentences, std::size_t max_subwords);
+results::RawSchema coreference_schema(const std::vector<Condition>& conditions, const std::vector<Question>& questions,
+                                      const std::vector<RoledSentence>& sentences, std::size_t max_subwords);
 
 }  // namespace stereosweep::probes::coreference

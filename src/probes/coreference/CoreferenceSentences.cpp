@@ -7,13 +7,12 @@
 #include <unordered_map>
 
 #include "base/File.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceReader.hpp"
 #include "probes/coreference/MarkedSentence.hpp"
-#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
-
 
 constexpr std::size_t max_file_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_line_bytes = 2000;
@@ -39,12 +38,13 @@ class Reader {
 
   void read_entry(const config::Node& node, const std::string& key) {
     config::Fields fields(node, key, problems_,
-                  "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
+                          "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
     std::string text;
     Draft draft{{}, node.place(key), "", {}, {}, "", std::nullopt, {}};
     fields.required_line("text", text);
     if (const config::Node* type = fields.required("type")) {
-      draft.type = static_cast<SentenceType>(config::read_choice(*type, key + ".type", problems_, type_names).value_or(0));
+      draft.type =
+          static_cast<SentenceType>(config::read_choice(*type, key + ".type", problems_, type_names).value_or(0));
     }
     if (const config::Node* stereotype = fields.required("stereotype")) {
       draft.stereotype = static_cast<Stereotype>(
@@ -115,7 +115,8 @@ class Reader {
     return in_pairs(std::move(sentences), open);
   }
 
-  static std::vector<SentenceNote> read_notes(const config::Node& node, const std::string& key, base::Problems& problems);
+  static std::vector<SentenceNote> read_notes(const config::Node& node, const std::string& key,
+                                              base::Problems& problems);
 
  private:
   /// What is still to be found out about a sentence.
@@ -197,10 +198,12 @@ class Reader {
   std::vector<Draft> drafts_;
 };
 
-std::vector<SentenceNote> Reader::read_notes(const config::Node& node, const std::string& key, base::Problems& problems) {
+std::vector<SentenceNote> Reader::read_notes(const config::Node& node, const std::string& key,
+                                             base::Problems& problems) {
   const std::vector<std::string> names(sentence_note_names.begin(), sentence_note_names.end());
   std::vector<SentenceNote> notes;
-  for (std::size_t i = 0; config::expect_kind(node, config::Node::Kind::list, key, problems) && i < node.children.size(); ++i) {
+  for (std::size_t i = 0;
+       config::expect_kind(node, config::Node::Kind::list, key, problems) && i < node.children.size(); ++i) {
     const auto item_key = key + "[" + std::to_string(i) + "]";
     if (const auto index = config::read_choice(node.children[i], item_key, problems, names)) {
       add_note(notes, static_cast<SentenceNote>(*index));
@@ -284,7 +287,8 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
   return config::select(reader.finish(occupations), source, problems);
 }
 
-std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key, base::Problems& problems) {
+std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
+                                              base::Problems& problems) {
   return Reader::read_notes(node, key, problems);
 }
 

@@ -194,8 +194,7 @@ std::vector<std::string> attributes_of(const CoreferenceReader& reader) {
 }
 
 CoreferenceResult stream(const CoreferenceReader& reader, const CoreferenceOptions& options, CoreferenceFile* writer) {
-  const auto ties =
-      options.settings.ties == CoreferenceStatistics::Ties::half ? stats::Ties::half : stats::Ties::loss;
+  const auto ties = options.settings.ties == CoreferenceStatistics::Ties::half ? stats::Ties::half : stats::Ties::loss;
   const std::array<Summariser, 2> summarise = {Summariser(reader, options, 0), Summariser(reader, options, 1)};
   CoreferenceResult result;
   result.confidence = options.settings.confidence;

@@ -1,6 +1,6 @@
 #include "base/Error.hpp"
-#include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/Coreference.hpp"
+#include "probes/coreference/CoreferenceProbe.hpp"
 
 namespace stereosweep::probes::coreference {
 

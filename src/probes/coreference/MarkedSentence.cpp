@@ -267,8 +267,7 @@ std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& pro
 std::string MarkedSentence::referent() const { return std::string(sentence_.part(referent_.noun)); }
 
 std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std::string>& occupations,
-                                                                  SentenceType type,
-                                                                  base::Problems& problems) const {
+                                                          SentenceType type, base::Problems& problems) const {
   auto result = sentence_;
   result.type = type;
   auto other = other_;

@@ -22,8 +22,8 @@ class MarkedSentence {
   std::string referent() const;
   /// With the other occupation: the one in braces, else the first mention of another one of `occupations` with an
   /// article. `type` decides what is unusual.
-  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations,
-                                                    SentenceType type, base::Problems& problems) const;
+  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations, SentenceType type,
+                                            base::Problems& problems) const;
 
  private:
   struct Mark {

@@ -1,6 +1,6 @@
 #include "base/Error.hpp"
-#include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingProbe.hpp"
 
 namespace stereosweep::probes::rating {
 

@@ -1,7 +1,7 @@
 #include "base/Text.hpp"
 #include "config/DumpNodes.hpp"
-#include "probes/rating/RatingSettings.hpp"
 #include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingSettings.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

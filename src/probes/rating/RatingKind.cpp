@@ -4,16 +4,16 @@
 #include <iostream>
 #include <limits>
 
-#include "probes/CausalPlanText.hpp"
-#include "probes/PlanText.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
+#include "probes/CausalPlanText.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/rating/IdentityRatings.hpp"
-#include "probes/rating/RatingProbe.hpp"
-#include "sweep/ChatPrompt.hpp"
-#include "probes/rating/RatingStatistics.hpp"
 #include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingProbe.hpp"
+#include "probes/rating/RatingStatistics.hpp"
+#include "sweep/ChatPrompt.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -139,8 +139,7 @@ void rating_statistics(const StatsRequest& request) {
   const auto options = options_of(request.job);
   const auto result = compute_ratings(request.file, options);
   write_rating_statistics(request.file, options, result, request.target);
-  std::cout << rating_scores_text(result, request.top) << '\n'
-            << rating_clusters_text(result, request.top) << '\n';
+  std::cout << rating_scores_text(result, request.top) << '\n' << rating_clusters_text(result, request.top) << '\n';
   if (result.human.empty()) {
     std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
   } else {
@@ -153,7 +152,9 @@ class RatingKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Rating::probe_name; }
   std::vector<std::string> keys() const override { return {"axes", "scale", "frame", "sampling", "statistics"}; }
-  Defaults defaults() const override { return {.contexts_per_block = 20, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens}; }
+  Defaults defaults() const override {
+    return {.contexts_per_block = 20, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens};
+  }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
     dump_settings(settings.as<Rating>(), extent, job);

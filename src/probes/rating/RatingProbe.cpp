@@ -8,8 +8,8 @@
 #include "base/Random.hpp"
 #include "base/Text.hpp"
 #include "probes/rating/RatingSchema.hpp"
-#include "sweep/ChatPrompt.hpp"
 #include "stats/Undefined.hpp"
+#include "sweep/ChatPrompt.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -150,9 +150,9 @@ class RatingProbe::Fold {
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),
-      blocks_(
-          sweep::Product({job.settings<Rating>().identities.size(), job.settings<Rating>().traits.size(), job.settings<Rating>().questions.size()}),
-          static_cast<std::uint64_t>(job.execution.contexts_per_block)),
+      blocks_(sweep::Product({job.settings<Rating>().identities.size(), job.settings<Rating>().traits.size(),
+                              job.settings<Rating>().questions.size()}),
+              static_cast<std::uint64_t>(job.execution.contexts_per_block)),
       schema_(rating_schema(job.settings<Rating>())) {
   const std::string before = lead(job);
   const std::size_t count = job.settings<Rating>().scale.size();

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "sweep/Job.hpp"
-#include "probes/rating/AnswerParser.hpp"
 #include "probes/Probe.hpp"
+#include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/Rating.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::rating {
 
@@ -58,7 +58,8 @@ class RatingProbe final : public Probe {
   results::RawSchema schema_;
 };
 
-/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the probe.
+/// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
+/// probe.
 std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
 
 }  // namespace stereosweep::probes::rating

@@ -5,12 +5,11 @@
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
 #include "config/Language.hpp"
-#include "probes/rating/RatingSettings.hpp"
 #include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingSettings.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
-
 
 /// Each placeholder stands exactly once, and there is no other brace.
 void check_placeholders(const config::Node& node, const std::string& key, const std::string& text,
@@ -29,7 +28,8 @@ void check_placeholders(const config::Node& node, const std::string& key, const 
 }
 
 template <class Item, class Read>
-std::vector<Item> read_axis(const config::Node& node, const std::string& kind, const config::ProbeReading& job, Read read) {
+std::vector<Item> read_axis(const config::Node& node, const std::string& kind, const config::ProbeReading& job,
+                            Read read) {
   config::AxisSource source = config::find_source(node, kind, "axes." + kind, job.pieces, job.problems);
   if (!source.table.empty()) {
     job.problems.add(node.place("axes." + kind), "no table can be read here", "this axis is a list");
@@ -49,14 +49,14 @@ std::vector<Item> read_axis(const config::Node& node, const std::string& kind, c
 
 /// A marker is crossed with every word for people.
 std::vector<Identity> read_identities(const config::Node& node, const std::vector<std::string>& people,
-                                              const config::ProbeReading& job) {
+                                      const config::ProbeReading& job) {
   return read_axis<Identity>(node, "identities", job, [&](const config::Node& entry, const std::string& key) {
     std::string marker;
     std::string definition;
     std::string label;
     std::string own_people;
     config::Fields fields(entry, key, job.problems,
-                  "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
+                          "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
     fields.line("label", label);
     fields.required_line("marker", marker);
     fields.line("people", own_people);
@@ -80,7 +80,7 @@ std::vector<RatedTrait> read_rated_traits(const config::Node& node, const config
   return read_axis<RatedTrait>(node, "rated_traits", job, [&](const config::Node& entry, const std::string& key) {
     RatedTrait trait;
     config::Fields fields(entry, key, job.problems,
-                  "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
+                          "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
     fields.required_line("label", trait.label);
     fields.required_line("dimension", trait.dimension);
     fields.required_line("definition", trait.definition);
@@ -179,7 +179,8 @@ RatingSampling read_sampling(const config::Node& node, base::Problems& problems)
   read_number(fields, "top_p", sampling.top_p, 1e-6, 1, problems);
   if (const config::Node* stop = fields.optional("stop")) {
     for (std::size_t i = 0;
-         config::expect_kind(*stop, config::Node::Kind::list, "sampling.stop", problems) && i < stop->children.size(); ++i) {
+         config::expect_kind(*stop, config::Node::Kind::list, "sampling.stop", problems) && i < stop->children.size();
+         ++i) {
       const auto text = config::read_text(stop->children[i], "sampling.stop", problems).value_or("");
       if (text.empty()) {
         problems.add(stop->children[i].place("sampling.stop"), "an empty stop text",

@@ -26,7 +26,8 @@ std::vector<results::AxisSchema> outer_axes(const Rating& rating) {
       {"marker", "demographic marker", collect(rating.identities, [](const auto& i) { return i.marker; })},
       {"people", "word for people after the marker",
        collect(rating.identities, [](const auto& i) { return i.people; })}};
-  results::AxisSchema trait = axis("trait", "what is rated", collect(rating.traits, [](const auto& t) { return t.label; }));
+  results::AxisSchema trait =
+      axis("trait", "what is rated", collect(rating.traits, [](const auto& t) { return t.label; }));
   trait.coordinates = {
       {"dimension", "dimension of the trait", collect(rating.traits, [](const auto& t) { return t.dimension; })},
       {"polarity", "positive: a high rating is high on the dimension", collect(rating.traits, [](const auto& t) {
@@ -42,7 +43,7 @@ std::vector<results::AxisSchema> outer_axes(const Rating& rating) {
 
 std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
   results::AxisSchema option = axis("option", "answer of the scale, in the order of the job",
-                           collect(rating.scale, [](const auto& o) { return o.text; }));
+                                    collect(rating.scale, [](const auto& o) { return o.text; }));
   option.coordinates = {{"value", "rating that the answer stands for",
                          collect(rating.scale, [](const auto& o) { return base::format_double(o.value); })}};
   std::vector<results::AxisSchema> axes = {
@@ -58,7 +59,7 @@ std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
 }
 
 results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> axes, std::string units,
-                std::string long_name, std::string description) {
+                         std::string long_name, std::string description) {
   return {std::move(name), type, std::move(axes), std::move(units), std::move(long_name), std::move(description), {}};
 }
 
@@ -73,7 +74,8 @@ results::RawSchema rating_schema(const Rating& rating) {
            "log-probability of the option after the prompt", "sum over its tokens"),
       cube("option_num_tokens", results::ElementType::int32, {"order", "form", "option"}, "1",
            "tokens of the option after the prompt", "0: not scored, see option_status"),
-      cube("option_status", results::ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", ""),
+      cube("option_status", results::ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are",
+           ""),
       cube("prompt", results::ElementType::text, {"order"}, "", "text that the model was given",
            "with the chat format's tokens"),
       cube("problem", results::ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
@@ -84,8 +86,8 @@ results::RawSchema rating_schema(const Rating& rating) {
     schema.cubes.push_back(cube("answer_text", results::ElementType::text, {"order", "run"}, "", "sampled answer", ""));
     schema.cubes.push_back(cube("answer_rating", results::ElementType::float64, {"order", "run"}, "1",
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
-    schema.cubes.push_back(
-        cube("answer_status", results::ElementType::uint8, {"order", "run"}, "", "whether the answer names one option", ""));
+    schema.cubes.push_back(cube("answer_status", results::ElementType::uint8, {"order", "run"}, "",
+                                "whether the answer names one option", ""));
     schema.cubes.back().flag_meanings = answer_status_names();
   }
   return schema;

@@ -15,7 +15,6 @@
 namespace stereosweep::probes::rating {
 namespace {
 
-
 using stats::nan;
 constexpr std::size_t num_orders = 2;
 constexpr std::size_t num_forms = 2;

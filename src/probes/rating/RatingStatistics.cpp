@@ -265,8 +265,8 @@ std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
     const auto& clusters = result.clusters[measure];
     std::string inertias = "Clusters by " + result.axes.measures[measure] + ", inertia by number:";
     for (const auto& clustering : clusters.by_number) {
-      inertias +=
-          " " + (clustering.defined() ? results::fixed(clustering.inertia) : std::string(stats::name_of(clustering.reason)));
+      inertias += " " + (clustering.defined() ? results::fixed(clustering.inertia)
+                                              : std::string(stats::name_of(clustering.reason)));
     }
     text += results::wrapped(inertias, 2) + '\n';
     if (clusters.elbow.reason != stats::Reason::ok) {
@@ -274,11 +274,12 @@ std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
       continue;
     }
     const auto& chosen = clusters.by_number[clusters.elbow.second_difference - 1];
-    text += results::wrapped("  elbow: " + std::to_string(clusters.elbow.second_difference) + " (largest second difference), " +
-                        std::to_string(clusters.elbow.kneedle) + " (Kneedle); best inertia of " +
-                        base::counted(chosen.num_clusters, "cluster") + " in " + std::to_string(chosen.num_best) +
-                        " of " + base::counted(chosen.num_restarts, "restart") + "\n",
-                    2);
+    text += results::wrapped("  elbow: " + std::to_string(clusters.elbow.second_difference) +
+                                 " (largest second difference), " + std::to_string(clusters.elbow.kneedle) +
+                                 " (Kneedle); best inertia of " + base::counted(chosen.num_clusters, "cluster") +
+                                 " in " + std::to_string(chosen.num_best) + " of " +
+                                 base::counted(chosen.num_restarts, "restart") + "\n",
+                             2);
     for (std::size_t cluster = 0; cluster < chosen.num_clusters; ++cluster) {
       std::vector<std::string> members;
       for (std::size_t point = 0; point < chosen.labels.size(); ++point) {

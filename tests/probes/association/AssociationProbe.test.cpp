@@ -55,7 +55,8 @@ Transcript answer_all(const Probe& probe, const sweep::Block& block, query::Engi
 }
 
 template <class T>
-const std::vector<T>& column(const results::RawSchema& schema, const results::RawBlock& block, const std::string& name) {
+const std::vector<T>& column(const results::RawSchema& schema, const results::RawBlock& block,
+                             const std::string& name) {
   for (std::size_t i = 0; i < schema.cubes.size(); ++i) {
     if (schema.cubes[i].name == name) {
       return std::get<std::vector<T>>(block.columns[i]);
@@ -133,11 +134,13 @@ TEST_F(AssociationProbeTest, EveryNumberEqualsTheNaiveEnumeration) {
     const auto place = probe.blocks().product().coordinates(context);
     const auto& subject = probe.subjects().subjects[place[0]];
     const bool has_form =
-        !(subject.label == "the old" && job.settings<probes::association::Association>().axes.templates[place[1]].label == "singular");
+        !(subject.label == "the old" &&
+          job.settings<probes::association::Association>().axes.templates[place[1]].label == "singular");
     sweep::ContextText composed;
     if (has_form) {
-      composed = sweep::Composer("[MASK]").compose(subject, job.settings<probes::association::Association>().axes.templates[place[1]],
-                                                    job.settings<probes::association::Association>().axes.rephrasings[place[2]]);
+      composed = sweep::Composer("[MASK]").compose(
+          subject, job.settings<probes::association::Association>().axes.templates[place[1]],
+          job.settings<probes::association::Association>().axes.rephrasings[place[2]]);
     }
     EXPECT_EQ(prompts[context], has_form ? composed.before + "{trait}" + composed.after : "");
     for (std::size_t w = 0; w < num_words; ++w) {
@@ -194,7 +197,8 @@ TEST_F(AssociationProbeTest, NumbersDoNotDependOnTheCutIntoBlocks) {
 
 TEST_F(AssociationProbeTest, EqualTextsOfABlockAreAskedOnce) {
   sweep::Job job = testing::small_job();
-  job.settings<probes::association::Association>().axes.templates.push_back(job.settings<probes::association::Association>().axes.templates.front());
+  job.settings<probes::association::Association>().axes.templates.push_back(
+      job.settings<probes::association::Association>().axes.templates.front());
   job.settings<probes::association::Association>().axes.templates.back().label = "again";
   job.execution.contexts_per_block = 100;
   const AssociationProbe probe(job, tokenizer_);
@@ -208,7 +212,8 @@ TEST_F(AssociationProbeTest, EqualTextsOfABlockAreAskedOnce) {
     }
     EXPECT_TRUE(distinct.emplace(fill.text, filled).second) << fill.text;
   }
-  const results::RawBlock folded = probe.fold(probe.blocks().block(2), answer_all(probe, probe.blocks().block(2), engine_));
+  const results::RawBlock folded =
+      probe.fold(probe.blocks().block(2), answer_all(probe, probe.blocks().block(2), engine_));
   const auto& logprob = column<double>(probe.schema(), folded, "logprob");
   const std::size_t per_context = logprob.size() / 10;
   for (std::size_t i = 0; i < 2 * per_context; ++i) {
@@ -323,8 +328,9 @@ TEST_F(AssociationProbeTest, AnswersOfAnotherShapeAreOurBug) {
 TEST_F(AssociationProbeTest, KeysFollowContentNotPlace) {
   const sweep::Job job = testing::small_job();
   sweep::Job more = job;
-  more.settings<probes::association::Association>().axes.groups.insert(more.settings<probes::association::Association>().axes.groups.begin() + 1,
-                                        testing::group("men", "gender", "man", "men"));
+  more.settings<probes::association::Association>().axes.groups.insert(
+      more.settings<probes::association::Association>().axes.groups.begin() + 1,
+      testing::group("men", "gender", "man", "men"));
   sweep::Job other = job;
   other.settings<probes::association::Association>().axes.traits[0].left.words[0] = "warm";
   const AssociationProbe probe(job, tokenizer_);

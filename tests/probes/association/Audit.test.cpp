@@ -72,7 +72,8 @@ TEST_F(AuditTest, SamplesHugeProductsAllOverTheirBlocks) {
   sweep::Job job = testing::small_job();
   for (int i = 0; i < 5000; ++i) {
     const std::string name = "women" + std::to_string(i);
-    job.settings<probes::association::Association>().axes.groups.push_back(testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+    job.settings<probes::association::Association>().axes.groups.push_back(
+        testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (const std::int64_t size : {std::int64_t{1}, std::int64_t{16}, std::int64_t{1} << 40}) {
     job.execution.contexts_per_block = size;

@@ -14,11 +14,11 @@
 #include "probes/Probe.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "results/Digest.hpp"
 #include "probes/association/StatisticsText.hpp"
+#include "results/Digest.hpp"
 #include "stats/Aggregate.hpp"
-#include "support/TemporaryDirectory.hpp"
 #include "support/RegisteredProbes.hpp"
+#include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
@@ -256,7 +256,8 @@ TEST_F(StatisticsTest, TheFileHoldsTheSameNumbers) {
   }
   EXPECT_EQ(read("tau_pooled").second[4], result.alignments[4].pooled.value);
   EXPECT_EQ(read("tau_pooled_p_groups").second[4], result.alignments[4].pooled_p_groups.value);
-  EXPECT_EQ(file.root().text_attribute("source_digest"), base::to_hex(results::digest_of_file(results::ResultFile(path_))));
+  EXPECT_EQ(file.root().text_attribute("source_digest"),
+            base::to_hex(results::digest_of_file(results::ResultFile(path_))));
   EXPECT_EQ(file.root().text_attribute("human_ratings"), "here");
   write_statistics(*file_, options, directory_ / "again.stats.h5");
   EXPECT_EQ(base::read_file(directory_ / "association.stats.h5"), base::read_file(directory_ / "again.stats.h5"));

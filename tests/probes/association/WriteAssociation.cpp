@@ -12,10 +12,10 @@
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "probes/association/AssociationSchema.hpp"
-#include "sweep/Subjects.hpp"
 #include "results/Digest.hpp"
 #include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace {
 
@@ -100,14 +100,17 @@ class Numbers {
 
 int write(const std::filesystem::path& directory, const sweep::Job& job) {
   const auto subjects = sweep::list_subjects(job).subjects;
-  auto schema = probes::association::association_axes(job.settings<probes::association::Association>().axes, subjects,
-                                        probes::contexts::list_words(job.settings<probes::association::Association>().axes.traits), max_subwords);
+  auto schema = probes::association::association_axes(
+      job.settings<probes::association::Association>().axes, subjects,
+      probes::contexts::list_words(job.settings<probes::association::Association>().axes.traits), max_subwords);
   probes::association::add_association_cubes(schema, job.settings<probes::association::Association>().measures);
   schema = results::with_not_scored(schema);
-  const auto contexts_per_subject = job.settings<probes::association::Association>().axes.templates.size() * job.settings<probes::association::Association>().axes.rephrasings.size();
-  const sweep::BlockPlan blocks(sweep::Product({subjects.size(), job.settings<probes::association::Association>().axes.templates.size(),
-                                              job.settings<probes::association::Association>().axes.rephrasings.size()}),
-                               static_cast<std::uint64_t>(job.execution.contexts_per_block));
+  const auto contexts_per_subject = job.settings<probes::association::Association>().axes.templates.size() *
+                                    job.settings<probes::association::Association>().axes.rephrasings.size();
+  const sweep::BlockPlan blocks(
+      sweep::Product({subjects.size(), job.settings<probes::association::Association>().axes.templates.size(),
+                      job.settings<probes::association::Association>().axes.rephrasings.size()}),
+      static_cast<std::uint64_t>(job.execution.contexts_per_block));
   const Numbers numbers(schema, contexts_per_subject);
   std::filesystem::create_directories(directory);
   base::write_file_atomically(directory / "job.resolved.yaml", config::canonical_dump(job));

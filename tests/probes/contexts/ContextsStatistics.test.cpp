@@ -11,8 +11,8 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "probes/contexts/ContextsText.hpp"
 #include "probes/association/StatisticsText.hpp"
+#include "probes/contexts/ContextsText.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
 #include "stats/EffectSize.hpp"
 #include "stats/Spread.hpp"
@@ -57,8 +57,7 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
 TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
   const Synthetic run({weat("one", 4, 5)}, 7);
   const auto file = run.write();
-  for (const auto variance :
-       {EmbeddingStatistics::Variance::paper, EmbeddingStatistics::Variance::cohen}) {
+  for (const auto variance : {EmbeddingStatistics::Variance::paper, EmbeddingStatistics::Variance::cohen}) {
     ContextsOptions options;
     options.settings.variance = variance;
     const auto result = compute_contexts(*file, options);
@@ -74,9 +73,8 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
     std::vector<double> weights;
     for (std::size_t sample = 0; sample < 7; ++sample) {
       const auto effect = effect_of(sample, 0b1111);
-      const double v = variance == EmbeddingStatistics::Variance::paper
-                           ? effect.deviation * effect.deviation
-                           : stats::cohen_variance(effect.value, 4, 5);
+      const double v = variance == EmbeddingStatistics::Variance::paper ? effect.deviation * effect.deviation
+                                                                        : stats::cohen_variance(effect.value, 4, 5);
       weights.push_back(1 / (v + combined.tau_squared));
     }
     const auto mean_effect = [&](unsigned chosen) {

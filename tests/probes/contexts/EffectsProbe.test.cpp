@@ -41,15 +41,14 @@ class EffectsProbeTest : public ::testing::Test {
     Contexts settings;
     settings.vectors = ContextualVectors{};
     settings.samples = 600;
-    settings.tests = {
-        {"T1",
-         "",
-         EmbeddingTest::Kind::weat,
-         {"X", {"p", "q", "r"}},
-         {"Y", {"s", "t"}},
-         {"A", {"u", "v"}},
-         {"B", {"w", "p"}}},
-        {"T2", "", EmbeddingTest::Kind::wefat, {"X", {"p", "z"}}, {}, {"A", {"u"}}, {"B", {"v", "w"}}}};
+    settings.tests = {{"T1",
+                       "",
+                       EmbeddingTest::Kind::weat,
+                       {"X", {"p", "q", "r"}},
+                       {"Y", {"s", "t"}},
+                       {"A", {"u", "v"}},
+                       {"B", {"w", "p"}}},
+                      {"T2", "", EmbeddingTest::Kind::wefat, {"X", {"p", "z"}}, {}, {"A", {"u"}}, {"B", {"v", "w"}}}};
     job.seed = 77;
     job.probe = settings;
   }

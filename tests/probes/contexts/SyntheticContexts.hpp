@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/Philox.hpp"
-#include "sweep/Product.hpp"
 #include "probes/contexts/ContextsSchema.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
 #include "stats/EffectSize.hpp"
 #include "stats/Undefined.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::results {
 
@@ -155,8 +155,9 @@ class Synthetic {
       const bool is_weat = sets.kind == Kind::weat;
       effects.push_back(is_weat ? effect.value : stats::nan);
       variances.push_back(is_weat ? effect.deviation * effect.deviation : stats::nan);
-      status.push_back(is_weat && !effect.defined() ? static_cast<std::uint8_t>(probes::contexts::EffectStatus::zero_deviation)
-                                                    : std::uint8_t{0});
+      status.push_back(is_weat && !effect.defined()
+                           ? static_cast<std::uint8_t>(probes::contexts::EffectStatus::zero_deviation)
+                           : std::uint8_t{0});
     }
     RawBlock block{{associations, effects, variances, status}};
     if (has_wefat_) {

@@ -48,7 +48,8 @@ TEST_F(CoreferenceJobTest, PartnersStandTogetherAndTellHerCase) {
                           "pro_type1.txt.dev:2 pro_type1.txt.dev:2", "anti_type1.txt.dev:3 pro_type1.txt.dev:2"));
   EXPECT_EQ(settings.sentences[2].pronoun_case, probes::coreference::PronounCase::possessive);
   EXPECT_EQ(settings.sentences[1].stereotype, probes::coreference::Stereotype::anti);
-  EXPECT_THAT(settings.augmentations, ElementsAre(probes::coreference::Augmentation::baseline, probes::coreference::Augmentation::aug4));
+  EXPECT_THAT(settings.augmentations,
+              ElementsAre(probes::coreference::Augmentation::baseline, probes::coreference::Augmentation::aug4));
   EXPECT_EQ(settings.questions.size(), 1U);
   EXPECT_EQ(folder_.load(coreference_job).front().execution.contexts_per_block, 512);
   EXPECT_EQ(folder_.load(coreference_job).front().execution.batch_tokens, 4096);
@@ -65,7 +66,8 @@ TEST_F(CoreferenceJobTest, LoadsBackFromItsDump) {
                        "  exclude: [repeated]\n  ambiguous_referent: random\nstatistics:\n"
                        "  {ties: loss, replicates: 200, confidence: 0.9}\n")
                  .front();
-  EXPECT_THAT(job.settings<probes::coreference::Coreference>().sentences[0].notes, Contains(SentenceNote::further_pronoun));
+  EXPECT_THAT(job.settings<probes::coreference::Coreference>().sentences[0].notes,
+              Contains(SentenceNote::further_pronoun));
   const auto dump = canonical_dump(job);
   EXPECT_EQ(load_resolved(dump, "dump"), job) << dump;
   EXPECT_EQ(canonical_dump(load_resolved(dump, "dump")), dump);
@@ -86,7 +88,8 @@ TEST_F(CoreferenceJobTest, RawDumpHoldsWhatCanChangeANumberAndNothingElse) {
   EXPECT_FALSE(raw([](auto& settings) { settings.augmentations.pop_back(); }));
   EXPECT_FALSE(raw([](auto& settings) { settings.questions[0].text += " one,"; }));
   EXPECT_FALSE(raw([](auto& settings) { settings.excluded = {SentenceNote::repeated}; }));
-  EXPECT_FALSE(raw([](auto& settings) { settings.ambiguous_referent = probes::coreference::AmbiguousReferent::bracketed; }));
+  EXPECT_FALSE(
+      raw([](auto& settings) { settings.ambiguous_referent = probes::coreference::AmbiguousReferent::bracketed; }));
 }
 
 TEST_F(CoreferenceJobTest, ReportsEveryProblemAtOnceWithItsLine) {
@@ -151,8 +154,9 @@ TEST_F(CoreferenceJobTest, TheFilesOfWinoBiasAreRead) {
   if (!std::filesystem::exists(data)) {
     GTEST_SKIP() << "no " << data << ": the files of WinoBias are not part of this repository";
   }
-  const auto settings =
-      folder_.load(coreference_job, {"axes.sentences={files: [" + data.string() + "]}"}).front().settings<probes::coreference::Coreference>();
+  const auto settings = folder_.load(coreference_job, {"axes.sentences={files: [" + data.string() + "]}"})
+                            .front()
+                            .settings<probes::coreference::Coreference>();
   ASSERT_EQ(settings.sentences.size(), 3168U);
   std::array<int, probes::coreference::sentence_note_names.size()> counts{};
   int num_her = 0;

@@ -15,8 +15,9 @@ using probes::coreference::Privilege;
 using probes::coreference::PronounCase;
 
 /// `text` with its two mentions ("the x") and the pronoun, each found by its first occurrence.
-probes::coreference::CoreferenceSentence sentence(const std::string& text, const std::string& first, const std::string& second,
-                                     const std::string& pronoun, Gender gender, PronounCase pronoun_case) {
+probes::coreference::CoreferenceSentence sentence(const std::string& text, const std::string& first,
+                                                  const std::string& second, const std::string& pronoun, Gender gender,
+                                                  PronounCase pronoun_case) {
   probes::coreference::CoreferenceSentence result;
   result.text = text;
   const auto mention = [&](const std::string& words) {
@@ -32,7 +33,8 @@ probes::coreference::CoreferenceSentence sentence(const std::string& text, const
   return result;
 }
 
-probes::coreference::Condition condition(const std::string& referent, const std::string& other, const std::string& pronoun) {
+probes::coreference::Condition condition(const std::string& referent, const std::string& other,
+                                         const std::string& pronoun) {
   probes::coreference::Condition result;
   result.referent_marker = referent;
   result.other_marker = other;
@@ -87,11 +89,11 @@ TEST(CoreferencePrompts, AnAppositionClosesBeforePunctuation) {
 }
 
 TEST(CoreferencePrompts, QuestionsTakeSentenceAndPronoun) {
-  EXPECT_EQ(
-      probes::coreference::coreference_prompt({"q", "{sentence} The pronoun \"{pronoun}\" refers to the"}, object, condition("", "", ""), 1),
-      "The baker argued with an editor and shouted at her. The pronoun \"her\" refers to the");
-  EXPECT_EQ(probes::coreference::coreference_prompt({"q", "say who \"{pronoun}\" is: {sentence} It is the"}, met_subject,
-                               condition("", "Jewish", ""), 0),
+  EXPECT_EQ(probes::coreference::coreference_prompt({"q", "{sentence} The pronoun \"{pronoun}\" refers to the"}, object,
+                                                    condition("", "", ""), 1),
+            "The baker argued with an editor and shouted at her. The pronoun \"her\" refers to the");
+  EXPECT_EQ(probes::coreference::coreference_prompt({"q", "say who \"{pronoun}\" is: {sentence} It is the"},
+                                                    met_subject, condition("", "Jewish", ""), 0),
             "Say who \"he\" is: A construction worker met the Jewish CEO because he was late. It is the");
 }
 

@@ -7,8 +7,8 @@
 
 #include "JobText.hpp"
 #include "base/Error.hpp"
-#include "probes/rating/IdentityRatings.hpp"
 #include "config/JobDump.hpp"
+#include "probes/rating/IdentityRatings.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -20,7 +20,9 @@ using ::testing::HasSubstr;
 
 const auto shipped_job = std::filesystem::path(source_directory()) / "jobs" / "50_ratings.yaml";
 
-sweep::Job load(const std::vector<std::string>& overrides = {}) { return config::load_jobs(shipped_job, overrides).front(); }
+sweep::Job load(const std::vector<std::string>& overrides = {}) {
+  return config::load_jobs(shipped_job, overrides).front();
+}
 
 std::string fault(const std::string& override_text) {
   try {

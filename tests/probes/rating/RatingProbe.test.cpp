@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "probes/TinyTokenizers.hpp"
 #include "base/Error.hpp"
 #include "probes/MakeProbe.hpp"
+#include "probes/TinyTokenizers.hpp"
 #include "probes/rating/RatingSchema.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -8,7 +8,7 @@
 #include "config/AxisSource.hpp"
 #include "config/Tables.hpp"
 
-namespace stereosweep::probes::coreference {
+namespace stereosweep::config {
 namespace {
 
 /// A sentence has one {trait} and one of {group}, {a group}; no other braces and no mask.
@@ -31,19 +31,19 @@ void check_sentence(const base::Place& place, const std::string& text, base::Pro
   }
 }
 
-sweep::Template read_template(const config::Node& node, const std::string& key, base::Problems& problems) {
+sweep::Template read_template(const Node& node, const std::string& key, base::Problems& problems) {
   sweep::Template sentence;
   std::optional<sweep::NounForm> form;
-  if (node.kind == config::Node::Kind::scalar) {
-    sentence.text = config::read_line(node, key, problems).value_or("");
+  if (node.kind == Node::Kind::scalar) {
+    sentence.text = read_line(node, key, problems).value_or("");
   } else {
-    config::Fields fields(node, key, problems);
+    Fields fields(node, key, problems);
     fields.line("label", sentence.label);
     fields.line("kind", sentence.kind);
     fields.required_line("text", sentence.text);
-    if (const config::Node* choice = fields.optional("form")) {
+    if (const Node* choice = fields.optional("form")) {
       const std::vector<std::string> forms = {"singular", "plural"};
-      if (const auto index = config::read_choice(*choice, key + ".form", problems, forms)) {
+      if (const auto index = read_choice(*choice, key + ".form", problems, forms)) {
         form = *index == 0 ? sweep::NounForm::singular : sweep::NounForm::plural;
       }
     }
@@ -67,7 +67,7 @@ sweep::Template read_template(const config::Node& node, const std::string& key, 
 /// Templates by label.
 using TemplateIndex = std::unordered_map<std::string, const sweep::Template*>;
 
-void report_unknown_template(const config::Node& node, const std::string& key, const std::string& label,
+void report_unknown_template(const Node& node, const std::string& key, const std::string& label,
                              const TemplateIndex& index, base::Problems& problems) {
   if (index.empty()) {  // that no template could be read is in the report already
     return;
@@ -79,20 +79,20 @@ void report_unknown_template(const config::Node& node, const std::string& key, c
     }
   }
   problems.add(node.place(key), "an alternative for the unknown template '" + label.substr(0, 60) + "'",
-               "it is not on the axis templates", config::suggest(label, labels, problems));
+               "it is not on the axis templates", suggest(label, labels, problems));
 }
 
-void read_alternatives(const config::Node& node, const std::string& key, base::Problems& problems, const TemplateIndex& index,
+void read_alternatives(const Node& node, const std::string& key, base::Problems& problems, const TemplateIndex& index,
                        sweep::Rephrasing& rephrasing) {
-  if (!config::expect_kind(node, config::Node::Kind::map, key, problems, config::Emptiness::refused)) {
+  if (!expect_kind(node, Node::Kind::map, key, problems, Emptiness::refused)) {
     return;
   }
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& label = node.keys[i];
     const std::string entry_key = key + "." + label.substr(0, 60);
-    const config::Node& child = node.children[i];
+    const Node& child = node.children[i];
     const auto sentence = index.find(label);
-    const auto text = config::read_line(child, entry_key, problems);
+    const auto text = read_line(child, entry_key, problems);
     if (sentence == index.end()) {
       report_unknown_template(child, entry_key, label, index, problems);
     } else if (text) {
@@ -107,7 +107,7 @@ void read_alternatives(const config::Node& node, const std::string& key, base::P
 }
 
 /// Without a wrapper to fall back on, every template needs its alternative.
-void check_coverage(const config::Node& node, const std::string& key, base::Problems& problems,
+void check_coverage(const Node& node, const std::string& key, base::Problems& problems,
                     const std::vector<sweep::Template>& templates, const sweep::Rephrasing& rephrasing) {
   std::unordered_set<std::string> covered;
   for (const auto& [label, text] : rephrasing.alternatives) {
@@ -122,17 +122,17 @@ void check_coverage(const config::Node& node, const std::string& key, base::Prob
   }
 }
 
-sweep::Rephrasing read_rephrasing(const config::Node& node, const std::string& key, base::Problems& problems,
-                                   const std::vector<sweep::Template>& templates, const TemplateIndex& index) {
+sweep::Rephrasing read_rephrasing(const Node& node, const std::string& key, base::Problems& problems,
+                                  const std::vector<sweep::Template>& templates, const TemplateIndex& index) {
   sweep::Rephrasing rephrasing;
   bool has_alternatives = false;
-  if (node.kind == config::Node::Kind::scalar) {
-    rephrasing.wrapper = config::read_line(node, key, problems).value_or("");
+  if (node.kind == Node::Kind::scalar) {
+    rephrasing.wrapper = read_line(node, key, problems).value_or("");
   } else {
-    config::Fields fields(node, key, problems);
+    Fields fields(node, key, problems);
     fields.line("label", rephrasing.label);
     fields.line("wrapper", rephrasing.wrapper);
-    if (const config::Node* alternatives = fields.optional("alternatives")) {
+    if (const Node* alternatives = fields.optional("alternatives")) {
       has_alternatives = true;
       read_alternatives(*alternatives, key + ".alternatives", problems, index, rephrasing);
     } else if (fields.usable() && rephrasing.wrapper.empty()) {
@@ -161,30 +161,30 @@ sweep::Rephrasing read_rephrasing(const config::Node& node, const std::string& k
 
 }  // namespace
 
-std::vector<sweep::Template> read_templates(const config::Node& node, const std::string& key, config::Pieces& pieces,
-                                             base::Problems& problems) {
-  config::AxisSource source = config::find_source(node, "templates", key, pieces, problems);
+std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,
+                                            base::Problems& problems) {
+  AxisSource source = find_source(node, "templates", key, pieces, problems);
   std::vector<sweep::Template> templates;
-  config::LabelCheck labels(problems);
+  LabelCheck labels(problems);
   if (!source.table.empty()) {
-    source.use_table("templates", config::read_template_table(source.table, problems));
+    source.use_table("templates", read_template_table(source.table, problems));
   }
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
-    const config::Node& entry = source.list->children[i];
+    const Node& entry = source.list->children[i];
     const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
     templates.push_back(read_template(entry, entry_key, problems));
     labels.add(entry, entry_key, templates.back().label);
   }
-  return config::select(std::move(templates), source, problems);
+  return select(std::move(templates), source, problems);
 }
 
-std::vector<sweep::Rephrasing> read_rephrasings(const config::Node& node, const std::string& key, config::Pieces& pieces,
-                                                 base::Problems& problems,
-                                                 const std::vector<sweep::Template>& templates) {
-  if (node.kind == config::Node::Kind::scalar && node.value == "none") {
+std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::string& key, Pieces& pieces,
+                                                base::Problems& problems,
+                                                const std::vector<sweep::Template>& templates) {
+  if (node.kind == Node::Kind::scalar && node.value == "none") {
     return {{"none", "{prompt}", {}}};
   }
-  const config::AxisSource source = config::find_source(node, "rephrasings", key, pieces, problems);
+  const AxisSource source = find_source(node, "rephrasings", key, pieces, problems);
   std::vector<sweep::Rephrasing> rephrasings;
   if (!source.table.empty()) {
     problems.add(node.place(key), "rephrasings have no tables", "give a name or a list");
@@ -193,14 +193,14 @@ std::vector<sweep::Rephrasing> read_rephrasings(const config::Node& node, const 
   for (const auto& sentence : templates) {
     index.emplace(sentence.label, &sentence);
   }
-  config::LabelCheck labels(problems);
+  LabelCheck labels(problems);
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
-    const config::Node& entry = source.list->children[i];
+    const Node& entry = source.list->children[i];
     const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
     rephrasings.push_back(read_rephrasing(entry, entry_key, problems, templates, index));
     labels.add(entry, entry_key, rephrasings.back().label);
   }
-  return config::select(std::move(rephrasings), source, problems);
+  return select(std::move(rephrasings), source, problems);
 }
 
-}  // namespace stereosweep::probes::coreference
+}  // namespace stereosweep::config

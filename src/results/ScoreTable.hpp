@@ -1,0 +1,67 @@
+// The one table that every probe derives from its raw cubes: score[measure, subject, template, rephrasing, replicate,
+// item] with a status beside each number. What follows (means, contrasts, agreement, pictures) needs nothing else.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/Layout.hpp"
+#include "results/RawBlock.hpp"
+
+namespace stereosweep::results {
+
+/// Why a score is what it is. A number is finite exactly where its status is `ok` or `partial`.
+enum class ScoreStatus : std::uint8_t {
+  ok = 0,
+  partial = 1,         ///< some of the raw numbers that it is made of are missing
+  missing = 2,         ///< none of them exists: see the raw status
+  undefined = 3,       ///< they exist, but the formula has no value (a logarithm of 0, no variance)
+  unscored = 4,      ///< the run did not come to it
+  not_applicable = 5,  ///< this combination of labels is not part of the job
+};
+extern const std::vector<std::string> score_status_names;
+
+/// Names of the table's axes, in order; the same in every file.
+inline constexpr std::array<const char*, 6> score_axis_names = {"measure",    "subject",   "template",
+                                                                "rephrasing", "replicate", "item"};
+
+using ScoreTableAxes = std::array<AxisSchema, 6>;
+
+struct ScoreTable {
+  /// In the order of `score_axis_names`, each at least one long. Coordinates:
+  /// measure: units, description. subject: kind (group, intersection, baseline, ...), domain (joined by " x "), first,
+  /// second (labels of its groups in order), and what a probe knows besides (attribute, privilege). item: dimension,
+  /// left, right (poles; a higher score is nearer to right), and what a probe knows besides.
+  ScoreTableAxes axes;
+  std::vector<double> values;  ///< [measure, subject, template, rephrasing, replicate, item]; NaN: see the status
+  std::vector<ScoreStatus> statuses;  ///< parallel to `values`
+
+  /// An axis that the probe lacks: one label, "none".
+  static AxisSchema no_axis(std::size_t place);
+  std::size_t length(std::size_t axis) const { return axes[axis].labels.size(); }
+  /// Sets `values` and `statuses` to the axes' size: NaN, unscored.
+  void resize();
+  std::size_t index(const std::array<std::size_t, 6>& place) const;
+};
+
+/// Adds the axes and the variables `score` and `score_status` to a statistics file, which has no axis of the same names
+/// yet, unless with the same labels. Throws base::Error for files.
+class ScoreTableWriter {
+ public:
+  /// `layout` is borrowed for this call.
+  ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes);
+  /// A part of the table: large ones are written as they are computed.
+  void write(const hdf5::Rectangle& where, std::span<const double> values, std::span<const ScoreStatus> statuses);
+
+ private:
+  hdf5::DataSet scores_;
+  hdf5::DataSet statuses_;
+};
+
+void write_score_table(Layout& layout, const ScoreTable& table);
+
+}  // namespace stereosweep::results
