@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::probes {
 namespace {

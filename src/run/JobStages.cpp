@@ -5,7 +5,7 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/Log.hpp"
 #include "parallel/MpiSession.hpp"
-#include "run/Environment.hpp"
+#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -94,7 +94,7 @@ StopOrder stop_for_signal(int signal, const std::string& rank) {
 }
 
 void leave_before_start(int signal) {
-  if (const auto rank = text_from_environment("PMIX_RANK"); rank.empty() || rank == "0") {
+  if (const auto rank = base::text_from_environment("PMIX_RANK"); rank.empty() || rank == "0") {
     base::log(base::LogLevel::warning, "signal " + signal_name(signal) + " before MPI had started: " + how_to_go_on);
   }
   ::_exit(static_cast<int>(base::ExitCode::resume));

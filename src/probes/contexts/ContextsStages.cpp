@@ -5,7 +5,7 @@
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "parallel/Coordinated.hpp"
+#include "parallel/Communicator.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "probes/contexts/StoreAccess.hpp"
