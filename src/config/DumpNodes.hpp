@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/Node.hpp"
+#include "sweep/Axes.hpp"
 
 namespace stereosweep::config {
 
@@ -30,5 +31,18 @@ Node list_of(const std::vector<Value>& values, Dump dump) {
   }
   return list;
 }
+
+// What the readers of AxesReader.hpp read back.
+Node dump(const sweep::Group& group);
+Node dump(const sweep::IntersectionRule& rule);
+Node dump(const sweep::Pole& pole);
+Node dump(const sweep::TraitPair& pair);
+Node dump(const sweep::Template& sentence);
+Node dump(const sweep::Rephrasing& rephrasing);
+template <class Value>
+Node dump(const std::vector<Value>& values) {
+  return list_of(values, [](const Value& value) { return dump(value); });
+}
+Node dump(const sweep::Axes& axes);
 
 }  // namespace stereosweep::config
