@@ -13,7 +13,9 @@
 
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/Association.hpp"
 #include "probes/association/PlanReport.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -43,7 +45,7 @@ class PlanCommandTest : public ::testing::Test {
                  ("stereosweep_plan_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" +
                   std::to_string(getpid()));
     std::filesystem::create_directories(directory_);
-    write("tokenizer.json", probe::testing::word_piece_json().dump());
+    write("tokenizer.json", probes::testing::word_piece_json().dump());
     write("tokenizer_config.json", R"({"mask_token": "[MASK]"})");
     write("config.json", R"({"model_type": "bert", "vocab_size": 100, "hidden_size": 8, "intermediate_size": 16,
       "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 9, "type_vocab_size": 2})");
@@ -123,7 +125,7 @@ TEST_F(PlanCommandTest, RefusesBadArguments) {
   EXPECT_THROW(plan({"model.path=/nowhere/at/all"}), base::InputError);
 }
 
-TEST(probes::association::ModelCost, CountsBertBase) {
+TEST(ModelCost, CountsBertBase) {
   model::CheckpointConfig config;
   config.vocabulary = 30522;
   config.hidden = 768;

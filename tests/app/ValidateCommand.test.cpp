@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "probes/association/Association.hpp"
 #include "support/Places.hpp"
+#include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::app {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsStatistics.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "results/Export.hpp"

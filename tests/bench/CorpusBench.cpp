@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "corpus/Collect.hpp"
+#include "probes/contexts/Contexts.hpp"
 
 namespace {
 

@@ -10,6 +10,7 @@
 
 #include "base/File.hpp"
 #include "base/Json.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 
 namespace {

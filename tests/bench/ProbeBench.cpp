@@ -7,6 +7,7 @@
 #include "engine/FakeEngine.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/Association.hpp"
 #include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "JobText.hpp"
 #include "config/JobDump.hpp"
+#include "config/JobText.hpp"
 #include "support/ProcessorTime.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include "JobText.hpp"
 #include "base/Sha256.hpp"
+#include "config/JobText.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/coreference/Coreference.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
@@ -18,6 +22,7 @@ using ::testing::Not;
 /// A job in which no member has its default, with texts that YAML would take for something else.
 sweep::Job unusual_job() {
   sweep::Job job;
+  job.probe = probes::association::Association();
   job.name = "unusual";
   job.seed = 18446744073709551615u;
   job.model = {"/a: b #c", query::Dtype::bfloat16};
@@ -73,26 +78,29 @@ TEST(JobDump, raw_dump_holds_what_can_change_a_number_and_nothing_else) {
     return canonical_raw_dump(job);
   };
   const std::string original = canonical_raw_dump(unusual_job());
-  EXPECT_EQ(raw([](auto& job) { job.name = "b"; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.settings<probes::association::Association>().statistics = {}; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.execution.device = query::Device::cpu; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.execution.max_cells = 77; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.execution.block_limit_s = 0; }), original);
-  EXPECT_EQ(raw([](auto& job) { job.model.path = "/moved"; }), original);
-  EXPECT_NE(raw([](auto& job) { job.seed = 1; }), original);
-  EXPECT_NE(raw([](auto& job) { job.model.dtype = query::Dtype::float32; }), original);
-  EXPECT_NE(raw([](auto& job) { job.execution.engine = query::EngineKind::torch; }), original);
-  EXPECT_NE(raw([](auto& job) { job.execution.threads_per_rank = 9; }), original);
-  EXPECT_NE(raw([](auto& job) { job.execution.batch_tokens = 9; }), original);
-  EXPECT_NE(raw([](auto& job) { job.execution.contexts_per_block = 9; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().measures.set = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().priors.mask = true; }), original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.groups[1].plural = "q"; }),
+  EXPECT_EQ(raw([](sweep::Job& job) { job.name = "b"; }), original);
+  EXPECT_EQ(raw([](sweep::Job& job) { job.settings<probes::association::Association>().statistics = {}; }), original);
+  EXPECT_EQ(raw([](sweep::Job& job) { job.execution.device = query::Device::cpu; }), original);
+  EXPECT_EQ(raw([](sweep::Job& job) { job.execution.max_cells = 77; }), original);
+  EXPECT_EQ(raw([](sweep::Job& job) { job.execution.block_limit_s = 0; }), original);
+  EXPECT_EQ(raw([](sweep::Job& job) { job.model.path = "/moved"; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.seed = 1; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.model.dtype = query::Dtype::float32; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.execution.engine = query::EngineKind::torch; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.execution.threads_per_rank = 9; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.execution.batch_tokens = 9; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.execution.contexts_per_block = 9; }), original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().measures.set = true; }),
             original);
-  EXPECT_NE(
-      raw([](auto& job) { job.settings<probes::association::Association>().axes.intersections.both_orders = true; }),
-      original);
-  EXPECT_NE(raw([](auto& job) { job.settings<probes::association::Association>().axes.rephrasings.pop_back(); }),
+  EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().priors.mask = true; }),
+            original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().axes.groups[1].plural = "q"; }),
+            original);
+  EXPECT_NE(raw([](sweep::Job& job) {
+              job.settings<probes::association::Association>().axes.intersections.both_orders = true;
+            }),
+            original);
+  EXPECT_NE(raw([](sweep::Job& job) { job.settings<probes::association::Association>().axes.rephrasings.pop_back(); }),
             original);
 }
 

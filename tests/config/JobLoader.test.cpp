@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "JobText.hpp"
+#include "config/JobText.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {
@@ -41,6 +43,7 @@ TEST(JobLoader, reads_every_key) {
       "statistics: {word_aggregate: mean, human_ratings: {path: r.tsv, aliases: {Y: X}}, templates: [t]}\n");
   ASSERT_EQ(jobs.size(), 1u);
   sweep::Job expected;
+  expected.probe = probes::association::Association();
   expected.name = "full";
   expected.seed = 18446744073709551615u;
   expected.model = {"/m", query::Dtype::float16};

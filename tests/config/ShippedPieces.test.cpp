@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <set>
 
-#include "JobText.hpp"
+#include "config/JobText.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/association/AssociationProbe.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
-#include "sweep/Subjects.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -121,7 +123,8 @@ TEST(ShippedPieces, groups_and_traits_are_the_published_ones) {
 }
 
 TEST(ShippedPieces, intersections_follow_the_rule) {
-  const auto list = sweep::list_subjects(load_with({"axes.intersections=abc_pairs"}));
+  const auto list = probes::association::list_subjects(
+      load_with({"axes.intersections=abc_pairs"}).settings<probes::association::Association>());
   std::set<std::string> plurals;
   for (const auto& subject : list.subjects) {
     if (subject.kind == sweep::SubjectKind::intersection) {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "JobText.hpp"
+#include "config/JobText.hpp"
+#include "probes/association/Association.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "base/Error.hpp"
 #include "corpus/CorpusFiles.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::corpus {

@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "corpus/StaticVectors.hpp"
+#include "probes/contexts/Contexts.hpp"
 
 int main(int argc, char** argv) {
   using namespace stereosweep;

@@ -9,6 +9,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "corpus/Characters.hpp"
+#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::corpus {
 namespace {

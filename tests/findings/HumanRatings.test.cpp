@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include "JobText.hpp"
+#include "config/JobText.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/association/AssociationKind.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/ContextsStatisticsCommand.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
-namespace stereosweep::probes::association {
+namespace stereosweep::findings {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,6 +19,7 @@ using ::testing::IsEmpty;
 
 sweep::Job job_with(const std::filesystem::path& table) {
   sweep::Job job;
+  job.probe = probes::association::Association();
   job.settings<probes::association::Association>().axes.groups = {
       {"Black people", "race", "Black person", "Black people", "", "", "", "", "", ""},
       {"trans people", "gender", "trans person", "trans people", "", "", "", "", "", ""}};
@@ -26,7 +31,7 @@ sweep::Job job_with(const std::filesystem::path& table) {
   return job;
 }
 
-std::vector<std::string> lines_of(const findings::Ratings& ratings) {
+std::vector<std::string> lines_of(const Ratings& ratings) {
   std::vector<std::string> lines;
   for (const auto& row : ratings.rows) {
     lines.push_back(row.group + "|" + row.pair + "|" + base::format_double(row.mean));
@@ -34,8 +39,8 @@ std::vector<std::string> lines_of(const findings::Ratings& ratings) {
   return lines;
 }
 
-TEST(findings::Ratings, names_are_those_of_the_job) {
-  const JobFolder folder;
+TEST(Ratings, names_are_those_of_the_job) {
+  const config::JobFolder folder;
   auto job = job_with(folder.write("r.tsv",
                                    "group\tpair\tn\tmean\n"
                                    "BLACK  people\tlow status - high status\t3\t40\n"
@@ -44,7 +49,7 @@ TEST(findings::Ratings, names_are_those_of_the_job) {
                                    "everyone\tcold - warm\t3\t1\n"
                                    "transgender people\tcold - hot\t3\t2\n"));
   job.settings<probes::association::Association>().statistics.rating_aliases = {{"Transgender People", "trans people"}};
-  const findings::Ratings ratings = findings::read_ratings(job);
+  const Ratings ratings = read_ratings(probes::association::rating_names(job));
   EXPECT_THAT(lines_of(ratings),
               ElementsAre("Black people|low-status - high-status|40", "Black people|egotistic - altruistic|61.5",
                           "trans people|cold - warm|70", "everyone|cold - warm|1", "trans people|cold - hot|2"));
@@ -53,32 +58,35 @@ TEST(findings::Ratings, names_are_those_of_the_job) {
   EXPECT_THAT(ratings.notes, ElementsAre(HasSubstr("'egoistic - altruistic' is taken for"), HasSubstr("turned round")));
 }
 
-TEST(findings::Ratings, a_pole_can_have_an_alias) {
-  const JobFolder folder;
+TEST(Ratings, a_pole_can_have_an_alias) {
+  const config::JobFolder folder;
   auto job = job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - hot\t2\n"));
   job.settings<probes::association::Association>().statistics.rating_aliases = {{"hot", "warm"}};
-  EXPECT_THAT(lines_of(findings::read_ratings(job)), ElementsAre("Black people|cold - warm|2"));
+  EXPECT_THAT(lines_of(read_ratings(probes::association::rating_names(job))),
+              ElementsAre("Black people|cold - warm|2"));
 }
 
-TEST(findings::Ratings, separators_and_quotes_as_spreadsheets_write_them) {
-  const JobFolder folder;
+TEST(Ratings, separators_and_quotes_as_spreadsheets_write_them) {
+  const config::JobFolder folder;
   const std::vector<std::string> wanted = {"Black people|cold - warm|40", "trans people|cold - warm|71"};
   for (const std::string table :
        {"group,pair,mean\n\"Black people\",cold - warm,40\n\ntrans people,\"cold - warm\",\"71\"\n",
         "\xEF\xBB\xBFgroup;pair;mean\r\nBlack people;cold - warm;40\r\n\"trans people\";cold - warm;71\r\n",
         "\"group\"\t\"pair\"\t\"mean\"\nBlack people\tcold - warm\t40\ntrans people\tcold - warm\t71"}) {
-    EXPECT_EQ(lines_of(findings::read_ratings(job_with(folder.write("r.csv", table)))), wanted) << table;
+    EXPECT_EQ(lines_of(read_ratings(probes::association::rating_names(job_with(folder.write("r.csv", table))))), wanted)
+        << table;
   }
   auto job = job_with(folder.write("r.csv", "group,pair,mean\n\"the \"\"Black\"\" people, all\",cold - warm,40\n"));
-  EXPECT_THAT(findings::read_ratings(job).unmatched_groups, ElementsAre("the \"Black\" people, all"));
+  EXPECT_THAT(read_ratings(probes::association::rating_names(job)).unmatched_groups,
+              ElementsAre("the \"Black\" people, all"));
 }
 
-TEST(findings::Ratings, another_scale_is_noticed) {
-  const JobFolder folder;
+TEST(Ratings, another_scale_is_noticed) {
+  const config::JobFolder folder;
   const auto notes = [&](const std::string& first, const std::string& second) {
-    return findings::read_ratings(
-               job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
-                                                  "\ntrans people\tcold - warm\t" + second + "\n")))
+    return read_ratings(probes::association::rating_names(
+                            job_with(folder.write("r.tsv", "group\tpair\tmean\nBlack people\tcold - warm\t" + first +
+                                                               "\ntrans people\tcold - warm\t" + second + "\n"))))
         .notes;
   };
   EXPECT_THAT(notes("1.5", "4.5"), ElementsAre(HasSubstr("no mean is above 50")));
@@ -86,8 +94,8 @@ TEST(findings::Ratings, another_scale_is_noticed) {
   EXPECT_THAT(notes("49", "51"), IsEmpty());
 }
 
-TEST(findings::Ratings, of_a_contexts_job_are_of_words_and_tests) {
-  const JobFolder folder;
+TEST(Ratings, of_a_contexts_job_are_of_words_and_tests) {
+  const config::JobFolder folder;
   sweep::Job job;
   probes::contexts::Contexts contexts;
   using Kind = probes::contexts::EmbeddingTest::Kind;
@@ -99,17 +107,17 @@ TEST(findings::Ratings, of_a_contexts_job_are_of_words_and_tests) {
           .string();
   contexts.statistics.rating_aliases = {{"ladies", "men"}};
   job.probe = contexts;
-  const auto ratings = findings::read_ratings(job);
+  const auto ratings = read_ratings(probes::contexts::rating_names(job));
   EXPECT_THAT(lines_of(ratings), ElementsAre("women|warmth|60", "men|warmth|70", "rose|C1|1"));
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("rose"));
   EXPECT_THAT(ratings.unmatched_pairs, ElementsAre("C1"));
 }
 
-TEST(findings::Ratings, bad_rows_are_named) {
-  const JobFolder folder;
+TEST(Ratings, bad_rows_are_named) {
+  const config::JobFolder folder;
   const auto complaint = [&](const std::string& text) {
     try {
-      findings::read_ratings(job_with(folder.write("r.tsv", text)));
+      read_ratings(probes::association::rating_names(job_with(folder.write("r.tsv", text))));
       return std::string();
     } catch (const base::InputError& error) {
       return std::string(error.what());
@@ -122,7 +130,7 @@ TEST(findings::Ratings, bad_rows_are_named) {
   EXPECT_THAT(complaint("group\tpairs\tmeen\na\tb\t1\n"), HasSubstr("the column 'pair' is missing"));
 }
 
-TEST(findings::Ratings, the_published_means_match_the_shipped_pieces) {
+TEST(Ratings, the_published_means_match_the_shipped_pieces) {
   const std::string table = source_directory() + "/../shared/data/cao2022-abc/human_means.tsv";
   if (!std::filesystem::exists(table)) {
     GTEST_SKIP() << "the published data set is not at " << table << " (optional)";
@@ -130,7 +138,7 @@ TEST(findings::Ratings, the_published_means_match_the_shipped_pieces) {
   const auto job = config::load_jobs(source_directory() + "/jobs/01_example.yaml",
                                      {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
                        .front();
-  const findings::Ratings ratings = findings::read_ratings(job);
+  const Ratings ratings = read_ratings(probes::association::rating_names(job));
   EXPECT_EQ(ratings.rows.size(), 26u * 16u);
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("average people"));
   EXPECT_THAT(ratings.unmatched_pairs, IsEmpty());
@@ -138,4 +146,4 @@ TEST(findings::Ratings, the_published_means_match_the_shipped_pieces) {
 }
 
 }  // namespace
-}  // namespace stereosweep::probes::association
+}  // namespace stereosweep::findings

@@ -2,6 +2,7 @@
 // one to four pieces, an unknown one, one in two poles, a group at the start, a trait at the start.
 #pragma once
 
+#include "probes/association/Association.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::testing {
@@ -17,6 +18,7 @@ inline sweep::Group group(const char* label, const char* domain, const char* sin
 
 inline sweep::Job small_job() {
   sweep::Job job;
+  job.probe = probes::association::Association();
   job.name = "small";
   job.settings<probes::association::Association>().axes.groups = {group("women", "gender", "woman", "women"),
                                                                   group("doctors", "occupation", "doctor", "doctors"),

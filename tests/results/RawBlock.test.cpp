@@ -9,27 +9,27 @@
 
 #include "base/Error.hpp"
 
-namespace stereosweep::probes {
+namespace stereosweep::results {
 namespace {
 
 constexpr std::uint64_t num_contexts = 3;
 
-results::RawSchema small_schema() {
-  results::RawSchema schema;
+RawSchema small_schema() {
+  RawSchema schema;
   schema.inner_axes = {{.name = "word", .long_name = "word", .labels = {"a", "b"}, .coordinates = {}},
                        {.name = "subword", .long_name = "subword", .labels = {"0", "1"}, .coordinates = {}}};
   schema.cubes = {
-      {"logprob", results::ElementType::float64, {"word", "subword"}, "nat", "log-probability", "", {}},
-      {"num_subwords", results::ElementType::int32, {"word"}, "1", "subwords", "", {}},
-      {"status", results::ElementType::uint8, {"word"}, "", "status", "", {"ok", "unknown_token"}},
-      {"prompt", results::ElementType::text, {}, "", "text", "", {}},
-      {"vector", results::ElementType::float32, {"word"}, "1", "vector", "", {}},
+      {"logprob", ElementType::float64, {"word", "subword"}, "nat", "log-probability", "", {}},
+      {"num_subwords", ElementType::int32, {"word"}, "1", "subwords", "", {}},
+      {"status", ElementType::uint8, {"word"}, "", "status", "", {"ok", "unknown_token"}},
+      {"prompt", ElementType::text, {}, "", "text", "", {}},
+      {"vector", ElementType::float32, {"word"}, "1", "vector", "", {}},
   };
   return schema;
 }
 
-results::RawBlock small_block() {
-  results::RawBlock block;
+RawBlock small_block() {
+  RawBlock block;
   std::vector<double> numbers(12);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = -1.0 / static_cast<double>(i + 1);
@@ -42,68 +42,68 @@ results::RawBlock small_block() {
   return block;
 }
 
-std::vector<std::byte> bytes_of(const results::RawBlock& block) {
+std::vector<std::byte> bytes_of(const RawBlock& block) {
   base::ByteWriter out;
   block.write(out);
   return out.take();
 }
 
-TEST(results::RawSchema, CountsValuesPerContext) {
-  const results::RawSchema schema = small_schema();
+TEST(RawSchema, CountsValuesPerContext) {
+  const RawSchema schema = small_schema();
   EXPECT_EQ(schema.values_per_context(schema.cubes[0]), 4u);
   EXPECT_EQ(schema.values_per_context(schema.cubes[1]), 2u);
   EXPECT_EQ(schema.values_per_context(schema.cubes[3]), 1u);
   EXPECT_THROW(schema.inner_axis("group"), std::logic_error);
 }
 
-TEST(results::RawBlock, RoundTripKeepsEveryBit) {
+TEST(RawBlock, RoundTripKeepsEveryBit) {
   const auto bytes = bytes_of(small_block());
   base::ByteReader in(bytes);
-  const results::RawBlock read = results::RawBlock::read(in, small_schema(), num_contexts);
+  const RawBlock read = RawBlock::read(in, small_schema(), num_contexts);
   EXPECT_TRUE(in.done());
   EXPECT_EQ(bytes_of(read), bytes);
   EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(read.columns[0])[5]));
   EXPECT_EQ(std::get<std::vector<std::string>>(read.columns[3])[1], "caf\xC3\xA9");
 }
 
-TEST(results::RawBlock, EveryTruncationIsRefused) {
+TEST(RawBlock, EveryTruncationIsRefused) {
   const auto bytes = bytes_of(small_block());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const std::span<const std::byte> part(bytes.data(), length);
     base::ByteReader in(part);
-    EXPECT_THROW(results::RawBlock::read(in, small_schema(), num_contexts), base::Error) << length;
+    EXPECT_THROW(RawBlock::read(in, small_schema(), num_contexts), base::Error) << length;
   }
 }
 
-TEST(results::RawBlock, AnotherShapeOrSchemaIsRefused) {
+TEST(RawBlock, AnotherShapeOrSchemaIsRefused) {
   const auto bytes = bytes_of(small_block());
   for (const std::uint64_t contexts : {0, 2, 4}) {
     base::ByteReader in(bytes);
-    EXPECT_THROW(results::RawBlock::read(in, small_schema(), contexts), base::Error);
+    EXPECT_THROW(RawBlock::read(in, small_schema(), contexts), base::Error);
   }
-  results::RawSchema fewer = small_schema();
+  RawSchema fewer = small_schema();
   fewer.cubes.pop_back();
   base::ByteReader in_fewer(bytes);
-  EXPECT_THROW(results::RawBlock::read(in_fewer, fewer, num_contexts), base::Error);
-  results::RawSchema other = small_schema();
+  EXPECT_THROW(RawBlock::read(in_fewer, fewer, num_contexts), base::Error);
+  RawSchema other = small_schema();
   std::swap(other.cubes[0], other.cubes[1]);
   base::ByteReader in_other(bytes);
-  EXPECT_THROW(results::RawBlock::read(in_other, other, num_contexts), base::Error);
-  results::RawSchema fewer_flags = small_schema();
+  EXPECT_THROW(RawBlock::read(in_other, other, num_contexts), base::Error);
+  RawSchema fewer_flags = small_schema();
   fewer_flags.cubes[2].flag_meanings = {"ok"};
   base::ByteReader in_flags(bytes);
-  EXPECT_THROW(results::RawBlock::read(in_flags, fewer_flags, num_contexts), base::Error);
+  EXPECT_THROW(RawBlock::read(in_flags, fewer_flags, num_contexts), base::Error);
 }
 
-TEST(results::RawBlock, RefusesTextThatIsNoUtf8) {
-  results::RawBlock block = small_block();
+TEST(RawBlock, RefusesTextThatIsNoUtf8) {
+  RawBlock block = small_block();
   std::get<std::vector<std::string>>(block.columns[3])[0] = "\xFF";
   const auto bytes = bytes_of(block);
   base::ByteReader in(bytes);
-  EXPECT_THROW(results::RawBlock::read(in, small_schema(), num_contexts), base::Error);
+  EXPECT_THROW(RawBlock::read(in, small_schema(), num_contexts), base::Error);
 }
 
-TEST(results::RawBlock, CorruptBytesAreRefusedOrReadBackAsTheyStand) {
+TEST(RawBlock, CorruptBytesAreRefusedOrReadBackAsTheyStand) {
   const auto bytes = bytes_of(small_block());
   std::mt19937 random(11);
   int refused = 0;
@@ -114,7 +114,7 @@ TEST(results::RawBlock, CorruptBytesAreRefusedOrReadBackAsTheyStand) {
     }
     base::ByteReader in(corrupt);
     try {
-      const results::RawBlock read = results::RawBlock::read(in, small_schema(), num_contexts);
+      const RawBlock read = RawBlock::read(in, small_schema(), num_contexts);
       auto again = bytes_of(read);
       again.insert(again.end(), in.rest().begin(), in.rest().end());
       EXPECT_EQ(again, corrupt);
@@ -126,4 +126,4 @@ TEST(results::RawBlock, CorruptBytesAreRefusedOrReadBackAsTheyStand) {
 }
 
 }  // namespace
-}  // namespace stereosweep::probes
+}  // namespace stereosweep::results

@@ -5,6 +5,9 @@
 
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/rating/Rating.hpp"
+#include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -32,6 +35,12 @@ base::FileSet llama_7b_with_words() {
   return files;
 }
 
+sweep::Job any_job() {
+  sweep::Job job;
+  job.probe = probes::association::Association();
+  return job;
+}
+
 std::string refusal(const sweep::Job& job, const NodeMemory& memory) {
   try {
     require_memory(job, llama_7b_with_words(), memory);
@@ -42,14 +51,15 @@ std::string refusal(const sweep::Job& job, const NodeMemory& memory) {
 }
 
 TEST(MemoryCheckTest, RefusesANodeThatIsTooSmallWithTheNumbers) {
-  EXPECT_EQ(refusal({}, {.ranks = 1, .host = 64 * gib, .gpu = 0, .stored = 13 * gib}), "");
-  const auto text = refusal({}, {.ranks = 4, .host = 64 * gib, .gpu = 0, .stored = 13 * gib});
+  EXPECT_EQ(refusal(any_job(), {.ranks = 1, .host = 64 * gib, .gpu = 0, .stored = 13 * gib}), "");
+  const auto text = refusal(any_job(), {.ranks = 4, .host = 64 * gib, .gpu = 0, .stored = 13 * gib});
   EXPECT_THAT(text, AllOf(HasSubstr("does not fit the node"), HasSubstr("4 ranks"), HasSubstr("of 64.0 GiB"),
                           HasSubstr("13.0 GiB shared"), HasSubstr("execution.tensor_parallel: 4")));
 }
 
 TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   sweep::Job job;
+  job.probe = probes::association::Association();
   NodeMemory memory{.ranks = 2, .host = 64 * gib, .gpu = 18 * gib, .gpu_ranks = 1, .stored = 13 * gib};
   EXPECT_THAT(refusal(job, memory), AllOf(HasSubstr("does not fit the GPU"), HasSubstr("of 18.0 GiB free ("),
                                           HasSubstr("weights 25.1 GiB"), HasSubstr("execution.tensor_parallel: 2")));
@@ -68,6 +78,7 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
 // 2 x 4,096 numbers of 4 bytes.
 TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
   sweep::Job job;
+  job.probe = probes::association::Association();
   probes::rating::Rating rating;
   rating.identities = {{"x", "", "", ""}, {"y", "", "", ""}};
   rating.traits = {{"kind", "warmth", probes::rating::RatedTrait::Polarity::positive, ""}};
@@ -93,6 +104,7 @@ TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
 
 TEST(MemoryCheckTest, RefusesWhatCannotBeCutBeforeWeightsAreRead) {
   sweep::Job job;
+  job.probe = probes::association::Association();
   job.execution.tensor_parallel = 3;
   EXPECT_THAT(refusal(job, {.ranks = 3, .host = 0, .gpu = 0, .stored = 0}),
               AllOf(HasSubstr("cannot be cut into 3 slices"), HasSubstr("32 query heads")));
@@ -100,7 +112,7 @@ TEST(MemoryCheckTest, RefusesWhatCannotBeCutBeforeWeightsAreRead) {
 
 TEST(MemoryCheckTest, KnowsThisMachine) {
   EXPECT_GT(host_memory(), gib / 4);
-  EXPECT_EQ(refusal({}, {.ranks = 1, .host = 0, .gpu = 0, .stored = 0}), "");
+  EXPECT_EQ(refusal(any_job(), {.ranks = 1, .host = 0, .gpu = 0, .stored = 0}), "");
 }
 
 }  // namespace

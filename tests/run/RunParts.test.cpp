@@ -13,6 +13,7 @@
 #include "base/Environment.hpp"
 #include "base/File.hpp"
 #include "base/Log.hpp"
+#include "probes/association/Association.hpp"
 #include "run/Coordinator.hpp"
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
@@ -21,6 +22,7 @@
 #include "run/Settings.hpp"
 #include "run/Signals.hpp"
 #include "run/StatusFile.hpp"
+#include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {

@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/SourceFile.hpp"
 #include "probes/contexts/StoreAccess.hpp"
 #include "probes/contexts/WordsFile.hpp"

@@ -18,16 +18,23 @@ Group group(const std::string& singular, const std::string& plural, const std::s
   return value;
 }
 
-Job small_job() {
-  Job job;
-  job.settings<probes::association::Association>().axes.groups = {
-      group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
-      group("unemployed person", "unemployed people", "work", "unemployed"),
-      group("person with a disability", "people with disabilities", "ability", "")};
-  job.settings<probes::association::Association>().axes.groups.back().suffix = "with a disability";
-  job.settings<probes::association::Association>().axes.groups.back().suffix_plural = "with disabilities";
-  job.settings<probes::association::Association>().axes.templates = {{"s", "", "{a group} {trait}", NounForm::singular},
-                                                                     {"p", "", "{group} {trait}", NounForm::plural}};
+/// A product with the priors of most jobs.
+struct SmallProduct : Axes {
+  Priors priors;
+};
+
+SubjectList list_subjects(const SmallProduct& product) {
+  return list_subjects(product.groups, product.intersections, forms_of(product.templates), product.priors);
+}
+
+SmallProduct small_job() {
+  SmallProduct job;
+  job.groups = {group("woman", "women", "gender", "female"), group("doctor", "doctors", "work", ""),
+                group("unemployed person", "unemployed people", "work", "unemployed"),
+                group("person with a disability", "people with disabilities", "ability", "")};
+  job.groups.back().suffix = "with a disability";
+  job.groups.back().suffix_plural = "with disabilities";
+  job.templates = {{"s", "", "{a group} {trait}", NounForm::singular}, {"p", "", "{group} {trait}", NounForm::plural}};
   return job;
 }
 
@@ -59,7 +66,7 @@ TEST(Subjects, priors_come_first_then_groups) {
   EXPECT_EQ(list.subjects[1].kind, SubjectKind::prior_mask);
   EXPECT_EQ(list.subjects[2].label, "women");
   EXPECT_EQ(list.subjects[4].article, "an");
-  job.settings<probes::association::Association>().priors.word = false;
+  job.priors.word = false;
   list = list_subjects(job);
   EXPECT_EQ(list.num_priors, 1u);
   EXPECT_EQ(list.subjects[0].kind, SubjectKind::prior_mask);
@@ -67,7 +74,7 @@ TEST(Subjects, priors_come_first_then_groups) {
 
 TEST(Subjects, groups_with_equal_words_are_named) {
   auto job = small_job();
-  auto& groups = job.settings<probes::association::Association>().axes.groups;
+  auto& groups = job.groups;
   EXPECT_TRUE(groups_with_equal_words(groups).empty());
   groups.push_back(group("doctor", "doctors", "health", "medical"));
   groups.back().label = "physicians";
@@ -78,8 +85,7 @@ TEST(Subjects, groups_with_equal_words_are_named) {
 
 TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
   auto job = small_job();
-  job.settings<probes::association::Association>().axes.intersections.domains = {{"gender", "work"},
-                                                                                 {"work", "ability"}};
+  job.intersections.domains = {{"gender", "work"}, {"work", "ability"}};
   const auto list = list_subjects(job);
   EXPECT_THAT(
       forms(list),
@@ -100,7 +106,7 @@ TEST(Subjects, crossings_use_adjectives_and_suffixes_in_both_orders) {
 
 TEST(Subjects, one_order_exclusions_repeats_and_lexical_forms) {
   auto job = small_job();
-  auto& rule = job.settings<probes::association::Association>().axes.intersections;
+  auto& rule = job.intersections;
   rule.both_orders = false;
   rule.pairs = {{"women", "doctors"}};
   rule.domains = {{"gender", "work"}};
@@ -118,22 +124,21 @@ TEST(Subjects, one_order_exclusions_repeats_and_lexical_forms) {
 
 TEST(Subjects, declared_nouns_and_articles_are_used) {
   auto job = small_job();
-  job.settings<probes::association::Association>().axes.groups[0].noun_singular = "lady";
-  job.settings<probes::association::Association>().axes.groups[0].noun_plural = "ladies";
-  job.settings<probes::association::Association>().axes.groups[2].article = "a";
-  job.settings<probes::association::Association>().axes.intersections.pairs = {{"unemployed people", "women"}};
+  job.groups[0].noun_singular = "lady";
+  job.groups[0].noun_plural = "ladies";
+  job.groups[2].article = "a";
+  job.intersections.pairs = {{"unemployed people", "women"}};
   EXPECT_THAT(forms(list_subjects(job)), ElementsAre("a unemployed lady/unemployed ladies",
                                                      "a female unemployed person/female unemployed people"));
 }
 
 TEST(Subjects, a_form_counts_only_where_a_template_needs_it) {
   auto job = small_job();
-  job.settings<probes::association::Association>().axes.groups[0].singular.clear();
-  job.settings<probes::association::Association>().axes.intersections.pairs = {{"unemployed people", "women"}};
-  job.settings<probes::association::Association>().axes.intersections.both_orders = false;
+  job.groups[0].singular.clear();
+  job.intersections.pairs = {{"unemployed people", "women"}};
+  job.intersections.both_orders = false;
   EXPECT_EQ(reasons(list_subjects(job)).at(0), "unemployed people x women: no singular form, which a template needs");
-  job.settings<probes::association::Association>().axes.templates.erase(
-      job.settings<probes::association::Association>().axes.templates.begin());
+  job.templates.erase(job.templates.begin());
   EXPECT_EQ(list_subjects(job).subjects.back().plural, "unemployed women");
 }
 

@@ -77,18 +77,6 @@ void show_association(const results::ResultFile& file, Detail detail, std::size_
   std::cout << status_text(result);
 }
 
-findings::RatingNames rating_names(const sweep::Job& job) {
-  const auto& settings = job.settings<Association>();
-  findings::RatingNames names{settings.statistics.human_ratings, settings.statistics.rating_aliases, {}, {}};
-  for (const auto& group : settings.axes.groups) {
-    names.groups.push_back({group.label, {group.plural, group.singular}});
-  }
-  for (const auto& pair : settings.axes.traits) {
-    names.pairs.push_back({pair.label, pair.left.name, pair.right.name});
-  }
-  return names;
-}
-
 StatisticsOptions options_of(const sweep::Job& job) {
   const auto& statistics = job.settings<Association>().statistics;
   StatisticsOptions result;
@@ -142,6 +130,18 @@ class AssociationKind final : public ProbeKind {
 };
 
 }  // namespace
+
+findings::RatingNames rating_names(const sweep::Job& job) {
+  const auto& settings = job.settings<Association>();
+  findings::RatingNames names{settings.statistics.human_ratings, settings.statistics.rating_aliases, {}, {}};
+  for (const auto& group : settings.axes.groups) {
+    names.groups.push_back({group.label, {group.plural, group.singular}});
+  }
+  for (const auto& pair : settings.axes.traits) {
+    names.pairs.push_back({pair.label, pair.left.name, pair.right.name});
+  }
+  return names;
+}
 
 const ProbeKind& association_kind() {
   static const AssociationKind kind;

@@ -12,8 +12,10 @@
 
 #include "base/Error.hpp"
 #include "engine/FakeEngine.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/Association.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::association {

@@ -6,6 +6,7 @@
 
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/Association.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::association {

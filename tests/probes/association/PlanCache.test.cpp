@@ -11,7 +11,8 @@
 namespace stereosweep::probes::association {
 namespace {
 
-const std::vector<std::string> words = {"kind", "warm", "powerless", "self-kind", "in", "zoo", "d.", "'s", "Old man"};
+const std::vector<std::string> sample_words = {"kind", "warm", "powerless", "self-kind", "in",
+                                               "zoo",  "d.",   "'s",        "Old man"};
 
 std::string random_text(std::mt19937& random, const std::string& mask) {
   const std::vector<std::string> parts = {" ", " ", "  ", "un", "kin", "k",   "the", "are", "-",  ".",
@@ -27,7 +28,7 @@ class PlanCacheTest : public ::testing::TestWithParam<const char*> {
  protected:
   PlanCacheTest()
       : tokenizer_(std::string(GetParam()) == "word_piece" ? testing::word_piece() : testing::byte_level()),
-        cache_(tokenizer_, words, {}, 8) {}
+        cache_(tokenizer_, sample_words, {}, 8) {}
   base::Digest fresh(const Surroundings& surroundings, WordCase word_case) const {
     return plan_targets(cache_.pieces(surroundings, word_case), {}, 8).digest;
   }

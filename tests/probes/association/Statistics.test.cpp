@@ -11,7 +11,8 @@
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "engine/FakeEngine.hpp"
-#include "probes/Probe.hpp"
+#include "findings/AgreementText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/StatisticsText.hpp"
@@ -29,8 +30,8 @@ using ::testing::ThrowsMessage;
 
 class StatisticsTest : public ::testing::Test {
  protected:
-  StatisticsTest() : tokenizer_(probe::testing::word_piece()) {
-    const auto probe = make_probe(probe::testing::small_job(), tokenizer_);
+  StatisticsTest() : tokenizer_(probes::testing::word_piece()) {
+    const auto probe = make_probe(probes::testing::small_job(), tokenizer_);
     engine::FakeEngine engine(tokenizer_, 5);
     const auto source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
       Transcript transcript;
@@ -97,20 +98,20 @@ class StatisticsTest : public ::testing::Test {
   /// Pair score of a group in a sentence; NaN where it does not exist.
   double pair_score(const std::string& measure, std::uint64_t prior, std::uint64_t group, std::uint64_t sentence,
                     const std::string& pair) const {
-    const auto& words = file_->schema().inner_axis("word");
+    const auto& axis = file_->schema().inner_axis("word");
     std::map<std::string, std::vector<double>> sides;
-    for (std::uint64_t word = 0; word < words.labels.size(); ++word) {
-      if (words.coordinates[1].values[word] == pair) {
+    for (std::uint64_t word = 0; word < axis.labels.size(); ++word) {
+      if (axis.coordinates[1].values[word] == pair) {
         const auto score = side(measure, (2 + group) * 8 + sentence, word) - side(measure, prior * 8 + sentence, word);
         if (!std::isnan(score)) {
-          sides[words.coordinates[3].values[word]].push_back(score);
+          sides[axis.coordinates[3].values[word]].push_back(score);
         }
       }
     }
     return stats::median(sides["right"]).value - stats::median(sides["left"]).value;
   }
 
-  testing::TemporaryDirectory directory_;
+  stereosweep::testing::TemporaryDirectory directory_;
   std::filesystem::path path_ = directory_ / "association.h5";
   tokenizer::Tokenizer tokenizer_;
   std::unique_ptr<results::ResultFile> file_;

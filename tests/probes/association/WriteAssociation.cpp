@@ -11,11 +11,12 @@
 #include "base/File.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/association/AssociationProbe.hpp"
 #include "probes/association/AssociationSchema.hpp"
 #include "results/Digest.hpp"
 #include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
-#include "sweep/Subjects.hpp"
 
 namespace {
 
@@ -99,10 +100,10 @@ class Numbers {
 };
 
 int write(const std::filesystem::path& directory, const sweep::Job& job) {
-  const auto subjects = sweep::list_subjects(job).subjects;
+  const auto subjects = probes::association::list_subjects(job.settings<probes::association::Association>()).subjects;
   auto schema = probes::association::association_axes(
       job.settings<probes::association::Association>().axes, subjects,
-      probes::contexts::list_words(job.settings<probes::association::Association>().axes.traits), max_subwords);
+      probes::association::list_words(job.settings<probes::association::Association>().axes.traits), max_subwords);
   probes::association::add_association_cubes(schema, job.settings<probes::association::Association>().measures);
   schema = results::with_not_scored(schema);
   const auto contexts_per_subject = job.settings<probes::association::Association>().axes.templates.size() *

@@ -4,10 +4,11 @@
 #include <map>
 #include <set>
 
-#include "JobText.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "config/JobDump.hpp"
+#include "config/JobText.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

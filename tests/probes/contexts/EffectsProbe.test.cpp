@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/Error.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::probes::contexts {

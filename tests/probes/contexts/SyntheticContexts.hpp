@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/Philox.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsSchema.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
 #include "results/Export.hpp"
@@ -20,9 +21,9 @@
 #include "stats/Undefined.hpp"
 #include "sweep/Product.hpp"
 
-namespace stereosweep::results {
+namespace stereosweep::probes::contexts {
 
-using Kind = probes::contexts::EmbeddingTest::Kind;
+using Kind = EmbeddingTest::Kind;
 inline std::vector<std::string> numbered(const std::string& stem, std::size_t count) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < count; ++i) {
@@ -31,7 +32,7 @@ inline std::vector<std::string> numbered(const std::string& stem, std::size_t co
   return words;
 }
 
-inline probes::contexts::EmbeddingTest weat(const std::string& label, std::size_t n, std::size_t m) {
+inline EmbeddingTest weat(const std::string& label, std::size_t n, std::size_t m) {
   return {label,
           "a test",
           Kind::weat,
@@ -41,25 +42,25 @@ inline probes::contexts::EmbeddingTest weat(const std::string& label, std::size_
           {"b", numbered("b", 4)}};
 }
 
-inline probes::contexts::EmbeddingTest wefat(const std::string& label, std::size_t n) {
+inline EmbeddingTest wefat(const std::string& label, std::size_t n) {
   return {label, "", Kind::wefat, {"traits", numbered("t", n)}, {}, {"a", numbered("a", 3)}, {"b", numbered("b", 4)}};
 }
 
 /// A result whose associations are random numbers with a shift per set.
 class Synthetic {
  public:
-  Synthetic(std::vector<probes::contexts::EmbeddingTest> tests, std::size_t num_samples)
+  Synthetic(std::vector<EmbeddingTest> tests, std::size_t num_samples)
       : num_samples_(num_samples), folder_(std::filesystem::temp_directory_path() / "stereosweep_contexts") {
     settings_.tests = std::move(tests);
     std::filesystem::create_directories(folder_);
-    const auto names = probes::contexts::list_words(settings_.tests);
+    const auto names = list_words(settings_.tests);
     for (const auto& name : names) {
       words_.push_back({.word = name, .found = 5, .stored = 5, .usable = 5, .digest = {}});
     }
-    in_use_ = probes::contexts::tests_in_use(settings_, 1, words_);
-    schema_ = probes::contexts::effects_schema(in_use_, words_, num_samples);
+    in_use_ = tests_in_use(settings_, 1, words_);
+    schema_ = effects_schema(in_use_, words_, num_samples);
     num_slots_ = schema_.inner_axis("target").labels.size();
-    has_wefat_ = schema_.cubes.size() > static_cast<std::size_t>(probes::contexts::EffectColumn::association_deviation);
+    has_wefat_ = schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::association_deviation);
   }
   ~Synthetic() { std::filesystem::remove_all(folder_); }
   Synthetic(const Synthetic&) = delete;
@@ -109,10 +110,10 @@ class Synthetic {
   void break_sample(std::size_t sample) { broken_ = sample; }
   std::filesystem::path folder() const { return folder_; }
 
-  std::unique_ptr<ResultFile> write() const {
+  std::unique_ptr<results::ResultFile> write() const {
     const sweep::BlockPlan blocks(sweep::Product({settings_.tests.size(), num_samples_}), num_samples_);
     const auto path = folder_ / "contexts.h5";
-    export_run(
+    results::export_run(
         {"synthetic",
          "contexts",
          &schema_,
@@ -121,11 +122,11 @@ class Synthetic {
          {{"created", "2026-11-21T00:00:00Z"}},
          {}},
         path);
-    return std::make_unique<ResultFile>(path);
+    return std::make_unique<results::ResultFile>(path);
   }
 
  private:
-  RawBlock block_of(std::size_t test) const {
+  results::RawBlock block_of(std::size_t test) const {
     const auto& sets = settings_.tests[test];
     const auto num_x = sets.x.words.size();
     const auto num_targets = num_x + sets.y.words.size();
@@ -155,11 +156,10 @@ class Synthetic {
       const bool is_weat = sets.kind == Kind::weat;
       effects.push_back(is_weat ? effect.value : stats::nan);
       variances.push_back(is_weat ? effect.deviation * effect.deviation : stats::nan);
-      status.push_back(is_weat && !effect.defined()
-                           ? static_cast<std::uint8_t>(probes::contexts::EffectStatus::zero_deviation)
-                           : std::uint8_t{0});
+      status.push_back(is_weat && !effect.defined() ? static_cast<std::uint8_t>(EffectStatus::zero_deviation)
+                                                    : std::uint8_t{0});
     }
-    RawBlock block{{associations, effects, variances, status}};
+    results::RawBlock block{{associations, effects, variances, status}};
     if (has_wefat_) {
       block.columns.emplace_back(deviations);
       block.columns.emplace_back(all_cosines);
@@ -169,14 +169,14 @@ class Synthetic {
 
   std::size_t num_samples_;
   std::filesystem::path folder_;
-  probes::contexts::Contexts settings_;
-  std::vector<probes::contexts::WordVectors> words_;
-  std::vector<probes::contexts::TestInUse> in_use_;
-  RawSchema schema_;
+  Contexts settings_;
+  std::vector<WordVectors> words_;
+  std::vector<TestInUse> in_use_;
+  results::RawSchema schema_;
   std::size_t num_slots_ = 0;
   bool has_wefat_ = false;
   double shift_ = 0.2;
   std::size_t broken_ = std::numeric_limits<std::size_t>::max();
 };
 
-}  // namespace stereosweep::results
+}  // namespace stereosweep::probes::contexts

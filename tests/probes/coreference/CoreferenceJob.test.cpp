@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "JobText.hpp"
 #include "config/JobDump.hpp"
+#include "config/JobText.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/MarkedSentence.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"

@@ -9,7 +9,9 @@
 
 #include "base/Error.hpp"
 #include "engine/FakeEngine.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::coreference {

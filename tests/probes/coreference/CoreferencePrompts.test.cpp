@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "probes/coreference/Coreference.hpp"
+
 namespace stereosweep::sweep {
 namespace {
 

@@ -5,10 +5,11 @@
 #include <fstream>
 #include <map>
 
-#include "JobText.hpp"
 #include "base/Error.hpp"
 #include "config/JobDump.hpp"
+#include "config/JobText.hpp"
 #include "probes/rating/IdentityRatings.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -7,8 +7,9 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "probes/MakeProbe.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingSchema.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -82,7 +83,7 @@ TEST(RatingProbe, a_chat_template_frames_the_prompt_and_opens_the_answer) {
 TEST(RatingProbe, seeds_follow_from_prompt_and_run_alone) {
   const sweep::Job job = small_rating();
   sweep::Job shorter = job;
-  std::get<Rating>(shorter.probe).identities.erase(std::get<Rating>(shorter.probe).identities.begin());
+  shorter.settings<Rating>().identities.erase(shorter.settings<Rating>().identities.begin());
   const RatingProbe all(job, tiny());
   const RatingProbe one(shorter, tiny());
   std::set<std::uint64_t> seeds;
@@ -146,7 +147,7 @@ TEST(RatingProbe, folds_answers_by_option_whatever_their_order) {
 
 TEST(RatingProbe, without_sampling_there_are_no_columns_for_it) {
   sweep::Job job = small_rating();
-  std::get<Rating>(job.probe).sampling.runs = 0;
+  job.settings<Rating>().sampling.runs = 0;
   const RatingProbe probe(job, tiny());
   EXPECT_EQ(probe.schema().cubes.size(), 5U);
   EXPECT_EQ(probe.schema().inner_axes.size(), 3U);
@@ -161,7 +162,7 @@ TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
   };
   const auto changed = [&](auto change) {
     sweep::Job other = job;
-    change(other, std::get<Rating>(other.probe));
+    change(other, other.settings<Rating>());
     return key(other, 0) != key(job, 0);
   };
   EXPECT_TRUE(changed([](auto& other, auto&) { other.seed = 6; }));
