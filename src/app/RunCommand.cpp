@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "app/CommandLine.hpp"
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
-#include "base/Environment.hpp"
 #include "run/Run.hpp"
 #include "run/Scorer.hpp"
 #include "run/Signals.hpp"

@@ -21,7 +21,7 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Format = probes::contexts::Corpus::Format;
+using Format = Corpus::Format;
 
 constexpr std::uint64_t bytes_between_reports = std::uint64_t{8} << 20;
 
@@ -32,8 +32,8 @@ std::uint64_t hash_of(std::string_view text) {
   return value;
 }
 
-std::uint64_t identity_of(const probes::contexts::Corpus& corpus, std::span<const CorpusFile> files,
-                          std::span<const std::string> words, std::uint64_t seed) {
+std::uint64_t identity_of(const Corpus& corpus, std::span<const CorpusFile> files, std::span<const std::string> words,
+                          std::uint64_t seed) {
   base::Sha256 hash;
   hash.number(seed).field(corpus.field).number(static_cast<std::uint64_t>(corpus.boundary));
   hash.number(static_cast<std::uint64_t>(corpus.letter_case)).number(static_cast<std::uint64_t>(corpus.max_contexts));
@@ -71,7 +71,7 @@ class WatchedStream : public ByteStream {
 
 class Collector {
  public:
-  Collector(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed)
+  Collector(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed)
       : corpus_(corpus),
         matcher_(words, corpus.boundary, corpus.letter_case),
         seen_(words.size()),
@@ -214,7 +214,7 @@ class Collector {
       seen = {line_number_, 0};
     }
     const auto number = seen.occurrences++;
-    if (corpus_.boundary == probes::contexts::Corpus::Boundary::blanks && number > 0) {
+    if (corpus_.boundary == Corpus::Boundary::blanks && number > 0) {
       return;
     }
     ++sample_.words[hit.word].occurrences;
@@ -254,7 +254,7 @@ class Collector {
     std::uint64_t line = 0;
     std::uint64_t occurrences = 0;
   };
-  const probes::contexts::Corpus& corpus_;
+  const Corpus& corpus_;
   Matcher matcher_;
   Sample sample_;
   std::vector<SmallestKeys> kept_;
@@ -271,13 +271,12 @@ class Collector {
 
 }  // namespace
 
-std::uint64_t identity_of(const probes::contexts::Corpus& corpus, std::span<const std::string> words,
-                          std::uint64_t seed) {
+std::uint64_t identity_of(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed) {
   return identity_of(corpus, list_files(corpus), words, seed);
 }
 
-Sample collect(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed,
-               Shard shard, const ProgressHook& progress) {
+Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard,
+               const ProgressHook& progress) {
   const auto files = list_files(corpus);
   Collector collector(corpus, words, seed);
   const auto pieces = deal(files, shard);

@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
+#include "corpus/Corpus.hpp"
 #include "corpus/Sample.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::corpus {
 
@@ -38,13 +38,12 @@ using ProgressHook = std::function<void(const Progress&)>;
 
 /// What `Sample::identity` of this request will be: tells whether a kept sample is still the one that is wanted.
 /// Lists the files (names and sizes) but reads no more than their first bytes. Errors as `collect`.
-std::uint64_t identity_of(const probes::contexts::Corpus& corpus, std::span<const std::string> words,
-                          std::uint64_t seed);
+std::uint64_t identity_of(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed);
 
 /// The part `shard` of the sample of each word; local. Throws InputError for words that cannot be looked for, files
 /// that are missing, of one label, truncated or corrupt (with file and offset); Error where the sample takes too much
 /// memory; and whatever `progress` throws.
-Sample collect(const probes::contexts::Corpus& corpus, std::span<const std::string> words, std::uint64_t seed,
-               Shard shard = {}, const ProgressHook& progress = {});
+Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard = {},
+               const ProgressHook& progress = {});
 
 }  // namespace stereosweep::corpus

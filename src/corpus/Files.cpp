@@ -12,7 +12,7 @@ namespace stereosweep::corpus {
 namespace {
 
 namespace filesystem = std::filesystem;
-using Format = probes::contexts::Corpus::Format;
+using Format = Corpus::Format;
 
 Format format_of(std::string_view label, Format wanted) {
   return wanted != Format::automatic ? wanted : label.ends_with(".jsonl") ? Format::json_lines : Format::text;
@@ -105,7 +105,7 @@ class Lister {
 
 }  // namespace
 
-std::vector<CorpusFile> list_files(const probes::contexts::Corpus& corpus) {
+std::vector<CorpusFile> list_files(const Corpus& corpus) {
   Lister lister(corpus.format);
   for (const auto& path : corpus.files) {
     lister.add(path);
@@ -113,7 +113,7 @@ std::vector<CorpusFile> list_files(const probes::contexts::Corpus& corpus) {
   return lister.take();
 }
 
-std::vector<FileState> file_states(const probes::contexts::Corpus& corpus) {
+std::vector<FileState> file_states(const Corpus& corpus) {
   std::vector<FileState> states;
   for (const auto& file : list_files(corpus)) {
     states.push_back({file.label, file.size, file.modified});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "corpus/ByteStream.hpp"
-#include "probes/contexts/Contexts.hpp"
+#include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
 
@@ -16,8 +16,8 @@ struct CorpusFile {
   std::string label;  ///< below the listed directory (a listed file: its name), with '/', without .gz or .zst
   std::uint64_t size = 0;
   Compression compression = Compression::none;
-  probes::contexts::Corpus::Format format = probes::contexts::Corpus::Format::text;  ///< never `automatic`
-  std::int64_t modified = 0;                                                         ///< ns since 1970
+  Corpus::Format format = Corpus::Format::text;  ///< never `automatic`
+  std::int64_t modified = 0;                     ///< ns since 1970
 };
 
 /// What tells a file that was changed from one that was not, without reading it.
@@ -36,8 +36,8 @@ std::string changes(const std::vector<FileState>& before, const std::vector<File
 /// Ascending by label. Directories are read recursively, symbolic links to directories are not followed, names that
 /// begin with a dot are left out. Throws InputError with every problem: missing or unreadable files, two of one
 /// label, a file that is listed twice, formats of compression that are not read.
-std::vector<CorpusFile> list_files(const probes::contexts::Corpus& corpus);
+std::vector<CorpusFile> list_files(const Corpus& corpus);
 /// Of the same files. Errors as `list_files`.
-std::vector<FileState> file_states(const probes::contexts::Corpus& corpus);
+std::vector<FileState> file_states(const Corpus& corpus);
 
 }  // namespace stereosweep::corpus

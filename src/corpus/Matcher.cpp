@@ -11,8 +11,8 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Boundary = probes::contexts::Corpus::Boundary;
-using Case = probes::contexts::Corpus::Case;
+using Boundary = Corpus::Boundary;
+using Case = Corpus::Case;
 
 std::string_view fault_of(const std::string& word) {
   if (word.empty()) {

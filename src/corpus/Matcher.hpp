@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "corpus/Characters.hpp"
+#include "corpus/Corpus.hpp"
 #include "corpus/TokenTable.hpp"
 #include "corpus/WordMasks.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::corpus {
 
@@ -36,8 +36,7 @@ class Matcher {
  public:
   /// Throws InputError with every word that cannot be looked for: empty, wanted twice, not valid UTF-8, with a control
   /// character or white space that is no blank, with a blank at its ends or two beside each other.
-  Matcher(std::span<const std::string> words, probes::contexts::Corpus::Boundary boundary,
-          probes::contexts::Corpus::Case letter_case);
+  Matcher(std::span<const std::string> words, Corpus::Boundary boundary, Corpus::Case letter_case);
   /// Every occurrence, ascending by begin, then word; valid until the next call. In a line with `invalid` bytes they
   /// mean nothing.
   const std::vector<Hit>& find(std::string_view text, Scope scope);
@@ -51,7 +50,7 @@ class Matcher {
     std::size_t prefix = 0;  // characters before the first run
   };
   void add_pattern(std::size_t word, std::string_view text);
-  template <probes::contexts::Corpus::Case letter_case>
+  template <Corpus::Case letter_case>
   void find_runs(std::string_view text);
   void look_up(std::string_view text, std::size_t begin, TokenKey key);
   TokenKey folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const;
@@ -63,8 +62,8 @@ class Matcher {
   char32_t normal(char32_t character) const;
   bool is_space(char32_t character) const;
 
-  probes::contexts::Corpus::Boundary boundary_;
-  probes::contexts::Corpus::Case case_;
+  Corpus::Boundary boundary_;
+  Corpus::Case case_;
   Scope scope_ = Scope::sentence;
   std::vector<Pattern> patterns_;
   std::vector<std::size_t> without_run_;  // patterns with no letter, mark or digit: looked for one by one

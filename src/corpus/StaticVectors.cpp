@@ -20,7 +20,7 @@
 namespace stereosweep::corpus {
 namespace {
 
-using Format = probes::contexts::StaticVectors::Format;
+using Format = StaticVectors::Format;
 
 constexpr std::int64_t max_dimension = 65536;
 constexpr std::size_t max_word_bytes = 4096;

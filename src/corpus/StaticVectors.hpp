@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/contexts/Contexts.hpp"
+#include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
 
@@ -27,10 +27,10 @@ struct StaticTable {
 /// dimension is the commonest of its first 100 lines. Throws InputError with file and line or byte: wrong header, row
 /// count or number of fields, truncated or overlong rows, and numbers that are none, not finite or beyond float32 (in
 /// the rows that are asked for).
-StaticTable read_vectors(const std::filesystem::path& path, probes::contexts::StaticVectors::Format format,
+StaticTable read_vectors(const std::filesystem::path& path, StaticVectors::Format format,
                          std::span<const std::string> words);
 
 /// What `automatic` takes a file for: by its header and the bytes behind it.
-probes::contexts::StaticVectors::Format format_of_vectors(const std::filesystem::path& path);
+StaticVectors::Format format_of_vectors(const std::filesystem::path& path);
 
 }  // namespace stereosweep::corpus

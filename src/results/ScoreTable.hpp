@@ -20,7 +20,7 @@ enum class ScoreStatus : std::uint8_t {
   partial = 1,         ///< some of the raw numbers that it is made of are missing
   missing = 2,         ///< none of them exists: see the raw status
   undefined = 3,       ///< they exist, but the formula has no value (a logarithm of 0, no variance)
-  unscored = 4,      ///< the run did not come to it
+  unscored = 4,        ///< the run did not come to it
   not_applicable = 5,  ///< this combination of labels is not part of the job
 };
 extern const std::vector<std::string> score_status_names;

@@ -7,10 +7,10 @@
 #include <future>
 #include <utility>
 
+#include "base/Environment.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "base/Environment.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::run {

@@ -7,9 +7,9 @@
 
 #include <array>
 
+#include "base/Environment.hpp"
 #include "base/Log.hpp"
 #include "parallel/MpiSession.hpp"
-#include "base/Environment.hpp"
 
 namespace stereosweep::run {
 namespace {

@@ -51,7 +51,7 @@ std::vector<std::string> words(const std::string& stem, std::size_t count) {
 sweep::Job job_of(const Design& design, std::size_t first, std::size_t last) {
   probes::contexts::Contexts settings;
   if (design.contexts == 1) {
-    settings.vectors = probes::contexts::StaticVectors{};
+    settings.vectors = corpus::StaticVectors{};
   }
   settings.samples = 100;
   for (auto set = first; set < last; ++set) {

@@ -30,10 +30,10 @@ int main(int argc, char** argv) {
   for (std::string word; std::getline(file, word);) {
     words.push_back(word);
   }
-  probes::contexts::Corpus corpus;
+  corpus::Corpus corpus;
   corpus.files = {argv[1]};
-  corpus.letter_case = argc > 3 && std::string(argv[3]) == "ignore" ? probes::contexts::Corpus::Case::ignore
-                                                                    : probes::contexts::Corpus::Case::exact;
+  corpus.letter_case = argc > 3 && std::string(argv[3]) == "ignore" ? corpus::Corpus::Case::ignore
+                                                                    : corpus::Corpus::Case::exact;
   for (int round = argc > 4 ? std::stoi(argv[4]) : 3; round > 0; --round) {
     const auto begin = processor_seconds();
     const auto sample = corpus::collect(corpus, words, 1);

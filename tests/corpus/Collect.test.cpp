@@ -9,8 +9,8 @@
 #include <random>
 
 #include "base/Error.hpp"
+#include "corpus/Corpus.hpp"
 #include "corpus/CorpusFiles.hpp"
-#include "probes/contexts/Contexts.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::corpus {
@@ -38,7 +38,7 @@ std::string random_text(std::uint64_t seed, int lines) {
   return text;
 }
 
-Sample collect_in(const probes::contexts::Corpus& corpus, std::uint64_t shards, std::uint64_t seed = 7) {
+Sample collect_in(const Corpus& corpus, std::uint64_t shards, std::uint64_t seed = 7) {
   auto sample = collect(corpus, searched, seed, {shards - 1, shards});
   for (std::uint64_t i = 0; i + 1 < shards; ++i) {
     sample = merge(std::move(sample), collect(corpus, searched, seed, {i, shards}));
@@ -194,7 +194,7 @@ TEST_F(CollectTest, LeavesBadLinesOutAndNamesTheFirst) {
 TEST_F(CollectTest, TakesOnlyTheFirstOfALineByThePublishedRule) {
   write_text(directory_ / "a.txt", "a rose is a rose is a rose\nrose rose rose\n");
   auto corpus = corpus_of(directory_.path());
-  corpus.boundary = probes::contexts::Corpus::Boundary::blanks;
+  corpus.boundary = Corpus::Boundary::blanks;
   const auto sample = collect(corpus, searched, 1);
   EXPECT_EQ(sample.words[0].occurrences, 2U);
   ASSERT_EQ(sample.words[0].contexts.size(), 2U);
@@ -265,7 +265,7 @@ TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
   EXPECT_LT(most, before + (std::size_t{20} << 20));
 }
 
-std::string refusal_of(const probes::contexts::Corpus& corpus) {
+std::string refusal_of(const Corpus& corpus) {
   try {
     collect(corpus, searched, 1);
     return "none";

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "probes/contexts/Contexts.hpp"
+#include "corpus/Corpus.hpp"
 
 namespace stereosweep::testing {
 
@@ -40,8 +40,8 @@ inline std::string to_zstd(std::string_view content) {
   return stored;
 }
 
-inline probes::contexts::Corpus corpus_of(const std::filesystem::path& path) {
-  probes::contexts::Corpus corpus;
+inline corpus::Corpus corpus_of(const std::filesystem::path& path) {
+  corpus::Corpus corpus;
   corpus.files = {path.string()};
   return corpus;
 }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "corpus/Corpus.hpp"
 #include "corpus/StaticVectors.hpp"
-#include "probes/contexts/Contexts.hpp"
 
 int main(int argc, char** argv) {
   using namespace stereosweep;
-  using Format = probes::contexts::StaticVectors::Format;
+  using Format = StaticVectors::Format;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::map<std::string, Format> formats = {{"automatic", Format::automatic},
                                                  {"word2vec_text", Format::word2vec_text},

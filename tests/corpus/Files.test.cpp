@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "probes/contexts/Contexts.hpp"
+#include "corpus/Corpus.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::corpus {
@@ -25,7 +25,7 @@ TEST(FileStates, NameWhatWasChanged) {
 TEST(FileStates, FollowTheFiles) {
   const testing::TemporaryDirectory directory;
   base::write_file_atomically(directory / "a.txt", "text");
-  probes::contexts::Corpus corpus;
+  Corpus corpus;
   corpus.files = {directory.path().string()};
   const auto first = file_states(corpus);
   ASSERT_EQ(first.size(), 1U);

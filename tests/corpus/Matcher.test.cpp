@@ -9,13 +9,13 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "corpus/Characters.hpp"
-#include "probes/contexts/Contexts.hpp"
+#include "corpus/Corpus.hpp"
 
 namespace stereosweep::corpus {
 namespace {
 
-using Boundary = probes::contexts::Corpus::Boundary;
-using Case = probes::contexts::Corpus::Case;
+using Boundary = Corpus::Boundary;
+using Case = Corpus::Case;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

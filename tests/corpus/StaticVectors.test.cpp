@@ -6,14 +6,14 @@
 #include <random>
 
 #include "base/Error.hpp"
+#include "corpus/Corpus.hpp"
 #include "corpus/CorpusFiles.hpp"
-#include "probes/contexts/Contexts.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::corpus {
 namespace {
 
-using Format = probes::contexts::StaticVectors::Format;
+using Format = StaticVectors::Format;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

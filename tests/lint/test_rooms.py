@@ -56,17 +56,29 @@ def test_no_detail_across_rooms():
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_room_is_in_the_table_and_says_why():
+def test_every_room_is_in_the_table_and_has_a_readme():
     table = rooms()
     folders = {path.parts[1] for path in cpp_files("src") if len(path.parts) > 2}
     assert folders <= set(table), f"not in src/README.md: {sorted(folders - set(table))}"
-    wrong = []
-    for room in sorted(folders):
-        readme = ROOT / "src" / room / "README.md"
-        if not readme.exists():
-            wrong.append(f"src/{room}/README.md is missing")
-        elif not re.search(r"\bwhy\b", readme.read_text(encoding="utf-8"), re.IGNORECASE):
-            wrong.append(f"src/{room}/README.md does not say why")
+    missing = [room for room in sorted(folders) if not (ROOT / "src" / room / "README.md").exists()]
+    assert not missing, f"README.md is missing in src/: {missing}"
+
+
+def probes():
+    return sorted(path.name for path in (ROOT / "src" / "probes").iterdir() if path.is_dir())
+
+
+def test_no_file_names_a_probe_but_its_folder_and_the_registry():
+    names, wrong = probes(), []
+    assert len(names) >= 4
+    for path in cpp_files("src"):
+        own = path.parts[2] if path.parts[1] == "probes" and len(path.parts) > 3 else None
+        if path.parts[1:] == ("probes", "Registry.cpp"):
+            continue
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in names:
+            if name != own and re.search(rf'"probes/{name}/|\b{name}::[A-Z]|probes::{name}\b', text):
+                wrong.append(f"{path} names the probe {name}")
     assert not wrong, "\n".join(wrong)
 
 

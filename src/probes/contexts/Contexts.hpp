@@ -9,26 +9,13 @@
 #include <variant>
 #include <vector>
 
+#include "corpus/Corpus.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::probes::contexts {
 
-/// Sentences of the user's own in which the words of the tests are looked for.
-struct Corpus {
-  enum class Format { automatic, text, json_lines };  ///< automatic: by the file's name (.jsonl[.gz|.zst])
-  /// word: neighbours are no letters, digits or marks (Unicode), ends of the line included.
-  /// blanks: the published code's rule, a blank on both sides, so that a line's first and last word are missed.
-  enum class Boundary { word, blanks };
-  enum class Case { exact, ignore };
-  std::vector<std::string>
-      files;  ///< files or directories (read recursively), plain, gzip or zstd by their magic bytes
-  Format format = Format::automatic;
-  std::string field = "text";  ///< of a JSON line
-  Boundary boundary = Boundary::word;
-  Case letter_case = Case::exact;
-  std::int64_t max_contexts = 1000;  ///< per word: a uniform sample without replacement
-  bool operator==(const Corpus&) const = default;
-};
+using corpus::Corpus;
+using corpus::StaticVectors;
 
 /// How a word's vector is read off a sentence.
 struct ContextualVectors {
@@ -40,14 +27,6 @@ struct ContextualVectors {
   Pool pool = Pool::mean;
   std::int64_t window = 0;  ///< words kept on each side of the word; 0: the whole sentence
   bool operator==(const ContextualVectors&) const = default;
-};
-
-/// One vector per word, from a file or from the model's own input embeddings.
-struct StaticVectors {
-  enum class Format { automatic, word2vec_text, word2vec_binary, glove_text, model };
-  std::string file;  ///< empty: `model`
-  Format format = Format::automatic;
-  bool operator==(const StaticVectors&) const = default;
 };
 
 /// A named list of words or phrases.
