@@ -1,8 +1,13 @@
 #include "probes/ProbeKind.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <iostream>
 #include <stdexcept>
 
+#include "base/Text.hpp"
 #include "parallel/Communicator.hpp"
+#include "probes/PlanText.hpp"
 
 namespace stereosweep::probes {
 namespace {
@@ -30,6 +35,30 @@ std::vector<std::unique_ptr<Stage>> ProbeKind::stages(const sweep::Job& /*job*/)
   std::vector<std::unique_ptr<Stage>> one;
   one.push_back(std::make_unique<OnlyStage>(*this));
   return one;
+}
+
+void ProbeKind::plan(const PlanRequest& request) const {
+  const auto probe = make_probe(request.job, *request.tokenizer);
+  auto& out = std::cout;
+  out << request.job.name << ": " << name() << " on " << request.job.model.path << '\n';
+  plan_line(out, "product") << summary(request.job) << '\n';
+  print_blocks(out, request.job, probe->blocks(), request.ranks);
+  plan_line(out, "output") << "about "
+                           << megabytes(output_bytes(probe->schema(), probe->blocks().product().num_contexts(), 0))
+                           << " in the journal, as much in HDF5 before compression\n";
+  request.print_time(out, *probe);
+}
+
+results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const sweep::Job& /*job*/) const {
+  throw std::logic_error("a probe without a score table");
+}
+
+void ProbeKind::stats(const StatsRequest& request) const {
+  const auto table = scores(request.file, request.job);
+  const auto exist = std::ranges::count_if(table.values, [](double value) { return std::isfinite(value); });
+  results::write_score_file(request.file, std::string(name()), table, request.target);
+  std::cout << base::counted(table.values.size(), "score") << ", "
+            << base::with_thousands(static_cast<std::uint64_t>(exist)) << " of them with a value\n";
 }
 
 const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const ProbeKind&>(config::format_of(name)); }

@@ -20,6 +20,7 @@
 #include "probes/Stage.hpp"
 #include "query/Engine.hpp"
 #include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {
@@ -76,11 +77,14 @@ class ProbeKind : public config::ProbeFormat {
   // what it says
   /// One line: the sizes of the job's axes.
   virtual std::string summary(const sweep::Job& job) const = 0;
-  virtual void plan(const PlanRequest& request) const = 0;
-  /// After head, axes and cubes.
-  virtual void show(const results::ResultFile& file, Detail detail, std::size_t top) const = 0;
-  /// Writes `target` and prints tables; rank zero.
-  virtual void stats(const StatsRequest& request) const = 0;
+  /// Unless overridden: the summary, blocks, size of the output, time.
+  virtual void plan(const PlanRequest& request) const;
+  /// After head, axes and cubes; nothing unless overridden.
+  virtual void show(const results::ResultFile& /*file*/, Detail /*detail*/, std::size_t /*top*/) const {}
+  /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
+  virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
+  /// Writes `target`, which holds the score table, and prints tables; rank zero. Unless overridden: the table alone.
+  virtual void stats(const StatsRequest& request) const;
   /// What the other ranks do meanwhile.
   virtual void assist(const StatsRequest& /*request*/) const {}
 };

@@ -3,7 +3,10 @@
 #include <limits>
 
 #include "base/Check.hpp"
+#include "hdf5/File.hpp"
 #include "results/CubeKinds.hpp"
+#include "results/Seal.hpp"
+#include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::results {
 
@@ -75,6 +78,19 @@ void write_score_table(Layout& layout, const ScoreTable& table) {
     all.count.push_back(axis.labels.size());
   }
   writer.write(all, table.values, table.statuses);
+}
+
+void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
+                      const std::filesystem::path& target) {
+  base::PendingFile pending(target);
+  {
+    auto file = hdf5::File::create(pending.path());
+    auto& root = file.root();
+    write_statistics_attributes(root, source, probe);
+    Layout layout(root);
+    write_score_table(layout, table);
+  }
+  commit_sealed(pending);
 }
 
 }  // namespace stereosweep::results

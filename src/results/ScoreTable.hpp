@@ -5,12 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
+#include "results/Reader.hpp"
 
 namespace stereosweep::results {
 
@@ -63,5 +65,9 @@ class ScoreTableWriter {
 };
 
 void write_score_table(Layout& layout, const ScoreTable& table);
+
+/// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
+void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
+                      const std::filesystem::path& target);
 
 }  // namespace stereosweep::results

@@ -107,7 +107,7 @@ base::ExitCode JobStages::score_and_finish(std::size_t index) {
   if (index + 1 == steps_.size()) {
     return base::ExitCode::done;
   }
-  const auto bytes = coordinated(job_.world, [&] {
+  const auto bytes = coordinated(job_.world, "finish_stage", [&] {
     if (!job_.leads()) {
       return probes::Stage::Bytes();
     }

@@ -115,7 +115,7 @@ def test_slow_rank_between_two_stages_is_waited_for(job, reference, tmp_path):
 
 
 def test_killed_rank_between_two_stages_ends_all(job, reference, tmp_path):
-    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:build_store:1:kill:2")
+    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:finish_stage:1:kill:2")
     assert code not in (0, 75), err
     state = runs.status(tmp_path / "run")
     assert state["state"] == "stopped" and "launchers also send it when a rank has died" in state["cause"]
@@ -125,7 +125,7 @@ def test_killed_rank_between_two_stages_ends_all(job, reference, tmp_path):
 
 def test_rank_that_hangs_between_two_stages_ends_all(job, reference, tmp_path):
     limit = {"STEREOSWEEP_WAIT_TIMEOUT_S": "3"}
-    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:build_store:1:hang:1", environment=limit)
+    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:finish_stage:1:hang:1", environment=limit)
     assert code not in (0,), err
     assert "has not ended within 3 s (another rank hangs, was stopped, or its node is gone)" in err
     assert runs.run(job, tmp_path / "run")[0] == 0
