@@ -14,7 +14,6 @@
 #include "app/Commands.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
-#include "base/Printable.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::app {

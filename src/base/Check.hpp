@@ -1,4 +1,4 @@
-// Contracts. ASSERT is always on (a broken one is our bug); EXPECT only in debug builds, for hot loops.
+// Contracts, always checked: a broken one is a bug of this program.
 #pragma once
 
 #include <string>
@@ -16,9 +16,3 @@ namespace stereosweep::base {
       ::stereosweep::base::contract_broken(__FILE__, __LINE__, #condition, (detail)); \
     }                                                                                 \
   } while (false)
-
-#ifdef NDEBUG
-#define STEREOSWEEP_EXPECT(condition, detail) static_cast<void>(0)
-#else
-#define STEREOSWEEP_EXPECT(condition, detail) STEREOSWEEP_ASSERT(condition, detail)
-#endif

@@ -1,6 +1,6 @@
 #include "base/Error.hpp"
 
-#include "base/Printable.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::base {
 

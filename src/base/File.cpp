@@ -9,13 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/PendingFile.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::base {
+
 namespace {
 
 constexpr std::size_t max_small_file = std::size_t{256} << 20;
@@ -144,12 +147,6 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   return content;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  PendingFile pending(path);
-  pending.write(content);
-  pending.commit();
-}
-
 SharedBytes to_shared(std::string content) {
   auto owner = std::make_shared<const std::string>(std::move(content));
   return {owner, std::as_bytes(std::span(owner->data(), owner->size())), SharedBytes::Backing::memory};
@@ -204,5 +201,40 @@ FileSet read_checkpoint_files(const std::filesystem::path& directory, Checkpoint
   }
   return files;
 }
+
+namespace {
+
+// NAME or *_NAME
+std::vector<std::string> find_names(const FileSet& files, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& [file, content] : files.files()) {
+    if (file == name || file.ends_with("_" + std::string(name))) {
+      found.push_back(file);
+    }
+  }
+  return found;
+}
+
+std::string find_one(const FileSet& files, const std::string& name) {
+  const auto found = find_names(files, name);
+  if (found.empty()) {
+    throw InputError(describe(files.directory() + " has no " + name + " and no *_" + name, "ELMo needs one of them"));
+  }
+  if (found.size() > 1) {
+    throw InputError(describe(files.directory() + " has " + join(found, " and "), "which is the model's is not known",
+                              "leave one of them in the directory"));
+  }
+  return found.front();
+}
+
+}  // namespace
+
+bool is_elmo(const FileSet& files) {
+  return files.find("config.json") == nullptr && !find_names(files, "options.json").empty();
+}
+
+std::string find_elmo_options(const FileSet& files) { return find_one(files, "options.json"); }
+
+std::string find_elmo_weights(const FileSet& files) { return find_one(files, "weights.hdf5"); }
 
 }  // namespace stereosweep::base

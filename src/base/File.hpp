@@ -1,4 +1,4 @@
-// Files: reading with limits, writing so that a reader sees the old content or the new one, never a part.
+// Files read with limits, and the files of a checkpoint. (Writing: PendingFile.hpp.)
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/PendingFile.hpp"
+
 namespace stereosweep::base {
 
 /// The whole file. Throws InputError if it is missing, no regular file or larger than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
-
-/// Replaces `path` by a PendingFile. Throws Error (with errno's text).
-void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// Read-only bytes: in memory, with whoever keeps them alive, or in an open file that is read piece by piece. Weights
 /// are not mapped: reading a mapped file that was cut short meanwhile ends the process (SIGBUS).
@@ -85,5 +84,14 @@ std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem
 /// Reads the small files (all but the weights); `all_files` also opens the weight files.
 enum class CheckpointPart { small_files, all_files };
 FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part);
+
+/// Whether the directory is an ELMo model: no config.json, and options.json or *_options.json.
+bool is_elmo(const FileSet& files);
+
+/// The name of the one options file. Throws InputError where there are several.
+std::string find_elmo_options(const FileSet& files);
+
+/// The name of the one weights file (weights.hdf5 or *_weights.hdf5). Throws InputError where there is none or several.
+std::string find_elmo_weights(const FileSet& files);
 
 }  // namespace stereosweep::base

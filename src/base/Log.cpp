@@ -10,14 +10,12 @@
 #include <ctime>
 #include <string>
 
-#include "base/LogOnce.hpp"
-#include "base/Printable.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::base {
 namespace {
 
 std::atomic<int> log_rank{-1};
-std::atomic<LogLevel> log_level{LogLevel::info};
 std::atomic<int> log_file{-1};
 std::atomic<bool> log_file_failed{false};
 
@@ -29,8 +27,6 @@ std::string_view name_of(LogLevel level) {
 }  // namespace
 
 void set_log_rank(int rank) { log_rank = rank; }
-
-void set_log_level(LogLevel level) { log_level = level; }
 
 void set_log_file(std::string_view path) {
   const int descriptor =
@@ -49,7 +45,7 @@ void set_log_file(std::string_view path) {
 }
 
 void log(LogLevel level, std::string_view message) {
-  if (level < log_level.load()) {
+  if (level == LogLevel::debug) {
     return;
   }
   std::array<char, 32> stamp{};

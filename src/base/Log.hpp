@@ -5,15 +5,17 @@
 
 namespace stereosweep::base {
 
+/// Lines of level `debug` are dropped.
 enum class LogLevel { debug, info, warning, error };
 
 /// Rank that stands in every line; -1 (the default) prints none.
 void set_log_rank(int rank);
-/// Lines below `level` are dropped. Default: info.
-void set_log_level(LogLevel level);
 /// Also appends every line to this file (empty: none). Errors of the file are ignored: a full disk must not end a run.
 void set_log_file(std::string_view path);
 /// Writes one line in one call, so that lines of several ranks do not mix.
 void log(LogLevel level, std::string_view message);
+
+/// Writes the line where `set_log_rank` has given rank zero or none, so that it stands there once.
+void log_once(LogLevel level, std::string_view message);
 
 }  // namespace stereosweep::base

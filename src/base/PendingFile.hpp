@@ -1,7 +1,9 @@
-// A file that appears under its name only when it is whole: readers see the old content or the new one.
+// The one way to write a file: it appears under its name only when it is whole, so that readers see the old content or
+// the new one; and why one could not be written, in words that lead to a remedy.
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace stereosweep::base {
@@ -31,11 +33,26 @@ class PendingFile {
   int handle_ = -1;
 };
 
+/// Replaces `path` by a PendingFile with this content. Throws Error with the system's cause.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
 /// Removes such files whose writer is gone: this machine's writers hold a lock; of others only the age is known, and
 /// what is a day old goes.
 void remove_stale_partials(const std::filesystem::path& directory);
 
 /// Makes a rename or a new name in a directory durable. File systems that cannot (EINVAL) are tolerated. Throws Error.
 void sync_directory(const std::filesystem::path& directory);
+
+/// The parts of a message that follow "cannot write FILE".
+struct WriteFailure {
+  std::string why;
+  std::string advice;  ///< empty where nothing better is known than the reason itself
+};
+
+/// `error` is an errno. Says whether a full file system lacks space or inodes: only `df -i` shows the latter.
+WriteFailure explain_write_failure(const std::filesystem::path& path, int error);
+
+/// The same for the text of a library's error report in which the system's reason stands.
+WriteFailure explain_write_failure(const std::filesystem::path& path, std::string_view report);
 
 }  // namespace stereosweep::base

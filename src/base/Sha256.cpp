@@ -57,16 +57,4 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
   return hex;
 }
 
-Digest digest_from_hex(std::string_view hex) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  Digest digest{};
-  if (hex.size() != 2 * digest.size() || hex.find_first_not_of(digits) != std::string_view::npos) {
-    throw InputError(describe("'" + std::string(hex) + "' is no SHA-256", "64 digits 0-9a-f are expected"));
-  }
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::uint8_t>(digits.find(hex[2 * i]) * 16 + digits.find(hex[2 * i + 1]));
-  }
-  return digest;
-}
-
 }  // namespace stereosweep::base

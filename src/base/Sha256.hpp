@@ -37,7 +37,5 @@ class Sha256 {
 Digest sha256(std::string_view text);
 /// Lower-case hexadecimal.
 std::string to_hex(std::span<const std::uint8_t> bytes);
-/// The digest that `hex` writes. Throws InputError unless it is 64 hexadecimal digits.
-Digest digest_from_hex(std::string_view hex);
 
 }  // namespace stereosweep::base

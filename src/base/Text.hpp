@@ -53,4 +53,9 @@ std::string with_thousands(std::uint64_t value);
 /// "1 rank", "1,234 ranks"; `noun` takes an s.
 std::string counted(std::uint64_t value, std::string_view noun);
 
+/// Control characters but line feeds and tabs, and bytes that are no UTF-8, as "\\x1b".
+std::string printable(std::string_view text);
+/// At most `max_bytes` of `text`, whole characters, with "..." behind where it was cut.
+std::string excerpt(std::string_view text, std::size_t max_bytes);
+
 }  // namespace stereosweep::base

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/File.hpp"
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/Fields.hpp"
 #include "config/JobReader.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "engine/DeviceMemory.hpp"

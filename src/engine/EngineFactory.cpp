@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
+#include "base/File.hpp"
 #include "base/Profile.hpp"
 #include "engine/CausalEngine.hpp"
 #include "engine/DeviceMemory.hpp"

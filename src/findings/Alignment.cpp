@@ -9,7 +9,7 @@
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "stats/Aggregate.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "findings/PairScores.hpp"
-#include "stats/Correlation.hpp"
-#include "stats/Precision.hpp"
-#include "stats/ShuffledTau.hpp"
+#include "stats/Agreement.hpp"
+#include "stats/permutation/ShuffledTau.hpp"
 
 namespace stereosweep::findings {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/Error.hpp"
-#include "base/WriteFailure.hpp"
+#include "base/PendingFile.hpp"
 
 namespace stereosweep::hdf5 {
 

@@ -6,7 +6,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/WriteFailure.hpp"
+#include "base/PendingFile.hpp"
 
 namespace stereosweep::hdf5 {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "model/TensorReader.hpp"
 

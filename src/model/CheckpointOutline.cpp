@@ -2,7 +2,7 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include "base/ElmoFiles.hpp"
+#include "base/File.hpp"
 #include "model/CausalSpecification.hpp"
 #include "model/CausalWeights.hpp"
 #include "model/CheckpointConfig.hpp"

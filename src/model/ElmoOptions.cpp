@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "base/ElmoFiles.hpp"
+#include "base/File.hpp"
 #include "base/Text.hpp"
 #include "model/ConfigFields.hpp"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <numeric>
 
-#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
+#include "base/File.hpp"
 #include "base/Text.hpp"
 #include "base/Trial.hpp"
 #include "hdf5/File.hpp"

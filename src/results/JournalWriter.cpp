@@ -14,7 +14,6 @@
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/PendingFile.hpp"
-#include "base/WriteFailure.hpp"
 #include "results/Journal.hpp"
 #include "results/JournalFormat.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "base/Trial.hpp"
 #include "results/Layout.hpp"

@@ -15,8 +15,8 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/PendingFile.hpp"
 #include "base/Sha256.hpp"
-#include "base/WriteFailure.hpp"
 
 namespace stereosweep::results {
 namespace {

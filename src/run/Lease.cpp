@@ -12,8 +12,8 @@
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/PendingFile.hpp"
 #include "base/Text.hpp"
-#include "base/WriteFailure.hpp"
 #include "run/StatusFile.hpp"
 
 namespace stereosweep::run {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
+#include "base/File.hpp"
 #include "base/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/Bytes.hpp"
-#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Text.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/Aggregate.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

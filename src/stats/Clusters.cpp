@@ -8,7 +8,7 @@
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
-#include "stats/Aggregate.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 
@@ -268,35 +268,6 @@ Elbow find_elbow(std::span<const double> inertia) {
   }
   elbow.reason = Reason::ok;
   return elbow;
-}
-
-Value adjusted_rand_index(std::span<const std::size_t> left, std::span<const std::size_t> right) {
-  STEREOSWEEP_ASSERT(left.size() == right.size(), "two partitions of the same points");
-  if (left.size() < 2) {
-    return {.reason = left.empty() ? Reason::no_values : Reason::too_few};
-  }
-  std::map<std::pair<std::size_t, std::size_t>, double> joint;
-  std::map<std::size_t, double> rows;
-  std::map<std::size_t, double> columns;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    ++joint[{left[i], right[i]}];
-    ++rows[left[i]];
-    ++columns[right[i]];
-  }
-  const auto pairs = [](double n) { return n * (n - 1) / 2; };
-  const auto sum = [&](const auto& counts) {
-    double total = 0;
-    for (const auto& [key, count] : counts) {
-      total += pairs(count);
-    }
-    return total;
-  };
-  const double expected = sum(rows) * sum(columns) / pairs(static_cast<double>(left.size()));
-  const double largest = (sum(rows) + sum(columns)) / 2;
-  if (largest == expected) {  // both put all points together, or all apart
-    return {1.0, Reason::ok};
-  }
-  return {(sum(joint) - expected) / (largest - expected), Reason::ok};
 }
 
 }  // namespace stereosweep::stats

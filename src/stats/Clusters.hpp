@@ -56,7 +56,4 @@ struct Elbow {
 /// `inertia[i]` belongs to k = i + 1. `too_few`: fewer than three values; `constant`: the ends do not differ.
 Elbow find_elbow(std::span<const double> inertia);
 
-/// Adjusted Rand index of two partitions (Hubert and Arabie, J. Classification 1985); 1 for equal ones.
-Value adjusted_rand_index(std::span<const std::size_t> left, std::span<const std::size_t> right);
-
 }  // namespace stereosweep::stats

@@ -1,7 +1,6 @@
 #include "tokenizer/Field.hpp"
 
 #include "base/Error.hpp"
-#include "base/Printable.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 

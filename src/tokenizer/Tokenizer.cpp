@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ElmoFiles.hpp"
 #include "base/Error.hpp"
+#include "base/File.hpp"
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/sentencepiece/PieceNormalizer.hpp"

@@ -22,12 +22,5 @@ TEST(Sha256, FieldsKeepTheirBorders) {
   EXPECT_NE(Sha256().field("ab").field("c").finish(), Sha256().field("a").field("bc").finish());
 }
 
-TEST(Sha256, HexReadsBack) {
-  const auto digest = sha256("x");
-  EXPECT_EQ(digest_from_hex(to_hex(digest)), digest);
-  EXPECT_THROW(digest_from_hex("12"), InputError);
-  EXPECT_THROW(digest_from_hex(std::string(64, 'G')), InputError);
-}
-
 }  // namespace
 }  // namespace stereosweep::base

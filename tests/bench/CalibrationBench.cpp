@@ -16,7 +16,7 @@
 #include "probes/contexts/ContextsStatistics.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "results/Export.hpp"
-#include "stats/Proportion.hpp"
+#include "stats/Summary.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/Philox.hpp"
-#include "stats/ExactPermutation.hpp"
-#include "stats/MonteCarloPermutation.hpp"
+#include "base/Random.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
+#include "stats/permutation/MonteCarloPermutation.hpp"
 
 namespace {
 

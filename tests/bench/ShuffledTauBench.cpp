@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "stats/Correlation.hpp"
+#include "stats/Agreement.hpp"
 #include "stats/NullTables.hpp"
-#include "stats/ShuffledTau.hpp"
+#include "stats/permutation/ShuffledTau.hpp"
 
 int main(int argc, char** argv) {
   namespace stats = stereosweep::stats;

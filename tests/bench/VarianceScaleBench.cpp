@@ -6,9 +6,9 @@
 #include <numbers>
 #include <vector>
 
-#include "base/Philox.hpp"
-#include "stats/EffectSize.hpp"
-#include "stats/RandomEffects.hpp"
+#include "base/Random.hpp"
+#include "stats/embedding/EffectSize.hpp"
+#include "stats/embedding/RandomEffects.hpp"
 
 namespace {
 

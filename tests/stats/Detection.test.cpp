@@ -1,11 +1,11 @@
-#include "stats/Detection.hpp"
+#include "stats/embedding/Detection.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "base/Philox.hpp"
+#include "base/Random.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,4 +1,4 @@
-#include "stats/EffectSize.hpp"
+#include "stats/embedding/EffectSize.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stats/ExactPermutation.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Philox.hpp"
+#include "base/Random.hpp"
 #include "stats/ContextGoldens.hpp"
 
 namespace stereosweep::stats {

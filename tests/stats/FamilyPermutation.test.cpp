@@ -1,4 +1,4 @@
-#include "stats/FamilyPermutation.hpp"
+#include "stats/permutation/FamilyPermutation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "base/Philox.hpp"
-#include "stats/ExactPermutation.hpp"
+#include "base/Random.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::stats {
 namespace {

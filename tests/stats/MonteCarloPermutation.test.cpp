@@ -1,4 +1,4 @@
-#include "stats/MonteCarloPermutation.hpp"
+#include "stats/permutation/MonteCarloPermutation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "stats/ExactPermutation.hpp"
-#include "stats/FixedScores.hpp"
-#include "stats/RandomSubsets.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
+#include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,4 +1,4 @@
-#include "stats/RandomEffects.hpp"
+#include "stats/embedding/RandomEffects.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stats/ContextGoldens.hpp"
-#include "stats/EffectSize.hpp"
+#include "stats/embedding/EffectSize.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,11 +1,11 @@
-#include "stats/ShuffledTau.hpp"
+#include "stats/permutation/ShuffledTau.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "stats/Correlation.hpp"
+#include "stats/Agreement.hpp"
 #include "stats/NullTables.hpp"
 
 namespace stereosweep::stats {

@@ -1,5 +1,5 @@
 // Sums over vectors: against long double, every length around the lanes.
-#include "stats/VectorSums.hpp"
+#include "stats/embedding/VectorSums.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/Error.hpp"
 #include "probes/association/Association.hpp"
-#include "stats/Aggregate.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::probes::association {
 

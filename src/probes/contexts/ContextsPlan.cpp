@@ -4,7 +4,7 @@
 #include <iostream>
 #include <limits>
 
-#include "base/ElmoFiles.hpp"
+#include "base/File.hpp"
 #include "base/Text.hpp"
 #include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"

@@ -11,10 +11,9 @@
 #include "probes/contexts/ContextsFile.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
 #include "probes/contexts/TestFamilies.hpp"
-#include "stats/Aggregate.hpp"
-#include "stats/EffectSize.hpp"
-#include "stats/MonteCarloPermutation.hpp"
-#include "stats/Spread.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/EffectSize.hpp"
+#include "stats/permutation/MonteCarloPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

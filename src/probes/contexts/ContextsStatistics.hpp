@@ -15,10 +15,10 @@
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsNumbers.hpp"
 #include "results/Reader.hpp"
-#include "stats/Detection.hpp"
-#include "stats/ExactPermutation.hpp"
-#include "stats/Proportion.hpp"
-#include "stats/RandomEffects.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/Detection.hpp"
+#include "stats/embedding/RandomEffects.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 

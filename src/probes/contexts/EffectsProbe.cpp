@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "base/Check.hpp"
-#include "base/Philox.hpp"
-#include "stats/EffectSize.hpp"
+#include "base/Random.hpp"
 #include "stats/Undefined.hpp"
-#include "stats/VectorSums.hpp"
+#include "stats/embedding/EffectSize.hpp"
+#include "stats/embedding/VectorSums.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -5,9 +5,9 @@
 #include <unordered_set>
 
 #include "base/Check.hpp"
-#include "base/Philox.hpp"
+#include "base/Random.hpp"
 #include "base/Text.hpp"
-#include "stats/ExactPermutation.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

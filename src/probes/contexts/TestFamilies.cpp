@@ -6,8 +6,8 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
-#include "stats/FamilyPermutation.hpp"
-#include "stats/MultipleTests.hpp"
+#include "stats/PValues.hpp"
+#include "stats/permutation/FamilyPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

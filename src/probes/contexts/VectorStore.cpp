@@ -9,7 +9,7 @@
 #include "base/Bytes.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/WriteFailure.hpp"
+#include "base/PendingFile.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "probes/coreference/CoreferenceSettings.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "probes/coreference/Coreference.hpp"
 #include "results/Reader.hpp"
-#include "stats/Coreference.hpp"
+#include "stats/Answers.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::probes::coreference {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/LogOnce.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
 #include "config/Language.hpp"

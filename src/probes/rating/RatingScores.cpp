@@ -7,9 +7,8 @@
 #include "base/Text.hpp"
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingSchema.hpp"
-#include "stats/Aggregate.hpp"
-#include "stats/Ratings.hpp"
-#include "stats/Spread.hpp"
+#include "stats/Answers.hpp"
+#include "stats/Summary.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::probes::rating {

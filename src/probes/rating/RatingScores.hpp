@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "results/Reader.hpp"
+#include "stats/Agreement.hpp"
 #include "stats/Clusters.hpp"
-#include "stats/Correlation.hpp"
 
 namespace stereosweep::probes::rating {
 

@@ -17,7 +17,7 @@
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/StatisticsText.hpp"
 #include "results/Digest.hpp"
-#include "stats/Aggregate.hpp"
+#include "stats/Summary.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
 

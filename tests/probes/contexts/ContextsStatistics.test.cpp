@@ -15,8 +15,8 @@
 #include "probes/association/StatisticsText.hpp"
 #include "probes/contexts/ContextsText.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
-#include "stats/EffectSize.hpp"
-#include "stats/Spread.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/EffectSize.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "base/Philox.hpp"
+#include "base/Random.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsSchema.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
-#include "stats/EffectSize.hpp"
 #include "stats/Undefined.hpp"
+#include "stats/embedding/EffectSize.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::probes::contexts {

@@ -1,0 +1,242 @@
+#include "stats/Agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/Check.hpp"
+#include "stats/Summary.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+/// Sums over the runs of equal values of a sorted list, t being a run's length.
+struct TieSums {
+  double pairs = 0;    ///< t(t-1)/2
+  double triples = 0;  ///< t(t-1)(t-2)
+  double weights = 0;  ///< t(t-1)(2t+5)
+};
+
+template <class Equal>
+TieSums count_ties(std::size_t n, Equal equal) {
+  TieSums ties;
+  for (std::size_t first = 0; first < n;) {
+    auto last = first + 1;
+    while (last < n && equal(first, last)) {
+      ++last;
+    }
+    const auto t = static_cast<double>(last - first);
+    ties.pairs += t * (t - 1) / 2;
+    ties.triples += t * (t - 1) * (t - 2);
+    ties.weights += t * (t - 1) * (2 * t + 5);
+    first = last;
+  }
+  return ties;
+}
+
+/// Sorts and counts the pairs that stood in the wrong order.
+std::uint64_t sort_and_count(std::vector<double>& values, std::vector<double>& scratch, std::size_t first,
+                             std::size_t last) {
+  if (last - first < 2) {
+    return 0;
+  }
+  const auto middle = first + (last - first) / 2;
+  auto swaps = sort_and_count(values, scratch, first, middle) + sort_and_count(values, scratch, middle, last);
+  auto left = first;
+  auto right = middle;
+  for (auto target = first; target < last; ++target) {
+    if (right == last || (left < middle && values[left] <= values[right])) {
+      scratch[target] = values[left++];
+    } else {
+      swaps += middle - left;
+      scratch[target] = values[right++];
+    }
+  }
+  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(first), scratch.begin() + static_cast<std::ptrdiff_t>(last),
+            values.begin() + static_cast<std::ptrdiff_t>(first));
+  return swaps;
+}
+
+double normal_two_sided(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
+
+double kendall_p(std::size_t count, double concordant_minus_discordant, std::uint64_t discordant, const TieSums& left,
+                 const TieSums& right) {
+  const auto n = static_cast<double>(count);
+  const auto pairs = static_cast<std::uint64_t>(count) * (count - 1) / 2;
+  const auto fewest = std::min(discordant, pairs - std::min(discordant, pairs));
+  if (left.pairs == 0 && right.pairs == 0 && (count <= 33 || fewest <= 1)) {
+    return std::min(1.0, 2 * inversion_probability(count, fewest));
+  }
+  const auto m = n * (n - 1);
+  const auto variance = (m * (2 * n + 5) - left.weights - right.weights) / 18 + 2 * left.pairs * right.pairs / m +
+                        left.triples * right.triples / (9 * m * (n - 2));
+  return normal_two_sided(concordant_minus_discordant / std::sqrt(variance));
+}
+
+/// What every correlation refuses; `ok` otherwise.
+Reason fault(std::span<const double> left, std::span<const double> right) {
+  STEREOSWEEP_ASSERT(left.size() == right.size(), "the two sides of a correlation differ in length");
+  if (left.size() < 2) {
+    return left.empty() ? Reason::no_values : Reason::too_few;
+  }
+  if (!all_finite(left) || !all_finite(right)) {
+    return Reason::not_finite;
+  }
+  const auto constant = [](std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+  };
+  return constant(left) || constant(right) ? Reason::constant : Reason::ok;
+}
+
+}  // namespace
+
+double inversion_probability(std::size_t n, std::uint64_t inversions) {
+  // probabilities of 0 .. inversions, for permutations of 1, 2, ..., n: each step averages j neighbours
+  const auto most = static_cast<std::size_t>(inversions);
+  std::vector<double> probability(most + 1, 0.0);
+  probability[0] = 1;
+  for (std::size_t j = 2; j <= n; ++j) {
+    std::vector<double> next(most + 1);
+    for (std::size_t k = 0; k <= most; ++k) {
+      double sum = 0;
+      for (std::size_t i = 0; i < j && i <= k; ++i) {
+        sum += probability[k - i];
+      }
+      next[k] = sum / static_cast<double>(j);
+    }
+    probability = std::move(next);
+  }
+  return std::min(1.0, std::accumulate(probability.begin(), probability.end(), 0.0));
+}
+
+Correlation kendall_tau_b(std::span<const double> left, std::span<const double> right) {
+  Correlation result{.n = left.size(), .reason = fault(left, right)};
+  if (!result.defined()) {
+    return result;
+  }
+  const auto n = left.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return left[a] != left[b] ? left[a] < left[b] : right[a] < right[b]; });
+  const auto left_ties = count_ties(n, [&](auto a, auto b) { return left[order[a]] == left[order[b]]; });
+  const auto joint_ties = count_ties(
+      n, [&](auto a, auto b) { return left[order[a]] == left[order[b]] && right[order[a]] == right[order[b]]; });
+  std::vector<double> sorted(n);
+  std::transform(order.begin(), order.end(), sorted.begin(), [&](auto index) { return right[index]; });
+  std::vector<double> scratch(n);
+  const auto discordant = sort_and_count(sorted, scratch, 0, n);
+  const auto right_ties = count_ties(n, [&](auto a, auto b) { return sorted[a] == sorted[b]; });
+  const auto pairs = static_cast<double>(n) * static_cast<double>(n - 1) / 2;
+  const auto difference =
+      pairs - left_ties.pairs - right_ties.pairs + joint_ties.pairs - 2 * static_cast<double>(discordant);
+  const auto tau = difference / std::sqrt(pairs - left_ties.pairs) / std::sqrt(pairs - right_ties.pairs);
+  result.value = std::clamp(tau, -1.0, 1.0);
+  result.p = kendall_p(n, difference, discordant, left_ties, right_ties);
+  return result;
+}
+
+Correlation pearson(std::span<const double> left, std::span<const double> right) {
+  Correlation result{.n = left.size(), .reason = fault(left, right)};
+  if (!result.defined()) {
+    return result;
+  }
+  const auto left_mean = mean(left).value;
+  const auto right_mean = mean(right).value;
+  double both = 0;
+  double left_squares = 0;
+  double right_squares = 0;
+  for (std::size_t index = 0; index < left.size(); ++index) {
+    const auto x = left[index] - left_mean;
+    const auto y = right[index] - right_mean;
+    both += x * y;
+    left_squares += x * x;
+    right_squares += y * y;
+  }
+  if (left_squares == 0 || right_squares == 0) {  // differences that the mean's rounding swallows
+    result.reason = Reason::constant;
+    return result;
+  }
+  result.value = std::clamp(both / std::sqrt(left_squares) / std::sqrt(right_squares), -1.0, 1.0);
+  const auto degrees = static_cast<double>(left.size()) - 2;
+  const auto rest = (1 - result.value) * (1 + result.value);
+  result.p = degrees == 0 ? 1.0 : incomplete_beta(degrees / 2, 0.5, rest);
+  return result;
+}
+
+Correlation spearman(std::span<const double> left, std::span<const double> right) {
+  if (const auto reason = fault(left, right); reason != Reason::ok) {
+    return {.n = left.size(), .reason = reason};
+  }
+  return pearson(average_ranks(left), average_ranks(right));
+}
+
+double incomplete_beta(double a, double b, double x) {
+  STEREOSWEEP_ASSERT(a > 0 && b > 0 && x >= 0 && x <= 1, "incomplete beta outside of its domain");
+  if (x == 0 || x == 1) {
+    return x;
+  }
+  if (x > (a + 1) / (a + b + 2)) {  // the fraction converges fast on the other side only
+    return 1 - incomplete_beta(b, a, 1 - x);
+  }
+  constexpr double tiny = 1e-300;
+  const auto guard = [](double value) { return std::abs(value) < tiny ? tiny : value; };
+  double c = 1;
+  double d = 1 / guard(1 - (a + b) * x / (a + 1));
+  double fraction = d;
+  for (int step = 1; step < 10000; ++step) {
+    const double m = step;
+    const auto even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / guard(1 + even * d);
+    c = guard(1 + even / c);
+    fraction *= d * c;
+    const auto odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / guard(1 + odd * d);
+    c = guard(1 + odd / c);
+    fraction *= d * c;
+    if (std::abs(d * c - 1) < 1e-16) {
+      break;
+    }
+  }
+  const auto log_front = a * std::log(x) + b * std::log1p(-x) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
+  return std::exp(log_front) * fraction / a;
+}
+
+namespace {
+
+/// Share of the first k of a ranking for which `right` holds.
+template <class Before, class Right>
+Value share(std::size_t k, std::size_t n, Before before, Right right) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), before);
+  const auto hits = std::count_if(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), right);
+  return {static_cast<double>(hits) / static_cast<double>(k), Reason::ok};
+}
+
+}  // namespace
+
+Precision precision_at(std::size_t k, std::span<const double> scores, std::span<const double> human_means) {
+  STEREOSWEEP_ASSERT(k > 0 && scores.size() == human_means.size(), "scores and ratings differ in length");
+  const auto n = scores.size();
+  if (n < k || !all_finite(scores) || !all_finite(human_means)) {
+    const Value undefined{.reason = n == 0 ? Reason::no_values : n < k ? Reason::too_few : Reason::not_finite};
+    return {undefined, undefined, undefined, undefined};
+  }
+  Precision result;
+  result.top = share(
+      k, n, [&](auto a, auto b) { return scores[a] > scores[b]; },
+      [&](auto index) { return human_means[index] > middle_rating; });
+  result.bottom = share(
+      k, n, [&](auto a, auto b) { return scores[a] < scores[b]; },
+      [&](auto index) { return human_means[index] < middle_rating; });
+  result.mean = {(result.top.value + result.bottom.value) / 2, Reason::ok};
+  const auto decided =
+      std::count_if(human_means.begin(), human_means.end(), [](double mean) { return mean != middle_rating; });
+  result.chance = {static_cast<double>(decided) / (2 * static_cast<double>(n)), Reason::ok};
+  return result;
+}
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,88 @@
+#include "stats/PValues.hpp"
+
+#include <boost/math/special_functions/erf.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+
+namespace stereosweep::stats {
+
+namespace {
+
+constexpr double largest_erfc = 30;  ///< erfc leaves the normal numbers at z = 37.5
+
+/// Mills' ratio's inverse: z + 1/(z + 2/(z + 3/(z + ...))); 40 terms are exact to the last bit from z = 8 on.
+double continued_fraction(double z) {
+  double value = z;
+  for (int term = 40; term >= 1; --term) {
+    value = z + term / value;
+  }
+  return value;
+}
+
+}  // namespace
+
+double log_upper_tail(double z) {
+  if (z < 0) {
+    return std::log1p(-0.5 * std::erfc(-z / std::numbers::sqrt2));
+  }
+  if (z > largest_erfc) {
+    return std::isinf(z) ? -z : -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi) - std::log(continued_fraction(z));
+  }
+  return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
+}
+
+double log10_p_one_sided(double z) { return log_upper_tail(z) / std::numbers::ln10; }
+
+double log10_p_two_sided(double z) { return (std::numbers::ln2 + log_upper_tail(std::abs(z))) / std::numbers::ln10; }
+
+double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
+
+namespace {
+
+/// log10 of what the p at `rank` (from 0, ascending) of `count` is multiplied by.
+double log10_factor(std::size_t rank, std::size_t count, Adjustment adjustment) {
+  const auto tests = static_cast<double>(count);
+  const auto place = static_cast<double>(rank);
+  if (adjustment == Adjustment::holm) {
+    return std::log10(tests - place);
+  }
+  double harmonic = 1;
+  if (adjustment == Adjustment::benjamini_yekutieli) {
+    for (std::size_t i = 2; i <= count; ++i) {
+      harmonic += 1 / static_cast<double>(i);
+    }
+  }
+  return std::log10(tests / (place + 1) * harmonic);
+}
+
+}  // namespace
+
+std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment adjustment) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < log10_p.size(); ++i) {
+    if (!std::isnan(log10_p[i])) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto left, auto right) { return log10_p[left] < log10_p[right]; });
+  std::vector<double> adjusted(log10_p.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    adjusted[order[rank]] = std::min(0.0, log10_p[order[rank]] + log10_factor(rank, order.size(), adjustment));
+  }
+  if (adjustment == Adjustment::holm) {  // never below an earlier one
+    for (std::size_t rank = 1; rank < order.size(); ++rank) {
+      adjusted[order[rank]] = std::max(adjusted[order[rank]], adjusted[order[rank - 1]]);
+    }
+  } else {  // never above a later one
+    for (auto rank = order.size(); rank-- > 1;) {
+      adjusted[order[rank - 1]] = std::min(adjusted[order[rank - 1]], adjusted[order[rank]]);
+    }
+  }
+  return adjusted;
+}
+
+}  // namespace stereosweep::stats

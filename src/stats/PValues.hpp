@@ -1,0 +1,32 @@
+// P values in logarithms, so that a p of 10^-2000 keeps its digits: tails of the normal distribution, and families of
+// tests adjusted for their number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stereosweep::stats {
+
+/// ln P(Z > z): erfc up to z = 30, above that the continued fraction of Laplace (Abramowitz & Stegun 26.2.14); for
+/// z < 0 ln(1 - P(Z > |z|)). NaN for NaN.
+double log_upper_tail(double z);
+
+/// log10 P(Z > z): the one-sided p of the published CEAT code.
+double log10_p_one_sided(double z);
+
+/// log10 of 2 P(Z > |z|): the two-sided p of guo2021 §8.3.
+double log10_p_two_sided(double z);
+
+/// z with P(Z <= z) = probability, 0 < probability < 1.
+double normal_quantile(double probability);
+
+/// holm: step-down Bonferroni, family-wise (Holm 1979, Scand. J. Statist. 6); benjamini_hochberg: step-up false
+/// discovery rate (JRSS B 1995), for independent or positively dependent tests; benjamini_yekutieli: the same for any
+/// dependence (Ann. Statist. 2001).
+enum class Adjustment : std::uint8_t { holm, benjamini_hochberg, benjamini_yekutieli };
+
+/// log10 p -> log10 of the adjusted p, at most 0, in the same order. A NaN stays NaN and counts as no test.
+std::vector<double> adjust_log10_p(std::span<const double> log10_p, Adjustment adjustment);
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,164 @@
+#include "stats/Summary.hpp"
+
+#include <boost/math/special_functions/beta.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/Check.hpp"
+#include "stats/Agreement.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+/// Why `values` have no mean or median.
+Reason fault(std::span<const double> values) {
+  if (values.empty()) {
+    return Reason::no_values;
+  }
+  return all_finite(values) ? Reason::ok : Reason::not_finite;
+}
+
+}  // namespace
+
+std::string_view name_of(Reason reason) {
+  switch (reason) {
+    case Reason::ok:
+      return "ok";
+    case Reason::no_values:
+      return "no_values";
+    case Reason::too_few:
+      return "too_few";
+    case Reason::constant:
+      return "constant";
+    case Reason::not_finite:
+      break;
+  }
+  return "not_finite";
+}
+
+bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+Value mean(std::span<const double> values) {
+  Value result{.reason = fault(values)};
+  if (result.defined()) {
+    result.value = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+  return result;
+}
+
+Value median(std::span<const double> values) {
+  Value result{.reason = fault(values)};
+  if (!result.defined()) {
+    return result;
+  }
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto middle = sorted.size() / 2;
+  result.value = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return result;
+}
+
+Value log_sum_exp(std::span<const double> values) {
+  if (values.empty()) {
+    return {};
+  }
+  if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value) || value == INFINITY; })) {
+    return {.reason = Reason::not_finite};
+  }
+  const auto largest = *std::max_element(values.begin(), values.end());
+  if (largest == -INFINITY) {
+    return {largest, Reason::ok};
+  }
+  double sum = 0;
+  for (const auto value : values) {
+    sum += std::exp(value - largest);
+  }
+  return {largest + std::log(sum), Reason::ok};
+}
+
+std::vector<double> average_ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto left, auto right) { return values[left] < values[right]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    auto last = first + 1;
+    while (last < order.size() && values[order[last]] == values[order[first]]) {
+      ++last;
+    }
+    for (auto position = first; position < last; ++position) {
+      ranks[order[position]] = static_cast<double>(first + last + 1) / 2;
+    }
+    first = last;
+  }
+  return ranks;
+}
+
+Value standard_deviation(std::span<const double> values, Divisor divisor) {
+  const auto centre = mean(values);
+  if (!centre.defined()) {
+    return centre;
+  }
+  const double count = static_cast<double>(values.size()) - (divisor == Divisor::sample ? 1 : 0);
+  if (count < 1) {
+    return {.reason = Reason::too_few};
+  }
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - centre.value) * (value - centre.value);
+  }
+  return {std::sqrt(squares / count), Reason::ok};
+}
+
+Value variation(std::span<const double> values, Divisor divisor) {
+  auto deviation = standard_deviation(values, divisor);
+  if (!deviation.defined()) {
+    return deviation;
+  }
+  const double centre = mean(values).value;
+  if (centre == 0) {
+    return {.reason = Reason::constant};
+  }
+  return {deviation.value / centre, Reason::ok};
+}
+
+namespace {
+
+/// Quantile of the beta distribution.
+double beta_quantile(double probability, std::uint64_t a, std::uint64_t b) {
+  return boost::math::ibeta_inv(static_cast<double>(a), static_cast<double>(b), probability);
+}
+
+}  // namespace
+
+ProbabilityInterval fixed_draws_interval(std::uint64_t successes, std::uint64_t draws, double confidence) {
+  STEREOSWEEP_ASSERT(successes <= draws, "more successes than draws");
+  const double outside = (1 - confidence) / 2;
+  ProbabilityInterval interval;
+  if (successes > 0) {
+    interval.low = beta_quantile(outside, successes, draws - successes + 1);
+  }
+  if (successes < draws) {
+    interval.high = beta_quantile(1 - outside, successes + 1, draws - successes);
+  }
+  return interval;
+}
+
+ProbabilityInterval fixed_successes_interval(std::uint64_t successes, std::uint64_t draws, double confidence) {
+  STEREOSWEEP_ASSERT(successes >= 1 && successes <= draws, "the last draw is a success");
+  const double outside = (1 - confidence) / 2;
+  ProbabilityInterval interval;
+  interval.low = beta_quantile(outside, successes, draws - successes + 1);  // P(this many draws or fewer) = outside
+  if (successes < draws) {
+    interval.high = beta_quantile(1 - outside, successes, draws - successes);  // P(this many or more) = outside
+  }
+  return interval;
+}
+
+}  // namespace stereosweep::stats

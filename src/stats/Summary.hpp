@@ -1,0 +1,44 @@
+// Means, medians, ranks and sums that say why they do not exist; spread; exact intervals of a probability.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stats/Undefined.hpp"
+
+namespace stereosweep::stats {
+
+/// Arithmetic mean.
+Value mean(std::span<const double> values);
+/// Middle value; of an even count the mean of the middle two (as numpy.median).
+Value median(std::span<const double> values);
+/// ln(sum of exp(values)); -infinity for values that are all -infinity. `values` may hold -infinity, not NaN.
+Value log_sum_exp(std::span<const double> values);
+/// Ranks from 1; equal values share the mean of their ranks (as scipy.stats.rankdata).
+std::vector<double> average_ranks(std::span<const double> values);
+
+/// All are finite.
+bool all_finite(std::span<const double> values);
+
+/// What the sum of squares is divided by: n - 1 (`sample`, the default everywhere here) or n (`population`).
+enum class Divisor { sample, population };
+
+/// `too_few`: one value has no sample deviation.
+Value standard_deviation(std::span<const double> values, Divisor divisor = Divisor::sample);
+
+/// Coefficient of variation: standard deviation / mean. `constant`: the mean is zero.
+Value variation(std::span<const double> values, Divisor divisor = Divisor::sample);
+
+struct ProbabilityInterval {
+  double low = 0;
+  double high = 1;
+};
+
+/// Clopper and Pearson (Biometrika 1934) for `successes` in a number of draws that was fixed beforehand.
+ProbabilityInterval fixed_draws_interval(std::uint64_t successes, std::uint64_t draws, double confidence);
+
+/// The same for inverse sampling: draws went on until the number of successes, at least one, was reached.
+ProbabilityInterval fixed_successes_interval(std::uint64_t successes, std::uint64_t draws, double confidence);
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,107 @@
+#include "stats/embedding/Detection.hpp"
+
+#include <algorithm>
+
+#include "base/Check.hpp"
+#include "stats/Summary.hpp"
+
+namespace stereosweep::stats {
+namespace {
+
+std::size_t count_ones(std::span<const std::uint8_t> flags) {
+  return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), std::uint8_t{1}));
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> detect_intersectional(const DetectionScores& scores, double threshold) {
+  std::vector<std::uint8_t> detected(scores.num_words, 0);
+  for (const auto& comparison : scores.against) {
+    for (std::size_t word = 0; word < scores.num_words; ++word) {
+      if (comparison[word] > threshold) {
+        detected[word] = 1;
+      }
+    }
+  }
+  return detected;
+}
+
+std::vector<std::uint8_t> detect_emergent(const DetectionScores& scores, double threshold) {
+  const auto intersectional = detect_intersectional(scores, threshold);
+  std::vector<std::uint8_t> detected(scores.num_words, 0);
+  for (const auto& comparison : scores.single_axis) {
+    for (std::size_t word = 0; word < scores.num_words; ++word) {
+      if (intersectional[word] == 1 && !(comparison[word] > threshold)) {
+        detected[word] = 1;
+      }
+    }
+  }
+  return detected;
+}
+
+DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind,
+                               std::span<const std::uint8_t> validated, std::span<const double> thresholds) {
+  STEREOSWEEP_ASSERT(validated.size() == scores.num_words, "one flag per word");
+  DetectionCurve curve;
+  const auto num_true = count_ones(validated);
+  const auto num_false = scores.num_words - num_true;
+  if (num_true == 0 || num_false == 0 || thresholds.empty()) {
+    return curve;
+  }
+  const auto words = static_cast<double>(scores.num_words);
+  curve.chance = static_cast<double>(num_true) / words;
+  for (const double threshold : thresholds) {
+    const auto detected = kind == DetectionKind::intersectional ? detect_intersectional(scores, threshold)
+                                                                : detect_emergent(scores, threshold);
+    DetectionPoint point{.threshold = threshold};
+    for (std::size_t word = 0; word < scores.num_words; ++word) {
+      if (detected[word] == 1) {
+        ++(validated[word] == 1 ? point.true_positives : point.false_positives);
+      }
+    }
+    point.true_positive_rate = static_cast<double>(point.true_positives) / static_cast<double>(num_true);
+    point.false_positive_rate = static_cast<double>(point.false_positives) / static_cast<double>(num_false);
+    point.accuracy = static_cast<double>(point.true_positives + num_false - point.false_positives) / words;
+    curve.points.push_back(point);
+    const auto separation = [](const DetectionPoint& at) { return at.true_positive_rate - at.false_positive_rate; };
+    const auto last = curve.points.size() - 1;
+    curve.most_accurate = point.accuracy > curve.points[curve.most_accurate].accuracy ? last : curve.most_accurate;
+    curve.most_separating =
+        separation(point) > separation(curve.points[curve.most_separating]) ? last : curve.most_separating;
+  }
+  curve.reason = Reason::ok;
+  return curve;
+}
+
+std::vector<double> published_thresholds() {
+  std::vector<double> thresholds;
+  for (int step = -40; step <= 40; ++step) {
+    thresholds.push_back(step / 20.0);
+  }
+  return thresholds;
+}
+
+Value intersectional_area(const DetectionScores& scores, std::span<const std::uint8_t> validated) {
+  STEREOSWEEP_ASSERT(validated.size() == scores.num_words, "one flag per word");
+  const auto num_true = count_ones(validated);
+  const auto num_false = scores.num_words - num_true;
+  if (num_true == 0 || num_false == 0 || scores.against.empty()) {
+    return {};
+  }
+  auto largest = scores.against.front();
+  for (const auto& comparison : scores.against) {
+    for (std::size_t word = 0; word < scores.num_words; ++word) {
+      largest[word] = std::max(largest[word], comparison[word]);
+    }
+  }
+  const auto ranks = average_ranks(largest);
+  double sum = 0;
+  for (std::size_t word = 0; word < scores.num_words; ++word) {
+    sum += validated[word] == 1 ? ranks[word] : 0;
+  }
+  const auto positives = static_cast<double>(num_true);  // Mann and Whitney's U from the rank sum
+  const double larger = sum - positives * (positives + 1) / 2;
+  return {larger / (positives * static_cast<double>(num_false)), Reason::ok};
+}
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,449 @@
+#include "stats/permutation/ExactPermutation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Random.hpp"
+#include "stats/permutation/Threads.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+constexpr std::int64_t beyond = std::int64_t{1} << 62;  ///< above every sum, below it with a minus
+
+/// Merges `left` and `right` + shift. From both ends at once, without branches: two chains of dependent loads instead
+/// of one, and nothing to predict where the outcome is random.
+SortedSums merge_shifted(const SortedSums& left, const SortedSums& right, std::int64_t shift) {
+  SortedSums merged(left.size() + right.size());
+  const auto* low_left = left.begin();
+  const auto* low_right = right.begin();
+  const auto* high_left = left.end() - 1;
+  const auto* high_right = right.end() - 1;
+  auto* low = merged.begin();
+  auto* high = merged.begin() + merged.size() - 1;
+  const auto half = merged.size() / 2;
+  for (std::size_t step = 0; step < half; ++step) {
+    const std::int64_t first = *low_left;
+    const std::int64_t second = *low_right + shift;
+    const bool takes_first = first <= second;
+    *low++ = takes_first ? first : second;
+    low_left += static_cast<std::ptrdiff_t>(takes_first);
+    low_right += static_cast<std::ptrdiff_t>(!takes_first);
+    const std::int64_t third = *high_left;
+    const std::int64_t fourth = *high_right + shift;
+    const bool takes_fourth = fourth >= third;
+    *high-- = takes_fourth ? fourth : third;
+    high_right -= static_cast<std::ptrdiff_t>(takes_fourth);
+    high_left -= static_cast<std::ptrdiff_t>(!takes_fourth);
+  }
+  if (merged.size() % 2 == 1) {  // the two chains meet at the last element
+    *low = low_left <= high_left ? *low_left : *low_right + shift;
+  }
+  return merged;
+}
+
+/// A place on the staircase: the next elements of both lists.
+struct Place {
+  const std::int64_t* left;   ///< first a that is not passed
+  const std::int64_t* right;  ///< last b that is not passed
+};
+
+/// The part of two lists in which neither all nor no pairs reach the threshold.
+struct Rectangle {
+  const std::int64_t* left_begin;
+  const std::int64_t* left_end;
+  const std::int64_t* right_begin;
+  const std::int64_t* right_end;
+
+  std::size_t steps() const { return static_cast<std::size_t>((left_end - left_begin) + (right_end - right_begin)); }
+
+  /// Where the walk stands after `steps`: a merge path, found by bisection.
+  Place after(std::size_t steps, std::int64_t threshold) const {
+    const auto total = static_cast<std::ptrdiff_t>(steps);
+    auto low = std::max<std::ptrdiff_t>(0, total - (right_end - right_begin));
+    auto high = std::min<std::ptrdiff_t>(total, left_end - left_begin);
+    while (low < high) {
+      const auto middle = low + (high - low) / 2;
+      if (left_begin[middle] + right_end[middle - total] >= threshold) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return {left_begin + low, right_end - 1 - (total - low)};
+  }
+};
+
+/// One step: either b reaches the threshold with every a from here on, or a is too small for every b from here on.
+inline void walk(Place& place, std::uint64_t& count, const std::int64_t* left_end, std::int64_t threshold) {
+  const bool reaches = *place.left + *place.right >= threshold;
+  const auto mask = -static_cast<std::int64_t>(reaches);
+  count += static_cast<std::uint64_t>((left_end - place.left) & mask);
+  place.right += mask;
+  place.left += 1 + mask;
+}
+
+/// Four parts of the walk at once, since each is a chain of dependent loads.
+std::uint64_t walk_all(const Rectangle& area, std::int64_t threshold) {
+  constexpr std::size_t num_parts = 4;
+  const auto steps = area.steps();
+  const auto part = steps / num_parts;
+  auto first = area.after(0, threshold);
+  auto second = area.after(part, threshold);
+  auto third = area.after(2 * part, threshold);
+  auto fourth = area.after(3 * part, threshold);
+  std::array<std::uint64_t, num_parts> counts{};
+  for (std::size_t step = 0; step < part; ++step) {
+    walk(first, counts[0], area.left_end, threshold);
+    walk(second, counts[1], area.left_end, threshold);
+    walk(third, counts[2], area.left_end, threshold);
+    walk(fourth, counts[3], area.left_end, threshold);
+  }
+  for (std::size_t step = num_parts * part; step < steps; ++step) {
+    walk(fourth, counts[3], area.left_end, threshold);
+  }
+  return counts[0] + counts[1] + counts[2] + counts[3];
+}
+
+}  // namespace
+
+SortedSums::SortedSums(std::size_t size)
+    : size_(size), values_(std::make_unique_for_overwrite<std::int64_t[]>(size + 2)) {
+  values_[0] = -beyond;
+  values_[size + 1] = beyond;
+}
+
+std::vector<SortedSums> subset_sums(std::span<const std::int64_t> items) {
+  std::vector<SortedSums> sums;
+  sums.emplace_back(1);
+  *sums.front().begin() = 0;
+  for (const auto item : items) {
+    const auto largest = sums.size();
+    sums.push_back(merge_shifted(SortedSums(0), sums[largest - 1], item));
+    for (auto size = largest - 1; size >= 1; --size) {
+      sums[size] = merge_shifted(sums[size], sums[size - 1], item);
+    }
+  }
+  return sums;
+}
+
+std::uint64_t count_pairs(const SortedSums& left, const SortedSums& right, std::int64_t threshold) {
+  const auto* right_all = std::lower_bound(right.begin(), right.end(), threshold - *left.begin());
+  const auto* right_some = std::lower_bound(right.begin(), right.end(), threshold - *(left.end() - 1));
+  std::uint64_t count = left.size() * static_cast<std::uint64_t>(right.end() - right_all);
+  if (right_some == right_all) {
+    return count;
+  }
+  const auto* left_some = std::lower_bound(left.begin(), left.end(), threshold - *(right_all - 1));
+  const auto* left_all = std::lower_bound(left.begin(), left.end(), threshold - *right_some);
+  count += static_cast<std::uint64_t>(left.end() - left_all) * static_cast<std::uint64_t>(right_all - right_some);
+  return count + walk_all({left_some, left_all, right_some, right_all}, threshold);
+}
+
+namespace {
+
+constexpr std::uint64_t few_elements = std::uint64_t{1} << 17;  ///< buffers then stay near the cache
+constexpr std::uint64_t few_per_run = 64;                       ///< else the runs' ends cost more than their elements
+constexpr std::uint32_t large_bucket = 8;
+
+/// Elements below `value` and the others, run by run.
+struct Parts {
+  Runs below;
+  Runs above;
+};
+
+Parts split(const Runs& runs, std::int64_t value) {
+  Parts parts;
+  parts.below.reserve(runs.size());
+  parts.above.reserve(runs.size());
+  for (const auto& run : runs) {
+    const auto* border = std::lower_bound(run.begin, run.end, value - run.shift);
+    if (border != run.begin) {
+      parts.below.push_back({run.begin, border, run.shift});
+    }
+    if (border != run.end) {
+      parts.above.push_back({border, run.end, run.shift});
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::uint64_t size_of(const Runs& runs) {
+  std::uint64_t size = 0;
+  for (const auto& run : runs) {
+    size += run.size();
+  }
+  return size;
+}
+
+PartitionCount RunPairs::count(const Runs& left, const Runs& right, std::int64_t low, std::int64_t high) {
+  const auto own = split(split(left, high).below, low).above;
+  if (own.empty()) {
+    return 0;
+  }
+  const auto reaching = split(right, threshold_ - low);  // above: with every a from `low` on
+  const auto undecided = split(reaching.below, threshold_ - high + 1).above;
+  return static_cast<PartitionCount>(size_of(own)) * size_of(reaching.above) + count_between(own, undecided, low, high);
+}
+
+/// All a in [low, high), and of all b the least a that reaches the threshold lies in (low, high).
+PartitionCount RunPairs::count_between(const Runs& left, const Runs& right, std::int64_t low, std::int64_t high) {
+  if (left.empty() || right.empty()) {
+    return 0;
+  }
+  if (size_of(left) + size_of(right) <= std::max(few_elements, few_per_run * (left.size() + right.size()))) {
+    return count_few(left, right, low, high - low);
+  }
+  const auto middle = low + (high - low) / 2;
+  const auto own = split(left, middle);
+  const auto reaching = split(right, threshold_ - middle);  // above: with every a from `middle` on
+  return static_cast<PartitionCount>(size_of(own.above)) * size_of(reaching.above) +
+         count_between(own.below, split(reaching.above, threshold_ - middle + 1).above, low, middle) +
+         count_between(own.above, reaching.below, middle, high);
+}
+
+/// Sorts what every b needs into buckets of 2^bits.
+void RunPairs::sort_needs(const Runs& right, std::int64_t low, std::int64_t width, unsigned bits) {
+  const auto num_buckets = static_cast<std::size_t>(width >> bits) + 1;
+  starts_.assign(num_buckets + 2, 0);
+  for (const auto& run : right) {
+    const auto origin = threshold_ - run.shift - low;
+    for (const auto* b = run.begin; b != run.end; ++b) {
+      ++starts_[static_cast<std::size_t>((origin - *b) >> bits) + 2];
+    }
+  }
+  for (std::size_t i = 2; i < starts_.size(); ++i) {
+    starts_[i] += starts_[i - 1];
+  }
+  needs_.resize(starts_.back());
+  for (const auto& run : right) {
+    const auto origin = threshold_ - run.shift - low;
+    for (const auto* b = run.begin; b != run.end; ++b) {
+      const auto need = origin - *b;
+      needs_[starts_[static_cast<std::size_t>(need >> bits) + 1]++] = need;
+    }
+  }
+  for (std::size_t i = 0; i < num_buckets; ++i) {
+    if (starts_[i + 1] - starts_[i] > large_bucket) {  // many ties
+      std::sort(needs_.begin() + starts_[i], needs_.begin() + starts_[i + 1]);
+    }
+  }
+}
+
+std::uint64_t RunPairs::count_few(const Runs& left, const Runs& right, std::int64_t low, std::int64_t width) {
+  const auto size = size_of(left) + size_of(right);
+  const auto wanted = std::bit_width(size);  // about one element per bucket
+  const auto whole = std::bit_width(static_cast<std::uint64_t>(width));
+  const auto bits = static_cast<unsigned>(std::max(0, static_cast<int>(whole) - static_cast<int>(wanted)));
+  sort_needs(right, low, width, bits);
+  std::uint64_t count = 0;
+  for (const auto& run : left) {
+    const auto origin = run.shift - low;
+    for (const auto* a = run.begin; a != run.end; ++a) {
+      const auto have = *a + origin;
+      const auto bucket = static_cast<std::size_t>(have >> bits);
+      const auto begin = starts_[bucket];
+      const auto end = starts_[bucket + 1];
+      count += begin;
+      if (end - begin > large_bucket) {
+        count += static_cast<std::uint64_t>(std::upper_bound(needs_.begin() + begin, needs_.begin() + end, have) -
+                                            (needs_.begin() + begin));
+      } else {
+        for (auto i = begin; i < end; ++i) {
+          count += needs_[i] <= have ? 1 : 0;
+        }
+      }
+    }
+  }
+  return count;
+}
+
+namespace {
+
+/// Runs are merged where walking along every pair of them would take longer.
+constexpr std::size_t most_walks = 16;
+/// Small enough that every rank gets many of every size.
+constexpr std::uint64_t slices_of_runs = 64;
+/// An element of a run takes a few steps of a walk along a list.
+constexpr double steps_per_element = 8;
+
+}  // namespace
+
+std::string to_text(PartitionCount count) {
+  std::string text;
+  do {
+    text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(count % 10)));
+    count /= 10;
+  } while (count > 0);
+  return text;
+}
+
+PartitionCount num_subsets(std::size_t n, std::size_t k) {
+  std::vector<PartitionCount> row = {1};
+  for (std::size_t i = 1; i <= n; ++i) {
+    row.push_back(1);
+    for (std::size_t j = i - 1; j >= 1; --j) {
+      row[j] += row[j - 1];
+    }
+  }
+  return k > n ? 0 : row[k];
+}
+
+const SortedSums* ExactPermutation::Half::list(std::size_t chosen, const Choice& choice) const {
+  return choice.size <= chosen && chosen - choice.size < lists.size() ? &lists[chosen - choice.size] : nullptr;
+}
+
+Runs ExactPermutation::Half::runs(std::size_t chosen) const {
+  Runs runs;
+  for (const auto& choice : choices) {
+    if (const auto* sums = list(chosen, choice)) {
+      runs.push_back({sums->begin(), sums->end(), choice.sum});
+    }
+  }
+  return runs;
+}
+
+std::uint64_t ExactPermutation::Half::num_sums() const {
+  std::uint64_t sums = 0;
+  for (const auto& list : lists) {
+    sums += list.size();
+  }
+  return sums * choices.size();
+}
+
+ExactPermutation::Half ExactPermutation::make_half(std::span<const std::int64_t> items, std::size_t max_list_items) {
+  Half half;
+  half.size = items.size();
+  const auto rest = items.size() - std::min(items.size(), max_list_items);
+  half.lists = subset_sums(items.subspan(rest));
+  for (std::uint64_t chosen = 0; chosen < std::uint64_t{1} << rest; ++chosen) {
+    Choice choice{0, static_cast<std::size_t>(std::popcount(chosen))};
+    for (std::size_t i = 0; i < rest; ++i) {
+      choice.sum += (chosen >> i & 1U) != 0 ? items[i] : 0;
+    }
+    half.choices.push_back(choice);
+  }
+  return half;
+}
+
+ExactPermutation::ExactPermutation(std::span<const double> x, std::span<const double> y, unsigned num_threads,
+                                   std::size_t max_list_items)
+    : scores_(fix_scores(x, y)), num_partitions_(num_subsets(x.size() + y.size(), x.size())) {
+  auto items = scores_.values;
+  if (items.size() > max_exact_pool) {
+    throw base::InputError(base::describe("no exact test of " + std::to_string(items.size()) + " words",
+                                          "at most " + std::to_string(max_exact_pool) + " of both sets together",
+                                          "use statistics.permutation: monte_carlo"));
+  }
+  // the largest scores move the lists
+  std::stable_sort(items.begin(), items.end(),
+                   [](std::int64_t left, std::int64_t right) { return std::abs(left) > std::abs(right); });
+  std::vector<std::int64_t> of_first;
+  std::vector<std::int64_t> of_second;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    (i % 2 == 0 ? of_first : of_second).push_back(items[i]);
+  }
+  const auto threads = std::clamp(num_threads, 1U, 2U);
+  on_threads(threads, [&](unsigned thread) {
+    if (thread == 0) {
+      first_ = make_half(of_first, max_list_items);
+    }
+    if (thread == threads - 1) {
+      second_ = make_half(of_second, max_list_items);
+    }
+  });
+  num_slices_ = first_.choices.size() * second_.choices.size() > most_walks ? slices_of_runs : 1;
+}
+
+double ExactPermutation::num_steps() const {
+  const auto of_first = static_cast<double>(first_.num_sums());
+  const auto of_second = static_cast<double>(second_.num_sums());
+  return num_slices_ > 1 ? steps_per_element * (of_first + of_second)
+                         : of_first * static_cast<double>(second_.choices.size()) +
+                               of_second * static_cast<double>(first_.choices.size());
+}
+
+PartitionCount ExactPermutation::count(std::uint64_t piece, std::int64_t threshold, RunPairs& pairs) const {
+  const auto chosen = piece / num_slices_;
+  if (chosen > scores_.num_chosen || scores_.num_chosen - chosen > second_.size) {
+    return 0;  // no partition has this many from the first half
+  }
+  const auto others = scores_.num_chosen - chosen;
+  if (num_slices_ == 1) {
+    PartitionCount count = 0;
+    for (const auto& one : first_.choices) {
+      for (const auto& other : second_.choices) {
+        const auto* first = first_.list(chosen, one);
+        const auto* second = second_.list(others, other);
+        count +=
+            first != nullptr && second != nullptr ? count_pairs(*first, *second, threshold - one.sum - other.sum) : 0;
+      }
+    }
+    return count;
+  }
+  const auto left = first_.runs(chosen);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  for (const auto& run : left) {
+    least = std::min(least, *run.begin + run.shift);
+    most = std::max(most, *(run.end - 1) + run.shift);
+  }
+  const auto width = (most - least) / static_cast<std::int64_t>(num_slices_) + 1;
+  const auto low = least + static_cast<std::int64_t>(piece % num_slices_) * width;
+  return pairs.count(left, second_.runs(others), low, low + width);
+}
+
+PartitionCount ExactPermutation::count_share(std::int64_t threshold, unsigned rank, unsigned num_ranks,
+                                             unsigned num_threads) const {
+  std::vector<PartitionCount> counts(num_threads, 0);
+  std::atomic<std::uint64_t> next = 0;
+  on_threads(num_threads, [&](unsigned thread) {
+    RunPairs pairs(threshold);
+    PartitionCount sum = 0;
+    for (auto piece = next++; piece < num_pieces(); piece = next++) {
+      // mixed, since costs repeat with the number of scores from the first half
+      if (base::mix_bits(piece) % num_ranks == rank) {
+        sum += count(piece, threshold, pairs);
+      }
+    }
+    counts[thread] = sum;
+  });
+  PartitionCount sum = 0;
+  for (const auto part : counts) {
+    sum += part;
+  }
+  return sum;
+}
+
+ReachingPartitions count_reaching(const ExactPermutation& exact,
+                                  const std::function<PartitionCount(std::int64_t threshold)>& count) {
+  const auto& scores = exact.scores();
+  const auto all = exact.num_partitions();
+  ReachingPartitions reaching;
+  reaching.one_sided = count(scores.threshold);
+  if (scores.far <= 0) {  // no effect at all: everything is as large
+    reaching.two_sided = all;
+    return reaching;
+  }
+  const auto above = scores.far == scores.threshold ? reaching.one_sided : count(scores.far);
+  // with sets of one size, partitions that change places are each other's mirror
+  const bool is_symmetric = 2 * scores.num_chosen == scores.values.size();
+  const auto below = is_symmetric ? above : all - count(1 - scores.far);
+  reaching.two_sided = std::min(all, above + below);
+  return reaching;
+}
+
+double exact_p(PartitionCount count, PartitionCount num_partitions) {
+  return static_cast<double>(count) / static_cast<double>(num_partitions);
+}
+
+}  // namespace stereosweep::stats

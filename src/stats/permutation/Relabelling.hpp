@@ -1,0 +1,59 @@
+// What permutation tests relabel: scores as 64-bit fixed-point numbers, so that a sum is exact and does not depend on
+// the order in which it is formed (counts are the same for every way to cut the work), and random subsets by counter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/Random.hpp"
+
+namespace stereosweep::stats {
+
+/// Scores minus their mean, in units of 2^-exponent, the unit chosen so that all magnitudes together stay below 2^60.
+/// Moving the origin changes no comparison: all subsets compared have the same number of scores.
+struct FixedScores {
+  std::vector<std::int64_t> values;  ///< x, then y
+  std::size_t num_chosen = 0;        ///< size of x
+  /// Least sum that counts as reaching the observed one: sum of x minus a tolerance of 1e-12 max(1, |sum of the raw
+  /// x|), at least one unit per score (what rounding can move a sum by).
+  std::int64_t threshold = 0;
+  /// Least distance of a sum from the centre (0) that counts as reaching the observed one's: its magnitude minus the
+  /// same tolerance. Zero or less: every sum does.
+  std::int64_t far = 0;
+  double unit = 1;  ///< 2^-exponent, in the scores' unit
+};
+
+/// Both sides non-empty, all values finite.
+FixedScores fix_scores(std::span<const double> x, std::span<const double> y);
+
+/// Draws subsets of `num_chosen` of `num_items` by a partial Fisher-Yates shuffle. Several steps share 64 bits: a step
+/// takes the high half of bits * bound, the next one works with the low half, as long as the product of the bounds
+/// stays below 2^34. A subset's probability is off by less than one part in 2^29 per 64 bits used.
+class RandomSubsets {
+ public:
+  /// `key`: seed, purpose and test; sample and word are set by the draw.
+  RandomSubsets(std::size_t num_items, std::size_t num_chosen, const base::DrawKey& key);
+
+  /// What is drawn is the smaller part: `num_drawn` items, which are the chosen ones or, if `draws_complement`, those
+  /// left out.
+  std::size_t num_drawn() const { return bounds_.size(); }
+  bool draws_complement() const { return draws_complement_; }
+
+  /// Sum of `values` [item] over what is drawn, draw < 2^32. `scratch` [item] is overwritten.
+  std::int64_t sum(std::uint32_t draw, std::span<const std::int64_t> values, std::span<std::int64_t> scratch) const;
+  /// The first `num_drawn` of `scratch` [item] become the positions of what is drawn, in the order of drawing.
+  void choose(std::uint32_t draw, std::span<std::uint32_t> scratch) const;
+
+ private:
+  template <class Visit>
+  void shuffle(std::uint32_t draw, const Visit& visit) const;
+
+  base::DrawKey key_;
+  bool draws_complement_;
+  std::vector<std::uint32_t> bounds_;  ///< of the steps
+  std::vector<std::uint8_t> starts_;   ///< 1: the step begins new 64 bits
+};
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,190 @@
+#include "stats/permutation/ShuffledTau.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/Check.hpp"
+#include "base/Random.hpp"
+#include "base/VectorClones.hpp"
+#include "stats/permutation/Threads.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+/// Indices of the values that are numbers, ascending.
+std::vector<std::size_t> sorted_indices(std::span<const double> values) {
+  std::vector<std::size_t> order;
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    if (!std::isnan(values[index])) {
+      order.push_back(index);
+    }
+  }
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a] < values[b]; });
+  return order;
+}
+
+/// Which places of a list are taken, and how many below a place.
+class TakenPlaces {
+ public:
+  explicit TakenPlaces(std::size_t size) : words_((size / 64 + 4) / 4 * 4), below_(words_.size()) {}
+  void clear() {
+    std::fill(words_.begin(), words_.end(), 0);
+    std::fill(below_.begin(), below_.end(), 0);
+  }
+  void take(std::size_t place) {
+    const auto taken = static_cast<std::int32_t>(place / 64);
+    words_[place / 64] |= std::uint64_t{1} << (place % 64);
+    const auto num_words = static_cast<std::int32_t>(below_.size());
+    for (std::int32_t word = 0; word < num_words; ++word) {  // all of them: no branch to guess
+      below_[static_cast<std::size_t>(word)] += taken < word ? 1 : 0;
+    }
+  }
+  std::int64_t below(std::size_t place) const {
+    const auto lower = words_[place / 64] & ((std::uint64_t{1} << (place % 64)) - 1);
+    return below_[place / 64] + std::popcount(lower);
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<std::int32_t> below_;  ///< [word]: taken places before it
+};
+
+double pairs_of(std::int64_t count) { return static_cast<double>(count) * static_cast<double>(count - 1) / 2; }
+
+class ShuffledTau {
+ public:
+  ShuffledTau(std::span<const double> left, std::span<const double> right, std::size_t num_columns)
+      : num_columns_(num_columns), left_(left.size()), taken_(left.size()) {
+    const auto order = sorted_indices(left);
+    for (std::size_t first = 0; first < order.size();) {
+      auto last = first + 1;
+      while (last < order.size() && left[order[last]] == left[order[first]]) {
+        ++last;
+      }
+      for (auto place = first; place < last; ++place) {
+        left_[order[place]] = {place, first, last};
+      }
+      if (last - first > 1) {
+        left_ties_.push_back(left_[order[first]]);
+      }
+      first = last;
+    }
+    const auto right_order = sorted_indices(right);
+    for (std::size_t place = 0; place < right_order.size(); ++place) {
+      const auto cell = right_order[place];
+      const bool is_last = place + 1 == right_order.size() || right[right_order[place + 1]] != right[cell];
+      right_.push_back({cell / num_columns, cell % num_columns, is_last});
+    }
+  }
+
+  /// Cell (r, c) of the right table meets cell (rows[r], columns[c]) of the left one. NaN where tau-b does not exist.
+  STEREOSWEEP_VECTOR_CLONES double operator()(const std::vector<std::size_t>& rows,
+                                              const std::vector<std::size_t>& columns) {
+    taken_.clear();
+    met_.clear();
+    std::int64_t count = 0;
+    std::int64_t difference = 0;  // concordant minus discordant pairs
+    double right_ties = 0;
+    for (const auto& cell : right_) {
+      const auto& met = left_[rows[cell.row] * num_columns_ + columns[cell.column]];
+      if (met.first < met.last) {
+        const auto lower = taken_.below(met.first);
+        const auto not_above = met.last - met.first == 1 ? lower : taken_.below(met.last);
+        difference += lower - (count - not_above);
+        met_.push_back(met.place);
+      }
+      if (cell.is_last) {  // cells that are equal on the right are no pairs
+        for (const auto place : met_) {
+          taken_.take(place);
+        }
+        const auto equal = static_cast<std::int64_t>(met_.size());
+        count += equal;
+        right_ties += pairs_of(equal);
+        met_.clear();
+      }
+    }
+    double left_ties = 0;
+    for (const auto& ties : left_ties_) {
+      left_ties += pairs_of(taken_.below(ties.last) - taken_.below(ties.first));
+    }
+    const auto pairs = pairs_of(count);
+    return static_cast<double>(difference) / std::sqrt((pairs - left_ties) * (pairs - right_ties));
+  }
+
+ private:
+  /// Places among the sorted numbers of the left table: of a cell, and of all that equal it; no range: no number.
+  struct Places {
+    std::size_t place = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  /// Of the right table; the last of the cells with its value.
+  struct Cell {
+    std::size_t row;
+    std::size_t column;
+    bool is_last;
+  };
+  std::size_t num_columns_;
+  std::vector<Places> left_;       ///< [cell]
+  std::vector<Places> left_ties_;  ///< one of every value that stands more than once
+  std::vector<Cell> right_;        ///< ascending
+  std::vector<std::size_t> met_;
+  TakenPlaces taken_;
+};
+
+/// Fisher and Yates.
+void shuffle(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t draw) {
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (auto left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[base::random_below(left, seed, draw, left)]);
+  }
+}
+
+}  // namespace
+
+Value shuffled_tau_p(std::span<const double> left, std::span<const double> right, std::size_t num_columns,
+                     Shuffle shuffled, const ShuffleSettings& settings) {
+  STEREOSWEEP_ASSERT(left.size() == right.size() && num_columns > 0 && left.size() % num_columns == 0,
+                     "the two tables differ in shape");
+  ShuffledTau tau(left, right, num_columns);
+  std::vector<std::size_t> rows(left.size() / num_columns);
+  std::vector<std::size_t> columns(num_columns);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  const auto observed = tau(rows, columns);
+  if (std::isnan(observed)) {
+    return {nan, Reason::constant};
+  }
+  if ((shuffled == Shuffle::rows ? rows : columns).size() < 2) {
+    return {nan, Reason::too_few};
+  }
+  constexpr double rounding = 1e-12;
+  std::atomic<std::size_t> at_least = 0;
+  std::atomic<std::size_t> at_most = 0;
+  const auto num_threads = std::max(1U, settings.num_threads);
+  on_threads(num_threads, [&](unsigned thread) {
+    auto own_tau = tau;
+    auto own_rows = rows;
+    auto own_columns = columns;
+    auto& moved = shuffled == Shuffle::rows ? own_rows : own_columns;
+    std::size_t above = 0;
+    std::size_t below = 0;
+    for (std::size_t draw = thread; draw < settings.draws; draw += num_threads) {
+      shuffle(moved, settings.seed, draw);
+      const auto value = own_tau(own_rows, own_columns);
+      above += value < observed - rounding ? 0 : 1;  // a draw without a tau-b counts on either side
+      below += value > observed + rounding ? 0 : 1;
+    }
+    at_least += above;
+    at_most += below;
+  });
+  const auto fewer = static_cast<double>(std::min(at_least.load(), at_most.load()));
+  return {std::min(1.0, 2 * (fewer + 1) / static_cast<double>(settings.draws + 1)), Reason::ok};
+}
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,89 @@
+#include "stats/PValues.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "stats/ContextGoldens.hpp"
+
+namespace stereosweep::stats {
+
+namespace {
+
+TEST(Normal, TailsEqualSixtyDigitArithmetic) {
+  ASSERT_GT(context_goldens().at("tails").size(), 10U);
+  for (const auto& item : context_goldens().at("tails")) {
+    const auto z = item.at(0).get<double>();
+    const auto one = item.at(1).get<double>();
+    const auto two = item.at(2).get<double>();
+    EXPECT_NEAR(log10_p_one_sided(z), one, 1e-14 * std::abs(one)) << z;
+    EXPECT_NEAR(log10_p_two_sided(z), two, 1e-14 * std::abs(two)) << z;
+  }
+}
+
+TEST(Normal, TailsHaveThePrintedDigits) {
+  EXPECT_NEAR(log10_p_two_sided(5), -6.241615676726673, 1e-14);
+  EXPECT_NEAR(log10_p_two_sided(-10), -22.817023409822095, 1e-13);
+  EXPECT_NEAR(log10_p_two_sided(38), -315.2387597082985, 1e-12);
+  EXPECT_NEAR(log10_p_two_sided(40), -349.1359764636819, 1e-12);
+  EXPECT_NEAR(log10_p_two_sided(100), -2173.5705128733703, 1e-11);
+  EXPECT_NEAR(log10_p_two_sided(1000), -217150.339012, 1e-6);
+}
+
+TEST(Normal, TailsHaveEnds) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(log_upper_tail(infinity), -infinity);
+  EXPECT_EQ(log_upper_tail(-infinity), 0);
+  EXPECT_TRUE(std::isnan(log_upper_tail(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_TRUE(std::isfinite(log10_p_two_sided(1e150)));
+}
+
+TEST(Normal, QuantileInvertsTheTail) {
+  for (const double z : {-3.0, -0.5, 0.0, 0.1, 1.959963984540054, 5.0}) {
+    EXPECT_NEAR(normal_quantile(-std::expm1(log_upper_tail(z))), z, 1e-9) << z;
+  }
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
+}
+
+constexpr std::array adjustments = {std::pair{Adjustment::holm, "holm"},
+                                    std::pair{Adjustment::benjamini_hochberg, "benjamini_hochberg"},
+                                    std::pair{Adjustment::benjamini_yekutieli, "benjamini_yekutieli"}};
+
+TEST(MultipleTests, EqualsStatsmodels) {
+  ASSERT_GT(context_goldens().at("adjusted").size(), 4U);
+  for (const auto& item : context_goldens().at("adjusted")) {
+    auto p = item.at("p").get<std::vector<double>>();
+    for (auto& value : p) {
+      value = std::log10(value);
+    }
+    for (const auto& [adjustment, name] : adjustments) {
+      const auto truth = item.at(name).get<std::vector<double>>();
+      const auto adjusted = adjust_log10_p(p, adjustment);
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        EXPECT_NEAR(std::pow(10, adjusted[i]), truth[i], 1e-12 * truth[i]) << name << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(MultipleTests, KeepsTinyProbabilitiesAndLeavesOutMissingOnes) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> log10_p = {-2000, nan, -1};
+  for (const auto& [adjustment, name] : adjustments) {
+    const auto adjusted = adjust_log10_p(log10_p, adjustment);
+    EXPECT_TRUE(std::isnan(adjusted[1])) << name;
+    EXPECT_LT(adjusted[0], -1999) << name;
+  }
+  const auto holm = adjust_log10_p(log10_p, Adjustment::holm);
+  EXPECT_NEAR(holm[0], -2000 + std::log10(2), 1e-12);
+  EXPECT_EQ(holm[2], -1);
+  EXPECT_TRUE(adjust_log10_p({}, Adjustment::holm).empty());
+}
+
+}  // namespace
+
+}  // namespace stereosweep::stats
