@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Set-up and build where needed, then every test: ctest (unit, MPI, integration, lint), then pytest.
+# Set-up and build where needed, then every test: ctest (unit, MPI, lint), then pytest. --quick: the quick unit tests alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [ "$*" != "" ] && [ "$*" != "--quick" ]; then
+  echo "usage: bash env/test.sh [--quick]" >&2
+  exit 2
+fi
 began=$SECONDS
 say() { printf '\n== [%3d s] %s\n' "$((SECONDS - began))" "$*"; }
 
@@ -11,6 +15,11 @@ python=$(bash env/setup.sh cuda tests)
 say "build"
 cmake -S . -B build/release -G Ninja -DSTEREOSWEEP_PYTHON="$python" -DSTEREOSWEEP_USE_CUDA=ON -DSTEREOSWEEP_BUILD_TESTS=ON
 cmake --build build/release
+
+if [ "${1:-}" = "--quick" ]; then
+  say "ctest -L quick"
+  exec ctest --test-dir build/release --output-on-failure -j 2 -L quick
+fi
 
 failed=0
 log=build/release/tests.log

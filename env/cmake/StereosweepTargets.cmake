@@ -2,10 +2,11 @@
 #   src/ is the include root; warnings are errors for our own code only. SOURCES are compiled in batches.
 #   ALONE: kernels for wider registers (nothing may be inlined into a clone that fuses products and sums), classes whose
 #   parts use an unnamed namespace (-Wsubobject-linkage), files with options of their own, generated files.
-# stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [NP n ...] [LABELS ...] [LIBRARIES ...] [NEEDS ...] [TIMEOUT s])
+# stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [SLOW] [NP n ...] [LABELS ...] [LIBRARIES ...] [NEEDS ...] [TIMEOUT s])
 #   one test. Its program is test_ROOM, compiled in batches as rooms are; test_ROOM_File where it runs under mpiexec (NP, once
 #   per rank count), has a LABEL, or where STEREOSWEEP_BATCH is 1. NEEDS: targets that it starts. With OPERATORS it runs a
-#   second time with the kernels that CUDA would take, on the CPU.
+#   second time with the kernels that CUDA would take, on the CPU. SLOW: takes more than a few seconds, and is no part of
+#   `ctest -L quick`, as tests with NP or LABELS are not.
 add_library(stereosweep_warnings INTERFACE)
 target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
@@ -80,12 +81,16 @@ function(stereosweep_add_batched_tests room)
 endfunction()
 
 function(stereosweep_add_test source)
-  cmake_parse_arguments(TEST "OPERATORS" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES;NEEDS" ${ARGN})
+  cmake_parse_arguments(TEST "OPERATORS;SLOW" "ROOM;TIMEOUT" "NP;LABELS;LIBRARIES;NEEDS" ${ARGN})
   string(REPLACE ".test.cpp" "" stem "${source}")
   set(target test_${TEST_ROOM}_${stem})
   set(arguments "")
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
+  endif()
+  set(kind unit quick)   # `ctest -L quick`: units that take seconds
+  if(TEST_SLOW OR TEST_LABELS)
+    set(kind unit)
   endif()
   if(STEREOSWEEP_BATCH EQUAL 1 OR TEST_NP OR TEST_LABELS)
     stereosweep_add_test_program(${target} ROOM ${TEST_ROOM} SOURCES "${source}" LIBRARIES ${TEST_LIBRARIES}
@@ -118,11 +123,11 @@ function(stereosweep_add_test source)
   endif()
   add_test(NAME ${TEST_ROOM}.${stem} COMMAND ${target} ${arguments})
   # OpenMP's threads of two tests at once wait for each other on two cores: five times slower.
-  set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit;${TEST_LABELS}"
+  set_tests_properties(${TEST_ROOM}.${stem} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${kind};${TEST_LABELS}"
     ENVIRONMENT "OMP_NUM_THREADS=1")
   if(TEST_OPERATORS)
     add_test(NAME ${TEST_ROOM}.${stem}.operators COMMAND ${target} ${arguments})
-    set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "unit"
+    set_tests_properties(${TEST_ROOM}.${stem}.operators PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS unit
       ENVIRONMENT "STEREOSWEEP_KERNELS=operators;OMP_NUM_THREADS=1")
   endif()
 endfunction()

@@ -171,7 +171,7 @@ TEST_F(ParallelTest, PollNeverWaitsForASenderThatStopsHalfway) {
   world.barrier();
   if (world.rank() == world.size() - 1 && world.rank() > 0) {
     messenger.send(0, 5, pattern(size, 1));
-    ::usleep(500000);  // a rank that was stopped, or whose node does not answer
+    ::usleep(2000000);  // a rank that was stopped, or whose node does not answer
     while (!messenger.all_sent()) {
     }
   }
@@ -184,7 +184,7 @@ TEST_F(ParallelTest, PollNeverWaitsForASenderThatStopsHalfway) {
       longest = std::max(longest, Clock::now() - start);
     }
     EXPECT_EQ(message->bytes, pattern(size, 1));
-    EXPECT_LT(longest, std::chrono::milliseconds(250));
+    EXPECT_LT(longest, std::chrono::seconds(1));
   }
   world.barrier();
 }
