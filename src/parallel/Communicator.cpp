@@ -4,9 +4,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
@@ -24,16 +24,7 @@ constexpr std::chrono::duration<double> no_limit{1e18};
 
 /// One rank may read a corpus or write a result for hours while the others wait.
 std::chrono::duration<double> wait_limit() {
-  const char* text = std::getenv(wait_variable);
-  if (text == nullptr || *text == '\0') {
-    return std::chrono::hours(6);
-  }
-  const auto value = base::parse_double(text);
-  if (!value || *value <= 0) {
-    throw base::InputError(
-        base::describe(std::string(wait_variable) + " is '" + text + "'", "it must be a positive number of seconds"));
-  }
-  return std::chrono::duration<double>(*value);
+  return std::chrono::duration<double>(base::seconds_from_environment(wait_variable, 6 * 3600));
 }
 
 std::shared_ptr<Communicator::Handle> own(MPI_Comm communicator) {

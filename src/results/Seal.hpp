@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "base/PendingFile.hpp"
 
@@ -22,5 +25,11 @@ void commit_sealed(base::PendingFile& pending);
 
 /// Reads the whole file. Throws InputError if it cannot be read, is no regular file, or its seal does not fit it.
 Seal check_seal(const std::filesystem::path& file);
+
+/// Replaces the file atomically, synced; only its owner may read it. Throws base::Error (full disk, ...).
+void write_sealed(const std::filesystem::path& file, std::span<const std::byte> content);
+
+/// The content; nothing where the file is absent, and with a warning where it is damaged or has no seal.
+std::optional<std::vector<std::byte>> read_sealed(const std::filesystem::path& file);
 
 }  // namespace stereosweep::results

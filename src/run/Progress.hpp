@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "run/Protocol.hpp"
 #include "run/StatusFile.hpp"
-#include "run/Timing.hpp"
 
 namespace stereosweep::run {
 

@@ -3,7 +3,7 @@
 #include "base/Environment.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/Timing.hpp"
+#include "run/Protocol.hpp"
 
 namespace stereosweep::run {
 namespace {

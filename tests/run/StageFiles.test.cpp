@@ -13,7 +13,7 @@
 #include "probes/contexts/StoreAccess.hpp"
 #include "probes/contexts/WordsFile.hpp"
 #include "results/Journal.hpp"
-#include "results/SealedFile.hpp"
+#include "results/Seal.hpp"
 #include "run/Settings.hpp"
 #include "support/TemporaryDirectory.hpp"
 

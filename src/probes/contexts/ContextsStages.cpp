@@ -11,7 +11,7 @@
 #include "probes/contexts/StoreAccess.hpp"
 #include "probes/contexts/VectorsProbe.hpp"
 #include "probes/contexts/WordsFile.hpp"
-#include "results/SealedFile.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

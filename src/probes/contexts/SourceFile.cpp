@@ -3,7 +3,7 @@
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "results/SealedFile.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/Bytes.hpp"
-#include "results/SealedFile.hpp"
+#include "results/Seal.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
