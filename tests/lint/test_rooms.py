@@ -7,7 +7,8 @@ from project import ROOT, cpp_files, includes, rooms
 # First part of an include in <> or "" -> the library's name in the table.
 LIBRARIES = {
     "mpi.h": "mpi", "nccl.h": "nccl", "hdf5.h": "hdf5", "hdf5_hl.h": "hdf5", "H5": "hdf5", "yaml-cpp": "yaml-cpp",
-    "nlohmann": "nlohmann-json", "openssl": "openssl", "oniguruma.h": "oniguruma", "boost": "boost", "torch": "torch",
+    "nlohmann": "nlohmann-json", "openssl": "openssl", "oniguruma.h": "oniguruma", "pcre2.h": "pcre2",
+    "utf8proc.h": "utf8proc", "boost": "boost", "torch": "torch",
     "ATen": "torch", "c10": "torch", "caffe2": "torch", "cuda": "cuda", "cuda.h": "cuda", "cuda_runtime": "cuda", "cuda_runtime.h": "cuda",
     "cuda_runtime_api.h": "cuda", "zlib.h": "zlib", "zstd.h": "zstd", "gtest": "gtest", "gmock": "gtest", "mkl.h": "mkl",
 }

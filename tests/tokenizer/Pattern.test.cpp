@@ -7,7 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/regex/Regex.hpp"
+#include "tokenizer/regex/Pattern.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Writes src/tokenizer/unicode/Unicode*.cpp: what the `tokenizers` wheel does to each code point.
+"""Writes src/tokenizer/unicode/UnicodeTables.hpp: what the `tokenizers` wheel does to each code point.
 
 Its parts use tables of different Unicode versions (8.0, 9.0 and Rust's own), so no single library has them all; the
-facts are read off the wheel's behaviour, one code point at a time. Run with the pinned wheel (env/requirements.txt):
-    python tests/tokenizer/make_unicode_tables.py src/tokenizer
+facts are read off the wheel's behaviour, one code point at a time. Only which characters have normal forms is kept:
+what the forms are is the same in every version that knows the character (Unicode's stability policy), so utf8proc says
+it. Run with the pinned wheel (env/requirements.txt):
+    python tests/tokenizer/make_unicode_tables.py src/tokenizer/unicode/UnicodeTables.hpp
 """
 import sys
+import textwrap
 import unicodedata
 from pathlib import Path
 
@@ -43,18 +46,8 @@ def class_tests():
     ]
 
 
-def ranges(test):
-    found = []
-    for point in map(ord, filter(test, POINTS)):
-        if found and found[-1][1] + 1 == point:
-            found[-1][1] = point
-        else:
-            found.append([point, point])
-    return found
-
-
-def combining_classes(nfd):
-    """Class of each character that the wheel reorders; checked against all pairs of classes."""
+def reordered(nfd):
+    """The characters that the wheel reorders, as their combining classes say; checked against all pairs of classes."""
     candidates = [c for c in POINTS if unicodedata.combining(c) and nfd(c) == c]
     moves = [c for c in candidates if nfd("\u0334" + c) != "\u0334" + c or nfd(c + "\u0334") != c + "\u0334"
              or nfd("\u0345" + c) != "\u0345" + c]
@@ -70,41 +63,27 @@ def combining_classes(nfd):
     return classes
 
 
-def compositions(nfd, nfc, canonical):
-    pairs = []
-    for c, parts in canonical.items():
-        if len(parts) < 2:
-            continue
-        first = nfc(parts[:-1])
-        if len(first) == 1 and nfc(first + parts[-1]) == c:
-            pairs.append((first, parts[-1], c))
-    return sorted(pairs)
-
-
 CATEGORIES = ["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf",
               "Po", "Sm", "Sc", "Sk", "So", "Zs", "Cf"]
 
 
 def newer():
-    """Triples: characters that Debian's Oniguruma (Unicode 14, as Python 3.11) lacks and the wheel's has."""
+    """By an older character like them: characters that Debian's Oniguruma (Unicode 14, as Python 3.11) lacks."""
     assert unicodedata.unidata_version == "14.0.0"
     category = {name: pre_tokenizers.Split(Regex(rf"\p{{{name}}}"), "removed").pre_tokenize_str for name in CATEGORIES}
     han = pre_tokenizers.Split(Regex(r"\p{Han}"), "removed").pre_tokenize_str
     older = {}
     for c in POINTS:
         older.setdefault((unicodedata.category(c), len(c.encode()), not han(c)), c)
-    found = []
+    found = {}
     for c in POINTS:
         if unicodedata.category(c) != "Cn":
             continue
         for name, test in category.items():
             if not test(c):
-                like = ord(older.get((name, len(c.encode()), not han(c))) or older[name, len(c.encode()), False])
-                if found and found[-1][1] + 1 == ord(c) and found[-1][2] == like:
-                    found[-1][1] = ord(c)
-                else:
-                    found.append([ord(c), ord(c), like])
-    return [n for triple in found for n in triple]
+                like = older.get((name, len(c.encode()), not han(c))) or older[name, len(c.encode()), False]
+                found.setdefault(ord(like), []).append(ord(c))
+    return found
 
 
 def mapping(function):
@@ -117,68 +96,84 @@ def mapping(function):
     return found
 
 
-def rows(numbers, per_line):
-    text = [f"0x{n:X}" for n in numbers]
-    return "\n".join("    " + ", ".join(text[i:i + per_line]) + "," for i in range(0, len(text), per_line))
+def lowercase_runs():
+    """"first-last/step:target": the characters between keep the distance of the first to its target."""
+    runs = []
+    for c, lower in sorted(mapping(normalizers.Lowercase().normalize_str).items()):
+        point, targets = ord(c), [ord(t) for t in lower]
+        if runs and len(targets) == 1:
+            first, last, step, start = runs[-1]
+            same = len(start) == 1 and targets[0] - point == start[0] - first
+            if same and (point - last == step or (first == last and point - last <= 2)):
+                runs[-1] = (first, point, point - last, start)
+                continue
+        runs.append((point, point, 1, targets))
+    return [f"{first:X}" + (f"-{last:X}" if last > first else "") + (f"/{step}" if step > 1 else "") + ":" +
+            ".".join(f"{t:X}" for t in start) for first, last, step, start in runs]
 
 
-def flat(table):
-    """Each entry: source with the number of targets in the top byte, then the targets."""
-    numbers = []
-    for source, targets in sorted(table.items()):
-        numbers += [ord(source) | len(targets) << 24, *map(ord, targets)]
-    return numbers
+def ranges(points):
+    found = []
+    for point in sorted(points):
+        if found and found[-1][1] + 1 == point:
+            found[-1][1] = point
+        else:
+            found.append([point, point])
+    return [f"{first:X}" + (f"-{last:X}" if last > first else "") for first, last in found]
 
 
-def write(path, arrays, per_line):
-    """Arrays of (name, numbers); of equal ones the numbers are written once."""
-    head = (f"// Generated by tests/tokenizer/make_unicode_tables.py from the behaviour of tokenizers "
-            f"{tokenizers.__version__}. Do not edit.\n"
-            '#include "tokenizer/UnicodeTables.hpp"\n\n// clang-format off\n'
-            "namespace stereosweep::tokenizer::tables {\n")
-    body, written = "", {}
-    for name, numbers in arrays:
-        owner = written.setdefault(tuple(numbers), name)
-        if owner == name:
-            body += f"\nconstexpr char32_t {name}_numbers[] = {{\n{rows(numbers, per_line)}\n}};\n"
-        body += f"{'' if owner == name else chr(10)}const std::span<const char32_t> {name}({owner}_numbers);\n"
-    Path(path).write_text(head + body + "\n}  // namespace stereosweep::tokenizer::tables\n")
-    lines = Path(path).read_text().count("\n")
-    print(path, lines, "lines")
-    assert lines <= 500
+def literal(words, indent):
+    lines = textwrap.wrap(" ".join(words), 116 - indent, break_on_hyphens=False)
+    return "\n".join(f'{" " * indent}"{line}{" " if i + 1 < len(lines) else ""}"' for i, line in enumerate(lines))
 
 
-def main(folder):
-    write(f"{folder}/UnicodeNewer.cpp", [("newer", newer())], 12)
-    nfd, nfc = normalizers.NFD().normalize_str, normalizers.NFC().normalize_str
-    nfkd, nfkc = normalizers.NFKD().normalize_str, normalizers.NFKC().normalize_str
-    write(f"{folder}/UnicodeClasses.cpp",
-          [(name, [n for r in ranges(test) for n in r]) for name, test in class_tests()], 14)
+def rows(table, name_of):
+    return "\n".join(f"    {{{name_of(key)},\n{literal(ranges(points), 5)}}}," for key, points in table)
+
+
+def main(path):
+    nfd, nfkd = normalizers.NFD().normalize_str, normalizers.NFKD().normalize_str
     canonical = mapping(nfd)
-    compatible = {c: t for c, t in mapping(nfkd).items() if canonical.get(c) != t}
-    classes = combining_classes(nfd)
-    pairs = compositions(nfd, nfc, canonical)
-    for c in POINTS:  # the composed forms must follow from the tables
-        assert nfkc(c) == nfc(nfkd(c))
-    by_class = {}
-    for c, value in classes.items():
-        by_class.setdefault(value, []).append(ord(c))
-    spans = []
-    for value, points in sorted(by_class.items()):
-        for point in points:
-            if spans and spans[-1][2] == value and spans[-1][1] + 1 == point:
-                spans[-1][1] = point
-            else:
-                spans.append([point, point, value])
-    write(f"{folder}/UnicodeLowercase.cpp", [
-        ("lowercase", flat(mapping(normalizers.Lowercase().normalize_str))),
-        ("combining_classes", [n for s in spans for n in s])], 14)
-    write(f"{folder}/UnicodeCanonical.cpp", [("canonical", flat(canonical))], 12)
-    write(f"{folder}/UnicodeComposition.cpp", [("composition", [ord(c) for p in pairs for c in p])], 15)
-    entries = sorted(compatible.items())
-    half = next(i for i in range(len(entries)) if entries[i][0] > "\uf000")
-    write(f"{folder}/UnicodeCompatible1.cpp", [("compatible_low", flat(dict(entries[:half])))], 12)
-    write(f"{folder}/UnicodeCompatible2.cpp", [("compatible_high", flat(dict(entries[half:])))], 12)
+    members = {name: {ord(c) for c in POINTS if test(c)} for name, test in class_tests()}
+    by_classes = {}  # of those that exclude or contain each other mostly: a code point stands in one row
+    for point in sorted(set().union(*members.values())):
+        by_classes.setdefault(tuple(name for name, points in members.items() if point in points), []).append(point)
+    table = sorted(by_classes.items(), key=lambda row: row[1][0])
+    table += [(("has_canonical",), map(ord, canonical)),
+              (("has_compatible",), [ord(c) for c, t in mapping(nfkd).items() if canonical.get(c) != t]),
+              (("reordered",), map(ord, reordered(nfd)))]
+    later = sorted(newer().items())
+    Path(path).write_text(
+        f"// Generated by tests/tokenizer/make_unicode_tables.py from the behaviour of tokenizers "
+        f"""{tokenizers.__version__}. Do not edit.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "tokenizer/unicode/Unicode.hpp"
+
+// clang-format off
+namespace stereosweep::tokenizer::tables {{
+
+/// Classes, and the code points of all of them: hexadecimal, "first-last" or one.
+constexpr std::array<std::pair<Classes, std::string_view>, {len(table)}> members = {{{{
+{rows(table, lambda names: " | ".join(f"classes::{name}" for name in names))}
+}}}};
+
+/// Code points assigned after Unicode 14, by an older one of the same category and UTF-8 length.
+constexpr std::array<std::pair<char32_t, std::string_view>, {len(later)}> newer = {{{{
+{rows(later, lambda like: f"0x{like:X}")}
+}}}};
+
+/// "first-last/step:target": the others keep the distance of the first to its target. One becomes two characters.
+constexpr std::string_view lowercase =
+{literal(lowercase_runs(), 4)};
+
+}}  // namespace stereosweep::tokenizer::tables
+""")
+    print(path, Path(path).read_text().count("\n"), "lines")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,5 @@
 #include "tokenizer/regex/Pattern.hpp"
 
-#include "tokenizer/regex/ExpressionScanner.hpp"
-#include "tokenizer/regex/Regex.hpp"
-
 namespace stereosweep::tokenizer {
 
 const std::string_view gpt2_expression =
@@ -166,8 +163,8 @@ std::unique_ptr<Pattern> read_pattern(const Field& field) {
   if (expression->text() == gpt2_expression) {
     return make_gpt2_words();
   }
-  auto scanner = make_scanner(expression->text(), *expression);
-  return scanner ? std::move(scanner) : make_regex(expression->text(), *expression);
+  auto compiled = make_compiled_regex(expression->text(), *expression);
+  return compiled ? std::move(compiled) : make_regex(expression->text(), *expression);
 }
 
 }  // namespace stereosweep::tokenizer

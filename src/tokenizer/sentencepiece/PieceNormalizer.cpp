@@ -9,7 +9,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/regex/Regex.hpp"
+#include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Normalizer.hpp"
 
 namespace stereosweep::tokenizer {

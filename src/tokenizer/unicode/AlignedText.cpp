@@ -56,12 +56,7 @@ void AlignedText::reserve(std::size_t bytes) {
   alignments_.reserve(bytes);
 }
 
-void AlignedText::put(char32_t value, Alignment alignment) {
-  if (value < 0x80) {
-    text_ += static_cast<char>(value);
-    alignments_.push_back(alignment);
-    return;
-  }
+void AlignedText::put_long(char32_t value, Alignment alignment) {
   base::append_utf8(text_, value);
   alignments_.insert(alignments_.end(), utf8_length(value), alignment);
 }

@@ -34,7 +34,14 @@ class AlignedText {
 
   void clear();
   void reserve(std::size_t bytes);
-  void put(char32_t value, Alignment alignment);
+  void put(char32_t value, Alignment alignment) {
+    if (value < 0x80) {
+      text_ += static_cast<char>(value);
+      alignments_.push_back(alignment);
+    } else {
+      put_long(value, alignment);
+    }
+  }
   /// Appends [begin, end) of another text.
   void append(const AlignedText& other, std::size_t begin, std::size_t end);
   AlignedText part(std::size_t begin, std::size_t end) const;
@@ -66,6 +73,7 @@ class AlignedText {
   void replace(std::span<const Range> ranges, std::string_view content);
 
  private:
+  void put_long(char32_t value, Alignment alignment);
   Alignment before(std::size_t position) const {
     return position == 0 ? Alignment{origin_, origin_} : alignments_[position - 1];
   }

@@ -1,7 +1,10 @@
 #include "tokenizer/unicode/Unicode.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "tokenizer/unicode/UnicodeTables.hpp"
@@ -11,75 +14,61 @@ namespace {
 
 constexpr std::size_t num_code_points = 0x110000;
 
-// One mapping with its entries' places, ascending by source.
-class Mapping {
- public:
-  void add(std::span<const char32_t> numbers) {
-    for (std::size_t i = 0; i < numbers.size();) {
-      const std::size_t count = numbers[i] >> 24;
-      entries_.emplace_back(numbers[i] & 0xFFFFFF, numbers.subspan(i + 1, count));
-      i += 1 + count;
-    }
-  }
-  std::span<const char32_t> find(char32_t value) const {
-    const auto it = std::lower_bound(entries_.begin(), entries_.end(), value,
-                                     [](const auto& entry, char32_t wanted) { return entry.first < wanted; });
-    return it != entries_.end() && it->first == value ? it->second : std::span<const char32_t>();
-  }
-  const auto& entries() const { return entries_; }
-
- private:
-  std::vector<std::pair<char32_t, std::span<const char32_t>>> entries_;
+/// A word of the tables: "first-last/step:target".
+struct Run {
+  char32_t first = 0;
+  char32_t last = 0;
+  char32_t step = 1;
+  std::u32string target;  // of the first
 };
+
+char32_t read_number(std::string_view& word) {
+  std::uint32_t value = 0;
+  const auto end = std::from_chars(word.data(), word.data() + word.size(), value, 16).ptr;
+  word.remove_prefix(static_cast<std::size_t>(end - word.data()));
+  return value;
+}
+
+std::vector<Run> read_runs(std::string_view text) {
+  std::vector<Run> runs;
+  for (auto word = text; !word.empty(); word.remove_prefix(word.starts_with(' ') ? 1 : 0)) {
+    Run run;
+    run.first = run.last = read_number(word);
+    while (!word.empty() && word.front() != ' ') {
+      const char sign = word.front();
+      word.remove_prefix(1);
+      const auto number = read_number(word);
+      (sign == '-' ? run.last : sign == '/' ? run.step : (run.target += U'\0').back()) = number;
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
 
 struct Tables {
   std::vector<Classes> classes = std::vector<Classes>(num_code_points);
-  Mapping lowercase, canonical, compatible;
+  std::vector<Run> lowercase;                   // ascending
+  std::vector<std::pair<Run, char32_t>> newer;  // ascending, an older character like them
 
-  Tables() {
-    const std::array<std::pair<std::span<const char32_t>, Classes>, 12> all = {
-        {{tables::white_space, classes::white_space},
-         {tables::regex_space, classes::regex_space},
-         {tables::regex_letter, classes::regex_letter},
-         {tables::regex_number, classes::regex_number},
-         {tables::punctuation, classes::punctuation},
-         {tables::removed_by_cleaning, classes::removed_by_cleaning},
-         {tables::cleaned_to_space, classes::cleaned_to_space},
-         {tables::nonspacing_mark, classes::nonspacing_mark},
-         {tables::chinese, classes::chinese},
-         {tables::combining_mark, classes::combining_mark},
-         {tables::numeric, classes::numeric},
-         {tables::word, classes::word}}};
-    for (const auto& [numbers, bit] : all) {
-      for (std::size_t i = 0; i < numbers.size(); i += 2) {
-        mark(numbers[i], numbers[i + 1], bit);
+  Tables() : lowercase(read_runs(tables::lowercase)) {
+    for (const auto& [bits, ranges] : tables::members) {
+      mark(read_runs(ranges), bits);
+    }
+    mark(lowercase, classes::has_lowercase);
+    for (const auto& [older, ranges] : tables::newer) {
+      const auto runs = read_runs(ranges);
+      mark(runs, classes::newer);
+      for (const auto& run : runs) {
+        newer.emplace_back(run, older);
       }
     }
-    const auto& ordered = tables::combining_classes;
-    for (std::size_t i = 0; i < ordered.size(); i += 3) {
-      mark(ordered[i], ordered[i + 1], classes::reordered);
-    }
-    const auto& later = tables::newer;
-    for (std::size_t i = 0; i < later.size(); i += 3) {
-      mark(later[i], later[i + 1], classes::newer);
-    }
-    lowercase.add(tables::lowercase);
-    canonical.add(tables::canonical);
-    compatible.add(tables::compatible_low);
-    compatible.add(tables::compatible_high);
-    mark(lowercase, classes::has_lowercase);
-    mark(canonical, classes::has_canonical);
-    mark(compatible, classes::has_compatible);
   }
 
-  void mark(char32_t first, char32_t last, Classes bit) {
-    for (char32_t value = first; value <= last; ++value) {
-      classes[value] = static_cast<Classes>(classes[value] | bit);
-    }
-  }
-  void mark(const Mapping& mapping, Classes bit) {
-    for (const auto& entry : mapping.entries()) {
-      mark(entry.first, entry.first, bit);
+  void mark(const std::vector<Run>& runs, Classes bits) {
+    for (const auto& run : runs) {
+      for (char32_t value = run.first; value <= run.last; value += run.step) {
+        classes[value] |= bits;
+      }
     }
   }
 };
@@ -90,48 +79,18 @@ const Tables& unicode() {
 }
 
 unsigned combining_class(char32_t value) {
-  if (!is(value, classes::reordered)) {
-    return 0;
-  }
-  const auto& numbers = tables::combining_classes;
-  for (std::size_t i = 0; i < numbers.size(); i += 3) {  // few hundred spans, rarely asked
-    if (numbers[i] <= value && value <= numbers[i + 1]) {
-      return numbers[i + 2];
-    }
-  }
-  return 0;
+  return is(value, classes::reordered) ? utf8proc_get_property(static_cast<utf8proc_int32_t>(value))->combining_class
+                                       : 0;
 }
 
-// Hangul arithmetic (Unicode Standard, section 3.12).
-constexpr char32_t syllable = 0xAC00, leading = 0x1100, vowel = 0x1161, trailing = 0x11A7;
-constexpr char32_t num_leading = 19, num_vowel = 21, num_trailing = 28;
-
-bool is_hangul(char32_t value) {
-  return value >= syllable && value < syllable + num_leading * num_vowel * num_trailing;
-}
+bool is_hangul(char32_t value) { return value >= 0xAC00 && value <= 0xD7A3; }
 
 char32_t compose(char32_t first, char32_t second) {
-  if (first >= leading && first < leading + num_leading && second >= vowel && second < vowel + num_vowel) {
-    return syllable + ((first - leading) * num_vowel + (second - vowel)) * num_trailing;
-  }
-  if (is_hangul(first) && (first - syllable) % num_trailing == 0 && second > trailing &&
-      second < trailing + num_trailing) {
-    return first + (second - trailing);
-  }
-  const auto& numbers = tables::composition;
-  std::size_t low = 0;
-  std::size_t high = numbers.size() / 3;
-  while (low < high) {
-    const auto middle = (low + high) / 2;
-    const auto pair = std::pair(numbers[3 * middle], numbers[3 * middle + 1]);
-    if (pair < std::pair(first, second)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  const bool found = 3 * low < numbers.size() && numbers[3 * low] == first && numbers[3 * low + 1] == second;
-  return found ? numbers[3 * low + 2] : 0;
+  std::array pair = {static_cast<utf8proc_int32_t>(first), static_cast<utf8proc_int32_t>(second)};
+  const auto count = utf8proc_normalize_utf32(pair.data(), pair.size(),
+                                              static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const auto joined = static_cast<char32_t>(pair[0]);
+  return count == 1 && (is_hangul(joined) || is(joined, classes::has_canonical)) ? joined : 0;
 }
 
 struct Mark {
@@ -145,23 +104,17 @@ class Decomposed {
   explicit Decomposed(Form form) : form_(form) {}
   void add(char32_t value) {
     const auto classes = classes_of(value);
-    std::span<const char32_t> parts;
-    std::array<char32_t, 3> hangul{};
-    if (is_hangul(value)) {
-      const auto index = value - syllable;
-      hangul = {leading + index / (num_vowel * num_trailing), vowel + index % (num_vowel * num_trailing) / num_trailing,
-                trailing + index % num_trailing};
-      parts = std::span(hangul).first(hangul[2] == trailing ? 2 : 3);
-    } else if (form_ == Form::compatible && (classes & classes::has_compatible) != 0) {
-      parts = unicode().compatible.find(value);
-    } else if ((classes & classes::has_canonical) != 0) {
-      parts = unicode().canonical.find(value);
-    }
-    if (parts.empty()) {
+    const bool compatible = form_ == Form::compatible && (classes & classes::has_compatible) != 0;
+    if (!compatible && (classes & classes::has_canonical) == 0 && !is_hangul(value)) {
       push({value, 0});
+      return;
     }
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      push({parts[i], i == 0 ? 0 : 1});
+    std::array<utf8proc_int32_t, 18> parts{};  // the longest is U+FDFA's
+    const auto count = utf8proc_decompose_char(
+        static_cast<utf8proc_int32_t>(value), parts.data(), parts.size(),
+        static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0)), nullptr);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      push({static_cast<char32_t>(parts[i]), i == 0 ? 0 : 1});
     }
   }
   std::vector<Mark> finish() {
@@ -215,18 +168,29 @@ std::vector<Change> composed(const std::vector<Mark>& marks) {
 
 }  // namespace
 
-Classes classes_of(char32_t value) {
-  static const Classes* const classes = unicode().classes.data();
-  return value < num_code_points ? classes[value] : 0;
+const Classes* class_table() { return unicode().classes.data(); }
+
+std::u32string lowercase_of(char32_t value) {
+  if (!is(value, classes::has_lowercase)) {
+    return {};
+  }
+  const auto& runs = unicode().lowercase;
+  for (auto run = std::upper_bound(runs.begin(), runs.end(), value,
+                                   [](char32_t wanted, const Run&each) { return wanted < each.first; });
+       ;) {
+    --run;  // of two that interlock the first may hold it
+    if (value <= run->last && (value - run->first) % run->step == 0) {
+      auto target = run->target;
+      target.back() += value - run->first;
+      return target;
+    }
+  }
 }
 
-std::span<const char32_t> lowercase_of(char32_t value) { return unicode().lowercase.find(value); }
-
 char32_t older_like(char32_t value) {
-  const auto& numbers = tables::newer;
-  for (std::size_t i = 0; i < numbers.size(); i += 3) {
-    if (numbers[i] <= value && value <= numbers[i + 1]) {
-      return numbers[i + 2];
+  for (const auto& [run, older] : unicode().newer) {
+    if (run.first <= value && value <= run.last) {
+      return older;
     }
   }
   return value;

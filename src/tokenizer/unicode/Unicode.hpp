@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +31,16 @@ constexpr Classes reordered = 1 << 15;           ///< combining class is not zer
 constexpr Classes newer = 1 << 16;               ///< assigned after Unicode 14, the version of Debian's Oniguruma
 }  // namespace classes
 
-Classes classes_of(char32_t value);
+/// [code point]
+const Classes* class_table();
+inline Classes classes_of(char32_t value) {
+  static const Classes* const table = class_table();
+  return value < 0x110000 ? table[value] : 0;
+}
 inline bool is(char32_t value, Classes which) { return (classes_of(value) & which) != 0; }
 
-/// Targets of a mapping; empty: the character stays.
-std::span<const char32_t> lowercase_of(char32_t value);
+/// What it becomes; empty: it stays.
+std::u32string lowercase_of(char32_t value);
 
 /// For a `newer` character: an older one of the same category and UTF-8 length.
 char32_t older_like(char32_t value);
