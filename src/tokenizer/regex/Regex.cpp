@@ -1,6 +1,5 @@
 // Regular expressions of tokenizer files. Files are hostile: a match that needs too many steps or too much memory is an
 // error, never a hang.
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <oniguruma.h>
 #include <pcre2.h>
 
@@ -45,7 +44,12 @@ const OnigUChar* bytes(std::string_view text) { return reinterpret_cast<const On
 // The wheel's Oniguruma knows a later Unicode than Debian's: characters that ours calls unassigned are matched as older
 // ones of the same category. They have the same length, so that offsets stay.
 std::string_view with_older_characters(std::string_view text, std::string& copy) {
+  constexpr unsigned char first_of_three = 0xE0;  // all of them have three bytes or four
   for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < first_of_three) {
+      ++i;
+      continue;
+    }
     const auto begin = i;
     const auto value = next_character(text, i);
     if (!is(value, classes::newer)) {
@@ -269,7 +273,7 @@ class Translator {
     return pair != "ss" && pair != "st" && pair != "ff" && pair != "fi" && pair != "fl";
   }
 
-  // PCRE2's own \s, \w and scripts are others than Oniguruma's.
+  // PCRE2's own \s and scripts are others than Oniguruma's; its \w is never taken.
   Meaning read_escape(Place place) {
     if (rest_.size() < 2 || static_cast<unsigned char>(rest_[1]) >= 0x80 || is_digit(rest_[1])) {
       return Meaning::nothing;
@@ -278,20 +282,15 @@ class Translator {
     if (kind == 'p' || kind == 'P') {
       return read_property();
     }
-    if (!is_letter(kind)) {
+    if (!is_letter(kind) || kind == 'r' || kind == 'n' || kind == 't') {
       copy(2);
       return Meaning::character;
     }
-    if (kind == 'r' || kind == 'n' || kind == 't') {
-      copy(2);
-      return Meaning::character;
-    }
-    const bool negative = kind == 'S' || kind == 'W';
-    const std::string_view inner = kind == 's' || kind == 'S'   ? R"(\t-\r\x{85}\p{Z})"
-                                   : kind == 'w' || kind == 'W' ? R"(\p{L}\p{M}\p{N}\p{Pc})"
-                                   : kind == 'd'                ? R"(\p{Nd})"
-                                   : kind == 'D'                ? R"(\P{Nd})"
-                                                                : "";
+    const bool negative = kind == 'S';
+    const std::string_view inner = kind == 's' || kind == 'S' ? R"(\t-\r\x{85}\p{Z})"
+                                   : kind == 'd'              ? R"(\p{Nd})"
+                                   : kind == 'D'              ? R"(\P{Nd})"
+                                                              : "";
     if (inner.empty() || (negative && place == Place::in_brackets)) {
       return Meaning::nothing;
     }
@@ -413,10 +412,10 @@ class CompiledRegex final : public Pattern {
     std::string copy;
     const auto text = with_older_characters(original, copy);
     const auto kept = parts.size();
-    const std::unique_ptr<pcre2_match_data, FreePcre2> data(pcre2_match_data_create(1, nullptr));
+    thread_local const std::unique_ptr<pcre2_match_data, FreePcre2> data(pcre2_match_data_create(1, nullptr));
     const auto* found = pcre2_get_ovector_pointer(data.get());
     std::size_t done = 0;
-    for (;;) {
+    while (done < text.size()) {
       const int status = pcre2_jit_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), done, 0,
                                          data.get(), context_.get());
       if (status == PCRE2_ERROR_NOMATCH) {
