@@ -73,8 +73,8 @@ TEST(CompiledRegex, KnowsEveryCharacter) {
         "Ps", "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk", "So", "Z", "Zs", "Zl", "Zp", "Cc", "Cf"}) {
     runs.push_back("\\p{" + std::string(category) + "}+");
   }
-  std::string text;  // every character
-  for (char32_t value = 1; value < 0x110000; value += value == 0xD7FF ? 0x801 : 1) {
+  std::string text;  // every character that is assigned
+  for (char32_t value = 1; value < 0xE01F0; value += value == 0xD7FF ? 0x801 : value == 0x323AF ? 0xADC51 : 1) {
     base::append_utf8(text, value);
   }
   for (const auto& run : runs) {
