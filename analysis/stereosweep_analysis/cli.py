@@ -19,7 +19,7 @@ def _parser():
     draw.add_argument("directory", help="run directory or PROBE.stats.h5")
     draw.add_argument("--ratings", help="table of mean ratings; default: those that 'stereosweep stats' used")
     draw.add_argument("--planted", action="store_true", help="the ratings are what a planted model was trained on")
-    draw.add_argument("--measure", help="default: ilps_star")
+    draw.add_argument("--variant", help="default: ilps_star")
     draw.add_argument("--prior", help="default: the first of the file")
     draw.add_argument(
         "--subjects", choices=figures.SUBJECTS,
@@ -50,7 +50,7 @@ def draw_figures(arguments):
         return
     if is_contexts and (statistics["test_kind"].values == "weat").any():
         made["forest"] = forest(statistics)
-    measure = arguments.measure and require_label(statistics, "measure", arguments.measure)
+    measure = arguments.variant and require_label(statistics, "variant", arguments.variant)
     prior = arguments.prior and require_label(statistics, "prior", arguments.prior)
     made |= figures.heat_maps(statistics, measure, prior, arguments.subjects)
     ratings = statistics.get("human_mean")

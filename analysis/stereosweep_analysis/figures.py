@@ -39,7 +39,7 @@ def default_measure(statistics):
         raise ResultError(
             "the dataset lacks mean_pair_score: heat map and scatter are of statistics of association and contexts runs"
         )
-    measures = [str(name) for name in statistics["measure"].values]
+    measures = [str(name) for name in statistics["variant"].values]
     return "ilps_star" if "ilps_star" in measures else measures[0]
 
 
@@ -49,9 +49,9 @@ def default_prior(statistics):
 
 def select(statistics, measure, prior):
     """mean_pair_score [group, pair] of one measure and prior. Raises ResultError."""
-    require_label(statistics, "measure", measure)
+    require_label(statistics, "variant", measure)
     require_label(statistics, "prior", prior)
-    return statistics["mean_pair_score"].sel(measure=measure, prior=prior).transpose("group", "pair")
+    return statistics["mean_pair_score"].sel(variant=measure, prior=prior).transpose("group", "pair")
 
 
 def subtitle(statistics, measure, prior):
@@ -206,7 +206,7 @@ def _p_of_shuffles(statistics, reference, measure, prior):
     own = statistics.get("human_mean")
     if own is None or "tau_pooled_p_items" not in statistics or not np.array_equal(own, reference, equal_nan=True):
         return np.nan
-    return float(statistics["tau_pooled_p_items"].sel(measure=measure, prior=prior))
+    return float(statistics["tau_pooled_p_items"].sel(variant=measure, prior=prior))
 
 
 def _name_extremes(axes, x, y, names, count, middle):

@@ -20,13 +20,13 @@ def statistics(run):
 
 
 def measures_and_priors(statistics):
-    return [(m, p) for m in statistics["measure"].values for p in statistics["prior"].values]
+    return [(m, p) for m in statistics["variant"].values for p in statistics["prior"].values]
 
 
 def test_word_scores_equal_those_of_the_program(raw, statistics):
     num_undefined = 0
     for measure, prior in measures_and_priors(statistics):
-        theirs = statistics["word_score"].sel(measure=measure, prior=prior)
+        theirs = statistics["word_score"].sel(variant=measure, prior=prior)
         ours = aggregate.word_scores(raw, measure, prior).transpose(*theirs.dims)
         np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12, err_msg=f"{measure} {prior}")
         num_undefined += int(np.isnan(theirs.values).sum())
@@ -35,7 +35,7 @@ def test_word_scores_equal_those_of_the_program(raw, statistics):
 
 def test_mean_pair_scores_equal_those_of_the_program(raw, statistics):
     for measure, prior in measures_and_priors(statistics):
-        theirs = statistics["mean_pair_score"].sel(measure=measure, prior=prior)
+        theirs = statistics["mean_pair_score"].sel(variant=measure, prior=prior)
         ours = aggregate.mean_pair_scores(raw, measure, prior).transpose(*theirs.dims)
         assert list(ours["pair"].values) == list(theirs["pair"].values)
         np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12, err_msg=f"{measure} {prior}")
@@ -52,7 +52,7 @@ def test_shuffled_p_follows_its_definition(statistics):
     """Trait pairs (columns) and groups (rows) of the scores change places; the same p within the draws' error."""
     human, random = statistics["human_mean"].values, np.random.default_rng(1)
     for measure, prior in measures_and_priors(statistics)[:2]:
-        chosen = statistics.sel(measure=measure, prior=prior)
+        chosen = statistics.sel(variant=measure, prior=prior)
         scores, observed = chosen["mean_pair_score"].values, float(chosen["tau_pooled"])
         for axis, name in ((1, "items"), (0, "groups")):
             orders = [random.permutation(scores.shape[axis]) for _ in range(500)]
@@ -68,7 +68,7 @@ def test_agreement_equals_scipys(statistics):
     human = statistics["human_mean"].values
     assert np.isfinite(human).all()
     for measure, prior in measures_and_priors(statistics):
-        chosen = statistics.sel(measure=measure, prior=prior)
+        chosen = statistics.sel(variant=measure, prior=prior)
         scores = chosen["mean_pair_score"].values
         pooled = stats.kendalltau(scores.ravel(), human.ravel())
         assert float(chosen["tau_pooled"]) == pytest.approx(pooled.statistic, abs=1e-12)

@@ -15,7 +15,7 @@ def test_heat_map_shows_the_numbers(run):
     statistics = open_statistics(run).load()
     figure = figures.heat_map(statistics, "set_code_plain")
     image = figure.axes[0].images[0]
-    scores = statistics["mean_pair_score"].sel(measure="set_code_plain", prior="prior_word").values
+    scores = statistics["mean_pair_score"].sel(variant="set_code_plain", prior="prior_word").values
     np.testing.assert_allclose(np.sort(image.get_array().compressed()), np.sort(scores[np.isfinite(scores)]))
     assert image.norm.vcenter == 0 and image.norm.vmin == -image.norm.vmax
     text = texts_of(figure)
@@ -29,7 +29,7 @@ def test_rows_and_labels_belong_together(run):
     axes = figures.heat_map(statistics, "ilps_star").axes[0]
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     row = labels.index("women")
-    expected = statistics["mean_pair_score"].sel(measure="ilps_star", prior="prior_word", group="women").values
+    expected = statistics["mean_pair_score"].sel(variant="ilps_star", prior="prior_word", group="women").values
     np.testing.assert_allclose(axes.images[0].get_array()[row], expected)
     plt.close("all")
 
@@ -37,7 +37,7 @@ def test_rows_and_labels_belong_together(run):
 def test_scatter_states_the_agreement_of_the_file(run):
     statistics = open_statistics(run).load()
     figure = figures.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
-    chosen = statistics.sel(measure="ilps_star", prior="prior_word")
+    chosen = statistics.sel(variant="ilps_star", prior="prior_word")
     tau, p = (float(chosen[name]) for name in ("tau_pooled", "tau_pooled_p_items"))
     assert f"{tau:.3f} (p = {p:.3f}, 24 cells; p: trait pairs shuffled)" in texts_of(figure)
     other = figures.human_scatter(statistics, statistics["human_mean"] + 1, "ilps_star", "prior_word")
@@ -49,10 +49,10 @@ def subjects_of(num_groups, num_intersections):
     """Statistics of one measure, one pair: a score per group and intersection."""
     count = num_groups + num_intersections
     kinds = ["group"] * num_groups + ["intersection"] * num_intersections
-    dims = ("measure", "prior", "group", "pair")
+    dims = ("variant", "prior", "group", "pair")
     scores = xr.DataArray(np.arange(count, dtype=float).reshape(1, 1, count, 1), dims=dims)
     coords = {
-        "measure": ["ilps_star"], "prior": ["prior_word"], "pair": ["cold - warm"],
+        "variant": ["ilps_star"], "prior": ["prior_word"], "pair": ["cold - warm"],
         "group": [f"s{number}" for number in range(count)], "group_kind": ("group", kinds),
         "pair_left": ("pair", ["cold"]), "pair_right": ("pair", ["warm"]), "pair_dimension": ("pair", ["communion"]),
     }  # fmt: skip
@@ -154,7 +154,7 @@ def test_other_encodings_and_missing_tables_are_refused(run, tmp_path):
 def test_errors_are_one_line(run, tmp_path, capsys):
     assert cli.main(["figures", str(tmp_path)]) == 1
     assert "stereosweep stats" in capsys.readouterr().err
-    assert cli.main(["figures", str(run), "--measure", "nonsense"]) == 1
+    assert cli.main(["figures", str(run), "--variant", "nonsense"]) == 1
     assert "ilps_star" in capsys.readouterr().err
 
 

@@ -133,7 +133,7 @@ def test_command_writes_the_picture(statistics, tmp_path, capsys):
 
 
 def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
-    axes = {"measure": ["ceat_mean"], "prior": ["none"], "group": ["women", "men", "robots"], "pair": ["warm", "rich"]}
+    axes = {"variant": ["ceat_mean"], "prior": ["none"], "group": ["women", "men", "robots"], "pair": ["warm", "rich"]}
     scores = xr.DataArray([[[[0.5, -1.2], [0.1, float("nan")], [1.5, 0.2]]]], dims=list(axes), attrs={"units": "1"})
     coordinates = {f"pair_{name}": ("pair", ["", ""]) for name in ("dimension", "left", "right")}
     coordinates |= {"test": ["warm"], "test_kind": ("test", ["wefat"])}
@@ -153,7 +153,7 @@ def test_tests_of_single_words_make_a_heat_map(tmp_path, capsys):
 def word_tests():
     """Two WEFAT tests of the same words, one of others."""
     groups, pairs = ["nurse", "judge", "rose"], ["C9", "C10", "flowers"]
-    axes = {"measure": ["ceat_mean"], "prior": ["none"], "group": groups, "pair": pairs}
+    axes = {"variant": ["ceat_mean"], "prior": ["none"], "group": groups, "pair": pairs}
     numbers = [[[[0.5, -1.2, np.nan], [0.1, 0.3, np.nan], [np.nan, np.nan, 1.5]]]]
     words = {
         "x": [["nurse", "judge"], ["nurse", "judge"], ["rose"]],

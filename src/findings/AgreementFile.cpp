@@ -33,7 +33,7 @@ void write_averages(results::Layout& layout, const PairAgreement& result, const 
     means.push_back(mean.value());
     counts.push_back(mean.count);
   }
-  const std::vector<std::string> axes = {"measure", "prior", "group", "pair"};
+  const std::vector<std::string> axes = {"variant", "prior", "group", "pair"};
   if (result.scores.axes.templates.empty()) {
     write_table(layout, results::number_cube("mean_pair_score", units, "effect size of the group's word"), axes, means);
     return;
@@ -69,7 +69,7 @@ void write_agreement_by_group(results::Layout& layout, const PairAgreement& resu
       both[cell] = agreement.precision.mean.value;
     }
   }
-  const std::vector<std::string> axes = {"measure", "prior", "group"};
+  const std::vector<std::string> axes = {"variant", "prior", "group"};
   write_table(layout, results::number_cube("tau", "1", "Kendall's tau-b with the human means, over trait pairs"), axes,
               tau);
   write_table(layout, results::number_cube("tau_p", "1", "two-sided p of tau"), axes, p);
@@ -102,7 +102,7 @@ void write_agreement_by_template(results::Layout& layout, const PairAgreement& r
       precision.push_back(value.value);
     }
   }
-  const std::vector<std::string> axes = {"measure", "prior", "template"};
+  const std::vector<std::string> axes = {"variant", "prior", "template"};
   write_table(layout,
               results::number_cube("template_tau", "1", "tau-b pooled over groups and trait pairs, by template"), axes,
               tau);
@@ -140,7 +140,7 @@ void write_agreement(results::Layout& layout, const PairAgreement& result) {
     precision.push_back(alignment.mean_precision.value);
     chance.push_back(alignment.mean_chance.value);
   }
-  const std::vector<std::string> axes = {"measure", "prior"};
+  const std::vector<std::string> axes = {"variant", "prior"};
   write_table(layout, results::number_cube("tau_pooled", "1", "Kendall's tau-b over all groups and trait pairs"), axes,
               pooled);
   const auto draws = base::with_thousands(result.shuffles.draws) + " seeded draws (seed " +

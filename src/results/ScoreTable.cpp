@@ -1,12 +1,14 @@
 #include "results/ScoreTable.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "hdf5/File.hpp"
 #include "results/CubeKinds.hpp"
 #include "results/Seal.hpp"
-#include "results/StatisticsAttributes.hpp"
+#include "results/StatisticsFile.hpp"
 
 namespace stereosweep::results {
 
@@ -57,7 +59,11 @@ ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes)
     : scores_(layout.add_cube(number_cube("score", "", "score of the item for the subject", "unit: measure_units"),
                               add_axes(layout, axes))),
       statuses_(layout.add_cube(flag_cube("score_status", "whether the score exists, and why not", score_status_names),
-                                {score_axis_names.begin(), score_axis_names.end()})) {}
+                                {score_axis_names.begin(), score_axis_names.end()})),
+      shape_(scores_.shape()) {
+  const auto subject_bytes = shape_[2] * shape_[3] * shape_[4] * shape_[5] * sizeof(double);
+  subjects_together_ = std::clamp<std::uint64_t>(hdf5::chunk_bytes / subject_bytes, 1, shape_[1]);
+}
 
 void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const double> values,
                              std::span<const ScoreStatus> statuses) {
@@ -68,6 +74,66 @@ void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const doubl
   }
   scores_.write(where, values);
   statuses_.write(where, std::span<const std::uint8_t>(flags));
+}
+
+void ScoreTableWriter::write_sentences(const Part& part) {
+  const auto items = shape_[4] * shape_[5];
+  std::uint64_t done = 0;
+  for (const auto& sentences :
+       hdf5::rectangles_of_range({shape_[2], shape_[3]}, part.first_sentence, part.num_sentences)) {
+    const auto length = sentences.count[0] * sentences.count[1] * items;
+    std::vector<double> values;
+    std::vector<ScoreStatus> statuses;
+    for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
+      const auto first = static_cast<std::ptrdiff_t>(measure * part.num_sentences * items + done);
+      const auto last = first + static_cast<std::ptrdiff_t>(length);
+      values.insert(values.end(), part.values.begin() + first, part.values.begin() + last);
+      statuses.insert(statuses.end(), part.statuses.begin() + first, part.statuses.begin() + last);
+    }
+    write({{0, part.subject, sentences.start[0], sentences.start[1], 0, 0},
+           {shape_[0], 1, sentences.count[0], sentences.count[1], shape_[4], shape_[5]}},
+          values, statuses);
+    done += length;
+  }
+}
+
+void ScoreTableWriter::add(const Part& part) {
+  const auto num_sentences = shape_[2] * shape_[3];
+  STEREOSWEEP_ASSERT(part.values.size() == shape_[0] * part.num_sentences * shape_[4] * shape_[5] &&
+                         part.statuses.size() == part.values.size(),
+                     "a part over all measures and items");
+  if (subjects_together_ == 1 || part.num_sentences != num_sentences) {
+    flush();
+    write_sentences(part);
+    return;
+  }
+  if (!kept_.empty() && kept_.back().subject + 1 != part.subject) {
+    flush();
+  }
+  kept_.push_back(part);
+  if ((part.subject + 1) % subjects_together_ == 0) {
+    flush();
+  }
+}
+
+void ScoreTableWriter::flush() {
+  if (kept_.empty()) {
+    return;
+  }
+  const auto length = shape_[2] * shape_[3] * shape_[4] * shape_[5];
+  std::vector<double> values;
+  std::vector<ScoreStatus> statuses;
+  for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
+    const auto first = static_cast<std::ptrdiff_t>(measure * length);
+    const auto last = first + static_cast<std::ptrdiff_t>(length);
+    for (const auto& part : kept_) {
+      values.insert(values.end(), part.values.begin() + first, part.values.begin() + last);
+      statuses.insert(statuses.end(), part.statuses.begin() + first, part.statuses.begin() + last);
+    }
+  }
+  write({{0, kept_.front().subject, 0, 0, 0, 0}, {shape_[0], kept_.size(), shape_[2], shape_[3], shape_[4], shape_[5]}},
+        values, statuses);
+  kept_.clear();
 }
 
 void write_score_table(Layout& layout, const ScoreTable& table) {
@@ -82,15 +148,61 @@ void write_score_table(Layout& layout, const ScoreTable& table) {
 
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
                       const std::filesystem::path& target) {
-  base::PendingFile pending(target);
-  {
-    auto file = hdf5::File::create(pending.path());
-    auto& root = file.root();
-    write_statistics_attributes(root, source, probe);
-    Layout layout(root);
-    write_score_table(layout, table);
+  StatisticsFile file(source, probe, target);
+  write_score_table(file.layout(), table);
+  file.commit();
+}
+
+namespace {
+
+std::vector<std::string> texts_of(const hdf5::DataSet& dataset) {
+  std::vector<std::string> values(dataset.shape().at(0));
+  dataset.read(dataset.all(), std::span<std::string>(values));
+  return values;
+}
+
+AxisSchema read_axis(const hdf5::Group& root, const std::string& name) {
+  const auto labels = root.open_dataset(name);
+  AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), texts_of(labels), {}};
+  for (const auto& member : root.names()) {
+    if (!member.starts_with(name + "_")) {
+      continue;
+    }
+    const auto dataset = root.open_dataset(member);
+    if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
+      axis.coordinates.push_back(
+          {member.substr(name.size() + 1), dataset.text_attribute("long_name").value_or(member), texts_of(dataset)});
+    }
   }
-  commit_sealed(pending);
+  return axis;
+}
+
+}  // namespace
+
+ScoreTable read_score_table(const std::filesystem::path& file) {
+  check_seal(file);
+  const auto opened = hdf5::File::open(file);
+  const auto& root = opened.root();
+  const auto names = root.names();
+  if (std::find(names.begin(), names.end(), "score_status") == names.end()) {
+    throw base::InputError(base::describe("'" + file.string() + "' holds no table of scores",
+                                          "it has no variables 'score' and 'score_status'",
+                                          "name a PROBE.stats.h5, written by 'stereosweep stats'"));
+  }
+  ScoreTable table;
+  for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
+    table.axes[axis] = read_axis(root, score_axis_names[axis]);
+  }
+  table.resize();
+  const auto scores = root.open_dataset("score");
+  scores.read(scores.all(), table.values);
+  std::vector<std::uint8_t> flags(table.values.size());
+  const auto statuses = root.open_dataset("score_status");
+  statuses.read(statuses.all(), std::span<std::uint8_t>(flags));
+  for (std::size_t index = 0; index < flags.size(); ++index) {
+    table.statuses[index] = static_cast<ScoreStatus>(flags[index]);
+  }
+  return table;
 }
 
 }  // namespace stereosweep::results

@@ -56,12 +56,31 @@ class ScoreTableWriter {
  public:
   /// `layout` is borrowed for this call.
   ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes);
-  /// A part of the table: large ones are written as they are computed.
+  /// Consecutive sentences (a sentence: one [template, rephrasing]) of one subject.
+  struct Part {
+    std::uint64_t subject = 0;
+    std::uint64_t first_sentence = 0;
+    std::uint64_t num_sentences = 0;
+    std::vector<double> values;         ///< [measure, sentence, replicate, item]
+    std::vector<ScoreStatus> statuses;  ///< parallel to `values`
+  };
+  /// Parts of a large table as they are computed, in the order of subjects and sentences. Measures stand outermost in
+  /// the file, so subjects are kept until they fill the file's chunks: each is compressed once, and a quarter of a MiB
+  /// a measure is held.
+  void add(const Part& part);
+  /// Writes what is kept.
+  void flush();
+  /// Any rectangle, at once.
   void write(const hdf5::Rectangle& where, std::span<const double> values, std::span<const ScoreStatus> statuses);
 
  private:
+  void write_sentences(const Part& part);
+
   hdf5::DataSet scores_;
   hdf5::DataSet statuses_;
+  hdf5::Shape shape_;
+  std::uint64_t subjects_together_ = 1;
+  std::vector<Part> kept_;
 };
 
 void write_score_table(Layout& layout, const ScoreTable& table);
@@ -69,5 +88,8 @@ void write_score_table(Layout& layout, const ScoreTable& table);
 /// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
                       const std::filesystem::path& target);
+
+/// The table of a statistics file. Throws InputError where the file is damaged or holds none, base::Error for files.
+ScoreTable read_score_table(const std::filesystem::path& file);
 
 }  // namespace stereosweep::results

@@ -167,10 +167,30 @@ def test_an_unfinished_run_exports_what_there_is(run, tmp_path):
 def test_statistics_say_what_they_are_of(run):
     with xarray.open_dataset(run / "association.stats.h5") as dataset:
         assert dataset.attrs["source_digest"] == stereosweep("show", run, "--digest").strip()
-        assert list(dataset["measure"].values)[:4] == ["ilps_first", "ilps_last", "ilps_chain", "ilps_star"]
+        assert list(dataset["variant"].values)[:4] == ["ilps_first", "ilps_last", "ilps_chain", "ilps_star"]
         undefined = numpy.isnan(dataset["word_score"].values)
         assert (undefined == (dataset["word_score_status"].values != 0)).all()
         assert (numpy.isnan(dataset["pair_score"].values) == (dataset["pair_coverage"].values == 2)).all()
+
+
+def test_the_table_of_scores_holds_the_pair_scores(run):
+    with xarray.open_dataset(run / "association.stats.h5") as dataset:
+        table = dataset["score"]
+        assert table.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+        assert list(table["replicate"].values) == ["none"]
+        meanings = dataset["score_status"].attrs["flag_meanings"].split()
+        statuses = numpy.array(meanings)[dataset["score_status"].values]
+        assert (numpy.isnan(table.values) == ~numpy.isin(statuses, ["ok", "partial"])).all()
+        for measure in table["measure"].values:
+            variant, prior = (str(table[f"measure_{name}"].sel(measure=measure).item()) for name in ("variant", "prior"))
+            pairs = dataset["pair_score"].sel(variant=variant, prior=prior).values
+            numpy.testing.assert_array_equal(table.sel(measure=measure, replicate="none").values, pairs)
+        assert list(table["subject"].values) == list(dataset["group"].values)
+        for first, second, components in zip(table["subject_first"].values, table["subject_second"].values,
+                                             dataset["group_components"].values, strict=True):  # fmt: skip
+            assert "+".join(filter(None, [str(first), str(second)])) == components
+        assert [f"{left} - {right}" for left, right in zip(table["item_left"].values, table["item_right"].values,
+                                                           strict=True)] == list(table["item"].values)  # fmt: skip
 
 
 def test_statistics_of_a_result_in_a_foreign_directory(run, tmp_path):

@@ -30,6 +30,10 @@ class ScoreReader {
   /// Those whose raw numbers the file has.
   const std::vector<stats::Measure>& measures() const { return measures_; }
   const std::vector<std::string>& priors() const { return priors_; }
+  /// Of the file's status cube, in the order of its numbers.
+  const std::vector<std::string>& cell_status_names() const {
+    return file_.schema().cubes[status_column_].flag_meanings;
+  }
   std::uint64_t num_groups() const { return num_groups_; }
   std::uint64_t num_sentences() const { return num_sentences_; }
   std::uint64_t num_words() const { return num_words_; }

@@ -44,21 +44,12 @@ findings::ScoreAxes axes_of(const results::ResultFile& file, const ScoreReader& 
   return axes;
 }
 
-std::vector<std::string> status_names_of(const results::ResultFile& file) {
-  for (const auto& cube : file.schema().cubes) {
-    if (cube.name == "status") {
-      return cube.flag_meanings;
-    }
-  }
-  return {};
-}
-
 /// Goes through the file once; `writer` may be null.
-StatisticsResult stream(const results::ResultFile& file, const StatisticsOptions& options, StatisticsFile* writer,
+StatisticsResult stream(const results::ResultFile& file, const StatisticsOptions& options, AssociationFile* writer,
                         const TraitPairs& traits, const ScoreReader& reader, findings::ScoreAxes axes) {
   StatisticsResult result;
   result.shuffles = options.shuffles;
-  result.cell_status_names = status_names_of(file);
+  result.cell_status_names = reader.cell_status_names();
   result.pairs = traits.pairs();
   for (const auto& pole : traits.poles()) {
     result.pole_names.push_back(pole.label);
@@ -95,7 +86,7 @@ StatisticsResult write_statistics(const results::ResultFile& file, const Statist
   const ScoreReader reader(file);
   const TraitPairs traits(file.schema().inner_axis("word"));
   auto axes = axes_of(file, reader, traits, options.templates);
-  StatisticsFile writer(file, options, traits, reader, target);
+  AssociationFile writer(file, options, traits, reader, target);
   auto result = stream(file, options, &writer, traits, reader, std::move(axes));
   writer.finish(result);
   return result;

@@ -27,9 +27,10 @@ struct StatisticsResult : findings::PairAgreement {
 };
 
 /// Streams through `file`, writes `target` (as export_run does) and returns what tables show. Variables:
-///   word_score, pole_score, pair_score [group, template, rephrasing, measure, prior, ...] with status or coverage
-///   mean_pair_score [measure, prior, group, pair] over the selected templates and all rephrasings
-///   with ratings: human_mean, tau, precision_at_3, ... [measure, prior, (group or template)]
+///   word_score, pole_score, pair_score [group, template, rephrasing, variant, prior, ...] with status or coverage
+///   mean_pair_score [variant, prior, group, pair] over the selected templates and all rephrasings
+///   with ratings: human_mean, tau, precision_at_3, ... [variant, prior, (group or template)]
+///   score, score_status: the table of scores (results/ScoreTable.hpp)
 /// Throws InputError for unknown templates and unusable ratings, base::Error for files.
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
                                   const std::filesystem::path& target);

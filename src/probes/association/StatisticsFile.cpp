@@ -1,12 +1,12 @@
 #include "probes/association/StatisticsFile.hpp"
 
-#include "base/Sha256.hpp"
+#include <algorithm>
+
+#include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "findings/AgreementFile.hpp"
 #include "probes/association/Association.hpp"
 #include "results/CubeKinds.hpp"
-#include "results/Seal.hpp"
-#include "results/StatisticsAttributes.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -61,19 +61,133 @@ std::vector<std::string> words_of(const std::array<std::string_view, stats::scor
   return {names.begin(), names.end()};
 }
 
+const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name) {
+  const auto found = std::find_if(axis.coordinates.begin(), axis.coordinates.end(),
+                                  [&](const auto& candidate) { return candidate.name == name; });
+  if (found == axis.coordinates.end()) {
+    throw base::Error(base::describe("cannot name the subjects", "the groups have no coordinate '" + name + "'"));
+  }
+  return found->values;
+}
+
+/// "a+b" as its two parts. A name may hold a plus itself, so the parts that are `known` decide; else the first plus.
+std::pair<std::string, std::string> parts_of(const std::string& joined, const std::vector<std::string>& known) {
+  const auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  for (auto plus = joined.find('+'); plus != std::string::npos; plus = joined.find('+', plus + 1)) {
+    if (is_known(joined.substr(0, plus)) && is_known(joined.substr(plus + 1))) {
+      return {joined.substr(0, plus), joined.substr(plus + 1)};
+    }
+  }
+  const auto plus = joined.find('+');
+  return plus == std::string::npos ? std::pair(joined, std::string())
+                                   : std::pair(joined.substr(0, plus), joined.substr(plus + 1));
+}
+
+/// Groups and intersections, with what they are made of.
+results::AxisSchema subject_axis(const results::AxisSchema& groups) {
+  const auto& kinds = coordinate(groups, "kind");
+  const auto& domains = coordinate(groups, "domain");
+  const auto& components = coordinate(groups, "components");
+  results::AxisSchema::Coordinate domain{"domain", "domain of the group; of an intersection's groups, joined by x", {}};
+  results::AxisSchema::Coordinate first{"first", "label of the group; of an intersection's first group", {}};
+  results::AxisSchema::Coordinate second{"second", "label of an intersection's second group; empty: a group", {}};
+  for (std::size_t index = 0; index < groups.labels.size(); ++index) {
+    if (kinds[index] == "intersection") {
+      const auto both = parts_of(domains[index], domains);
+      domain.values.push_back(both.second.empty() ? both.first : both.first + " x " + both.second);
+      const auto parts = parts_of(components[index], groups.labels);
+      first.values.push_back(parts.first);
+      second.values.push_back(parts.second);
+    } else {
+      domain.values.push_back(domains[index]);
+      first.values.push_back(components[index]);
+      second.values.emplace_back();
+    }
+  }
+  return {"subject",
+          "group or intersection",
+          groups.labels,
+          {{"kind", "group or intersection", kinds}, std::move(domain), std::move(first), std::move(second)}};
+}
+
+results::AxisSchema measure_axis(const ScoreReader& reader) {
+  results::AxisSchema axis{"measure", "variant of the score and its prior", {}, {}};
+  std::vector<std::string> units;
+  std::vector<std::string> descriptions;
+  std::vector<std::string> variants;
+  std::vector<std::string> priors;
+  for (const auto measure : reader.measures()) {
+    for (const auto& prior : reader.priors()) {
+      variants.emplace_back(stats::name_of(measure));
+      priors.push_back(prior);
+      axis.labels.push_back(variants.back() + " " + prior);
+      units.emplace_back("nat");
+      descriptions.emplace_back(stats::description_of(measure));
+    }
+  }
+  axis.coordinates = {{"units", "unit of the score", std::move(units)},
+                      {"description", "definition", std::move(descriptions)},
+                      {"variant", "variant of the score", std::move(variants)},
+                      {"prior", "what stands in the group's place where the score is zero", std::move(priors)}};
+  return axis;
+}
+
+results::ScoreTableAxes table_axes(const results::RawSchema& schema, const ScoreReader& reader,
+                                   const TraitPairs& traits) {
+  auto items = traits.pair_axis();
+  items.name = "item";
+  return {measure_axis(reader),    subject_axis(results::group_axis(schema)), schema.outer_axes.at(1),
+          schema.outer_axes.at(2), results::ScoreTable::no_axis(4),           std::move(items)};
+}
+
 }  // namespace
 
-StatisticsFile::StatisticsFile(const results::ResultFile& source, const StatisticsOptions& options,
-                               const TraitPairs& traits, const ScoreReader& reader, const std::filesystem::path& target)
-    : pending_(target), file_(hdf5::File::create(pending_.path())), reader_(reader) {
-  write_attributes(source, options);
-  layout_ = std::make_unique<results::Layout>(file_.root());
+PairStatus::PairStatus(const TraitPairs& traits, const std::vector<std::string>& cell_status_names)
+    : traits_(traits),
+      not_scored_(
+          static_cast<std::size_t>(std::find(cell_status_names.begin(), cell_status_names.end(), results::not_scored) -
+                                   cell_status_names.begin())) {}
+
+results::ScoreStatus PairStatus::of(std::size_t pair, Coverage coverage, std::span<const stats::ScoreStatus> words,
+                                    std::span<const std::uint8_t> cells) const {
+  if (coverage != Coverage::none) {
+    return coverage == Coverage::all ? results::ScoreStatus::ok : results::ScoreStatus::partial;
+  }
+  auto result = results::ScoreStatus::undefined;
+  for (const auto pole : {traits_.pairs()[pair].left, traits_.pairs()[pair].right}) {
+    const auto& of_pole = traits_.poles()[pole].words;
+    const auto all = [&](auto condition) { return std::all_of(of_pole.begin(), of_pole.end(), condition); };
+    if (all([&](auto word) { return cells[word] == not_scored_; })) {
+      return results::ScoreStatus::unscored;
+    }
+    if (all([&](auto word) {
+          return words[word] == stats::ScoreStatus::group_not_scored ||
+                 words[word] == stats::ScoreStatus::prior_not_scored;
+        })) {
+      result = results::ScoreStatus::missing;
+    }
+  }
+  return result;
+}
+
+AssociationFile::AssociationFile(const results::ResultFile& source, const StatisticsOptions& options,
+                                 const TraitPairs& traits, const ScoreReader& reader,
+                                 const std::filesystem::path& target)
+    : file_(source, "association", target), pair_status_(traits, reader.cell_status_names()), reader_(reader) {
+  auto& root = file_.root();
+  const bool is_median = options.word_aggregate == Statistics::Aggregate::median;
+  root.write_attribute("word_aggregate", is_median ? "median" : "mean");
+  root.write_attribute("templates_averaged",
+                       options.templates.empty() ? std::string("all") : base::join(options.templates, "; "));
+  root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
   add_axes(source, traits);
   const auto add = [&](const CubeSchema& cube, const std::string& last) {
-    return layout_->add_cube(cube, {"group", "template", "rephrasing", "measure", "prior", last});
+    return file_.layout().add_cube(cube, {"group", "template", "rephrasing", "variant", "prior", last});
   };
   arrays_ = std::make_unique<Arrays>(Arrays{
-      add(results::number_cube("word_score", "nat", "association of group and word", "by measure and prior"), "word"),
+      add(results::number_cube("word_score", "nat", "association of group and word", "by variant and prior"), "word"),
       add(results::flag_cube("word_score_status", "why a word score does not exist",
                              words_of(stats::score_status_names)),
           "word"),
@@ -83,37 +197,48 @@ StatisticsFile::StatisticsFile(const results::ResultFile& source, const Statisti
       add(results::flag_cube("pole_coverage", "how many of the pole's words have a score", coverage_names), "pole"),
       add(results::number_cube("pair_score", "nat", "right pole minus left pole"), "pair"),
       add(results::flag_cube("pair_coverage", "how many of the two poles' words have a score", coverage_names), "pair"),
+      results::ScoreTableWriter(file_.layout(), table_axes(source.schema(), reader, traits)),
   });
 }
 
-void StatisticsFile::write_attributes(const results::ResultFile& source, const StatisticsOptions& options) {
-  auto& root = file_.root();
-  results::write_statistics_attributes(root, source, "association");
-  const bool is_median = options.word_aggregate == Statistics::Aggregate::median;
-  root.write_attribute("word_aggregate", is_median ? "median" : "mean");
-  root.write_attribute("templates_averaged",
-                       options.templates.empty() ? std::string("all") : base::join(options.templates, "; "));
-  root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
-}
-
-void StatisticsFile::add_axes(const results::ResultFile& source, const TraitPairs& traits) {
-  results::AxisSchema measures{"measure", "variant of the score", {}, {{"description", "definition", {}}}};
+void AssociationFile::add_axes(const results::ResultFile& source, const TraitPairs& traits) {
+  results::AxisSchema variants{"variant", "variant of the score", {}, {{"description", "definition", {}}}};
   for (const auto measure : reader_.measures()) {
-    measures.labels.emplace_back(stats::name_of(measure));
-    measures.coordinates.front().values.emplace_back(stats::description_of(measure));
+    variants.labels.emplace_back(stats::name_of(measure));
+    variants.coordinates.front().values.emplace_back(stats::description_of(measure));
   }
   const auto& schema = source.schema();
-  layout_->add_axis(measures);
-  layout_->add_axis(results::prior_axis(schema));
-  layout_->add_axis(results::group_axis(schema));
-  layout_->add_axis(schema.outer_axes.at(1));
-  layout_->add_axis(schema.outer_axes.at(2));
-  layout_->add_axis(schema.inner_axis("word"));
-  layout_->add_axis(traits.pole_axis());
-  layout_->add_axis(traits.pair_axis());
+  auto& layout = file_.layout();
+  layout.add_axis(variants);
+  layout.add_axis(results::prior_axis(schema));
+  layout.add_axis(results::group_axis(schema));
+  layout.add_axis(schema.outer_axes.at(1));
+  layout.add_axis(schema.outer_axes.at(2));
+  layout.add_axis(schema.inner_axis("word"));
+  layout.add_axis(traits.pole_axis());
+  layout.add_axis(traits.pair_axis());
 }
 
-void StatisticsFile::add(const ScoreSlab& slab, const SlabScores& scores) {
+void AssociationFile::add_to_table(const ScoreSlab& slab, const SlabScores& scores) {
+  const auto num_words = reader_.num_words();
+  const auto num_pairs = file_.layout().length("pair");
+  const auto num_rows = slab.statuses.size() / num_words;
+  results::ScoreTableWriter::Part part{slab.group, slab.first_sentence, slab.num_sentences, {}, {}};
+  part.values.reserve(scores.pairs.size());
+  part.statuses.reserve(scores.pairs.size());
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    const auto words = std::span(slab.statuses).subspan(row * num_words, num_words);
+    const auto cells = std::span(slab.cell_statuses).subspan(row % slab.num_sentences * num_words, num_words);
+    for (std::size_t pair = 0; pair < num_pairs; ++pair) {
+      const auto& score = scores.pairs[row * num_pairs + pair];
+      part.values.push_back(score.value);
+      part.statuses.push_back(pair_status_.of(pair, score.coverage, words, cells));
+    }
+  }
+  arrays_->table.add(part);
+}
+
+void AssociationFile::add(const ScoreSlab& slab, const SlabScores& scores) {
   const auto tables = reader_.measures().size() * reader_.priors().size();
   write_sentences(arrays_->word_score, slab, sentences_first(slab.values, tables, slab.num_sentences));
   std::vector<std::uint8_t> statuses;
@@ -123,15 +248,14 @@ void StatisticsFile::add(const ScoreSlab& slab, const SlabScores& scores) {
   write_sentences(arrays_->word_status, slab, statuses);
   write_covered(arrays_->pole_score, arrays_->pole_coverage, slab, scores.poles, tables);
   write_covered(arrays_->pair_score, arrays_->pair_coverage, slab, scores.pairs, tables);
+  add_to_table(slab, scores);
 }
 
-void StatisticsFile::finish(const StatisticsResult& result) {
-  findings::write_pair_agreement(*layout_, result, "nat");
+void AssociationFile::finish(const StatisticsResult& result) {
+  findings::write_pair_agreement(file_.layout(), result, "nat");
+  arrays_->table.flush();
   arrays_.reset();
-  layout_.reset();
-  file_.root().write_attribute("complete", std::int64_t{1});
-  file_.finish();
-  results::commit_sealed(pending_);
+  file_.commit();
 }
 
 }  // namespace stereosweep::probes::association

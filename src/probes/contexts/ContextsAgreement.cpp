@@ -77,7 +77,7 @@ void write_contexts_agreement(results::Layout& layout, const findings::PairAgree
                               const std::vector<ContextsTest>& tests) {
   const auto& axes = agreement.scores.axes;
   layout.add_axis(
-      {"measure", "variant of the score", axes.measures, {{"description", "definition", measure_descriptions}}});
+      {"variant", "variant of the score", axes.measures, {{"description", "definition", measure_descriptions}}});
   layout.add_axis({"prior", "no prior: effects are differences of cosines", axes.priors, {}});
   layout.add_axis({"group", "target word of the WEFAT tests", axes.groups, {}});
   results::AxisSchema pairs{"pair", "WEFAT test; a score above 0 is nearer to A, the right pole", axes.pairs, {}};

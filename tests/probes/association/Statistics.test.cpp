@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
@@ -17,6 +18,7 @@
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/StatisticsText.hpp"
 #include "results/Digest.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -26,6 +28,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::ThrowsMessage;
 
 class StatisticsTest : public ::testing::Test {
@@ -220,6 +223,35 @@ TEST_F(StatisticsTest, UnusableRatingsAreRefused) {
               ThrowsMessage<base::InputError>(HasSubstr("did you mean 'women'")));
   options.ratings = std::vector<findings::Rating>{{"women", "cold - warm", 1}, {"women", "cold - warm", 2}};
   EXPECT_THAT([&] { compute_statistics(*file_, options); }, ThrowsMessage<base::InputError>(HasSubstr("rated twice")));
+}
+
+TEST_F(StatisticsTest, TheTableOfScoresHoldsEveryPairScore) {
+  write_statistics(*file_, {}, directory_ / "association.stats.h5");
+  const auto table = results::read_score_table(directory_ / "association.stats.h5");
+  const auto reference = compute_statistics(*file_, {});
+  const auto& axes = reference.scores.axes;
+  ASSERT_EQ(table.length(0), axes.measures.size() * axes.priors.size());
+  EXPECT_EQ(table.axes[0].labels[1], "ilps_first prior_mask");
+  EXPECT_EQ(table.axes[1].labels, axes.groups);
+  EXPECT_EQ(table.axes[5].labels, axes.pairs);
+  std::set<results::ScoreStatus> seen;
+  for (std::size_t measure = 0; measure < table.length(0); ++measure) {
+    for (std::size_t group = 0; group < table.length(1); ++group) {
+      for (std::size_t sentence = 0; sentence < 8; ++sentence) {
+        for (std::size_t pair = 0; pair < table.length(5); ++pair) {
+          const auto place = table.index({measure, group, sentence / 2, sentence % 2, 0, pair});
+          const auto expected = pair_score(axes.measures[measure / 2], measure % 2, group, sentence, axes.pairs[pair]);
+          const auto status = table.statuses[place];
+          seen.insert(status);
+          ASSERT_TRUE(std::abs(table.values[place] - expected) < 1e-12 ||
+                      (std::isnan(table.values[place]) && std::isnan(expected)));
+          ASSERT_EQ(!std::isnan(expected),
+                    status == results::ScoreStatus::ok || status == results::ScoreStatus::partial);
+        }
+      }
+    }
+  }
+  EXPECT_THAT(seen, IsSupersetOf({results::ScoreStatus::ok, results::ScoreStatus::missing}));
 }
 
 TEST_F(StatisticsTest, TheFileHoldsTheSameNumbers) {
