@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "config/ProbeFormat.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::probes::association {
@@ -38,5 +40,12 @@ struct Association {
   static bool draws() { return false; }
   static bool needs_model() { return true; }
 };
+
+/// Keys of the job that are this probe's, in the order of a dump; `statistics` is the last.
+std::vector<std::string> setting_names();
+/// Reads them all; faults go to the report, and the result is then incomplete.
+Association read_settings(const config::ProbeReading& job);
+/// What a dump says of one of them.
+config::Node dump_setting(const Association& settings, std::string_view name);
 
 }  // namespace stereosweep::probes::association

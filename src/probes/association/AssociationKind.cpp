@@ -10,8 +10,8 @@
 #include "findings/HumanRatings.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/PlanReport.hpp"
-#include "probes/association/Statistics.hpp"
-#include "probes/association/StatisticsText.hpp"
+#include "probes/association/scores/Statistics.hpp"
+#include "probes/association/scores/StatisticsText.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
@@ -104,14 +104,18 @@ void association_statistics(const StatsRequest& request) {
 class AssociationKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Association::probe_name; }
-  std::vector<std::string> keys() const override { return {"axes", "measures", "priors", "statistics"}; }
+  std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override { return {.contexts_per_block = 16}; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
-    dump_settings(settings.as<Association>(), extent, job);
+  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
+    for (const auto& name : setting_names()) {
+      if (name != "statistics") {
+        job.add(name, dump_setting(settings.as<Association>(), name));
+      }
+    }
   }
   config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return association::dump_statistics(settings.as<Association>());
+    return dump_setting(settings.as<Association>(), "statistics");
   }
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Association>().statistics.human_ratings;

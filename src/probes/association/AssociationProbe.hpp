@@ -8,7 +8,7 @@
 #include "probes/Probe.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationSchema.hpp"
-#include "probes/association/PlanCache.hpp"
+#include "probes/association/TargetPlan.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Subjects.hpp"
 

@@ -1,15 +1,66 @@
-// What has to be asked for a list of words at one place: the chains of their subwords, each distinct prefix once.
+// What has to be asked for a list of words at one place: their subwords where they stand, the chains of these with each
+// distinct prefix once, and a cache of such plans, for a sweep has millions of contexts but few neighbourhoods.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/Sha256.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/WordPieces.hpp"
 #include "sweep/Job.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes::association {
+
+/// Text around the place of a word.
+struct Surroundings {
+  std::string before;
+  std::string after;
+  bool operator==(const Surroundings&) const = default;
+};
+
+enum class PieceStatus : std::uint8_t {
+  ok,
+  unknown,  ///< a piece is the unknown token
+  joins,    ///< the tokens around the word are not those around a mask: a token covers the word and a neighbour
+  none,     ///< the tokenizer makes nothing of the word
+};
+
+struct WordPieces {
+  std::vector<query::TokenId> ids;
+  PieceStatus status = PieceStatus::ok;
+  bool operator==(const WordPieces&) const = default;
+};
+
+/// Finds words between `surroundings` (copied). `tokenizer` must outlive it and have a mask token.
+class WordLocator {
+ public:
+  WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings);
+  WordPieces locate(std::string_view word) const;
+  /// Tokens of a text before, over and after a span.
+  struct Parts {
+    std::vector<query::TokenId> before;
+    std::vector<query::TokenId> inside;
+    std::vector<query::TokenId> after;
+  };
+
+ private:
+  void take_blanks(const tokenizer::Encoding& encoding, Parts& parts) const;
+
+  const tokenizer::Tokenizer& tokenizer_;
+  Surroundings surroundings_;
+  std::vector<query::TokenId> ids_before_;  ///< around one mask
+  std::vector<query::TokenId> ids_after_;
+};
+
+/// The part of the surroundings that decides a word's ids where tokenizers split at white space (WordPiece, byte-level
+/// BPE): what is glued to the word, the white space before it and the one character (or mask token) before that.
+Surroundings neighbourhood(const Surroundings& surroundings, std::string_view mask_token);
 
 /// Why a cell's numbers are what they are, in order of severity: a cell gets the largest. Up to `set_not_certified` its
 /// log-probabilities are good.
@@ -58,5 +109,34 @@ struct TargetPlan {
 
 /// `max_subwords`: length of the subword axis. ILPS reads the first and the last subword, ILPS* and SeT all of them.
 TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& measures, std::uint32_t max_subwords);
+
+/// How the words of a place are written: as listed, or with a capital at the start of a sentence.
+enum class WordCase : std::uint8_t { as_listed, capitalised };
+
+/// Safe to use from several threads. Answers are a function of the arguments alone; the cache only saves time.
+class PlanCache {
+ public:
+  /// `tokenizer` must outlive it.
+  PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words, const Measures& measures,
+            std::uint32_t max_subwords);
+  std::shared_ptr<const TargetPlan> find(const Surroundings& surroundings, WordCase word_case) const;
+  /// Pieces of every word at a place, always tokenized anew (audits).
+  std::vector<WordPieces> pieces(const Surroundings& surroundings, WordCase word_case) const;
+  const std::vector<std::string>& words(WordCase word_case) const;
+  std::uint32_t max_subwords() const { return max_subwords_; }
+
+ private:
+  std::shared_ptr<const TargetPlan> make(const Surroundings& surroundings, WordCase word_case,
+                                         const std::string& key) const;
+
+  const tokenizer::Tokenizer& tokenizer_;
+  std::string mask_token_;
+  std::vector<std::string> words_;
+  std::vector<std::string> capitalised_;
+  Measures measures_;
+  std::uint32_t max_subwords_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, std::shared_ptr<const TargetPlan>> plans_;  ///< null: not local
+};
 
 }  // namespace stereosweep::probes::association

@@ -1,5 +1,5 @@
 // What `plan` counts, against the queries that are really asked.
-#include "probes/association/Audit.hpp"
+#include "probes/association/PlanReport.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The cache of target plans changes nothing: on random texts it answers as a fresh look at the whole text does.
-#include "probes/association/PlanCache.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Statistics of a small job under the fake engine, against the definitions written out as plain loops.
-#include "probes/association/Statistics.hpp"
+#include "probes/association/scores/Statistics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "probes/association/StatisticsText.hpp"
+#include "probes/association/scores/StatisticsText.hpp"
 #include "results/Digest.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"

@@ -1,5 +1,5 @@
 // Subwords in context: white space, starts of texts, joins, unknown tokens.
-#include "probes/association/WordPieces.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,6 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "findings/AgreementText.hpp"
-#include "probes/association/StatisticsText.hpp"
 #include "probes/contexts/ContextsText.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
 #include "stats/Summary.hpp"

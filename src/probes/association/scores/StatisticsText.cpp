@@ -1,4 +1,4 @@
-#include "probes/association/StatisticsText.hpp"
+#include "probes/association/scores/StatisticsText.hpp"
 
 #include <algorithm>
 #include <cmath>

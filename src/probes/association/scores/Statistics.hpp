@@ -8,7 +8,7 @@
 
 #include "findings/Alignment.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/PairScoreSum.hpp"
+#include "probes/association/scores/TraitPairs.hpp"
 
 namespace stereosweep::probes::association {
 

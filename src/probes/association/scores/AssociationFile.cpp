@@ -1,4 +1,4 @@
-#include "probes/association/StatisticsFile.hpp"
+#include "probes/association/scores/AssociationFile.hpp"
 
 #include <algorithm>
 
@@ -59,15 +59,6 @@ void write_covered(hdf5::DataSet& score, hdf5::DataSet& coverage, const ScoreSla
 
 std::vector<std::string> words_of(const std::array<std::string_view, stats::score_status_names.size()>& names) {
   return {names.begin(), names.end()};
-}
-
-const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name) {
-  const auto found = std::find_if(axis.coordinates.begin(), axis.coordinates.end(),
-                                  [&](const auto& candidate) { return candidate.name == name; });
-  if (found == axis.coordinates.end()) {
-    throw base::Error(base::describe("cannot name the subjects", "the groups have no coordinate '" + name + "'"));
-  }
-  return found->values;
 }
 
 /// "a+b" as its two parts. A name may hold a plus itself, so the parts that are `known` decide; else the first plus.

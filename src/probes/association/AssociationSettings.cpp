@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -6,18 +7,29 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
+#include "config/DumpNodes.hpp"
 #include "config/Language.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationSettings.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
 
 constexpr std::uint64_t max_subjects = 1'000'000;
 
+struct NamedMeasure {
+  const char* name;
+  bool Measures::*wanted;
+};
+constexpr std::array named_measures = {NamedMeasure{"ilps", &Measures::ilps},
+                                       NamedMeasure{"ilps_star", &Measures::ilps_star},
+                                       NamedMeasure{"set", &Measures::set}};
+
 Measures read_measures(const config::Node& node, base::Problems& problems) {
   Measures measures{false, false, false};
-  const std::vector<std::string> names = {"ilps", "ilps_star", "set"};
+  std::vector<std::string> names;
+  for (const auto& measure : named_measures) {
+    names.emplace_back(measure.name);
+  }
   if (!config::expect_kind(node, config::Node::Kind::list, "measures", problems, config::Emptiness::refused)) {
     return measures;
   }
@@ -27,13 +39,23 @@ Measures read_measures(const config::Node& node, base::Problems& problems) {
     if (!index) {
       continue;
     }
-    bool& measure = *index == 0 ? measures.ilps : *index == 1 ? measures.ilps_star : measures.set;
+    bool& measure = measures.*named_measures[*index].wanted;
     if (measure) {
       problems.add(node.children[i].place(key), "'" + names[*index] + "' stands twice", "each measure counts once");
     }
     measure = true;
   }
   return measures;
+}
+
+config::Node dump_measures(const Measures& measures) {
+  config::Node list = config::Node::list();
+  for (const auto& measure : named_measures) {
+    if (measures.*measure.wanted) {
+      list.add(config::Node::plain(measure.name));
+    }
+  }
+  return list;
 }
 
 void read_priors(const config::Node& node, base::Problems& problems, sweep::Priors& priors) {
@@ -52,6 +74,14 @@ void read_priors(const config::Node& node, base::Problems& problems, sweep::Prio
   }
   fields.boolean("mask", priors.mask);
   fields.finish();
+}
+
+config::Node dump_priors(const sweep::Priors& priors) {
+  config::Node map = config::Node::map();
+  map.add("word",
+          priors.word ? config::texts({priors.word_singular, priors.word_plural}) : config::Node::plain("false"));
+  map.add("mask", config::Node::plain(priors.mask ? "true" : "false"));
+  return map;
 }
 
 Statistics read_statistics(const config::Node& node, config::Pieces& pieces, const sweep::Axes& axes,
@@ -83,6 +113,17 @@ Statistics read_statistics(const config::Node& node, config::Pieces& pieces, con
   }
   fields.finish();
   return statistics;
+}
+
+config::Node dump_statistics(const Statistics& statistics) {
+  config::Node map = config::Node::map();
+  const bool median = statistics.word_aggregate == Statistics::Aggregate::median;
+  map.add("word_aggregate", config::Node::plain(median ? "median" : "mean"));
+  config::add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
+  if (!statistics.templates.empty()) {
+    map.add("templates", config::texts(statistics.templates));
+  }
+  return map;
 }
 
 /// Most subjects that the axes can have: priors, groups, and every order of every pair. Cannot overflow: at most
@@ -159,32 +200,69 @@ void note_language(const Association& settings) {
   }
 }
 
+/// A key of the job: how it is read, and what a dump says of it. In the order of a dump; a key may build on those
+/// before.
+struct Key {
+  const char* name;
+  void (*read)(const config::Node& node, const config::ProbeReading& job, Association& settings);
+  config::Node (*dump)(const Association& settings);
+};
+
+constexpr std::array keys = {
+    Key{"axes",
+        [](const config::Node& node, const config::ProbeReading& job, Association& settings) {
+          settings.axes = config::read_axes(node, "axes", job.pieces, job.problems, settings.priors);
+        },
+        [](const Association& settings) { return config::dump(settings.axes); }},
+    Key{"measures",
+        [](const config::Node& node, const config::ProbeReading& job, Association& settings) {
+          settings.measures = read_measures(node, job.problems);
+        },
+        [](const Association& settings) { return dump_measures(settings.measures); }},
+    Key{"priors",
+        [](const config::Node& node, const config::ProbeReading& job, Association& settings) {
+          read_priors(node, job.problems, settings.priors);
+        },
+        [](const Association& settings) { return dump_priors(settings.priors); }},
+    Key{"statistics",
+        [](const config::Node& node, const config::ProbeReading& job, Association& settings) {
+          settings.statistics = read_statistics(node, job.pieces, settings.axes, job.problems);
+        },
+        [](const Association& settings) { return dump_statistics(settings.statistics); }},
+};
+
 }  // namespace
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const auto& key : keys) {
+    names.emplace_back(key.name);
+  }
+  return names;
+}
 
 Association read_settings(const config::ProbeReading& job) {
   Association settings;
-  auto& [fields, root, pieces, problems, execution] = job;
-  if (const config::Node* axes = fields.required("axes")) {
-    settings.axes = config::read_axes(*axes, "axes", pieces, problems, settings.priors);
-  }
-  if (const config::Node* measures = fields.optional("measures")) {
-    settings.measures = read_measures(*measures, problems);
-  }
-  if (const config::Node* priors = fields.optional("priors")) {
-    read_priors(*priors, problems, settings.priors);
-  }
-  if (const config::Node* statistics = fields.optional("statistics")) {
-    settings.statistics = read_statistics(*statistics, pieces, settings.axes, problems);
+  job.fields.required("axes");
+  for (const auto& key : keys) {
+    if (const config::Node* node = job.fields.optional(key.name)) {
+      key.read(*node, job, settings);
+    }
   }
   if (!settings.priors.word) {  // the words say nothing then, and a dump does not keep them
     settings.priors.word_singular = sweep::Priors().word_singular;
     settings.priors.word_plural = sweep::Priors().word_plural;
   }
   check_size(job, settings);
-  if (!pieces.inline_only()) {
+  if (!job.pieces.inline_only()) {
     note_language(settings);
   }
   return settings;
+}
+
+config::Node dump_setting(const Association& settings, std::string_view name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return found->dump(settings);
 }
 
 }  // namespace stereosweep::probes::association

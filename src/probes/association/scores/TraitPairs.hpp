@@ -1,4 +1,4 @@
-// Words -> poles -> trait pairs, as a result's word axis says.
+// Words -> poles -> trait pairs, as the axis of words says, and their means over sentences.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "findings/PairScores.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/scores/ScoreReader.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
 
@@ -21,6 +23,9 @@ struct CoveredScore {
   double value;
   Coverage coverage;
 };
+
+/// Values of an axis's coordinate. Throws base::Error where it has none of the name.
+const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name);
 
 class TraitPairs {
  public:
@@ -54,6 +59,27 @@ class TraitPairs {
  private:
   std::vector<Pole> poles_;
   std::vector<Pair> pairs_;
+};
+
+/// Pole and pair scores of one slab, and where they belong.
+struct SlabScores {
+  std::vector<CoveredScore> poles;  ///< [measure, prior, sentence, pole]
+  std::vector<CoveredScore> pairs;  ///< [measure, prior, sentence, pair]
+};
+
+SlabScores fold_traits(const ScoreSlab& slab, std::size_t num_words, const TraitPairs& traits,
+                       Statistics::Aggregate aggregate);
+
+/// Gathers PairScores from slabs.
+class PairScoreSum {
+ public:
+  PairScoreSum(findings::ScoreAxes axes, std::vector<std::size_t> detailed_groups, std::size_t num_cell_statuses);
+  void add(const ScoreSlab& slab, const SlabScores& scores);
+  findings::PairScores take() { return std::move(sums_); }
+
+ private:
+  findings::PairScores sums_;
+  std::vector<std::uint8_t> is_selected_;  ///< [template]
 };
 
 }  // namespace stereosweep::probes::association

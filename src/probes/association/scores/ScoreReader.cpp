@@ -1,4 +1,4 @@
-#include "probes/association/ScoreReader.hpp"
+#include "probes/association/scores/ScoreReader.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "probes/association/Statistics.hpp"
+#include "probes/association/scores/Statistics.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -1,10 +1,10 @@
-#include "probes/association/Statistics.hpp"
+#include "probes/association/scores/Statistics.hpp"
 
 #include <algorithm>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "probes/association/StatisticsFile.hpp"
+#include "probes/association/scores/AssociationFile.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -45,8 +45,8 @@ findings::ScoreAxes axes_of(const results::ResultFile& file, const ScoreReader& 
 }
 
 /// Goes through the file once; `writer` may be null.
-StatisticsResult stream(const results::ResultFile& file, const StatisticsOptions& options, AssociationFile* writer,
-                        const TraitPairs& traits, const ScoreReader& reader, findings::ScoreAxes axes) {
+StatisticsResult stream(const StatisticsOptions& options, AssociationFile* writer, const TraitPairs& traits,
+                        const ScoreReader& reader, findings::ScoreAxes axes) {
   StatisticsResult result;
   result.shuffles = options.shuffles;
   result.cell_status_names = reader.cell_status_names();
@@ -78,7 +78,7 @@ StatisticsResult stream(const results::ResultFile& file, const StatisticsOptions
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options) {
   const ScoreReader reader(file);
   const TraitPairs traits(file.schema().inner_axis("word"));
-  return stream(file, options, nullptr, traits, reader, axes_of(file, reader, traits, options.templates));
+  return stream(options, nullptr, traits, reader, axes_of(file, reader, traits, options.templates));
 }
 
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
@@ -87,7 +87,7 @@ StatisticsResult write_statistics(const results::ResultFile& file, const Statist
   const TraitPairs traits(file.schema().inner_axis("word"));
   auto axes = axes_of(file, reader, traits, options.templates);
   AssociationFile writer(file, options, traits, reader, target);
-  auto result = stream(file, options, &writer, traits, reader, std::move(axes));
+  auto result = stream(options, &writer, traits, reader, std::move(axes));
   writer.finish(result);
   return result;
 }

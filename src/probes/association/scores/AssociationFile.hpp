@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "probes/association/Statistics.hpp"
+#include "probes/association/scores/Statistics.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/StatisticsFile.hpp"
 
