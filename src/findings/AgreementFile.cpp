@@ -19,13 +19,6 @@ CubeSchema count_cube(std::string name, std::string long_name) {
   return {std::move(name), ElementType::int32, {}, "1", std::move(long_name), "", {}};
 }
 
-template <class T>
-void write_table(results::Layout& layout, const CubeSchema& cube, const std::vector<std::string>& axes,
-                 const std::vector<T>& values) {
-  auto dataset = layout.add_cube(cube, axes);
-  dataset.write(dataset.all(), std::span<const T>(values));
-}
-
 void write_averages(results::Layout& layout, const PairAgreement& result, const std::string& units) {
   std::vector<double> means;
   std::vector<std::int32_t> counts;
@@ -35,15 +28,14 @@ void write_averages(results::Layout& layout, const PairAgreement& result, const 
   }
   const std::vector<std::string> axes = {"variant", "prior", "group", "pair"};
   if (result.scores.axes.templates.empty()) {
-    write_table(layout, results::number_cube("mean_pair_score", units, "effect size of the group's word"), axes, means);
+    layout.write(results::number_cube("mean_pair_score", units, "effect size of the group's word"), axes, means);
     return;
   }
-  write_table(layout,
-              results::number_cube(
-                  "mean_pair_score", units, "mean of pair_score over sentences",
-                  "templates: root attribute templates_averaged; all rephrasings; sentences with a score only"),
-              axes, means);
-  write_table(layout, count_cube("mean_pair_num_sentences", "sentences with a score"), axes, counts);
+  layout.write(results::number_cube(
+                   "mean_pair_score", units, "mean of pair_score over sentences",
+                   "templates: root attribute templates_averaged; all rephrasings; sentences with a score only"),
+               axes, means);
+  layout.write(count_cube("mean_pair_num_sentences", "sentences with a score"), axes, counts);
 }
 
 void write_agreement_by_group(results::Layout& layout, const PairAgreement& result) {
@@ -70,18 +62,15 @@ void write_agreement_by_group(results::Layout& layout, const PairAgreement& resu
     }
   }
   const std::vector<std::string> axes = {"variant", "prior", "group"};
-  write_table(layout, results::number_cube("tau", "1", "Kendall's tau-b with the human means, over trait pairs"), axes,
-              tau);
-  write_table(layout, results::number_cube("tau_p", "1", "two-sided p of tau"), axes, p);
-  write_table(layout, count_cube("tau_n", "trait pairs that are rated and scored"), axes, n);
-  write_table(layout, results::flag_cube("tau_status", "why tau does not exist", reason_names), axes, status);
-  write_table(layout, results::number_cube("precision_top_3", "1", "share of the three highest scores rated above 50"),
-              axes, top);
-  write_table(layout,
-              results::number_cube("precision_bottom_3", "1", "share of the three lowest scores rated below 50"), axes,
-              bottom);
-  write_table(
-      layout,
+  layout.write(results::number_cube("tau", "1", "Kendall's tau-b with the human means, over trait pairs"), axes, tau);
+  layout.write(results::number_cube("tau_p", "1", "two-sided p of tau"), axes, p);
+  layout.write(count_cube("tau_n", "trait pairs that are rated and scored"), axes, n);
+  layout.write(results::flag_cube("tau_status", "why tau does not exist", reason_names), axes, status);
+  layout.write(results::number_cube("precision_top_3", "1", "share of the three highest scores rated above 50"), axes,
+               top);
+  layout.write(results::number_cube("precision_bottom_3", "1", "share of the three lowest scores rated below 50"), axes,
+               bottom);
+  layout.write(
       results::number_cube("precision_at_3", "1", "mean of precision_top_3 and precision_bottom_3",
                            "equal scores: the earlier pair first; a rating of exactly 50 counts for neither pole"),
       axes, both);
@@ -103,21 +92,18 @@ void write_agreement_by_template(results::Layout& layout, const PairAgreement& r
     }
   }
   const std::vector<std::string> axes = {"variant", "prior", "template"};
-  write_table(layout,
-              results::number_cube("template_tau", "1", "tau-b pooled over groups and trait pairs, by template"), axes,
-              tau);
-  write_table(layout,
-              results::number_cube("template_tau_p", "1", "two-sided p of template_tau; assumes independent cells"),
-              axes, p);
-  write_table(layout, count_cube("template_tau_n", "cells that are rated and scored in this template"), axes, n);
-  write_table(layout,
-              results::number_cube("template_precision_at_3", "1", "mean precision at 3 over groups, by template"),
-              axes, precision);
+  layout.write(results::number_cube("template_tau", "1", "tau-b pooled over groups and trait pairs, by template"), axes,
+               tau);
+  layout.write(results::number_cube("template_tau_p", "1", "two-sided p of template_tau; assumes independent cells"),
+               axes, p);
+  layout.write(count_cube("template_tau_n", "cells that are rated and scored in this template"), axes, n);
+  layout.write(results::number_cube("template_precision_at_3", "1", "mean precision at 3 over groups, by template"),
+               axes, precision);
 }
 
 void write_agreement(results::Layout& layout, const PairAgreement& result) {
-  write_table(layout, results::number_cube("human_mean", "1", "mean human rating", "0: left pole, 100: right pole"),
-              {"group", "pair"}, result.ratings->means);
+  layout.write(results::number_cube("human_mean", "1", "mean human rating", "0: left pole, 100: right pole"),
+               {"group", "pair"}, result.ratings->means);
   write_agreement_by_group(layout, result);
   if (!result.scores.axes.templates.empty()) {
     write_agreement_by_template(layout, result);
@@ -141,32 +127,27 @@ void write_agreement(results::Layout& layout, const PairAgreement& result) {
     chance.push_back(alignment.mean_chance.value);
   }
   const std::vector<std::string> axes = {"variant", "prior"};
-  write_table(layout, results::number_cube("tau_pooled", "1", "Kendall's tau-b over all groups and trait pairs"), axes,
-              pooled);
+  layout.write(results::number_cube("tau_pooled", "1", "Kendall's tau-b over all groups and trait pairs"), axes,
+               pooled);
   const auto draws = base::with_thousands(result.shuffles.draws) + " seeded draws (seed " +
                      std::to_string(result.shuffles.seed) +
                      "): 2 (b + 1) / (draws + 1), b: the fewer of those whose tau-b is at least, or at most, this one";
-  write_table(
-      layout,
+  layout.write(
       results::number_cube("tau_pooled_p_items", "1",
                            "two-sided p of tau_pooled: trait pairs shuffled, the same way in every group", draws),
       axes, p_items);
-  write_table(layout,
-              results::number_cube("tau_pooled_p_groups", "1", "two-sided p of tau_pooled: groups shuffled", draws),
-              axes, p_groups);
-  write_table(layout,
-              results::number_cube("tau_pooled_p", "1", "two-sided p of tau_pooled; assumes independent cells",
-                                   "too small where the cells of a trait pair, or of a group, move together: prefer "
-                                   "tau_pooled_p_items and tau_pooled_p_groups"),
-              axes, p_cells);
-  write_table(layout, count_cube("tau_pooled_n", "cells that are rated and scored"), axes, pooled_n);
-  write_table(layout, results::number_cube("tau_mean", "1", "mean of tau over groups; not the same as tau_pooled"),
-              axes, mean_tau);
-  write_table(layout, results::number_cube("precision_at_3_mean", "1", "mean of precision_at_3 over groups"), axes,
-              precision);
-  write_table(layout,
-              results::number_cube("precision_at_3_chance", "1", "precision_at_3_mean of scores in random order"), axes,
-              chance);
+  layout.write(results::number_cube("tau_pooled_p_groups", "1", "two-sided p of tau_pooled: groups shuffled", draws),
+               axes, p_groups);
+  layout.write(results::number_cube("tau_pooled_p", "1", "two-sided p of tau_pooled; assumes independent cells",
+                                    "too small where the cells of a trait pair, or of a group, move together: prefer "
+                                    "tau_pooled_p_items and tau_pooled_p_groups"),
+               axes, p_cells);
+  layout.write(count_cube("tau_pooled_n", "cells that are rated and scored"), axes, pooled_n);
+  layout.write(results::number_cube("tau_mean", "1", "mean of tau over groups; not the same as tau_pooled"), axes,
+               mean_tau);
+  layout.write(results::number_cube("precision_at_3_mean", "1", "mean of precision_at_3 over groups"), axes, precision);
+  layout.write(results::number_cube("precision_at_3_chance", "1", "precision_at_3_mean of scores in random order"),
+               axes, chance);
 }
 
 }  // namespace

@@ -8,14 +8,6 @@
 namespace stereosweep::findings {
 namespace {
 
-std::size_t table_of(const PairAgreement& result, std::size_t measure, std::size_t prior) {
-  return measure * result.scores.axes.priors.size() + prior;
-}
-
-std::string table_name(const PairAgreement& result, std::size_t measure, std::size_t prior) {
-  return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
-}
-
 /// With a star where p < 0.05.
 std::string starred(const stats::Correlation& correlation) {
   if (!correlation.defined()) {
@@ -39,8 +31,8 @@ std::string overall_text(const PairAgreement& result) {
       {"measure - prior", "tau-b", "p items", "p groups", "p cells", "cells", "mean tau-b", "P@3", "chance"});
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
-      const auto& alignment = result.alignments[table_of(result, measure, prior)];
-      table.add({table_name(result, measure, prior),
+      const auto& alignment = result.alignments[result.scores.table_index(measure, prior)];
+      table.add({result.scores.table_name(measure, prior),
                  number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
                  results::p_value(alignment.pooled_p_items.value), results::p_value(alignment.pooled_p_groups.value),
                  results::p_value(alignment.pooled.p), base::with_thousands(alignment.pooled.n),
@@ -67,7 +59,7 @@ std::string by_group_text(const PairAgreement& result, std::size_t prior, std::s
   for (std::size_t index = 0; index < shown; ++index) {
     std::vector<std::string> row = {result.scores.axes.groups[groups[index]]};
     for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      row.push_back(starred(result.alignments[table_of(result, measure, prior)].by_group[index].tau));
+      row.push_back(starred(result.alignments[result.scores.table_index(measure, prior)].by_group[index].tau));
     }
     table.add(std::move(row));
   }
@@ -82,7 +74,7 @@ std::string by_template_text(const PairAgreement& result, std::size_t prior, std
   for (std::size_t sentence = 0; sentence < shown; ++sentence) {
     std::vector<std::string> row = {templates[sentence]};
     for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      const auto& pooled = result.alignments[table_of(result, measure, prior)].pooled_by_template[sentence];
+      const auto& pooled = result.alignments[result.scores.table_index(measure, prior)].pooled_by_template[sentence];
       row.push_back(number_or_reason({pooled.value, pooled.reason}));
     }
     table.add(std::move(row));
@@ -91,7 +83,7 @@ std::string by_template_text(const PairAgreement& result, std::size_t prior, std
       "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
       ")\n\n" + table.text() + results::rest_text(shown, templates.size(), "templates");
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-    const auto& choice = result.alignments[table_of(result, measure, prior)].choice;
+    const auto& choice = result.alignments[result.scores.table_index(measure, prior)].choice;
     if (choice) {
       std::vector<std::string> labels;
       for (const auto sentence : choice->templates) {

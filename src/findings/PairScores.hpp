@@ -43,6 +43,9 @@ struct PairScores {
   std::vector<std::uint64_t> cells_by_status;
   std::vector<std::array<std::uint64_t, stats::score_status_names.size()>> scores_by_status;  ///< [measure, prior]
 
+  /// Place in what is [measure, prior], and its name in texts.
+  std::size_t table_index(std::size_t measure, std::size_t prior) const;
+  std::string table_name(std::size_t measure, std::size_t prior) const;
   std::size_t overall_index(std::size_t measure, std::size_t prior, std::size_t group, std::size_t pair) const;
   /// `detailed`: place in `detailed_groups`.
   std::size_t template_index(std::size_t measure, std::size_t prior, std::size_t sentence, std::size_t detailed,

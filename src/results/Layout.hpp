@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ class Layout {
   /// An array over axes that were added. Attributes as the cube says; float64 gets NaN where nothing is written, a
   /// status cube the flag "not_scored" if it has one.
   hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
+  /// A whole array, written.
+  template <class T>
+  void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
+    auto dataset = add_cube(cube, axes);
+    dataset.write(dataset.all(), std::span<const T>(values));
+  }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   std::uint64_t length(const std::string& axis) const;
 

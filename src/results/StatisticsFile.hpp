@@ -3,9 +3,7 @@
 
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "base/PendingFile.hpp"
 #include "hdf5/File.hpp"
@@ -21,12 +19,6 @@ class StatisticsFile {
   StatisticsFile(const ResultFile& source, const std::string& probe, const std::filesystem::path& target);
   hdf5::Group& root() { return file_.root(); }
   Layout& layout() { return *layout_; }
-  /// A whole variable over axes that the layout has.
-  template <class T>
-  void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
-    auto dataset = layout_->add_cube(cube, axes);
-    dataset.write(dataset.all(), std::span<const T>(values));
-  }
   /// Seals the file and makes it appear under its name. Every variable must be closed.
   void commit();
 

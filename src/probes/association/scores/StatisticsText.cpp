@@ -9,18 +9,6 @@
 
 namespace stereosweep::probes::association {
 
-namespace {
-
-std::size_t table_of(const findings::PairAgreement& result, std::size_t measure, std::size_t prior) {
-  return measure * result.scores.axes.priors.size() + prior;
-}
-
-std::string table_name(const findings::PairAgreement& result, std::size_t measure, std::size_t prior) {
-  return result.scores.axes.measures[measure] + " - " + result.scores.axes.priors[prior];
-}
-
-}  // namespace
-
 std::string status_text(const StatisticsResult& result) {
   results::TextTable cells({"status of a cell", "cells"});
   for (std::size_t status = 0; status < result.cell_status_names.size(); ++status) {
@@ -32,10 +20,10 @@ std::string status_text(const StatisticsResult& result) {
   std::size_t num_reasons = 0;
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
-      const auto& counts = result.scores.scores_by_status[table_of(result, measure, prior)];
+      const auto& counts = result.scores.scores_by_status[result.scores.table_index(measure, prior)];
       for (std::size_t reason = 1; reason < counts.size(); ++reason) {
         if (counts[reason] > 0) {
-          undefined.add({table_name(result, measure, prior), std::string(stats::score_status_names[reason]),
+          undefined.add({result.scores.table_name(measure, prior), std::string(stats::score_status_names[reason]),
                          base::with_thousands(counts[reason])});
           ++num_reasons;
         }
