@@ -1,12 +1,11 @@
 // What `plan` counts, against the queries that are really asked.
-#include "probes/association/PlanReport.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
+#include "probes/association/PlanReport.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::association {

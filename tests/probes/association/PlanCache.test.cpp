@@ -1,12 +1,11 @@
 // The cache of target plans changes nothing: on random texts it answers as a fresh look at the whole text does.
-#include "probes/association/TargetPlan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <thread>
 
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

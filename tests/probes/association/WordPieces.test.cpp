@@ -1,10 +1,9 @@
 // Subwords in context: white space, starts of texts, joins, unknown tokens.
-#include "probes/association/TargetPlan.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "probes/TinyTokenizers.hpp"
+#include "probes/association/TargetPlan.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
