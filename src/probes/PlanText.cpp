@@ -64,4 +64,18 @@ void print_list(std::ostream& out, const char* title, const std::map<std::string
   }
 }
 
+void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omissions, std::uint64_t limit) {
+  if (omissions.empty()) {
+    return;
+  }
+  out << "groups and intersections left out: " << base::with_thousands(omissions.size()) << '\n';
+  for (std::uint64_t i = 0; i < omissions.size() && i < limit; ++i) {
+    const auto& [first, second, reason] = omissions[i];
+    out << "  " << first << (second.empty() ? "" : " + " + second) << ": " << reason << '\n';
+  }
+  if (omissions.size() > limit) {
+    out << "  ... " << omissions.size() - limit << " more (--limit)\n";
+  }
+}
+
 }  // namespace stereosweep::probes

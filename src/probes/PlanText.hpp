@@ -10,6 +10,7 @@
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
 #include "sweep/Product.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes {
 
@@ -25,5 +26,8 @@ double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts
 /// Items with one of their details each, at most `limit` of them; nothing where there are none.
 void print_list(std::ostream& out, const char* title, const std::map<std::string, std::set<std::string>>& items,
                 const char* what, std::uint64_t limit);
+/// Groups and pairs of groups that are not measured, each with its reason, at most `limit`; nothing where there are
+/// none.
+void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omissions, std::uint64_t limit);
 
 }  // namespace stereosweep::probes

@@ -8,10 +8,10 @@
 
 namespace stereosweep::sweep {
 
-/// A pair of groups that is not measured, and why.
+/// A pair of groups, or a group, that is not measured, and why.
 struct Omission {
-  std::string first;  ///< labels, in the order that was tried
-  std::string second;
+  std::string first;   ///< labels, in the order that was tried
+  std::string second;  ///< empty: the group itself
   std::string reason;
 };
 

@@ -130,7 +130,7 @@ class Report {
     print_list(out_, "words with unknown tokens or none (not scored)", audit_.unknown, "pieces", facts_.limit);
     print_problems();
     print_repeated_groups();
-    print_omissions();
+    print_omissions(out_, facts_.probe.subjects().omissions, facts_.limit);
   }
 
  private:
@@ -236,26 +236,6 @@ class Report {
   void print_repeated_groups() {
     for (const auto& sentence : sweep::groups_with_equal_words(facts_.job.settings<Association>().axes.groups)) {
       out_ << "note       " << sentence << '\n';
-    }
-  }
-
-  void print_omissions() {
-    const auto& omissions = facts_.probe.subjects().omissions;
-    if (omissions.empty()) {
-      return;
-    }
-    out_ << "intersections left out: " << with_thousands(omissions.size()) << '\n';
-    std::map<std::string, std::uint64_t> reasons;
-    for (const auto& omission : omissions) {
-      ++reasons[omission.reason];
-    }
-    std::uint64_t printed = 0;
-    for (const auto& omission : omissions) {
-      if (printed++ == facts_.limit) {
-        out_ << "  ... " << omissions.size() - facts_.limit << " more (--limit)\n";
-        break;
-      }
-      out_ << "  " << omission.first << " + " << omission.second << ": " << omission.reason << '\n';
     }
   }
 
