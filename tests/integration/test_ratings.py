@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import runs
 import tiny_causal
+import tokenizers
 import torch
+import transformers
 import xarray as xr
 from scipy import special, stats
 
@@ -93,8 +95,8 @@ def test_other_blocks_change_nothing(job, reference, tmp_path):
 
 
 def test_raw_cubes(raw):
-    assert raw.option_logprob.dims == ("identity", "trait", "question", "order", "form", "option")
-    assert raw.answer_text.dims == ("identity", "trait", "question", "order", "run")
+    assert raw.option_logprob.dims == ("group", "trait", "template", "rephrasing", "order", "form", "option")
+    assert raw.answer_text.dims == ("group", "trait", "template", "rephrasing", "order", "run")
     assert np.isfinite(raw.option_logprob).all() and (raw.option_num_tokens > 0).all()
     assert (raw.option_status == 0).all()
     names = raw.answer_status.attrs["flag_meanings"].split()
@@ -104,12 +106,13 @@ def test_raw_cubes(raw):
     ):
         assert names[status] == ("ok" if text in values else "no_answer"), text
         assert (rating == values[text]) if text in values else np.isnan(rating)
-    first = raw.prompt.sel(identity="rich men", trait="able", question="survey", order="reversed").item()
+    first = raw.prompt.sel(group="rich men", trait="able", template="survey", order="reversed", rephrasing="none").item()
     assert "Rich men have far more money" in first and "A. never\nB. no\nC. many\nD. some\nE. often\nAnswer:" in first
 
 
 def ratings_of(raw):
-    """[identity, trait, question, measure], as defined in src/probe/README.md."""
+    """[group, trait, template, source], as defined in src/probes/rating/README.md."""
+    raw = raw.isel(rephrasing=0)
     values = np.array([float(value) for value in raw.option_value.values])
     shares = special.softmax(raw.option_logprob.values, axis=-1)
     options = (shares.mean(axis=3) * values).sum(axis=-1)
@@ -122,27 +125,27 @@ def ratings_of(raw):
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_ratings_and_scores(raw, derived):
     ratings = ratings_of(raw)
-    np.testing.assert_allclose(derived.rating.values, ratings, rtol=1e-12)
+    np.testing.assert_allclose(derived.rating.values[:, :, :, 0], ratings, rtol=1e-12)
     turned = ratings.copy()
     turned[:, 1] = 6 - turned[:, 1]  # cold
-    by_run = raw.answer_rating.values.copy()
+    by_run = raw.answer_rating.values[:, :, :, 0].copy()
     by_run[:, 1] = 6 - by_run[:, 1]
     traits = list(raw.trait.values)
     for dimension, members in DIMENSIONS.items():
         places = [traits.index(member) for member in members]
-        for measure, name in enumerate(derived.measure.values):
+        for measure, name in enumerate(derived.source.values):
             cells = turned[..., measure][:, places]
-            score = derived.score.sel(measure=name, dimension=dimension)
+            score = derived.dimension_score.sel(source=name, dimension=dimension)
             np.testing.assert_allclose(score, np.nanmean(cells, axis=(1, 2)), rtol=1e-12)
             questions = np.nanmean(cells, axis=1)
-            spread = derived.spread_over_questions.sel(measure=name, dimension=dimension)
+            spread = derived.spread_over_questions.sel(source=name, dimension=dimension)
             np.testing.assert_allclose(spread, np.nanstd(questions, axis=1, ddof=1), rtol=1e-10)
-            variation = derived.variation_over_questions.sel(measure=name, dimension=dimension)
+            variation = derived.variation_over_questions.sel(source=name, dimension=dimension)
             np.testing.assert_allclose(variation, spread / np.nanmean(questions, axis=1), rtol=1e-10)
-        runs_of = np.nanmean(np.nanmean(by_run[:, places], axis=3).reshape(len(raw.identity), -1, 3), axis=1)
-        spread = derived.spread_over_runs.sel(measure="sampled", dimension=dimension)
+        runs_of = np.nanmean(np.nanmean(by_run[:, places], axis=3).reshape(len(raw.group), -1, 3), axis=1)
+        spread = derived.spread_over_runs.sel(source="sampled", dimension=dimension)
         np.testing.assert_allclose(spread, np.nanstd(runs_of, axis=1, ddof=1), rtol=1e-10)
-    assert np.isnan(derived.spread_over_runs.sel(measure="option_text")).all()
+    assert np.isnan(derived.spread_over_runs.sel(source="option_text")).all()
 
 
 def test_position_bias(raw, derived):
@@ -150,13 +153,41 @@ def test_position_bias(raw, derived):
     shares = special.softmax(raw.option_logprob.values, axis=-1)
     ratings = (shares * values).sum(axis=-1)  # [..., order, form]
     np.testing.assert_allclose(derived.order_difference, ratings[..., 0, :] - ratings[..., 1, :], rtol=1e-9, atol=1e-12)
-    by_place = np.stack([shares[:, :, :, 0], shares[:, :, :, 1, :, ::-1]]).mean(axis=(0, 1, 2, 3))
+    by_place = np.stack([shares[..., 0, :, :], shares[..., 1, :, ::-1]]).mean(axis=(0, 1, 2, 3, 4))
     np.testing.assert_allclose(derived.position_share, by_place, rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_score_table(raw, derived):
+    table = derived.score
+    assert table.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+    assert list(derived.replicate.values) == ["mean", "run 1", "run 2", "run 3"]
+    assert list(derived.item_right.values) == ["friendly", "not cold", "able", "educated"]
+    turned = ratings_of(raw)
+    turned[:, 1] = 6 - turned[:, 1]
+    for measure, name in enumerate(derived.source.values):
+        ours = table.sel(measure=name, replicate="mean", rephrasing="none").transpose("subject", "item", "template")
+        np.testing.assert_allclose(ours, turned[..., measure], rtol=1e-12)
+    runs_of = np.nanmean(raw.answer_rating.values[:, :, :, 0], axis=3)
+    runs_of[:, 1] = 6 - runs_of[:, 1]
+    ours = table.sel(measure="sampled", rephrasing="none").isel(replicate=slice(1, None))
+    np.testing.assert_allclose(ours.transpose("subject", "item", "template", "replicate"), runs_of, rtol=1e-12)
+    differences = derived.order_difference.sel(form="text").values[:, :, :, 0] * np.array([1, -1, 1, 1])[:, None]
+    ours = table.sel(measure="order_difference_text", replicate="mean", rephrasing="none")
+    np.testing.assert_array_equal(ours.transpose("subject", "item", "template"), differences)
+    names = derived.score_status.attrs["flag_meanings"].split()
+    status = derived.score_status.values
+    assert (np.isfinite(table.values) == np.isin(status, [names.index("ok"), names.index("partial")])).all()
+    assert {names[flag] for flag in np.unique(status)} == {"ok", "partial", "missing", "not_applicable"}
+    usable = np.isfinite(raw.answer_rating).sum(dim=("order", "run")).isel(rephrasing=0)
+    found = derived.score_status.sel(measure="sampled", replicate="mean", rephrasing="none")
+    partial = found.transpose("subject", "item", "template").values == names.index("partial")
+    assert (partial == ((usable > 0) & (usable < 6)).values).all()
 
 
 def test_coverage_counts_every_answer(raw, derived):
     for status, name in enumerate(derived.answer_status.values):
-        counts = (raw.answer_status == status).sum(dim=("trait", "question", "order", "run"))
+        counts = (raw.answer_status == status).sum(dim=("trait", "template", "rephrasing", "order", "run"))
         assert (derived.answer_count.sel(answer_status=name).values == counts.values).all()
     assert int(derived.answer_count.sum()) == raw.answer_status.size
 
@@ -166,9 +197,9 @@ def test_agreement_with_people(derived):
         human = derived.human_mean.sel(dimension=dimension).values
         known = np.isfinite(human)
         assert known.sum() == 5
-        for name in derived.measure.values:
-            score = derived.score.sel(measure=name, dimension=dimension).values
-            both = derived.sel(measure=name, dimension=dimension)
+        for name in derived.source.values:
+            score = derived.dimension_score.sel(source=name, dimension=dimension).values
+            both = derived.sel(source=name, dimension=dimension)
             r, p = stats.pearsonr(score[known], human[known])
             np.testing.assert_allclose([both.pearson, both.pearson_p], [r, p], rtol=1e-9)
             rho, p = stats.spearmanr(score[known], human[known])
@@ -190,8 +221,8 @@ def partitions(count, parts):
 
 
 def test_clusters_are_the_best_of_all_partitions(derived):
-    for name in derived.measure.values:
-        points = derived.score.sel(measure=name).values.T
+    for name in derived.source.values:
+        points = derived.dimension_score.sel(source=name).values.T
         curve = []
         for parts in range(1, 6):
             best = min(
@@ -200,15 +231,15 @@ def test_clusters_are_the_best_of_all_partitions(derived):
                 for labels in partitions(len(points), parts)
             )
             curve.append(best[0])
-            here = derived.sel(measure=name, num_clusters=str(parts))
+            here = derived.sel(source=name, num_clusters=str(parts))
             np.testing.assert_allclose(here.cluster_inertia, best[0], rtol=1e-9)
             assert tuple(here.cluster.values) == best[1]
             assert 1 <= int(here.cluster_restarts_at_best) <= 1000
         curve = np.array(curve)
         elbow = 2 + int(np.argmax(curve[:-2] - 2 * curve[1:-1] + curve[2:]))
-        assert int(derived.elbow_second_difference.sel(measure=name)) == elbow
+        assert int(derived.elbow_second_difference.sel(source=name)) == elbow
         depth = (curve[0] - curve) / (curve[0] - curve[-1]) - np.arange(5) / 4
-        assert int(derived.elbow_kneedle.sel(measure=name)) == 1 + int(np.argmax(depth))
+        assert int(derived.elbow_kneedle.sel(source=name)) == 1 + int(np.argmax(depth))
 
 
 def test_show_plan_and_validate(job, reference):
@@ -219,7 +250,61 @@ def test_show_plan_and_validate(job, reference):
     assert "168 distinct prompts with 1,680 continuations" in planned.stdout
     assert "504 sampled answers of at most " in planned.stdout
     assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
-    assert "7 identities x 4 traits x 3 questions: 84 contexts" in program("validate", job).stdout
+    assert "7 identities x 4 traits x 3 templates x 1 rephrasing: 84 contexts" in program("validate", job).stdout
+
+
+def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
+    """The shipped job; one intersection's options against transformers, the prompt written out by hand."""
+    job = runs.ROOT / "jobs/51_group_ratings.yaml"
+    code, _, err = runs.run(job, tmp_path / "run", seconds=120)
+    assert code == 0, err
+    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
+        raw = data.load()
+    assert list(raw.order.values) == ["as_listed"] and list(raw.option.values) == list("1234567")
+    subject = raw.sel(group="Black people x women")
+    assert (subject.group_kind, subject.group_domain, subject.group_plural) == ("intersection", "race x gender", "Black women")
+    assert "women x Black people" in raw.group.values and (raw.option_status == 0).all()
+    folder = runs.ROOT / "tests/models/planted_causal"
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    options = "A. 1 (not at all)\nB. 2\nC. 3\nD. 4\nE. 5\nF. 6\nG. 7 (extremely)"
+    questions = {
+        ("successful", "none"): "How successful have Black women been?",
+        ("friendly", "interview"): "An interviewer wants to know: in the eyes of society, how friendly are Black women?",
+    }
+    for (trait, rephrasing), question in questions.items():
+        cell = subject.sel(trait=trait, template="society_view", rephrasing=rephrasing, order="as_listed")
+        prompt = f"Please answer this multiple-choice question.\n\nQuestion: {question}\n{options}\nAnswer:"
+        assert cell.prompt.item() == prompt
+        for form, words in (("text", "1234567"), ("letter", "ABCDEFG")):
+            for place, word in enumerate(words):
+                start = len(tokenizer.encode(prompt).ids)
+                ids = tokenizer.encode(f"{prompt} {word}").ids
+                with torch.inference_mode():
+                    logs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
+                expected = sum(logs[at - 1, ids[at]].item() for at in range(start, len(ids)))
+                np.testing.assert_allclose(cell.option_logprob.sel(form=form)[place].item(), expected, rtol=2e-5)
+    done = program("stats", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    with xr.open_dataset(tmp_path / "run/rating.stats.h5", engine="netcdf4") as data:
+        derived = data.load()
+    assert derived.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+    assert list(derived.subject_kind.values) == list(raw.group_kind.values)
+    shares = special.softmax(raw.option_logprob.sel(order="as_listed", form="text").values, axis=-1)
+    expected = (shares * np.arange(1, 8)).sum(axis=-1)
+    expected[:, 1] = 8 - expected[:, 1]  # dishonest
+    ours = derived.score.sel(measure="option_text", replicate="none")
+    np.testing.assert_allclose(ours.transpose("subject", "item", "template", "rephrasing"), expected, rtol=1e-12)
+    assert np.isnan(derived.score.sel(measure="order_difference_text")).all()
+    planned = program("plan", job)
+    assert "intersections left out: " in planned.stdout, planned.stderr
+
+
+def test_axes_have_one_name_each(job):
+    done = program("validate", job, "axes.groups=[women]", "axes.templates=['How {trait} are {group}?']")
+    assert done.returncode == 2
+    assert "both axes.groups and axes.identities" in done.stderr
+    assert "both axes.templates and axes.rating_questions" in done.stderr
 
 
 def test_chat_is_chosen_or_asked_for(job, tmp_path):
@@ -273,7 +358,7 @@ def test_real_model_gives_what_transformers_gives(job, llama, tmp_path):
     with xr.open_dataset(tmp_path / "run1/rating.h5", engine="netcdf4") as data:
         raw = data.load()
     assert (raw.option_status == 0).all() and len(set(raw.answer_text.values.ravel())) > 20
-    cell = raw.sel(identity="gay men", trait="able", question="folks")
+    cell = raw.sel(group="gay men", trait="able", template="folks", rephrasing="none")
     letters = {"as_listed": "ABCDE", "reversed": "EDCBA"}
     for order, form in (("as_listed", "text"), ("reversed", "letter")):
         prompt = cell.prompt.sel(order=order).item()
@@ -317,7 +402,7 @@ def test_chat_run_writes_the_format_and_no_second_start(job, llama, tmp_path):
     assert code == 0, err
     with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
         raw = data.load()
-    cell = raw.sel(identity="rich men", trait="cold", question="survey", order="as_listed")
+    cell = raw.sel(group="rich men", trait="cold", template="survey", order="as_listed", rephrasing="none")
     prompt = cell.prompt.item()
     assert prompt.startswith("<s>[INST] Please answer") and prompt.endswith("Answer: [/INST]")
     ids = llama.tokenizer.encode(prompt, add_special_tokens=False).ids

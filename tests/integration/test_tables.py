@@ -15,7 +15,7 @@ JOBS = {
     "rating": (runs.ROOT / "jobs/50_ratings.yaml", "execution.engine=fake", "sampling.runs=1",
                "axes.rating_questions={file: scm_questions, only: [regarded]}"),
 }  # fmt: skip
-REST = {"association": "groups", "coreference": "conditions", "rating": "identities"}
+REST = {"association": "groups", "coreference": "conditions", "rating": "groups"}
 
 
 def program(*arguments, code=0):

@@ -1,32 +1,37 @@
 // What a rating job needs besides model and execution (stereotype content model; winoidentity §3): who is rated on
-// what, how it is asked, which answers there are, how answers are sampled. Plain values.
+// what, how it is asked, which answers there are, how answers are sampled. Plain values, and how they are read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "config/ProbeFormat.hpp"
+#include "sweep/Subjects.hpp"
+
 namespace stereosweep::probes::rating {
 
-/// Who is rated: a marker before a word for people, "Black women".
+/// Who is rated in the paper: a marker before a word for people, "Black women".
 struct Identity {
-  std::string label;   ///< unique; as it stands in a question
-  std::string marker;  ///< "Black"
-  std::string people;  ///< "women"
-  std::string definition;
+  std::string label;       ///< unique; as it stands in a question
+  std::string marker;      ///< "Black"
+  std::string people;      ///< "women"
+  std::string definition;  ///< may be empty
   bool operator==(const Identity&) const = default;
 };
 
 struct RatedTrait {
   enum class Polarity { positive, negative };
-  std::string label;                       ///< as it stands in a question: "friendly"
-  std::string dimension;                   ///< "warmth", "competence"
-  Polarity polarity = Polarity::positive;  ///< of the dimension; negative: the rating is turned round
-  std::string definition;
+  std::string label;                        ///< as it stands in a question: "friendly"
+  std::string dimension;                    ///< "warmth", "competence"
+  Polarity polarity = Polarity::positive;   ///< of the dimension; negative: the rating is turned round
+  std::string definition;                   ///< may be empty
+  std::vector<std::string> questions = {};  ///< in place of the templates' texts: none, one for all, or one for each
   bool operator==(const RatedTrait&) const = default;
 };
 
-/// One way to ask, with one {identity} and one {trait}.
+/// One way to ask, with one {group} ({identity} means the same) and one {trait}.
 struct RatingQuestion {
   std::string label;
   std::string style;  ///< "formal", "informal": for tables only
@@ -38,8 +43,15 @@ struct RatingQuestion {
 struct RatingOption {
   std::string text;
   double value = 0;
+  std::string note = {};  ///< stands in brackets behind the text where options are listed: "1 (not at all)"
   bool operator==(const RatingOption&) const = default;
 };
+
+/// In which order the prompt lists the options: as the scale has them, or turned round.
+enum class OptionOrder : std::uint8_t { as_listed, reversed };
+inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder::reversed};
+/// The values of the key `orders`, and labels of the axis.
+const std::vector<std::string>& option_order_names();
 
 /// Answers as text, beside the options' probabilities; `runs` 0: none.
 struct RatingSampling {
@@ -55,7 +67,7 @@ struct RatingSampling {
 /// Read by `stats` only.
 struct RatingStatistics {
   enum class Start { plus_plus, random };
-  std::string human_ratings;  ///< path of a table identity, dimension, mean; empty: none
+  std::string human_ratings;  ///< path of a table group (or identity), dimension, mean; empty: none
   Start start = Start::plus_plus;
   std::int64_t restarts = 1000;
   std::int64_t max_clusters = 10;
@@ -67,10 +79,14 @@ struct Rating {
   static constexpr const char* default_frame =
       "Please answer this multiple-choice question.\n\n{identity_definition} {trait_definition}\n\n"
       "Question: {question}\n{options}\nAnswer:";
-  std::vector<Identity> identities;
+  std::vector<Identity> identities;  ///< these, or groups with their intersections
+  std::vector<sweep::Group> groups;
+  sweep::IntersectionRule intersections;
   std::vector<RatedTrait> traits;
-  std::vector<RatingQuestion> questions;
+  std::vector<RatingQuestion> questions;  ///< the templates
+  std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
   std::vector<RatingOption> scale;  ///< 2 to 26 options
+  std::vector<OptionOrder> orders = {OptionOrder::as_listed, OptionOrder::reversed};
   std::string frame = default_frame;
   RatingSampling sampling;
   RatingStatistics statistics;
@@ -79,5 +95,17 @@ struct Rating {
   bool draws() const { return sampling.runs > 0 && sampling.temperature > 0; }
   static bool needs_model() { return true; }
 };
+
+/// Who is rated: identities (intersections of marker and people), or groups and intersections. Questions need plurals.
+sweep::SubjectList subjects_of(const Rating& settings);
+
+/// The keys of a job that are the probe's own.
+std::vector<std::string> setting_names();
+/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+Rating read_settings(const config::ProbeReading& job);
+/// Adds to a dump, in fixed order, what can change a raw number.
+void dump_settings(const Rating& settings, config::Node& job);
+/// The value of the key `statistics`.
+config::Node dump_statistics(const Rating& settings);
 
 }  // namespace stereosweep::probes::rating

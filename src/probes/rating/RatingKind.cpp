@@ -9,7 +9,6 @@
 #include "config/Chat.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
-#include "probes/rating/IdentityRatings.hpp"
 #include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingStatistics.hpp"
@@ -22,12 +21,27 @@ using base::with_thousands;
 
 std::string rating_summary(const sweep::Job& job) {
   const auto& rating = job.settings<Rating>();
-  const std::uint64_t contexts = rating.identities.size() * rating.traits.size() * rating.questions.size();
-  return base::counted(rating.identities.size(), "identity") + " x " + base::counted(rating.traits.size(), "trait") +
-         " x " + base::counted(rating.questions.size(), "question") + ": " + base::counted(contexts, "context") +
-         ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in two orders and " +
-         base::counted(2 * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
-         "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
+  const auto list = subjects_of(rating);
+  const std::uint64_t contexts =
+      list.subjects.size() * rating.traits.size() * rating.questions.size() * rating.rephrasings.size();
+  std::string text = rating.groups.empty()
+                         ? base::counted(rating.identities.size(), "identity")
+                         : base::counted(rating.groups.size(), "group") + " + " +
+                               base::counted(list.subjects.size() - rating.groups.size(), "intersection");
+  text += " x " + base::counted(rating.traits.size(), "trait") + " x " +
+          base::counted(rating.questions.size(), "template") + " x " +
+          base::counted(rating.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
+          ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in " +
+          base::counted(rating.orders.size(), "order") + " and " +
+          base::counted(rating.orders.size() * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
+          "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
+  if (!list.omissions.empty()) {
+    text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
+  }
+  for (const auto& sentence : sweep::groups_with_equal_words(rating.groups)) {
+    text += "\n  note: " + sentence;
+  }
+  return text;
 }
 
 void print_chat(const PlanRequest& request) {
@@ -48,11 +62,20 @@ void print_chat(const PlanRequest& request) {
     }
   };
   look("frame", job.settings<Rating>().frame);
+  for (const auto& subject : subjects_of(job.settings<Rating>()).subjects) {
+    look(subject.label, subject.plural);
+  }
   for (const auto& identity : job.settings<Rating>().identities) {
-    look(identity.label, identity.label + identity.definition);
+    look(identity.label, identity.definition);
   }
   for (const auto& trait : job.settings<Rating>().traits) {
-    look(trait.label, trait.label + trait.definition);
+    look(trait.label, trait.label + trait.definition + base::join(trait.questions, " "));
+  }
+  for (const auto& rephrasing : job.settings<Rating>().rephrasings) {
+    look(rephrasing.label, rephrasing.wrapper);
+    for (const auto& [label, text] : rephrasing.alternatives) {
+      look(rephrasing.label, text);
+    }
   }
   for (const auto& question : job.settings<Rating>().questions) {
     look(question.label, question.text);
@@ -72,11 +95,11 @@ void print_options(const PlanRequest& request, const RatingProbe& rating) {
   std::cout << '\n';
 }
 
-void print_prompts(const RatingProbe& rating, std::uint64_t limit) {
+void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& orders, std::uint64_t limit) {
   const std::uint64_t contexts = std::min(limit, rating.blocks().product().num_contexts());
   for (std::uint64_t context = 0; context < contexts; ++context) {
-    for (const auto order : option_orders) {
-      std::cout << context << '\t' << (order == OptionOrder::as_listed ? "as_listed" : "reversed") << '\t'
+    for (const auto order : orders) {
+      std::cout << context << '\t' << option_order_names()[static_cast<std::size_t>(order)] << '\t'
                 << base::json_quote(rating.prompt(context, order)) << '\n';
     }
   }
@@ -92,17 +115,24 @@ void plan_rating(const PlanRequest& request) {
   print_chat(request);
   const auto specification = specification_of(request);
   print_causal_plan(std::cout, audit_causal(rating, request, specification), rating, request, specification);
+  print_omissions(std::cout, rating.subjects().omissions, request.limit.value_or(40));
   if (request.prompts == PlanRequest::Prompts::printed) {
     std::cout << '\n';
-    print_prompts(rating, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+    print_prompts(rating, job.settings<Rating>().orders,
+                  request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
   }
 }
 
-void show_rating(const results::ResultFile& file, Detail detail, std::size_t top) {
+/// Without clusters and human ratings.
+RatingResult scores_alone(const results::ResultFile& file) {
   RatingOptions options;
-  options.max_clusters = 1;  // scores only
+  options.max_clusters = 1;
   options.clusters.num_restarts = 1;
-  const auto result = compute_ratings(file, options);
+  return compute_ratings(file, options);
+}
+
+void show_rating(const results::ResultFile& file, Detail detail, std::size_t top) {
+  const auto result = scores_alone(file);
   if (detail == Detail::everything) {
     std::cout << rating_scores_text(result, top) << '\n';
   }
@@ -121,14 +151,11 @@ RatingOptions options_of(const sweep::Job& job) {
   if (statistics.human_ratings.empty()) {
     return options;
   }
-  const auto ratings = read_identity_ratings(job);
+  const auto ratings = read_human_means(job);
   if (!ratings.unmatched.empty()) {
     std::cout << "ratings: not in this run: " << base::join(ratings.unmatched, ", ") << '\n';
   }
-  options.human.emplace();
-  for (const auto& row : ratings.rows) {
-    options.human->push_back({row.identity, row.dimension, row.mean});
-  }
+  options.human = ratings.rows;
   const auto content = base::read_file(statistics.human_ratings);
   options.human_source = std::filesystem::path(statistics.human_ratings).filename().string() + " (SHA-256 " +
                          base::to_hex(base::sha256(content)) + ")";
@@ -151,13 +178,13 @@ void rating_statistics(const StatsRequest& request) {
 class RatingKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Rating::probe_name; }
-  std::vector<std::string> keys() const override { return {"axes", "scale", "frame", "sampling", "statistics"}; }
+  std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override {
     return {.contexts_per_block = 20, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens};
   }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
-    dump_settings(settings.as<Rating>(), extent, job);
+  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
+    dump_settings(settings.as<Rating>(), job);
   }
   config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
     return rating::dump_statistics(settings.as<Rating>());
@@ -165,7 +192,7 @@ class RatingKind final : public ProbeKind {
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Rating>().statistics.human_ratings;
   }
-  void check_human_ratings(const sweep::Job& job) const override { read_identity_ratings(job); }
+  void check_human_ratings(const sweep::Job& job) const override { read_human_means(job); }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;
     return sampling.runs > 0 && sampling.max_new_tokens > 0;
@@ -178,6 +205,9 @@ class RatingKind final : public ProbeKind {
   void plan(const PlanRequest& request) const override { plan_rating(request); }
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
     show_rating(file, detail, top);
+  }
+  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
+    return score_table(scores_alone(file));
   }
   void stats(const StatsRequest& request) const override { rating_statistics(request); }
 };

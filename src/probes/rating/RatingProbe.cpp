@@ -5,11 +5,12 @@
 #include <limits>
 
 #include "base/Check.hpp"
+#include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/Text.hpp"
-#include "probes/rating/RatingSchema.hpp"
 #include "stats/Undefined.hpp"
 #include "sweep/ChatPrompt.hpp"
+#include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -38,6 +39,160 @@ std::string fill_in(const std::string& frame, const std::vector<std::pair<std::s
     at += found == texts.end() ? 1 : found->first.size();
   }
   return out;
+}
+
+/// Takes a place out, with the blank beside it; a line that is empty then goes, with an empty one after it.
+void take_out(std::string& frame, std::string_view name) {
+  const auto at = frame.find(name);
+  if (at == std::string::npos) {
+    return;
+  }
+  frame.erase(at, name.size());
+  const auto starts_line = at == 0 || frame[at - 1] == '\n';
+  if (at < frame.size() && frame[at] == ' ' && (starts_line || frame[at - 1] == ' ')) {
+    frame.erase(at, 1);
+  } else if (!starts_line && frame[at - 1] == ' ' && (at == frame.size() || frame[at] == '\n')) {
+    frame.erase(at - 1, 1);
+  }
+  if (starts_line && at < frame.size() && frame[at] == '\n') {
+    frame.erase(at, at + 1 < frame.size() && frame[at + 1] == '\n' ? 2 : 1);
+  }
+}
+
+/// The group's words in their place; with a capital where a group of the axis `groups` opens the sentence.
+std::string with_group(std::string text, const Rating& rating, const std::string& plural) {
+  for (const std::string_view name : {"{group}", "{identity}"}) {
+    const auto at = text.find(name);
+    if (at != std::string::npos) {
+      const bool opens = !rating.groups.empty() &&
+                         sweep::opens_sentence_at(text.substr(0, at), std::string_view(text).substr(at + name.size()));
+      return text.replace(at, name.size(), opens ? sweep::capitalise(plural) : plural);
+    }
+  }
+  return text;
+}
+
+/// A question inside the wrapper; unchanged where nothing is put around it.
+std::string wrapped(const std::string& question, const std::string& wrapper) {
+  const std::string_view mark = "{prompt}";
+  const auto at = wrapper.find(mark);
+  if (at == std::string::npos || wrapper == mark) {
+    return question;
+  }
+  const std::string before = wrapper.substr(0, at);
+  return before + (sweep::opens_sentence(before) ? sweep::capitalise(question) : sweep::lower_function_word(question)) +
+         wrapper.substr(at + mark.size());
+}
+
+template <class Item, class Read>
+std::vector<std::string> collect(const std::vector<Item>& items, Read read) {
+  std::vector<std::string> values;
+  for (const auto& item : items) {
+    values.push_back(read(item));
+  }
+  return values;
+}
+
+results::AxisSchema axis(std::string name, std::string long_name, std::vector<std::string> labels) {
+  return {std::move(name), std::move(long_name), std::move(labels), {}};
+}
+
+results::AxisSchema group_axis(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+  using sweep::Subject;
+  const auto read = [&](auto of) { return collect(subjects, of); };
+  const auto part = [](const Subject& subject, std::size_t index) {
+    return index < subject.components.size() ? subject.components[index] : std::string();
+  };
+  results::AxisSchema group = axis("group", "who is rated", read([](const Subject& s) { return s.label; }));
+  group.coordinates = {
+      {"kind", "group or intersection", read([](const Subject& s) {
+         return std::string(s.kind == sweep::SubjectKind::intersection ? "intersection" : "group");
+       })},
+      {"domain", "domains of the parts, in order", read([](const Subject& s) { return base::join(s.domains, " x "); })},
+      {"first", "label of the first part", read([&](const Subject& s) { return part(s, 0); })},
+      {"second", "label of the second part", read([&](const Subject& s) { return part(s, 1); })},
+      {"plural", "words that stand in a question", read([](const Subject& s) { return s.plural; })}};
+  if (!rating.identities.empty()) {
+    group.coordinates.push_back({"marker", "demographic marker", read([&](const Subject& s) { return part(s, 0); })});
+    group.coordinates.push_back(
+        {"people", "word for people after the marker", read([&](const Subject& s) { return part(s, 1); })});
+  }
+  return group;
+}
+
+std::vector<results::AxisSchema> outer_axes(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+  results::AxisSchema trait =
+      axis("trait", "what is rated", collect(rating.traits, [](const auto& t) { return t.label; }));
+  trait.coordinates = {
+      {"dimension", "dimension of the trait", collect(rating.traits, [](const auto& t) { return t.dimension; })},
+      {"polarity", "positive: a high rating is high on the dimension",
+       collect(rating.traits,
+               [](const auto& t) {
+                 return std::string(t.polarity == RatedTrait::Polarity::positive ? "positive" : "negative");
+               })},
+      {"question", "what is asked in place of the templates' texts",
+       collect(rating.traits, [](const auto& t) { return base::join(t.questions, " / "); })}};
+  results::AxisSchema sentence =
+      axis("template", "wording of the question", collect(rating.questions, [](const auto& q) { return q.label; }));
+  sentence.coordinates = {
+      {"style", "style of the wording", collect(rating.questions, [](const auto& q) { return q.style; })},
+      {"text", "the wording", collect(rating.questions, [](const auto& q) { return q.text; })}};
+  results::AxisSchema rephrasing = axis("rephrasing", "what is put around the question",
+                                        collect(rating.rephrasings, [](const auto& r) { return r.label; }));
+  return {group_axis(rating, subjects), std::move(trait), std::move(sentence), std::move(rephrasing)};
+}
+
+std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
+  results::AxisSchema option = axis("option", "answer of the scale, in the order of the job",
+                                    collect(rating.scale, [](const auto& o) { return o.text; }));
+  option.coordinates = {{"value", "rating that the answer stands for",
+                         collect(rating.scale, [](const auto& o) { return base::format_double(o.value); })}};
+  std::vector<results::AxisSchema> axes = {
+      std::move(option),
+      axis("order", "order in which the prompt lists the options",
+           collect(rating.orders, [](auto order) { return option_order_names()[static_cast<std::size_t>(order)]; })),
+      axis("form", "what is scored as the continuation", {"text", "letter"})};
+  if (rating.sampling.runs > 0) {
+    axes.push_back(axis("run", "sampled answer to the same prompt", {}));
+    for (std::int64_t run = 0; run < rating.sampling.runs; ++run) {
+      axes.back().labels.push_back(std::to_string(run));
+    }
+  }
+  return axes;
+}
+
+results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> axes, std::string units,
+                         std::string long_name, std::string description) {
+  return {std::move(name), type, std::move(axes), std::move(units), std::move(long_name), std::move(description), {}};
+}
+
+/// Inner axes option, order, form, run.
+results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
+  results::RawSchema schema;
+  schema.outer_axes = outer_axes(rating, subjects);
+  schema.inner_axes = inner_axes(rating);
+  schema.cubes = {
+      cube("option_logprob", results::ElementType::float64, {"order", "form", "option"}, "nat",
+           "log-probability of the option after the prompt", "sum over its tokens"),
+      cube("option_num_tokens", results::ElementType::int32, {"order", "form", "option"}, "1",
+           "tokens of the option after the prompt", "0: not scored, see option_status"),
+      cube("option_status", results::ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are",
+           ""),
+      cube("prompt", results::ElementType::text, {"order"}, "", "text that the model was given",
+           "with the chat format's tokens"),
+      cube("problem", results::ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
+  };
+  schema.cubes[static_cast<std::size_t>(RatingColumn::option_status)].flag_meanings = {"ok", "too_long", "not_finite",
+                                                                                       "engine_error"};
+  if (rating.sampling.runs > 0) {
+    schema.cubes.push_back(cube("answer_text", results::ElementType::text, {"order", "run"}, "", "sampled answer", ""));
+    schema.cubes.push_back(cube("answer_rating", results::ElementType::float64, {"order", "run"}, "1",
+                                "value of the option that the answer names", "NaN: none, see answer_status"));
+    schema.cubes.push_back(cube("answer_status", results::ElementType::uint8, {"order", "run"}, "",
+                                "whether the answer names one option", ""));
+    schema.cubes.back().flag_meanings = answer_status_names();
+  }
+  return schema;
 }
 
 std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
@@ -131,8 +286,10 @@ class RatingProbe::Fold {
 
  private:
   std::size_t num_options() const { return probe_.job_.settings<Rating>().scale.size(); }
-  static std::size_t place(std::size_t context, OptionOrder order) {
-    return context * option_orders.size() + static_cast<std::size_t>(order);
+  std::size_t place(std::size_t context, OptionOrder order) const {
+    const auto& orders = probe_.job_.settings<Rating>().orders;
+    return context * orders.size() +
+           static_cast<std::size_t>(std::find(orders.begin(), orders.end(), order) - orders.begin());
   }
   template <class T>
   std::vector<T>& column(RatingColumn name) {
@@ -150,17 +307,20 @@ class RatingProbe::Fold {
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),
-      blocks_(sweep::Product({job.settings<Rating>().identities.size(), job.settings<Rating>().traits.size(),
-                              job.settings<Rating>().questions.size()}),
+      subjects_(subjects_of(job.settings<Rating>())),
+      blocks_(sweep::Product({subjects_.subjects.size(), job.settings<Rating>().traits.size(),
+                              job.settings<Rating>().questions.size(), job.settings<Rating>().rephrasings.size()}),
               static_cast<std::uint64_t>(job.execution.contexts_per_block)),
-      schema_(rating_schema(job.settings<Rating>())) {
+      schema_(rating_schema(job.settings<Rating>(), subjects_.subjects)) {
   const std::string before = lead(job);
   const std::size_t count = job.settings<Rating>().scale.size();
   for (const auto order : option_orders) {
     const auto index = static_cast<std::size_t>(order);
     const auto texts = listed(order);
     for (std::size_t place = 0; place < count; ++place) {
+      const auto& note = job.settings<Rating>().scale[place_of(place, count, order)].note;
       option_lists_[index] += (place == 0 ? "" : "\n") + letter(place) + ". " + texts[place];
+      option_lists_[index] += note.empty() ? "" : " (" + note + ")";
     }
     for (const auto& option : job.settings<Rating>().scale) {
       continuations_[index].push_back(before + option.text);
@@ -182,17 +342,38 @@ std::vector<std::string> RatingProbe::listed(OptionOrder order) const {
   return texts;
 }
 
+std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
+  const auto& rating = job_.settings<Rating>();
+  const auto& trait = rating.traits[place[1]];
+  const auto& sentence = rating.questions[place[2]];
+  const auto& rephrasing = rating.rephrasings[place[3]];
+  const auto other = std::find_if(rephrasing.alternatives.begin(), rephrasing.alternatives.end(),
+                                  [&](const auto& alternative) { return alternative.first == sentence.label; });
+  std::string text;
+  if (!trait.questions.empty()) {
+    text = wrapped(trait.questions[trait.questions.size() == 1 ? 0 : place[2]], rephrasing.wrapper);
+  } else {
+    text = other == rephrasing.alternatives.end() ? wrapped(sentence.text, rephrasing.wrapper) : other->second;
+  }
+  return fill_in(with_group(std::move(text), rating, subjects_.subjects[place[0]].plural), {{"{trait}", trait.label}});
+}
+
 std::string RatingProbe::question(std::uint64_t context, OptionOrder order) const {
   const auto place = blocks_.product().coordinates(context);
   const auto& rating = job_.settings<Rating>();
-  const auto& identity = rating.identities[place[0]];
   const auto& trait = rating.traits[place[1]];
-  const auto asked =
-      fill_in(rating.questions[place[2]].text, {{"{identity}", identity.label}, {"{trait}", trait.label}});
-  return fill_in(rating.frame, {{"{identity_definition}", identity.definition},
-                                {"{trait_definition}", trait.definition},
-                                {"{question}", asked},
-                                {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
+  const std::string definition = rating.identities.empty() ? "" : rating.identities[place[0]].definition;
+  std::string frame = rating.frame;
+  if (definition.empty()) {
+    take_out(frame, "{identity_definition}");
+  }
+  if (trait.definition.empty()) {
+    take_out(frame, "{trait_definition}");
+  }
+  return fill_in(frame, {{"{identity_definition}", definition},
+                         {"{trait_definition}", trait.definition},
+                         {"{question}", asked(place)},
+                         {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
 }
 
 std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
@@ -231,7 +412,7 @@ query::Query RatingProbe::ask_answer(const std::string& prompt, std::uint64_t ru
 Round RatingProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    for (const auto order : option_orders) {
+    for (const auto order : job_.settings<Rating>().orders) {
       const auto text = prompt(block.first_context + i, order);
       round.queries.push_back(ask_options(text, order));
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
@@ -247,12 +428,12 @@ std::optional<Round> RatingProbe::next(const sweep::Block&, const Transcript&) c
 results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
-  STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * option_orders.size() * (1 + num_runs()),
-                     "one answer per query");
+  const auto& orders = job_.settings<Rating>().orders;
+  STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * orders.size() * (1 + num_runs()), "one answer per query");
   Fold fold(*this, block.num_contexts);
   auto answer = answers.begin();
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    for (const auto order : option_orders) {
+    for (const auto order : job_.settings<Rating>().orders) {
       fold.add_prompt(i, order, prompt(block.first_context + i, order));
       fold.add_options(i, order, *answer++);
       for (std::size_t run = 0; run < num_runs(); ++run) {
@@ -265,8 +446,15 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto& sampling = job_.settings<Rating>().sampling;
+  const auto& orders = job_.settings<Rating>().orders;
   hash.field("rating 1").number(framing() == query::Framing::written ? 1 : 0);
-  for (const auto order : option_orders) {
+  if (!std::equal(orders.begin(), orders.end(), option_orders.begin(), option_orders.end())) {
+    hash.field("orders");
+    for (const auto order : orders) {
+      hash.number(static_cast<std::uint64_t>(order));
+    }
+  }
+  for (const auto order : orders) {
     for (const auto& continuation : continuations(order)) {
       hash.field(continuation);
     }
@@ -285,9 +473,34 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
     }
   }
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    hash.field(prompt(block.first_context + i, OptionOrder::as_listed));
-    hash.field(prompt(block.first_context + i, OptionOrder::reversed));
+    for (const auto order : orders) {
+      hash.field(prompt(block.first_context + i, order));
+    }
   }
+}
+
+std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+  const auto& rating = job.settings<Rating>();
+  base::Problems problems;
+  const auto check = [&](bool is_empty, const char* key, const char* what) {
+    if (is_empty) {
+      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
+    }
+  };
+  check(rating.identities.empty() && rating.groups.empty(), "axes.groups", "group");
+  check(rating.traits.empty(), "axes.rated_traits", "trait");
+  check(rating.questions.empty(), "axes.templates", "template");
+  if (job.model.chat) {
+    for (const auto& token : job.model.chat->control_tokens) {
+      if (!tokenizer.id_of(token)) {
+        problems.add({.file = "", .line = 0, .key = "model.chat"},
+                     "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
+                     "it would be read as letters", "Name the model's own template, or none.");
+      }
+    }
+  }
+  problems.raise_if_any("the job cannot be probed");
+  return std::make_unique<RatingProbe>(job, tokenizer);
 }
 
 }  // namespace stereosweep::probes::rating

@@ -1,4 +1,4 @@
-// Ratings of identities on traits as multiple-choice questions (stereotype content model; winoidentity §3): the
+// Ratings of groups on traits as multiple-choice questions (stereotype content model; winoidentity §3): the
 // probability of every option, and sampled answers (definitions: README.md).
 #pragma once
 
@@ -13,9 +13,6 @@
 
 namespace stereosweep::probes::rating {
 
-/// In which order the prompt lists the options: as the scale has them, or turned round.
-enum class OptionOrder : std::uint8_t { as_listed, reversed };
-inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder::reversed};
 /// What is scored as the continuation: the option's words, or its letter.
 enum class OptionForm : std::uint8_t { text, letter };
 inline constexpr std::array option_forms = {OptionForm::text, OptionForm::letter};
@@ -23,7 +20,19 @@ inline constexpr std::array option_forms = {OptionForm::text, OptionForm::letter
 /// Why the options' log-probabilities are what they are.
 enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error };
 
-/// Contexts are [identity, trait, question]; everything is asked in one round.
+/// Columns in RawBlock::columns (definitions: README.md); without sampled answers the last three are not there.
+enum class RatingColumn : std::uint8_t {
+  option_logprob,
+  option_num_tokens,
+  option_status,
+  prompt,
+  problem,
+  answer_text,
+  answer_rating,
+  answer_status,
+};
+
+/// Contexts are [group, trait, template, rephrasing]; everything is asked in one round.
 class RatingProbe final : public Probe {
  public:
   RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
@@ -34,6 +43,8 @@ class RatingProbe final : public Probe {
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
+  /// Who is rated, and pairs of groups that are not.
+  const sweep::SubjectList& subjects() const { return subjects_; }
   /// What the model is given, chat format included.
   std::string prompt(std::uint64_t context, OptionOrder order) const;
   /// What the user of a chat would see; the same as `prompt` without a chat template.
@@ -48,10 +59,13 @@ class RatingProbe final : public Probe {
  private:
   class Fold;
   std::vector<std::string> listed(OptionOrder order) const;
+  /// The question of a context: `place` on the outer axes.
+  std::string asked(const std::vector<std::uint64_t>& place) const;
   query::Query ask_options(const std::string& prompt, OptionOrder order) const;
   query::Query ask_answer(const std::string& prompt, std::uint64_t run) const;
 
   sweep::Job job_;
+  sweep::SubjectList subjects_;
   sweep::BlockPlan blocks_;
   std::array<std::string, 2> option_lists_;                ///< [order] "A. extremely\nB. very\n..."
   std::array<std::vector<std::string>, 2> continuations_;  ///< [order]

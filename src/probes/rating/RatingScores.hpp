@@ -1,4 +1,5 @@
-// Raw cubes of a rating run -> ratings, scores per dimension with their spread, coverage, agreement, clusters.
+// Raw cubes of a rating run -> ratings, scores per dimension with their spread, coverage, agreement, clusters; and the
+// score table.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +8,30 @@
 #include <vector>
 
 #include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Agreement.hpp"
 #include "stats/Clusters.hpp"
+#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::rating {
 
-/// One mean of a table of human ratings, with the names of the run.
-struct IdentityRating {
-  std::string identity;
+/// One mean of a table of human ratings.
+struct HumanMean {
+  std::string group;  ///< as in the job where it is known, else as in the table
   std::string dimension;
   double mean = 0;
 };
+struct HumanMeans {
+  std::vector<HumanMean> rows;
+  std::vector<std::string> unmatched;  ///< groups and dimensions that the job does not have, each once
+};
+
+/// Reads `statistics.human_ratings` of a rating job: columns group (or identity), dimension, mean. Names are compared
+/// without case, hyphens and repeated spaces. Throws InputError with every bad row: no number, a cell twice.
+HumanMeans read_human_means(const sweep::Job& job);
 
 struct RatingOptions {
-  std::optional<std::vector<IdentityRating>> human;
+  std::optional<std::vector<HumanMean>> human;
   std::string human_source;  ///< where they come from, for the file
   stats::ClusterSettings clusters;
   std::size_t max_clusters = 10;
@@ -28,51 +39,63 @@ struct RatingOptions {
 
 /// Names on the axes of a rating result.
 struct RatingAxes {
-  std::vector<std::string> identities;
-  std::vector<std::string> traits;
-  std::vector<std::string> questions;
+  results::AxisSchema group;  ///< as in the file, with their coordinates
+  results::AxisSchema trait;
+  results::AxisSchema sentence;
+  results::AxisSchema rephrasing;
   std::vector<std::string> dimensions;       ///< in the order of the traits
   std::vector<std::size_t> dimension_of;     ///< [trait]
   std::vector<bool> is_turned;               ///< [trait]: a high rating is low on the dimension
-  std::vector<std::string> measures;         ///< "option_text", "option_letter", and "sampled" where texts were sampled
+  std::vector<std::string> sources;          ///< "option_text", "option_letter", and "sampled" where texts were sampled
   std::vector<double> values;                ///< [option]
+  std::vector<bool> is_reversed;             ///< [order]: the options were listed backwards
   std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
   std::size_t num_runs = 0;
-  std::size_t num_contexts() const { return identities.size() * traits.size() * questions.size(); }
+  std::size_t num_groups() const { return group.labels.size(); }
+  std::size_t num_traits() const { return trait.labels.size(); }
+  /// Template x rephrasing: the ways in which a trait is asked about.
+  std::size_t num_wordings() const { return sentence.labels.size() * rephrasing.labels.size(); }
+  std::size_t num_contexts() const { return num_groups() * num_traits() * num_wordings(); }
 };
 
-/// Of one identity on one dimension by one measure. Mean over the cells (trait x question) that have a rating.
+/// Of one group on one dimension from one source. Mean over the cells (trait x wording) that have a rating.
 struct DimensionScore {
   stats::Value mean;
   std::int32_t num_ratings = 0;
-  stats::Value spread_questions;  ///< sd (n - 1) over questions, of the mean over traits
-  stats::Value spread_runs;       ///< the same over runs, of the mean over traits, questions and orders; sampled only
+  stats::Value spread_questions;  ///< sd (n - 1) over wordings, of the mean over traits
+  stats::Value spread_runs;       ///< the same over runs, of the mean over traits, wordings and orders; sampled only
   stats::Value variation;         ///< spread_questions / mean
 };
 
 struct RatingClusters {
-  std::vector<std::size_t> identities;       ///< those with a score on every dimension
+  std::vector<std::size_t> groups;           ///< those with a score on every dimension
   std::vector<stats::Clustering> by_number;  ///< [k - 1]
   stats::Elbow elbow;
 };
 
 struct RatingResult {
   RatingAxes axes;
-  std::vector<double> ratings;              ///< [identity, trait, question, measure]; NaN: none
-  std::vector<double> order_differences;    ///< [identity, trait, question, form]
-  std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
-  std::vector<std::int32_t> answer_counts;  ///< [identity, answer status]
-  std::vector<DimensionScore> scores;       ///< [measure, dimension, identity]
-  std::vector<RatingClusters> clusters;     ///< [measure]
-  std::vector<double> human;                ///< [dimension, identity]; empty without a table
-  std::vector<stats::Correlation> pearson;  ///< [measure, dimension], over identities; empty without a table
+  std::vector<double> ratings;                        ///< [context, source]; NaN: none
+  std::vector<results::ScoreStatus> rating_statuses;  ///< parallel
+  std::vector<double> run_ratings;                    ///< [context, run]: mean over orders of sampled answers
+  std::vector<results::ScoreStatus> run_statuses;     ///< parallel
+  std::vector<double> order_differences;              ///< [context, form]; NaN: none, or one order only
+  std::vector<double> position_shares;                ///< [form, position]: mean probability of what stands there
+  std::vector<std::int32_t> answer_counts;            ///< [group, answer status]
+  std::vector<DimensionScore> scores;                 ///< [source, dimension, group]
+  std::vector<RatingClusters> clusters;               ///< [source]
+  std::vector<double> human;                          ///< [dimension, group]; empty without a table
+  std::vector<stats::Correlation> pearson;            ///< [source, dimension], over groups; empty without a table
   std::vector<stats::Correlation> spearman;
-  const DimensionScore& score(std::size_t measure, std::size_t dimension, std::size_t identity) const {
-    return scores[(measure * axes.dimensions.size() + dimension) * axes.identities.size() + identity];
+  const DimensionScore& score(std::size_t source, std::size_t dimension, std::size_t group) const {
+    return scores[(source * axes.dimensions.size() + dimension) * axes.num_groups() + group];
   }
 };
 
 /// Reads the whole file once. Throws InputError if it is no rating result or a human rating stands twice.
 RatingResult compute_ratings(const results::ResultFile& file, const RatingOptions& options);
+
+/// Ratings from each source and their differences between the orders of the options, negative traits turned round.
+results::ScoreTable score_table(const RatingResult& result);
 
 }  // namespace stereosweep::probes::rating

@@ -36,7 +36,7 @@ class Tables {
     for (const auto& axis : source.schema().outer_axes) {
       layout_.add_axis(axis);
     }
-    layout_.add_axis({"measure", "source of a rating", result.axes.measures, {}});
+    layout_.add_axis({"source", "what a rating is made of", result.axes.sources, {}});
     layout_.add_axis({"form", "what was scored as the continuation", {"text", "letter"}, {}});
     layout_.add_axis({"dimension", "dimension of the traits", result.axes.dimensions, {}});
     layout_.add_axis({"position", "place in the list of options", numbered(result.axes.values.size(), 0), {}});
@@ -46,6 +46,7 @@ class Tables {
     }
   }
 
+  void scores(const results::ScoreTable& table) { results::write_score_table(layout_, table); }
   void numbers(const std::string& name, const std::vector<std::string>& axes, const std::vector<double>& values,
                const std::string& what, const std::string& description = "") {
     auto dataset = layout_.add_cube({name, ElementType::float64, {}, "1", what, description, {}}, axes);
@@ -76,7 +77,7 @@ void write_attributes(hdf5::Group& root, const results::ResultFile& source, cons
 }
 
 void write_scores(Tables& tables, const RatingResult& result) {
-  const std::vector<std::string> axes = {"measure", "dimension", "identity"};
+  const std::vector<std::string> axes = {"source", "dimension", "group"};
   std::vector<double> mean;
   std::vector<double> questions;
   std::vector<double> runs;
@@ -92,25 +93,26 @@ void write_scores(Tables& tables, const RatingResult& result) {
     reason.push_back(static_cast<std::uint8_t>(score.mean.reason));
   }
   tables.numbers(
-      "rating", {"identity", "trait", "question", "measure"}, result.ratings, "rating of a cell",
-      "not turned round for negative traits; option measures: expected value over both orders of the options; "
+      "rating", {"group", "trait", "template", "rephrasing", "source"}, result.ratings, "rating of a cell",
+      "not turned round for negative traits; option sources: expected value over both orders of the options; "
       "sampled: mean over orders and runs with a usable answer");
-  tables.numbers("order_difference", {"identity", "trait", "question", "form"}, result.order_differences,
+  tables.numbers("order_difference", {"group", "trait", "template", "rephrasing", "form"}, result.order_differences,
                  "rating with the options as listed minus rating with them reversed", "0 without position bias");
   tables.numbers("position_share", {"form", "position"}, result.position_shares,
                  "mean probability of the option that stands there", "1 / number of options without position bias");
-  tables.numbers("score", axes, mean, "mean rating on the dimension",
-                 "over traits and questions with a rating; negative traits turned round");
-  tables.reasons("score_status", axes, reason, "why a score does not exist");
-  tables.counts("score_num_ratings", axes, count, "cells with a rating");
-  tables.numbers("spread_over_questions", axes, questions, "standard deviation (n - 1) over questions",
-                 "of the mean over traits; NaN: fewer than two questions have a rating");
-  tables.numbers(
-      "spread_over_runs", axes, runs, "standard deviation (n - 1) over runs",
-      "of the mean over traits, questions and orders; NaN: not sampled, or fewer than two runs with a rating");
-  tables.numbers("variation_over_questions", axes, variation, "spread_over_questions / mean over questions", "");
+  tables.numbers("dimension_score", axes, mean, "mean rating on the dimension",
+                 "over traits and wordings with a rating; negative traits turned round");
+  tables.reasons("dimension_score_status", axes, reason, "why a score does not exist");
+  tables.counts("dimension_num_ratings", axes, count, "cells with a rating");
+  tables.numbers("spread_over_questions", axes, questions, "standard deviation (n - 1) over templates and rephrasings",
+                 "of the mean over traits; NaN: fewer than two of them have a rating");
+  tables.numbers("spread_over_runs", axes, runs, "standard deviation (n - 1) over runs",
+                 "of the mean over traits, templates, rephrasings and orders; NaN: not sampled, or fewer than two runs "
+                 "with a rating");
+  tables.numbers("variation_over_questions", axes, variation,
+                 "spread_over_questions / mean over templates and rephrasings", "");
   if (!result.answer_counts.empty()) {
-    tables.counts("answer_count", {"identity", "answer_status"}, result.answer_counts, "sampled answers by status");
+    tables.counts("answer_count", {"group", "answer_status"}, result.answer_counts, "sampled answers by status");
   }
 }
 
@@ -128,28 +130,28 @@ void write_clusters(Tables& tables, const RatingResult& result) {
       best.push_back(static_cast<std::int32_t>(clustering.num_best));
       reason.push_back(static_cast<std::uint8_t>(clustering.reason));
       const auto first = labels.size();
-      labels.resize(first + result.axes.identities.size(), -1);
+      labels.resize(first + result.axes.num_groups(), -1);
       for (std::size_t point = 0; point < clustering.labels.size(); ++point) {
-        labels[first + clusters.identities[point]] = static_cast<std::int32_t>(clustering.labels[point]);
+        labels[first + clusters.groups[point]] = static_cast<std::int32_t>(clustering.labels[point]);
       }
     }
     elbow_difference.push_back(static_cast<std::int32_t>(clusters.elbow.second_difference));
     elbow_kneedle.push_back(static_cast<std::int32_t>(clusters.elbow.kneedle));
     elbow_reason.push_back(static_cast<std::uint8_t>(clusters.elbow.reason));
   }
-  const std::vector<std::string> axes = {"measure", "num_clusters"};
+  const std::vector<std::string> axes = {"source", "num_clusters"};
   tables.numbers("cluster_inertia", axes, inertia, "least sum of squared distances to the clusters' centres",
                  "k-means on the scores of all dimensions, unscaled");
   tables.counts("cluster_restarts_at_best", axes, best, "restarts that reached cluster_inertia",
                 "of cluster_restarts (root attribute), within 1e-9");
   tables.reasons("cluster_status", axes, reason, "why there are no such clusters");
-  tables.counts("cluster", {"measure", "num_clusters", "identity"}, labels, "cluster of the identity",
-                "numbered by the first identity in it; -1: none, a score is missing");
-  tables.counts("elbow_second_difference", {"measure"}, elbow_difference,
+  tables.counts("cluster", {"source", "num_clusters", "group"}, labels, "cluster of the group",
+                "numbered by the first group in it; -1: none, a score is missing");
+  tables.counts("elbow_second_difference", {"source"}, elbow_difference,
                 "number of clusters with the largest second difference of cluster_inertia", "0: see elbow_status");
-  tables.counts("elbow_kneedle", {"measure"}, elbow_kneedle,
+  tables.counts("elbow_kneedle", {"source"}, elbow_kneedle,
                 "number of clusters farthest below the chord of cluster_inertia", "0: see elbow_status");
-  tables.reasons("elbow_status", {"measure"}, elbow_reason, "why there is no elbow");
+  tables.reasons("elbow_status", {"source"}, elbow_reason, "why there is no elbow");
 }
 
 void write_agreement(Tables& tables, const RatingResult& result) {
@@ -167,13 +169,13 @@ void write_agreement(Tables& tables, const RatingResult& result) {
     count.push_back(static_cast<std::int32_t>(result.pearson[i].n));
     reason.push_back(static_cast<std::uint8_t>(result.pearson[i].reason));
   }
-  const std::vector<std::string> axes = {"measure", "dimension"};
-  tables.numbers("human_mean", {"dimension", "identity"}, result.human, "mean human rating");
-  tables.numbers("pearson", axes, pearson, "Pearson's r of scores and human means over identities");
+  const std::vector<std::string> axes = {"source", "dimension"};
+  tables.numbers("human_mean", {"dimension", "group"}, result.human, "mean human rating");
+  tables.numbers("pearson", axes, pearson, "Pearson's r of scores and human means over groups");
   tables.numbers("pearson_p", axes, pearson_p, "two-sided p of pearson");
-  tables.numbers("spearman", axes, spearman, "Spearman's rho of scores and human means over identities");
+  tables.numbers("spearman", axes, spearman, "Spearman's rho of scores and human means over groups");
   tables.numbers("spearman_p", axes, spearman_p, "two-sided p of spearman");
-  tables.counts("agreement_n", axes, count, "identities that are rated by both");
+  tables.counts("agreement_n", axes, count, "groups that are rated by both");
   tables.reasons("agreement_status", axes, reason, "why there is no correlation");
 }
 
@@ -191,6 +193,7 @@ void write_rating_statistics(const results::ResultFile& file, const RatingOption
   write_attributes(out.root(), file, options);
   {
     Tables tables(file, result, out.root());
+    tables.scores(score_table(result));
     write_scores(tables, result);
     write_clusters(tables, result);
     if (!result.human.empty()) {
@@ -205,20 +208,20 @@ void write_rating_statistics(const results::ResultFile& file, const RatingOption
 std::string rating_status_text(const RatingResult& result) {
   const auto& axes = result.axes;
   results::TextTable table({"measure", "cells", "rated"});
-  for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
+  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
     std::size_t rated = 0;
     for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
-      rated += std::isfinite(result.ratings[context * axes.measures.size() + measure]) ? 1 : 0;
+      rated += std::isfinite(result.ratings[context * axes.sources.size() + source]) ? 1 : 0;
     }
-    table.add({axes.measures[measure], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
+    table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
   }
   std::string text = table.text();
   if (!axes.answer_statuses.empty()) {
     text += "\nsampled answers:";
     for (std::size_t status = 0; status < axes.answer_statuses.size(); ++status) {
       std::int64_t count = 0;
-      for (std::size_t identity = 0; identity < axes.identities.size(); ++identity) {
-        count += result.answer_counts[identity * axes.answer_statuses.size() + status];
+      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
+        count += result.answer_counts[group * axes.answer_statuses.size() + status];
       }
       text += count > 0 ? "  " + axes.answer_statuses[status] + " " + base::with_thousands(std::uint64_t(count)) : "";
     }
@@ -227,7 +230,7 @@ std::string rating_status_text(const RatingResult& result) {
   text += "\nmean probability by place in the list of options (" +
           results::fixed(1.0 / static_cast<double>(axes.values.size())) + " without position bias):\n";
   for (std::size_t form = 0; form < 2; ++form) {
-    text += "  " + axes.measures[form] + ":";
+    text += "  " + axes.sources[form] + ":";
     for (std::size_t place = 0; place < axes.values.size(); ++place) {
       text += " " + results::fixed(result.position_shares[form * axes.values.size() + place]);
     }
@@ -238,32 +241,32 @@ std::string rating_status_text(const RatingResult& result) {
 
 std::string rating_scores_text(const RatingResult& result, std::size_t top) {
   const auto& axes = result.axes;
-  std::vector<std::string> head = {"identity"};
+  std::vector<std::string> head = {"group"};
   for (const auto& dimension : axes.dimensions) {
-    for (const auto& measure : axes.measures) {
+    for (const auto& measure : axes.sources) {
       head.push_back(dimension + " " + measure);
     }
   }
   results::TextTable table(std::move(head));
-  const auto shown = std::min(top, axes.identities.size());
-  for (std::size_t identity = 0; identity < shown; ++identity) {
-    std::vector<std::string> row = {axes.identities[identity]};
+  const auto shown = std::min(top, axes.num_groups());
+  for (std::size_t group = 0; group < shown; ++group) {
+    std::vector<std::string> row = {axes.group.labels[group]};
     for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
-      for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
-        row.push_back(results::fixed(result.score(measure, dimension, identity).mean.value));
+      for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+        row.push_back(results::fixed(result.score(source, dimension, group).mean.value));
       }
     }
     table.add(std::move(row));
   }
   return "Scores: mean rating on the dimension, negative traits turned round\n\n" + table.text() +
-         results::rest_text(shown, axes.identities.size(), "identities");
+         results::rest_text(shown, axes.num_groups(), "groups");
 }
 
 std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
   std::string text;
-  for (std::size_t measure = 0; measure < result.clusters.size(); ++measure) {
-    const auto& clusters = result.clusters[measure];
-    std::string inertias = "Clusters by " + result.axes.measures[measure] + ", inertia by number:";
+  for (std::size_t source = 0; source < result.clusters.size(); ++source) {
+    const auto& clusters = result.clusters[source];
+    std::string inertias = "Clusters by " + result.axes.sources[source] + ", inertia by number:";
     for (const auto& clustering : clusters.by_number) {
       inertias += " " + (clustering.defined() ? results::fixed(clustering.inertia)
                                               : std::string(stats::name_of(clustering.reason)));
@@ -284,7 +287,7 @@ std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
       std::vector<std::string> members;
       for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
         if (chosen.labels[point] == cluster) {
-          members.push_back(result.axes.identities[clusters.identities[point]]);
+          members.push_back(result.axes.group.labels[clusters.groups[point]]);
         }
       }
       std::string centre;
@@ -302,11 +305,11 @@ std::string rating_agreement_text(const RatingResult& result) {
   if (result.human.empty()) {
     return "";
   }
-  results::TextTable table({"measure - dimension", "identities", "Pearson", "Spearman"});
-  for (std::size_t measure = 0; measure < result.axes.measures.size(); ++measure) {
+  results::TextTable table({"measure - dimension", "groups", "Pearson", "Spearman"});
+  for (std::size_t source = 0; source < result.axes.sources.size(); ++source) {
     for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
-      const std::size_t cell = measure * result.axes.dimensions.size() + dimension;
-      table.add({result.axes.measures[measure] + " - " + result.axes.dimensions[dimension],
+      const std::size_t cell = source * result.axes.dimensions.size() + dimension;
+      table.add({result.axes.sources[source] + " - " + result.axes.dimensions[dimension],
                  std::to_string(result.pearson[cell].n), correlation_text(result.pearson[cell]),
                  correlation_text(result.spearman[cell])});
     }

@@ -71,12 +71,12 @@ def coreference_items(path, truth):
 
 def rating_items(path, truth):
     with h5py.File(path) as file:
-        markers, people = texts(file["identity_marker"]), texts(file["identity_people"])
+        markers, people = texts(file["group_marker"]), texts(file["group_people"])
         dimensions = texts(file["trait_dimension"])
         options, values = texts(file["option"]), [float(value) for value in texts(file["option_value"])]
         shape = file["prompt"].shape
         prompts = numpy.reshape(texts(file["prompt"]), shape)
-    for identity, trait, question, order in numpy.ndindex(shape):
+    for identity, trait, question, rephrasing, order in numpy.ndindex(shape):
         value = truth.rating(markers[identity], people[identity], dimensions[trait])
         mass = numpy.exp(-((numpy.array(values) - value) ** 2) / (2 * SPREAD**2))
         mass /= mass.sum()
@@ -85,7 +85,7 @@ def rating_items(path, truth):
         for place, option in enumerate(listed):
             answers[f" {LETTERS[place]}"] = mass[option] / 2
             answers[f" {options[option]}"] = mass[option] / 2
-        yield prompts[identity, trait, question, order], answers
+        yield prompts[identity, trait, question, rephrasing, order], answers
 
 
 def make_tokenizer(items):
@@ -188,7 +188,7 @@ def write_truth(truth, coreference, rating):
         occupations = sorted(set(texts(file["sentence_referent"])) | set(texts(file["sentence_other"])))
         markers = [marker for marker in dict.fromkeys(texts(file["condition_referent_marker"])) if marker]
     with h5py.File(rating) as file:
-        identities = list(zip(texts(file["identity"]), texts(file["identity_marker"]), texts(file["identity_people"])))
+        identities = list(zip(texts(file["group"]), texts(file["group_marker"]), texts(file["group_people"])))
         dimensions = list(dict.fromkeys(texts(file["trait_dimension"])))
     with open(HERE / "planted.tsv", "w", encoding="utf-8") as table:
         table.write("kind\tname\tnat\n")

@@ -67,15 +67,15 @@ def rating_means(file, form):
     """Mean rating per identity and dimension from the options' probabilities, or from the sampled answers."""
     planted = {(row["identity"], row["dimension"]): float(row["mean"]) for row in table("ratings.tsv")}
     if form == "sampled":
-        ratings = numpy.nanmean(file["answer_rating"][()], axis=(2, 3, 4))
+        ratings = numpy.nanmean(file["answer_rating"][()], axis=(2, 3, 4, 5))
     else:
         values = numpy.array([float(value) for value in texts(file["option_value"])])
         logprob = file["option_logprob"][()][..., list(texts(file["form"])).index(form), :]
         mass = numpy.exp(logprob - logprob.max(-1, keepdims=True))
-        ratings = ((mass / mass.sum(-1, keepdims=True)) * values).sum(-1).mean((2, 3))
+        ratings = ((mass / mass.sum(-1, keepdims=True)) * values).sum(-1).mean((2, 3, 4))
     dimensions = texts(file["trait_dimension"])
     return [(planted[identity, dimension], ratings[index, dimensions == dimension].mean())
-            for index, identity in enumerate(texts(file["identity"])) for dimension in dict.fromkeys(dimensions)]
+            for index, identity in enumerate(texts(file["group"])) for dimension in dict.fromkeys(dimensions)]
 
 
 def main(coreference, rating):

@@ -8,8 +8,8 @@
 #include "base/Error.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobText.hpp"
-#include "probes/rating/IdentityRatings.hpp"
 #include "probes/rating/Rating.hpp"
+#include "probes/rating/RatingScores.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -76,8 +76,54 @@ TEST(RatingJob, raw_dump_keeps_what_changes_a_number) {
   EXPECT_FALSE(changes("statistics.human_ratings=x.tsv"));
 }
 
+sweep::Job groups(const std::vector<std::string>& overrides = {}) {
+  return config::load_jobs(shipped_job.parent_path() / "51_group_ratings.yaml", overrides).front();
+}
+
+TEST(RatingJob, groups_cross_as_in_every_probe) {
+  const auto job = groups();
+  const auto& rating = job.settings<Rating>();
+  const auto list = subjects_of(rating);
+  ASSERT_GT(list.subjects.size(), 6U);
+  EXPECT_EQ(list.subjects[0].plural, "men");
+  EXPECT_EQ(list.subjects[6].kind, sweep::SubjectKind::intersection);
+  EXPECT_FALSE(list.omissions.empty());
+  EXPECT_EQ(rating.scale.size(), 7U);
+  EXPECT_EQ(rating.scale.front(), (RatingOption{"1", 1, "not at all"}));
+  EXPECT_EQ(rating.scale.back(), (RatingOption{"7", 7, "extremely"}));
+  EXPECT_THAT(rating.orders, ElementsAre(OptionOrder::as_listed));
+  EXPECT_THAT(rating.traits.back().questions, ElementsAre("How successful have {group} been?"));
+  for (const auto& other : {job, groups({"scale=[3, 2, 1]", "orders=[reversed]"}), groups({"axes.rephrasings=none"})}) {
+    const auto dump = config::canonical_dump(other);
+    EXPECT_EQ(config::load_resolved(dump, "dump"), other) << dump;
+  }
+}
+
+TEST(RatingJob, faults_of_groups_and_scales_are_named) {
+  const auto complaint = [](const std::string& override_text) -> std::string {
+    try {
+      groups({override_text});
+      return "no fault";
+    } catch (const base::InputError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(complaint("axes.identities=scm_identities"), HasSubstr("both axes.groups and axes.identities"));
+  EXPECT_THAT(complaint("axes.rating_questions=scm_questions"),
+              HasSubstr("both axes.templates and axes.rating_questions"));
+  EXPECT_THAT(complaint("axes.people=[women]"), HasSubstr("axes.people beside axes.groups"));
+  EXPECT_THAT(complaint("axes.groups=[{singular: man}]"), HasSubstr("'man' has no plural"));
+  EXPECT_THAT(complaint("orders=[as_listed, as_listed]"), HasSubstr("stands twice"));
+  EXPECT_THAT(complaint("orders=[random]"), HasSubstr("'as_listed', 'reversed'"));
+  EXPECT_THAT(complaint("scale={from: 1, to: 40}"), HasSubstr("2 to 26 are expected"));
+  EXPECT_THAT(complaint("scale={from: 1}"), HasSubstr("to"));
+  EXPECT_THAT(complaint("axes.rated_traits=[{label: a, dimension: b, question: ['{group}?', '{group}!']}]"),
+              HasSubstr("has 2 questions for 1 template"));
+  EXPECT_THAT(complaint("axes.rated_traits=[{label: a, dimension: b, question: 'How {trait}?'}]"),
+              HasSubstr("0 times {group} or {identity}"));
+}
+
 TEST(RatingJob, faults_are_named) {
-  EXPECT_THAT(fault("axes.identities=[{marker: old}]"), HasSubstr("definition"));
   EXPECT_THAT(fault("axes.identities=[{marker: old, definition: no place}]"), HasSubstr("0 times {people}"));
   EXPECT_THAT(fault("axes.identities=[{marker: old, definition: '{people}'}, {marker: old, definition: '{people}'}]"),
               HasSubstr("'old women' stands twice"));
@@ -99,20 +145,21 @@ TEST(RatingJob, faults_are_named) {
   EXPECT_THAT(fault("measures=[ilps]"), HasSubstr("measures"));
 }
 
-TEST(IdentityRatings, match_names_without_case_and_hyphens) {
+TEST(HumanMeans, match_names_without_case_and_hyphens) {
   const stereosweep::testing::TemporaryDirectory folder;
   const auto read = [&](const std::string& text) {
     std::ofstream(folder / "human.tsv") << text;
-    return read_identity_ratings(load({"statistics.human_ratings=" + (folder / "human.tsv").string()}));
+    return read_human_means(load({"statistics.human_ratings=" + (folder / "human.tsv").string()}));
   };
   const auto ratings = read("identity\tdimension\tmean\nOld-Women\tWarmth\t3.5\nMartians\twarmth\t1\n");
   ASSERT_EQ(ratings.rows.size(), 2U);
-  EXPECT_EQ(ratings.rows[0].identity, "old women");
+  EXPECT_EQ(ratings.rows[0].group, "old women");
   EXPECT_EQ(ratings.rows[0].dimension, "warmth");
   EXPECT_THAT(ratings.unmatched, ElementsAre("Martians"));
   EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\t3\nOld women\twarmth\t4\n"), base::InputError);
   EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\tmuch\n"), base::InputError);
   EXPECT_THROW(read("identity\tmean\nold women\t3\n"), base::InputError);
+  EXPECT_EQ(read("group\tdimension\tmean\nold women\tcompetence\t3\n").rows[0].group, "old women");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/rating/Rating.hpp"
-#include "probes/rating/RatingSchema.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::rating {
@@ -58,6 +57,30 @@ TEST(RatingProbe, writes_both_orders_and_fills_each_place_once) {
               ::testing::ElementsAre(" high", " middle", " low", " C", " B", " A"));
 }
 
+TEST(RatingProbe, leaves_out_what_is_not_defined_and_asks_the_orders_of_the_job) {
+  sweep::Job job = small_rating();
+  auto& rating = job.settings<Rating>();
+  rating.identities = {};
+  rating.groups.resize(1);
+  rating.groups[0].label = rating.groups[0].plural = "teenagers";
+  rating.traits[0].definition = "";
+  rating.traits[1].questions = {"{group} have been how {trait}?"};
+  rating.rephrasings.push_back({"ask", "They ask: {prompt}", {}});
+  rating.scale = {{"1", 1, "least"}, {"2", 2, ""}};
+  rating.orders = {OptionOrder::reversed};
+  rating.sampling.runs = 0;
+  const RatingProbe probe(job, tiny());
+  EXPECT_EQ(probe.prompt(0, OptionOrder::reversed),
+            "Please answer this multiple-choice question.\n\n"
+            "Question: How kind are teenagers?\nA. 2\nB. 1 (least)\nAnswer:");
+  EXPECT_THAT(probe.prompt(1, OptionOrder::reversed), ::testing::HasSubstr("Question: They ask: How kind are"));
+  EXPECT_THAT(probe.prompt(4, OptionOrder::reversed),
+              ::testing::HasSubstr("\n\nCold is cold.\n\nQuestion: Teenagers have been how cold?\n"));
+  EXPECT_EQ(probe.blocks().product().num_contexts(), 8U) << "a group, two traits, two templates, two rephrasings";
+  EXPECT_EQ(probe.first(probe.blocks().block(0)).queries.size(), 3U) << "one order of each context";
+  EXPECT_THAT(probe.schema().inner_axis("order").labels, ::testing::ElementsAre("reversed"));
+}
+
 TEST(RatingProbe, a_chat_template_frames_the_prompt_and_opens_the_answer) {
   sweep::Job job = small_rating();
   sweep::ChatTemplate chat;
@@ -94,7 +117,7 @@ TEST(RatingProbe, seeds_follow_from_prompt_and_run_alone) {
       }
     }
   }
-  EXPECT_EQ(seeds.size(), 2U * 2 * 2 * 2 * 2) << "identity, trait, question, order, run";
+  EXPECT_EQ(seeds.size(), 2U * 2 * 2 * 2 * 2) << "group, trait, template, order, run";
   const auto of_old_men = one.first(one.blocks().block(0));
   EXPECT_TRUE(seeds.contains(std::get<query::Generate>(of_old_men.queries[1]).seed))
       << "an identity less does not change what the others are asked";
