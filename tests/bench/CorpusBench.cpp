@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   }
   corpus::Corpus corpus;
   corpus.files = {argv[1]};
-  corpus.letter_case = argc > 3 && std::string(argv[3]) == "ignore" ? corpus::Corpus::Case::ignore
-                                                                    : corpus::Corpus::Case::exact;
+  corpus.letter_case =
+      argc > 3 && std::string(argv[3]) == "ignore" ? corpus::Corpus::Case::ignore : corpus::Corpus::Case::exact;
   for (int round = argc > 4 ? std::stoi(argv[4]) : 3; round > 0; --round) {
     const auto begin = processor_seconds();
     const auto sample = corpus::collect(corpus, words, 1);
