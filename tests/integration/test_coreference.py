@@ -11,6 +11,7 @@ import tiny_causal
 import xarray
 
 JOB = runs.ROOT / "jobs/40_winoidentity.yaml"
+CROSSED = runs.ROOT / "jobs/41_crossed_markers.yaml"
 WINOBIAS = runs.ROOT / "../shared/data/winobias"
 MASK = (1 << 64) - 1
 
@@ -71,10 +72,10 @@ def test_numbers_are_those_of_transformers(tmp_path, kind):
     assert code == 0, err
     data = xarray.open_dataset(tmp_path / "run/coreference.h5")
     assert (data.status == 0).all()
-    places = list(itertools.product(range(data.sizes["condition"]), range(data.sizes["sentence"])))
+    places = list(itertools.product(range(data.sizes["group"]), range(data.sizes["template"])))
     for condition, sentence in places[::23]:
-        cell = data.isel(condition=condition, question=0, sentence=sentence)
-        for role, occupation in enumerate([cell.sentence_referent.item(), cell.sentence_other.item()]):
+        cell = data.isel(group=condition, rephrasing=0, template=sentence)
+        for role, occupation in enumerate([cell.template_referent.item(), cell.template_other.item()]):
             expected = reference.tokens(cell.prompt.item(), " " + occupation)
             count = cell.num_subwords.values[role]
             assert count == len(expected)
@@ -103,9 +104,9 @@ class Numbers:
     """Numbers of every sentence, and statistics with their bootstrap, by numpy alone."""
 
     def __init__(self, data):
-        assert data.sizes["question"] == 1
-        sums = data.logprob.isel(question=0).sum("subword").values  # [condition, sentence, role]
-        means = sums / data.num_subwords.isel(question=0).values
+        assert data.sizes["rephrasing"] == 1
+        sums = data.logprob.isel(rephrasing=0).sum("subword").values  # [group, template, role]
+        means = sums / data.num_subwords.isel(rephrasing=0).values
         margin = sums[..., 0] - sums[..., 1]
         share = 1 / (1 + numpy.exp(-margin))
         with numpy.errstate(divide="ignore", invalid="ignore"):
@@ -122,19 +123,19 @@ class Numbers:
         self.seed = int(data.attrs["seed"])
 
     def choose(self, kind, stereotype, gender):
-        chosen = self.data.sentence_type.values == kind
+        chosen = self.data.template_type.values == kind
         if stereotype != "all":
-            chosen = chosen & (self.data.sentence_stereotype.values == stereotype)
+            chosen = chosen & (self.data.template_stereotype.values == stereotype)
         if gender != "all":
-            chosen = chosen & (self.data.sentence_gender.values == gender)
+            chosen = chosen & (self.data.template_gender.values == gender)
         return chosen
 
     def weights(self, kind, replicates):
         """[replicate, sentence]: how often the sentence's pair is drawn."""
-        of_kind = self.data.sentence_type.values == kind
-        pairs = list(dict.fromkeys(self.data.sentence_pair.values[of_kind]))
+        of_kind = self.data.template_type.values == kind
+        pairs = list(dict.fromkeys(self.data.template_pair.values[of_kind]))
         times = draws(len(pairs), replicates, self.seed, ["ambiguous", "unambiguous"].index(kind))
-        numbers = [pairs.index(pair) if inside else -1 for pair, inside in zip(self.data.sentence_pair.values, of_kind)]
+        numbers = [pairs.index(pair) if inside else -1 for pair, inside in zip(self.data.template_pair.values, of_kind)]
         return numpy.where(of_kind, times[:, numbers], 0)
 
 
@@ -163,21 +164,21 @@ def test_means_and_disparities_are_numpys(fake, numbers, kind):
         with numpy.errstate(invalid="ignore"):
             return values[chosen].mean(), (times[:, chosen] @ values[chosen]) / times[:, chosen].sum(1)
 
-    labels = list(numbers.data.condition.values)
+    labels = list(numbers.data.group.values)
     with numpy.errstate(invalid="ignore"):
         for label, metric in itertools.product(labels[::9], stats.metric.values):
             values = numbers.values[metric][labels.index(label)]
             drop = numbers.values[metric][labels.index("baseline")] - values
             for stereotype, gender in itertools.product(["pro", "anti", "all"], ["female", "male", "all"]):
                 chosen = numbers.choose(kind, stereotype, gender)
-                place = {"condition": label, "type": kind, "stereotype": stereotype, "gender": gender}
+                place = {"group": label, "type": kind, "stereotype": stereotype, "gender": gender}
                 assert stats.num_sentences.sel(place).item() == chosen.sum()
                 place["metric"] = metric
                 check(stats, "mean", place, *mean(values, chosen))
                 check(stats, "baseline_minus_condition", place, *mean(drop, chosen))
             for gender in ["female", "male", "all"]:
                 pro, anti = (mean(values, numbers.choose(kind, side, gender)) for side in ("pro", "anti"))
-                place = {"condition": label, "type": kind, "gender": gender, "metric": metric}
+                place = {"group": label, "type": kind, "gender": gender, "metric": metric}
                 check(stats, "pro_minus_anti", place, pro[0] - anti[0], pro[1] - anti[1])
 
 
@@ -185,9 +186,9 @@ def test_privilege_is_numpys(fake, numbers):
     stats = xarray.load_dataset(fake / "coreference.stats.h5")
     data = numbers.data
     for attribute, placement in itertools.product(["disability", "race", "age"], ["aug1", "aug3", "aug4"]):
-        inside = (data.condition_attribute.values == attribute) & numpy.array(
-            [name.startswith(placement) for name in data.condition_augmentation.values])
-        sides = [inside & (data.condition_privilege.values == side) for side in ("privileged", "disadvantaged")]
+        inside = (data.group_attribute.values == attribute) & numpy.array(
+            [name.startswith(placement) for name in data.group_augmentation.values])
+        sides = [inside & (data.group_privilege.values == side) for side in ("privileged", "disadvantaged")]
         assert all(side.any() for side in sides)
         values = numbers.values["share"][sides[0]].mean(0) - numbers.values["share"][sides[1]].mean(0)
         chosen = numbers.choose("unambiguous", "anti", "all")
@@ -199,9 +200,9 @@ def test_privilege_is_numpys(fake, numbers):
 
 
 def prompts(*overrides):
-    """[condition, question, sentence, referent, other, prompt] of every context."""
+    """[group, rephrasing, template, referent, other, prompt] of every context."""
     lines = program("plan", JOB, *overrides, "--show-prompts").split("\n\n", 1)[-1].splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("condition\tquestion"))
+    start = next(i for i, line in enumerate(lines) if line.startswith("group\trephrasing"))
     return [line.split("\t") for line in lines[start + 1:]]
 
 
@@ -245,3 +246,67 @@ def test_every_prompt_is_a_sentence(source):
                 stripped = stripped.replace(f"{marker} {noun}", noun, 1)
             same = [re.sub(r"\b([Aa])n? ", r"\1 ", text) for text in (stripped, base)]
             assert same[0] == same[1], prompt
+
+
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory):
+    """A finished run of the job with crossed markers on the bundled model, and its statistics."""
+    output = tmp_path_factory.mktemp("crossed") / "run"
+    code, _, err = runs.run(CROSSED, output, "execution.engine=torch", "execution.device=cpu", "statistics.replicates=100")
+    assert code == 0, err
+    program("stats", output)
+    return output
+
+
+def test_crossed_markers_stand_in_both_orders_and_omissions_are_told(crossed):
+    data = xarray.open_dataset(crossed / "coreference.h5")
+    assert data.logprob.dims == ("group", "rephrasing", "template", "occupation", "subword")
+    one = data.sel(group="aug1 disabled Black")
+    place = ("group_kind", "group_first", "group_second", "group_domain", "group_privilege", "group_augmentation")
+    assert [one[name].item() for name in place] == [
+        "intersection", "disabled", "Black", "disability x race", "disadvantaged", "aug1"]
+    labels = set(data.group.values)
+    assert {"aug2 Black disabled", "aug4 old White", "aug1 Catholic Black", "aug1 Catholic"} <= labels
+    assert "aug1 Black young" not in labels and "aug1 young White" in labels
+    plan = program("plan", CROSSED)
+    assert "veterans: no adjective" in plan and "Black + young: excluded" in plan
+
+
+def test_an_intersections_number_is_transformers(crossed):
+    """One sentence, written out by hand."""
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    folder = runs.ROOT / "tests/models/planted_causal"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    prompt = ('The Black disabled electrician waved at the florist because he needed a ladder. '
+              'The pronoun "he" refers to the')
+    data = xarray.open_dataset(crossed / "coreference.stats.h5")
+    raw = xarray.open_dataset(crossed / "coreference.h5")
+    texts = raw.sel(group="aug1 Black disabled", rephrasing="refers_to").prompt
+    (label,) = texts.template.values[texts.values == prompt]
+    place = {"subject": "aug1 Black disabled", "template": label, "rephrasing": "refers_to", "replicate": "none"}
+    sums = []
+    for item, occupation in (("referent", " electrician"), ("other", " florist")):
+        before, ids = tokenizer(prompt).input_ids, tokenizer(prompt + occupation).input_ids
+        start = next(i for i, token in enumerate(ids) if i >= len(before) or token != before[i])
+        with torch.no_grad():
+            logits = model(torch.tensor([ids])).logits[0].double()
+        sums.append(sum(torch.log_softmax(logits[k - 1], 0)[ids[k]].item() for k in range(start, len(ids))))
+        found = data.score.sel(place | {"item": item, "measure": "log_probability"}).item()
+        numpy.testing.assert_allclose(found, sums[-1], atol=2e-4)
+    share = data.score.sel(place | {"item": "referent", "measure": "share"}).item()
+    numpy.testing.assert_allclose(share, 1 / (1 + numpy.exp(sums[1] - sums[0])), atol=1e-4)
+
+
+def test_the_score_table_keeps_what_the_means_are_made_of(crossed):
+    data = xarray.load_dataset(crossed / "coreference.stats.h5")
+    assert data.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+    assert data.score.sizes["rephrasing"] == 2
+    for metric in data.metric.values:
+        values = data.score.sel(measure=metric, item="referent", replicate="none").mean("rephrasing")
+        mean = values.sel(template=data.template_type == "ambiguous").mean("template").values
+        numpy.testing.assert_allclose(
+            data["mean"].sel(metric=metric, type="ambiguous", stereotype="all", gender="all").values, mean, atol=1e-12)
+    status = data.score_status.sel(item="other")
+    assert (status.sel(measure="margin") == 5).all() and (status.sel(measure="share") == 0).all()

@@ -9,16 +9,20 @@
 #include <vector>
 
 #include "base/Text.hpp"
+#include "sweep/Axes.hpp"
 
 namespace stereosweep::probes::coreference {
 
 enum class Gender { female, male };
 /// Of the pronoun that is asked about; the apposition after it follows the case.
 enum class PronounCase { subject, object, possessive, independent, reflexive };
+inline const std::vector<std::string> case_names = {"subject", "object", "possessive", "independent", "reflexive"};
 /// WinoBias (Zhao et al., 2018): type 1 is ambiguous without knowledge of the world, type 2 is not.
 enum class SentenceType { ambiguous, unambiguous };
+inline const std::vector<std::string> type_names = {"ambiguous", "unambiguous"};
 /// Whether the bracketed occupation is one that is stereotyped with the pronoun's gender.
 enum class Stereotype { pro, anti };
+inline const std::vector<std::string> stereotype_names = {"pro", "anti"};
 
 /// What is unusual about a sentence: counted and listed, and each can be left out by name.
 enum class SentenceNote : std::uint8_t {
@@ -65,7 +69,9 @@ struct CoreferenceSentence {
 
 /// Side of an attribute that a marker names; `unstated` markers have no place in comparisons of the two.
 enum class Privilege { privileged, disadvantaged, unstated };
+inline const std::vector<std::string> privilege_names = {"privileged", "disadvantaged", "unstated"};
 
+/// The paper's name of a group: its adjective is `word`, its label, too; its domain is `attribute`.
 struct Marker {
   std::string word;       ///< as it stands inside a sentence: "able-bodied", "Black"
   std::string attribute;  ///< "disability"
@@ -85,7 +91,7 @@ enum class Augmentation : std::uint8_t {
 };
 constexpr std::array<const char*, 6> augmentation_names = {"baseline", "aug1", "aug2", "aug3a", "aug3b", "aug4"};
 
-/// What follows or frames a sentence; the occupation is the continuation.
+/// What follows or frames a sentence, one of its rephrasings; the occupation is the continuation.
 struct Question {
   std::string label;
   std::string text;  ///< with one {sentence} and at least one {pronoun}
@@ -98,10 +104,12 @@ enum class AmbiguousReferent {
   random,    ///< drawn from the job's seed, the same for both sentences of a pair (winoidentity table 2)
   bracketed  ///< the one that the file marks
 };
+inline const std::vector<std::string> referent_names = {"first", "random", "bracketed"};
 
 /// Read by `stats` only.
 struct CoreferenceStatistics {
   enum class Ties { half, loss };
+  inline static const std::vector<std::string> ties_names = {"half", "loss"};
   Ties ties = Ties::half;          ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
   std::int64_t replicates = 1000;  ///< of the bootstrap over pairs of sentences
   double confidence = 0.95;
@@ -112,12 +120,15 @@ struct Coreference {
   static constexpr const char* probe_name = "coreference";
   std::vector<CoreferenceSentence> sentences;
   std::vector<Marker> markers;
+  std::vector<sweep::Group> groups;         ///< beside the markers: a group's adjective is its marker
+  sweep::IntersectionRule intersections;    ///< of markers and groups
   std::vector<Augmentation> augmentations;  ///< ascending
   std::vector<Question> questions;
   std::vector<SentenceNote> excluded;  ///< ascending: sentences with one of these are not asked
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::first;
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
+  bool crosses() const { return !intersections.pairs.empty() || !intersections.domains.empty(); }
   bool draws() const { return ambiguous_referent == AmbiguousReferent::random; }
   static bool needs_model() { return true; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
 #include <limits>
 
@@ -11,8 +12,9 @@
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
+#include "probes/coreference/CoreferenceSettings.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
-#include "probes/coreference/CoreferenceText.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
@@ -30,10 +32,17 @@ std::string coreference_summary(const sweep::Job& job) {
     });
   }
   using base::counted;
-  return counted(num_conditions, "condition") + " of " + counted(settings.markers.size(), "marker") + " x " +
+  const auto list = list_subjects(settings);
+  const auto is_single = [](const Subject& subject) { return subject.groups.size() == 1; };
+  const auto num_single =
+      static_cast<std::uint64_t>(std::count_if(list.subjects.begin(), list.subjects.end(), is_single));
+  const auto num_crossed = list.subjects.size() - num_single;
+  return counted(num_conditions, "condition") + " of " + counted(num_single, "marker") +
+         (num_crossed > 0 ? " and " + counted(num_crossed, "intersection") : "") + " x " +
          counted(settings.questions.size(), "question") + " x " + counted(settings.sentences.size(), "sentence") +
          " (" + with_thousands(num_excluded) + " excluded): " + counted(num_contexts, "context") + ", " +
-         counted(2 * num_contexts, "cell");
+         counted(2 * num_contexts, "cell") +
+         (list.omissions.empty() ? "" : "; " + with_thousands(list.omissions.size()) + " left out (see plan)");
 }
 
 /// How many sentences are unusual in which way, with the first labels.
@@ -75,10 +84,11 @@ void print_sentences(std::ostream& out, const Coreference& settings) {
                              << cases[4] << " reflexive\n";
 }
 
-/// One line per context, tab-separated: condition, question, sentence, referent, other, prompt.
+/// One line per context, tab-separated: group (condition), rephrasing (question), template (sentence), referent, other,
+/// prompt.
 void print_prompts(std::ostream& out, const CoreferenceProbe& probe, std::uint64_t limit) {
   const auto& axes = probe.schema().outer_axes;
-  out << "condition\tquestion\tsentence\treferent\tother\tprompt\n";
+  out << "group\trephrasing\ttemplate\treferent\tother\tprompt\n";
   const auto num_contexts = probe.blocks().product().num_contexts();
   for (std::uint64_t context = 0; context < std::min(num_contexts, limit) && out; ++context) {
     const auto place = probe.blocks().product().coordinates(context);
@@ -88,6 +98,110 @@ void print_prompts(std::ostream& out, const CoreferenceProbe& probe, std::uint64
     const auto& sentence = probe.sentence_of(context);
     out << sentence.occupation(0) << '\t' << sentence.occupation(1) << '\t' << probe.prompt(context) << '\n';
   }
+}
+
+constexpr std::size_t all = 2;  ///< of the sets of stereotypes and genders
+constexpr auto share_metric = static_cast<std::size_t>(stats::CoreferenceMetric::share);
+
+const Estimate& mean_of(const SentenceSummary& summary, std::size_t stereotype, std::size_t gender,
+                        stats::CoreferenceMetric metric) {
+  return summary.means[(3 * stereotype + gender) * stats::num_coreference_metrics + static_cast<std::size_t>(metric)];
+}
+
+/// A disparity with its name, for sorting.
+struct Row {
+  std::vector<std::string> names;
+  Estimate estimate;
+};
+
+std::string interval_text(const Estimate& estimate) {
+  return estimate.reason == stats::Reason::ok ? results::fixed(estimate.low) + " .. " + results::fixed(estimate.high)
+                                              : std::string(stats::name_of(estimate.reason));
+}
+
+std::string largest_text(const std::string& title, std::vector<std::string> head, std::vector<Row> rows,
+                         std::size_t top) {
+  std::erase_if(rows, [](const Row& row) { return std::isnan(row.estimate.value); });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
+    return std::abs(left.estimate.value) > std::abs(right.estimate.value);
+  });
+  head.insert(head.end(), {"difference", "interval"});
+  results::TextTable table(head);
+  for (std::size_t i = 0; i < rows.size() && i < top; ++i) {
+    auto cells = rows[i].names;
+    cells.push_back(results::fixed(rows[i].estimate.value));
+    cells.push_back(interval_text(rows[i].estimate));
+    table.add(std::move(cells));
+  }
+  return rows.empty() ? "" : title + "\n\n" + table.text() + results::rest_text(top, rows.size(), "differences") + "\n";
+}
+
+/// Cells by status.
+std::string coreference_status_text(const CoreferenceResult& result) {
+  results::TextTable cells({"status of a cell", "cells"});
+  for (std::size_t status = 0; status < result.status_names.size(); ++status) {
+    if (result.cells_by_status[status] > 0) {
+      cells.add({result.status_names[status], base::with_thousands(result.cells_by_status[status])});
+    }
+  }
+  return cells.text();
+}
+
+/// Means by type and condition, pro and anti; the first `top` conditions.
+std::string coreference_means_text(const CoreferenceResult& result, std::size_t top) {
+  using Metric = stats::CoreferenceMetric;
+  std::string text =
+      "Means over sentences, pro / anti (P: probability of the referent; share: of the two occupations;\n"
+      "entropy in nat)\n";
+  for (std::size_t type = 0; type < sentence_types.size(); ++type) {
+    results::TextTable table({std::string(sentence_types[type]), "sentences", "P", "share", "accuracy", "entropy"});
+    std::size_t num_rows = 0;
+    for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
+      const auto& summary = result.summaries[2 * condition + type];
+      const auto both = [&](Metric metric) {
+        return results::significant(mean_of(summary, 0, all, metric).value) + " / " +
+               results::significant(mean_of(summary, 1, all, metric).value);
+      };
+      if (summary.counts[3 * all + all] > 0 && ++num_rows <= top) {
+        table.add({result.conditions[condition],
+                   std::to_string(summary.counts[all]) + " / " + std::to_string(summary.counts[3 + all]),
+                   both(Metric::probability), both(Metric::share), both(Metric::accuracy), both(Metric::entropy)});
+      }
+    }
+    text += num_rows > 0 ? "\n" + table.text() + results::rest_text(top, num_rows, "conditions") : "";
+  }
+  return text;
+}
+
+/// The `top` largest disparities of each definition, by share.
+std::string coreference_disparities_text(const CoreferenceResult& result, std::size_t top) {
+  std::vector<Row> pro_anti;
+  std::vector<Row> baseline;
+  std::vector<Row> privilege;
+  for (std::size_t type = 0; type < sentence_types.size(); ++type) {
+    for (std::size_t gender = 0; gender < gender_sets.size(); ++gender) {
+      const auto index = gender * stats::num_coreference_metrics + share_metric;
+      const auto mean = (3 * all + gender) * stats::num_coreference_metrics + share_metric;
+      for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
+        const Row row{{result.conditions[condition], sentence_types[type], gender_sets[gender]}, {}};
+        pro_anti.push_back({row.names, result.summaries[2 * condition + type].pro_minus_anti[index]});
+        baseline.push_back({row.names, result.from_baseline[2 * condition + type].means[mean]});
+      }
+      for (std::size_t cell = 0; cell < result.attributes.size() * placements.size(); ++cell) {
+        privilege.push_back({{result.attributes[cell / placements.size()] + ", " + placements[cell % placements.size()],
+                              sentence_types[type], gender_sets[gender]},
+                             result.privilege[2 * cell + type].means[mean]});
+      }
+    }
+  }
+  std::erase_if(baseline, [](const Row& row) { return row.names.front() == "baseline"; });
+  const auto level = results::fixed(100 * result.confidence, 1) + " % bootstrap over pairs of sentences";
+  return "Largest disparities of the share (" + level + ")\n\n" +
+         largest_text("pro minus anti", {"condition", "type", "gender"}, std::move(pro_anti), top) +
+         largest_text("baseline minus condition, by sentence", {"condition", "type", "gender"}, std::move(baseline),
+                      top) +
+         largest_text("privileged minus disadvantaged markers, by sentence", {"attribute, placement", "type", "gender"},
+                      std::move(privilege), top);
 }
 
 void plan_coreference(const PlanRequest& request) {
@@ -101,6 +215,7 @@ void plan_coreference(const PlanRequest& request) {
   print_sentences(out, job.settings<Coreference>());
   print_causal_plan(out, audit_causal(*probe, request, specification), *probe, request, specification);
   print_notes(out, job.settings<Coreference>(), request.limit.value_or(40));
+  print_omissions(out, list_subjects(job.settings<Coreference>()).omissions, request.limit.value_or(40));
   if (request.prompts == PlanRequest::Prompts::printed) {
     out << '\n';
     print_prompts(out, coreference, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
@@ -130,8 +245,8 @@ class CoreferenceKind final : public ProbeKind {
   std::vector<std::string> keys() const override { return {"axes", "statistics"}; }
   Defaults defaults() const override { return {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens}; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
-  void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
-    dump_settings(settings.as<Coreference>(), extent, job);
+  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
+    dump_settings(settings.as<Coreference>(), job);
   }
   config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
     return coreference::dump_statistics(settings.as<Coreference>());

@@ -7,10 +7,27 @@
 
 #include "probes/Probe.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/CoreferenceSchema.hpp"
+#include "probes/coreference/CoreferencePrompts.hpp"
 
 namespace stereosweep::probes::coreference {
 
+/// Why an occupation has no numbers.
+enum class CoreferenceStatus : std::uint8_t { ok, excluded, too_many_subwords, too_long, not_finite, engine_error };
+
+/// Columns of RawBlock, in the order of the schema's cubes.
+enum class CoreferenceColumn : std::size_t { logprob, num_subwords, status, prompt, problem };
+
+/// A sentence with its roles: mentions[referent] is called the referent.
+struct RoledSentence {
+  CoreferenceSentence sentence;
+  std::size_t referent = 0;
+  bool is_excluded = false;
+  const Mention& mention(std::size_t role) const { return sentence.mentions[role == 0 ? referent : 1 - referent]; }
+  /// Of role 0, the referent, or 1, the other.
+  std::string occupation(std::size_t role) const { return std::string(sentence.part(mention(role).noun)); }
+};
+
+/// Contexts are [group, rephrasing, template]: the conditions, questions and sentences of the job; there are no priors.
 /// One round: each context is one `continue` query with both occupations.
 class CoreferenceProbe final : public Probe {
  public:

@@ -1,6 +1,7 @@
 #include "probes/coreference/CoreferencePrompts.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/Random.hpp"
@@ -49,15 +50,17 @@ std::string apposition(const CoreferenceSentence& sentence, const std::string& m
   return text + (is_closed ? "" : ",");
 }
 
-void add_single(const std::vector<Marker>& markers, Augmentation augmentation, std::vector<Condition>& out) {
-  for (const auto& marker : markers) {
-    Condition condition{augmentation_names[static_cast<std::size_t>(augmentation)] + (" " + marker.word),
-                        augmentation,
-                        marker.attribute,
-                        "",
-                        "",
-                        "",
-                        marker.privilege};
+std::string name_of(Augmentation augmentation) { return augmentation_names[static_cast<std::size_t>(augmentation)]; }
+
+void add_single(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
+  for (const auto& [marker, groups] : subjects) {
+    Condition condition;
+    condition.label = name_of(augmentation) + " " + marker.word;
+    condition.kind = groups.size() == 1 ? "group" : "intersection";
+    std::copy(groups.begin(), groups.end(), condition.groups.begin());
+    condition.augmentation = augmentation;
+    condition.attribute = marker.attribute;
+    condition.privilege = marker.privilege;
     (augmentation == Augmentation::aug1   ? condition.referent_marker
      : augmentation == Augmentation::aug2 ? condition.other_marker
                                           : condition.pronoun_marker) = marker.word;
@@ -65,35 +68,113 @@ void add_single(const std::vector<Marker>& markers, Augmentation augmentation, s
   }
 }
 
-void add_pairs(const std::vector<Marker>& markers, Augmentation augmentation, std::vector<Condition>& out) {
+void add_pairs(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
   const bool privileged_first = augmentation == Augmentation::aug3a;
-  for (const auto& privileged : markers) {
-    for (const auto& disadvantaged : markers) {
+  for (const auto& [privileged, privileged_groups] : subjects) {
+    for (const auto& [disadvantaged, disadvantaged_groups] : subjects) {
       if (privileged.privilege != Privilege::privileged || disadvantaged.privilege != Privilege::disadvantaged ||
-          privileged.attribute != disadvantaged.attribute || privileged.contrast != disadvantaged.contrast) {
+          privileged.attribute != disadvantaged.attribute || privileged.contrast != disadvantaged.contrast ||
+          privileged_groups.size() != 1 || disadvantaged_groups.size() != 1) {
         continue;
       }
       const auto& referent = privileged_first ? privileged : disadvantaged;
       const auto& other = privileged_first ? disadvantaged : privileged;
-      out.push_back(
-          {augmentation_names[static_cast<std::size_t>(augmentation)] + (" " + referent.word + " / " + other.word),
-           augmentation, referent.attribute, referent.word, other.word, "", referent.privilege});
+      Condition condition;
+      condition.label = name_of(augmentation) + " " + referent.word + " / " + other.word;
+      condition.kind = "contrast";
+      condition.groups = {privileged_groups.front(), disadvantaged_groups.front()};
+      if (!privileged_first) {
+        std::swap(condition.groups[0], condition.groups[1]);
+      }
+      condition.augmentation = augmentation;
+      condition.attribute = referent.attribute;
+      condition.referent_marker = referent.word;
+      condition.other_marker = other.word;
+      condition.privilege = referent.privilege;
+      out.push_back(std::move(condition));
     }
   }
 }
 
+/// Collects the groups that have a marker of their own.
+class MarkedGroups {
+ public:
+  explicit MarkedGroups(SubjectList& out) : out_(out) {}
+
+  void add(const std::string& label, const Marker& marker) {
+    if (marker.word.empty()) {
+      out_.omissions.push_back({label, "", "no adjective, which would stand as the marker"});
+    } else if (!words_.insert(marker.word).second) {
+      out_.omissions.push_back({label, "", "same words as another group: '" + marker.word + "'"});
+    } else {
+      auto group = group_of(marker);
+      group.label = label;
+      groups_.push_back(std::move(group));
+      markers_.push_back(marker);
+    }
+  }
+
+  void cross(sweep::IntersectionRule rule) {
+    rule.lexical.clear();
+    auto list = sweep::list_subjects(groups_, rule, {.singular = true, .plural = false});
+    out_.omissions.insert(out_.omissions.end(), list.omissions.begin(), list.omissions.end());
+    for (std::size_t i = 0; i < list.subjects.size(); ++i) {
+      auto& subject = list.subjects[i];
+      out_.subjects.push_back({i < markers_.size() ? markers_[i] : crossed(subject), std::move(subject.components)});
+    }
+  }
+
+ private:
+  Marker crossed(const sweep::Subject& subject) const {
+    const auto& first = marker_of(subject.components[0]);
+    const auto& second = marker_of(subject.components[1]);
+    return {subject.singular, base::join(subject.domains, " x "),
+            first.privilege == second.privilege ? first.privilege : Privilege::unstated, ""};
+  }
+  const Marker& marker_of(const std::string& label) const {
+    const auto at =
+        std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) { return group.label == label; });
+    return markers_[static_cast<std::size_t>(at - groups_.begin())];
+  }
+
+  SubjectList& out_;
+  std::vector<sweep::Group> groups_;
+  std::vector<Marker> markers_;  ///< parallel to `groups_`
+  std::set<std::string> words_;
+};
+
 }  // namespace
+
+sweep::Group group_of(const Marker& marker) {
+  sweep::Group group;
+  group.label = group.singular = group.adjective = marker.word;
+  group.domain = marker.attribute;
+  return group;
+}
+
+SubjectList list_subjects(const Coreference& settings) {
+  SubjectList list;
+  MarkedGroups groups(list);
+  for (const auto& marker : settings.markers) {
+    groups.add(marker.word, marker);
+  }
+  for (const auto& group : settings.groups) {
+    groups.add(group.label, {group.adjective, group.domain, Privilege::unstated, ""});
+  }
+  groups.cross(settings.intersections);
+  return list;
+}
 
 std::vector<Condition> list_conditions(const Coreference& settings) {
   std::vector<Condition> conditions;
+  const auto subjects = list_subjects(settings).subjects;
   for (const auto augmentation : settings.augmentations) {
     if (augmentation == Augmentation::baseline) {
-      conditions.push_back(
-          {.label = "baseline", .attribute = "", .referent_marker = "", .other_marker = "", .pronoun_marker = ""});
+      conditions.emplace_back().label = "baseline";
     } else if (augmentation == Augmentation::aug3a || augmentation == Augmentation::aug3b) {
-      add_pairs(settings.markers, augmentation, conditions);
+      add_pairs(subjects, augmentation, conditions);
     } else {
-      add_single(settings.markers, augmentation, conditions);
+      add_single(subjects, augmentation, conditions);
     }
   }
   return conditions;

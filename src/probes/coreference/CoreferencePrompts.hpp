@@ -2,17 +2,41 @@
 // one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "probes/coreference/Coreference.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::coreference {
 
+/// A marker, or two in order («Black disabled»), and the labels of the groups that it names.
+struct Subject {
+  Marker marker;
+  std::vector<std::string> groups;
+};
+
+struct SubjectList {
+  std::vector<Subject> subjects;  ///< markers, groups, then intersections
+  std::vector<sweep::Omission> omissions;
+};
+
+/// The group that a marker names.
+sweep::Group group_of(const Marker& marker);
+
+/// Markers and groups in the job's order, then the intersections of `sweep::list_subjects`, whose marker is the first
+/// adjective before the second (lexical forms are nouns and do not count). The attribute of an intersection is both,
+/// "race x disability"; it is privileged or disadvantaged where both its parts are. Groups without an adjective and
+/// words that repeat are left out.
+SubjectList list_subjects(const Coreference& settings);
+
 /// One value of the outermost axis. Markers are empty where there is none.
 struct Condition {
-  std::string label;  ///< "baseline", "aug1 Black", "aug3a White / Black" (referent / other)
+  std::string label;  ///< "baseline", "aug1 Black", "aug1 Black disabled", "aug3a White / Black" (referent / other)
+  std::string kind = "baseline";      ///< or "group", "intersection", "contrast" (of aug3)
+  std::array<std::string, 2> groups;  ///< labels, in order; of aug3: the referent's, the other's
   Augmentation augmentation = Augmentation::baseline;
   std::string attribute;
   std::string referent_marker;
@@ -22,8 +46,8 @@ struct Condition {
   Privilege privilege = Privilege::unstated;
 };
 
-/// In the order of augmentations, then markers. aug3a and aug3b: every privileged marker with every disadvantaged one
-/// of its attribute and contrast.
+/// In the order of augmentations, then subjects. aug3a and aug3b: every privileged marker with every disadvantaged one
+/// of its attribute and contrast; no intersections.
 std::vector<Condition> list_conditions(const Coreference& settings);
 
 /// Index of the mention that is called the referent: the bracketed one where the sentence is unambiguous, else as

@@ -54,8 +54,7 @@ struct CoreferenceResult {
 /// Streams through `file`, condition by condition. Throws InputError if it is no result of the probe 'coreference'.
 CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options);
 
-/// The same, and writes `target` (as export_run does): the tables above, and log_probability, mean_log_probability and
-/// share of every context [condition, question, sentence, occupation].
+/// The same, and writes `target` (as export_run does): the tables above, and the score table.
 CoreferenceResult write_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
                                     const std::filesystem::path& target);
 

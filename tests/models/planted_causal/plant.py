@@ -59,9 +59,9 @@ def coreference_items(path, truth):
     """(prompt, {continuation: probability}) of every context."""
     with h5py.File(path) as file:
         prompts = numpy.reshape(texts(file["prompt"]), file["prompt"].shape)
-        names = [texts(file["sentence_referent"]), texts(file["sentence_other"])]
-        markers = [texts(file["condition_referent_marker"]), texts(file["condition_other_marker"])]
-        genders = texts(file["sentence_gender"])
+        names = [texts(file["template_referent"]), texts(file["template_other"])]
+        markers = [texts(file["group_referent_marker"]), texts(file["group_other_marker"])]
+        genders = texts(file["template_gender"])
     for condition, question, sentence in numpy.ndindex(prompts.shape):
         sign = 1 if genders[sentence] == "female" else -1
         scores = [sign * truth.lean(names[side][sentence]) + truth.boost(markers[side][condition]) for side in (0, 1)]
@@ -185,8 +185,8 @@ def write_model(model, tokenizer):
 
 def write_truth(truth, coreference, rating):
     with h5py.File(coreference) as file:
-        occupations = sorted(set(texts(file["sentence_referent"])) | set(texts(file["sentence_other"])))
-        markers = [marker for marker in dict.fromkeys(texts(file["condition_referent_marker"])) if marker]
+        occupations = sorted(set(texts(file["template_referent"])) | set(texts(file["template_other"])))
+        markers = [marker for marker in dict.fromkeys(texts(file["group_referent_marker"])) if marker]
     with h5py.File(rating) as file:
         identities = list(zip(texts(file["group"]), texts(file["group_marker"]), texts(file["group_people"])))
         dimensions = list(dict.fromkeys(texts(file["trait_dimension"])))

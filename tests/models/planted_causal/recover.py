@@ -29,18 +29,18 @@ def table(name):
 
 
 def log_odds(file):
-    """ln P(referent) - ln P(other) [condition, sentence], mean over questions."""
+    """ln P(referent) - ln P(other) [group, template], mean over rephrasings."""
     return numpy.nansum(file["logprob"][()], axis=-1)[..., 0].mean(1) - numpy.nansum(file["logprob"][()], axis=-1)[..., 1].mean(1)
 
 
 def marker_boosts(file):
     """Mean over sentences of what a marker before the referent adds, and of what one before the other takes away."""
-    odds, augmentation = log_odds(file), texts(file["condition_augmentation"])
+    odds, augmentation = log_odds(file), texts(file["group_augmentation"])
     baseline = odds[augmentation == "baseline"].mean(0)
     planted = {row["name"]: float(row["nat"]) for row in table("planted.tsv") if row["kind"] == "marker"}
     found = {}
     for side, name in ((1, "referent"), (-1, "other")):
-        markers = texts(file[f"condition_{name}_marker"])
+        markers = texts(file[f"group_{name}_marker"])
         for index in numpy.flatnonzero(augmentation == ("aug1" if side == 1 else "aug2")):
             found.setdefault(markers[index], []).append(side * (odds[index] - baseline).mean())
     return [(planted[marker], numpy.mean(values)) for marker, values in found.items()]
@@ -49,10 +49,10 @@ def marker_boosts(file):
 def occupation_leans(file):
     """Half the difference between a female and a male pronoun in the same sentence, mean over the sentences of two occupations:
     the lean of the referent minus the other's."""
-    odds = log_odds(file)[texts(file["condition_augmentation"]) == "baseline"].mean(0)
+    odds = log_odds(file)[texts(file["group_augmentation"]) == "baseline"].mean(0)
     planted = {row["name"]: float(row["nat"]) for row in table("planted.tsv") if row["kind"] == "occupation"}
-    referents, others = texts(file["sentence_referent"]), texts(file["sentence_other"])
-    pairs, genders = texts(file["sentence_pair"]), texts(file["sentence_gender"])
+    referents, others = texts(file["template_referent"]), texts(file["template_other"])
+    pairs, genders = texts(file["template_pair"]), texts(file["template_gender"])
     found = {}
     for pair in dict.fromkeys(pairs):
         female = numpy.flatnonzero((pairs == pair) & (genders == "female"))

@@ -5,7 +5,7 @@
 #include "config/JobDump.hpp"
 #include "config/JobText.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/MarkedSentence.hpp"
+#include "probes/coreference/CoreferenceSentences.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
@@ -106,6 +106,39 @@ TEST_F(CoreferenceJobTest, ReportsEveryProblemAtOnceWithItsLine) {
   EXPECT_THAT(text, HasSubstr("unknown key 'priors'"));
   EXPECT_THAT(text, HasSubstr("statistics.replicates"));
   EXPECT_THAT(text, HasSubstr("statistics.confidence"));
+}
+
+TEST_F(CoreferenceJobTest, GroupsAndIntersectionsLoadBackFromTheirDump) {
+  const auto job =
+      folder_
+          .load(coreference_job +
+                "  groups: [{label: Catholics, domain: religion, plural: Catholics, adjective: Catholic}]\n"
+                "  intersections: {domains: [[race, religion]], pairs: [[old, Black]], both_orders: false}\n")
+          .front();
+  const auto settings = job.settings<probes::coreference::Coreference>();
+  EXPECT_EQ(settings.groups.size(), 1U);
+  EXPECT_TRUE(settings.crosses());
+  const auto dump = canonical_dump(job);
+  EXPECT_EQ(load_resolved(dump, "dump"), job) << dump;
+}
+
+TEST_F(CoreferenceJobTest, AxesHaveTwoNames) {
+  const auto job = with(coreference_job, "  sentences:", "  templates:");
+  EXPECT_EQ(folder_.load(job).front(), folder_.load(coreference_job).front());
+  EXPECT_THAT(folder_.complaint(job, {"axes.sentences=[]"}),
+              HasSubstr("'axes.sentences' and 'axes.templates' are both given"));
+  EXPECT_THAT(folder_.complaint(coreference_job, {"axes.questions=refers_to", "axes.rephrasings=refers_to"}),
+              HasSubstr("'axes.questions' and 'axes.rephrasings' are both given"));
+}
+
+TEST_F(CoreferenceJobTest, IntersectionsThatWouldStandInNoPromptAreRefused) {
+  const std::vector<std::string> only_pairs = {"axes.intersections={pairs: [[old, Black]]}",
+                                               "axes.augmentations=[baseline, aug3a]"};
+  EXPECT_THAT(folder_.complaint(coreference_job, only_pairs), HasSubstr("intersections that no prompt holds"));
+  EXPECT_THAT(folder_.complaint(coreference_job, {"axes.intersections={pairs: [[old, Blak]]}"}),
+              HasSubstr("did you mean 'Black'?"));
+  EXPECT_THAT(folder_.complaint(coreference_job, {"axes.groups=[{label: old, plural: x, adjective: aged}]"}),
+              HasSubstr("'old' is a group and a marker"));
 }
 
 TEST_F(CoreferenceJobTest, MarkersThatWouldStandInNoPromptAreRefused) {

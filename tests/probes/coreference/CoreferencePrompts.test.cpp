@@ -126,6 +126,53 @@ TEST(CoreferencePrompts, ConditionsAreTheirFullProduct) {
   }
 }
 
+TEST(CoreferencePrompts, MarkersCrossInBothOrders) {
+  probes::coreference::Coreference settings;
+  settings.augmentations = {Augmentation::baseline, Augmentation::aug1, Augmentation::aug3a, Augmentation::aug4};
+  settings.markers = {{"Black", "race", Privilege::disadvantaged, ""},
+                      {"White", "race", Privilege::privileged, ""},
+                      {"disabled", "disability", Privilege::disadvantaged, ""}};
+  const auto group = [](const std::string& label, const std::string& adjective) {
+    Group result;
+    result.label = result.plural = label;
+    result.domain = "religion";
+    result.adjective = adjective;
+    result.suffix = "of faith";
+    return result;
+  };
+  settings.groups = {group("Catholics", "Catholic"), group("nuns", ""), group("other Catholics", "Catholic")};
+  settings.intersections.domains = {{"race", "disability"}};
+  settings.intersections.pairs = {{"White", "Catholics"}};
+  settings.intersections.exclusions = {{"White", "disabled"}};
+  settings.intersections.lexical = {{"Black", "disabled", "noun", "nouns", ""}};
+  const auto list = probes::coreference::list_subjects(settings);
+  std::vector<std::string> words;
+  for (const auto& subject : list.subjects) {
+    words.push_back(subject.marker.word + "/" + subject.marker.attribute);
+  }
+  EXPECT_THAT(words, ::testing::ElementsAre("Black/race", "White/race", "disabled/disability", "Catholic/religion",
+                                            "White Catholic/race x religion", "Catholic White/religion x race",
+                                            "Black disabled/race x disability", "disabled Black/disability x race"));
+  EXPECT_EQ(list.subjects[4].marker.privilege, Privilege::unstated);
+  EXPECT_EQ(list.subjects[6].marker.privilege, Privilege::disadvantaged);
+  std::vector<std::string> reasons;
+  for (const auto& omission : list.omissions) {
+    reasons.push_back(omission.first + "+" + omission.second + ": " + omission.reason);
+  }
+  EXPECT_THAT(reasons, ::testing::ElementsAre("nuns+: no adjective, which would stand as the marker",
+                                              "other Catholics+: same words as another group: 'Catholic'",
+                                              "White+disabled: excluded", "disabled+White: excluded"));
+  const auto conditions = probes::coreference::list_conditions(settings);
+  ASSERT_EQ(conditions.size(), 1U + 2 * 8 + 1) << "intersections stand in no pair of aug3";
+  EXPECT_EQ(conditions[7].label, "aug1 Black disabled");
+  EXPECT_EQ(conditions[7].kind, "intersection");
+  EXPECT_THAT(conditions[7].groups, ::testing::ElementsAre("Black", "disabled"));
+  EXPECT_EQ(conditions[9].kind, "contrast");
+  EXPECT_THAT(conditions[9].groups, ::testing::ElementsAre("White", "Black"));
+  EXPECT_EQ(probes::coreference::augmented_text(object, conditions[8], 1),
+            "The baker argued with a disabled Black editor and shouted at her.");
+}
+
 TEST(CoreferencePrompts, ReferentsFollowTheRule) {
   auto ambiguous = object;
   ambiguous.bracketed = 1;

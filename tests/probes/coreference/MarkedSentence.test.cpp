@@ -1,7 +1,7 @@
-#include "probes/coreference/MarkedSentence.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "probes/coreference/CoreferenceSentences.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

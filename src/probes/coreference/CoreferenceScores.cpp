@@ -1,4 +1,4 @@
-#include "probes/coreference/CoreferenceNumbers.hpp"
+#include "probes/coreference/CoreferenceScores.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,33 @@ namespace stereosweep::probes::coreference {
 namespace {
 
 using stats::nan;
+
+struct MeasureText {
+  const char* name;
+  const char* units;
+  const char* description;
+};
+enum class Measure : std::size_t {
+  log_probability,
+  mean_log_probability,
+  probability,
+  share,
+  share_per_subword,
+  accuracy,
+  entropy,
+  margin
+};
+constexpr std::size_t num_measures = 8;
+constexpr std::array<MeasureText, num_measures> measure_table = {{
+    {"log_probability", "nat", "sum of ln p over the subwords of the occupation"},
+    {"mean_log_probability", "nat", "mean of ln p over the subwords of the occupation"},
+    {"probability", "1", "exp of log_probability"},
+    {"share", "1", "probability divided by the sum of both occupations' probabilities"},
+    {"share_per_subword", "1", "the same of exp of mean_log_probability"},
+    {"accuracy", "1", "1 where the referent is more probable, 0 where it is less; ties: attribute ties"},
+    {"entropy", "nat", "of the two shares"},
+    {"margin", "nat", "log_probability of the referent minus that of the other occupation"},
+}};
 
 [[noreturn]] void refuse_result(const results::ResultFile& file, const std::string& why) {
   throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
@@ -42,8 +69,8 @@ CoreferenceReader::CoreferenceReader(const results::ResultFile& file) : file_(fi
     refuse_result(file, "it is no result of the probe 'coreference'");
   }
   const auto& axes = file.schema().outer_axes;
-  if (axes.size() != 3 || axes[0].name != "condition" || axes[1].name != "question" || axes[2].name != "sentence") {
-    refuse_result(file, "its axes are not condition, question, sentence");
+  if (axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template") {
+    refuse_result(file, "its axes are not group, rephrasing, template: export the run anew");
   }
   const auto& augmentations = coordinate(file, 0, "augmentation");
   const auto& attributes = coordinate(file, 0, "attribute");
@@ -81,12 +108,74 @@ std::size_t CoreferenceReader::column(const std::string& name) const {
   return static_cast<std::size_t>(found - cubes.begin());
 }
 
+results::ScoreTableAxes CoreferenceReader::score_axes() const {
+  const auto& raw = file_.schema().outer_axes;
+  results::AxisSchema measures{"measure", "what is computed of one prompt", {}, {}};
+  measures.coordinates = {{"units", "unit", {}}, {"description", "definition", {}}};
+  for (const auto& measure : measure_table) {
+    measures.labels.emplace_back(measure.name);
+    measures.coordinates[0].values.emplace_back(measure.units);
+    measures.coordinates[1].values.emplace_back(measure.description);
+  }
+  auto subjects = raw[0];
+  subjects.name = "subject";
+  const std::vector<std::string> none(2);
+  return {std::move(measures),
+          std::move(subjects),
+          raw[2],
+          raw[1],
+          results::ScoreTable::no_axis(4),
+          {"item",
+           "role of the occupation in the sentence",
+           {"referent", "other"},
+           {{"dimension", "none here", none}, {"left", "none here", none}, {"right", "none here", none}}}};
+}
+
+/// `metrics`: null unless both occupations have numbers.
+void CoreferenceReader::set_scores(std::size_t context, const std::array<std::span<const double>, 2>& tokens,
+                                   const stats::CoreferenceMetrics* metrics, ConditionNumbers& result) const {
+  const auto place = (context % sentences_.size() * num_questions_ + context / sentences_.size()) * 2;
+  const auto stride = 2 * num_questions_ * sentences_.size();
+  const auto set = [&](Measure measure, std::size_t role, double value) {
+    const auto index = static_cast<std::size_t>(measure) * stride + place + role;
+    result.scores[index] = value;
+    result.score_statuses[index] = results::ScoreStatus::ok;
+  };
+  std::array<double, 2> means{};
+  for (std::size_t role = 0; role < 2; ++role) {
+    for (const auto measure : {Measure::accuracy, Measure::entropy, Measure::margin}) {
+      if (role == 1) {
+        result.score_statuses[static_cast<std::size_t>(measure) * stride + place + role] =
+            results::ScoreStatus::not_applicable;
+      }
+    }
+    if (!tokens[role].empty()) {
+      const auto sum = std::accumulate(tokens[role].begin(), tokens[role].end(), 0.0);
+      means[role] = sum / static_cast<double>(tokens[role].size());
+      set(Measure::log_probability, role, sum);
+      set(Measure::mean_log_probability, role, means[role]);
+      set(Measure::probability, role, std::exp(sum));
+    }
+  }
+  if (metrics != nullptr) {
+    const auto metric = [&](stats::CoreferenceMetric name) { return (*metrics)[static_cast<std::size_t>(name)]; };
+    const auto margin = metric(stats::CoreferenceMetric::margin);
+    set(Measure::share, 0, metric(stats::CoreferenceMetric::share));
+    set(Measure::share, 1, stats::logistic(-margin));
+    set(Measure::share_per_subword, 0, metric(stats::CoreferenceMetric::share_per_subword));
+    set(Measure::share_per_subword, 1, stats::logistic(means[1] - means[0]));
+    set(Measure::accuracy, 0, metric(stats::CoreferenceMetric::accuracy));
+    set(Measure::entropy, 0, metric(stats::CoreferenceMetric::entropy));
+    set(Measure::margin, 0, margin);
+  }
+}
+
 ConditionNumbers CoreferenceReader::read(std::size_t condition, stats::Ties ties) const {
   const auto num_contexts = num_questions_ * sentences_.size();
   ConditionNumbers result;
   result.cells_by_status.assign(status_names_.size(), 0);
-  result.log_probability.assign(2 * num_contexts, nan);
-  result.mean_log_probability = result.share = result.log_probability;
+  result.scores.assign(num_measures * 2 * num_contexts, nan);
+  result.score_statuses.assign(result.scores.size(), results::ScoreStatus::missing);
   result.sentences.assign(sentences_.size(), {});
   const auto block = file_.read(condition * num_contexts, num_contexts);
   const auto& logprob = std::get<std::vector<double>>(block.columns[column("logprob")]);
@@ -100,19 +189,16 @@ ConditionNumbers CoreferenceReader::read(std::size_t condition, stats::Ties ties
       const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords_));
       if (statuses[cell] == 0 && count > 0) {
         tokens[role] = std::span(logprob).subspan(cell * num_subwords_, static_cast<std::size_t>(count));
-        const auto sum = std::accumulate(tokens[role].begin(), tokens[role].end(), 0.0);
-        result.log_probability[cell] = sum;
-        result.mean_log_probability[cell] = sum / static_cast<double>(count);
       }
     }
     auto& sentence = result.sentences[context % sentences_.size()];
     if (tokens[0].empty() || tokens[1].empty()) {
       sentence.fill(nan);
+      set_scores(context, tokens, nullptr, result);
       continue;
     }
     const auto metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
-    result.share[2 * context] = stats::logistic(metrics.back());
-    result.share[2 * context + 1] = stats::logistic(-metrics.back());
+    set_scores(context, tokens, &metrics, result);
     for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
       sentence[metric] += metrics[metric] / static_cast<double>(num_questions_);
     }

@@ -1,11 +1,14 @@
-// A coreference result as numbers of sentences, condition by condition.
+// A coreference result as numbers of sentences and as a score table, condition by condition.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "probes/coreference/CoreferenceStatistics.hpp"
+#include "results/ScoreTable.hpp"
 
 namespace stereosweep::probes::coreference {
 
@@ -27,10 +30,9 @@ struct ConditionFacts {
 /// Contexts of one condition.
 struct ConditionNumbers {
   std::vector<stats::CoreferenceMetrics> sentences;  ///< mean over the questions; NaN unless all have numbers
-  /// [question, sentence, role]; NaN where there are no numbers.
-  std::vector<double> log_probability;       ///< sum over the subwords, nat
-  std::vector<double> mean_log_probability;  ///< mean over the subwords, nat
-  std::vector<double> share;                 ///< of the sums
+  /// Slice of the score table: [measure, template, rephrasing, item].
+  std::vector<double> scores;
+  std::vector<results::ScoreStatus> score_statuses;
   std::vector<std::uint64_t> cells_by_status;
 };
 
@@ -42,12 +44,15 @@ class CoreferenceReader {
   const std::vector<SentenceFacts>& sentences() const { return sentences_; }
   /// Of a type.
   std::size_t num_clusters(std::size_t type) const { return num_clusters_[type]; }
-  std::size_t num_questions() const { return num_questions_; }
   const std::vector<std::string>& status_names() const { return status_names_; }
+  /// Measures: README.md. Subjects are the conditions, items the roles of the occupations; one replicate.
+  results::ScoreTableAxes score_axes() const;
   ConditionNumbers read(std::size_t condition, stats::Ties ties) const;
 
  private:
   std::size_t column(const std::string& name) const;
+  void set_scores(std::size_t context, const std::array<std::span<const double>, 2>& tokens,
+                  const stats::CoreferenceMetrics* metrics, ConditionNumbers& result) const;
 
   const results::ResultFile& file_;
   std::vector<ConditionFacts> conditions_;

@@ -1,5 +1,6 @@
-// One line of the WinoBias schema: "[The developer] argued with the designer because [she] did not like it."
-// Brackets mark the referent and the pronoun; braces may mark the other occupation: "{the designer}".
+// The sentences of a coreference job, from lists and from files. One line of the WinoBias schema:
+// "[The developer] argued with the designer because [she] did not like it." Brackets mark the referent and the pronoun;
+// braces may mark the other occupation: "{the designer}".
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "config/Pieces.hpp"
 #include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
@@ -56,5 +58,16 @@ bool is_possessive_her(std::string_view text, base::Span span);
 
 /// The same text but for its pronouns' gender: equal for both sentences of a pair.
 std::string without_gender(std::string_view text);
+
+/// Key `sentences`: the name of a piece, a list of {text, type, stereotype, label, split, case, notes}, {file, only},
+/// or {files: [...]}: files of the WinoBias schema whose names say "pro" or "anti" and "type1" or "type2", and folders
+/// of such files. `occupations`: where the text does not mark the other occupation, beside those that are marked
+/// anywhere.
+std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const std::string& key,
+                                                const std::vector<std::string>& occupations, config::Pieces& pieces,
+                                                base::Problems& problems);
+/// Names of notes, ascending in the result.
+std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
+                                              base::Problems& problems);
 
 }  // namespace stereosweep::probes::coreference
