@@ -12,6 +12,7 @@
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
+#include "probes/coreference/CoreferenceScores.hpp"
 #include "probes/coreference/CoreferenceSettings.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
 #include "results/TextTable.hpp"
@@ -259,6 +260,9 @@ class CoreferenceKind final : public ProbeKind {
   void plan(const PlanRequest& request) const override { plan_coreference(request); }
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
     show_coreference(file, detail, top);
+  }
+  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
+    return score_table(file, ties_of(job.settings<Coreference>().statistics));
   }
   void stats(const StatsRequest& request) const override { coreference_statistics(request); }
 };

@@ -206,4 +206,28 @@ ConditionNumbers CoreferenceReader::read(std::size_t condition, stats::Ties ties
   return result;
 }
 
+stats::Ties ties_of(const CoreferenceStatistics& settings) {
+  return settings.ties == CoreferenceStatistics::Ties::half ? stats::Ties::half : stats::Ties::loss;
+}
+
+results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties) {
+  const CoreferenceReader reader(file);
+  results::ScoreTable table{reader.score_axes(), {}, {}};
+  table.resize();
+  const auto num_subjects = table.length(1);
+  const auto size = table.values.size() / num_measures / num_subjects;
+  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+    const auto numbers = reader.read(subject, ties);
+    for (std::size_t measure = 0; measure < num_measures; ++measure) {
+      const auto from = measure * size;
+      const auto to = (measure * num_subjects + subject) * size;
+      std::copy_n(numbers.scores.begin() + static_cast<std::ptrdiff_t>(from), size,
+                  table.values.begin() + static_cast<std::ptrdiff_t>(to));
+      std::copy_n(numbers.score_statuses.begin() + static_cast<std::ptrdiff_t>(from), size,
+                  table.statuses.begin() + static_cast<std::ptrdiff_t>(to));
+    }
+  }
+  return table;
+}
+
 }  // namespace stereosweep::probes::coreference

@@ -63,4 +63,9 @@ class CoreferenceReader {
   std::vector<std::string> status_names_;
 };
 
+stats::Ties ties_of(const CoreferenceStatistics& settings);
+
+/// The whole score table. Throws InputError if `file` is no coreference result.
+results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties);
+
 }  // namespace stereosweep::probes::coreference

@@ -364,7 +364,7 @@ void CoreferenceFile::finish(const CoreferenceResult& result) {
 }
 
 CoreferenceResult stream(const CoreferenceReader& reader, const CoreferenceOptions& options, CoreferenceFile* writer) {
-  const auto ties = options.settings.ties == CoreferenceStatistics::Ties::half ? stats::Ties::half : stats::Ties::loss;
+  const auto ties = ties_of(options.settings);
   const std::array<Summariser, 2> summarise = {Summariser(reader, options, 0), Summariser(reader, options, 1)};
   CoreferenceResult result;
   result.confidence = options.settings.confidence;
