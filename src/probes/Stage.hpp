@@ -91,8 +91,10 @@ class Stage {
   /// Throws where it was finished before and came to something else.
   virtual Bytes finish(const StageRequest& /*request*/, const FinishedStage& /*finished*/) { return {}; }
 
-  /// Nothing: the stage is not exported.
+  /// What a run writes at its end; nothing: the stage is not exported.
   virtual std::optional<StageFile> file(const sweep::Job& job) const = 0;
+  /// What the command `export` writes.
+  virtual std::optional<StageFile> file_on_request(const sweep::Job& job) const { return file(job); }
   /// Rank zero, after the export: lines for the log.
   virtual void report() const {}
   /// Rank zero, at the end of the run: removes what is not to be kept.

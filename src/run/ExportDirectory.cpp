@@ -263,7 +263,7 @@ void round_singles(results::RawBlock& raw) {
 
 ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
                            const probes::Probe& probe, const results::JournalStore& store, const Lease* lease) {
-  const auto target = *stage.file(job);
+  const auto target = *stage.file_on_request(job);
   const auto file = directory.root() / target.name;
   StatusCounter counter(probe);
   const auto schema = results::with_not_scored(probe.schema());

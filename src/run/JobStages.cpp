@@ -241,7 +241,7 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
     for (const auto& line : store.damage()) {
       base::log(base::LogLevel::warning, line);
     }
-    const auto target = stage->file(job);
+    const auto target = stage->file_on_request(job);
     if (!probe || !target || store.attempts().empty()) {
       continue;
     }

@@ -13,6 +13,7 @@ struct Omission {
   std::string first;   ///< labels, in the order that was tried
   std::string second;  ///< empty: the group itself
   std::string reason;
+  bool operator==(const Omission&) const = default;
 };
 
 /// Which forms the sentences ask of their subjects.

@@ -33,7 +33,7 @@ seed: 5
 model: {{path: {model}}}
 probe: contexts
 corpus: {{files: [{corpus}], max_contexts: 12}}
-vectors: {{layer: -1, pool: mean}}
+vectors: {{layer: -1, pool: mean, keep: float32}}
 axes:
   tests:
     - {{label: T1, title: flowers and insects, x: {{label: flowers, words: {quoted['x']}}}, y: {{label: insects, words: {quoted['y']}}},

@@ -15,6 +15,7 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
 #include "probes/contexts/EmbeddingTests.hpp"
+#include "probes/contexts/GeneratedCorpus.hpp"
 #include "probes/contexts/SourceFile.hpp"
 #include "results/Journal.hpp"
 
@@ -111,9 +112,7 @@ void log_bad_lines(const corpus::Sample& sample) {
 }
 
 void log_counts(const corpus::Sample& sample) {
-  base::log(base::LogLevel::info, "collect: " + base::counted(sample.files, "file") + ", " +
-                                      base::counted(sample.lines, "line") + ", " + base::counted(sample.bytes, "byte") +
-                                      "; contexts found (kept) per word:");
+  base::log(base::LogLevel::info, "collect: " + sizes_of(sample) + "; contexts found (kept) per word:");
   std::vector<std::string> items;
   std::vector<std::string> none;
   for (const auto& word : sample.words) {
@@ -140,6 +139,18 @@ void require_any_context(const corpus::Sample& sample) {
         base::counted(sample.lines, "line") + " in " + base::counted(sample.files, "file") + " were read",
         "see the corpus's keys field, boundary and case"));
   }
+}
+
+/// Made anew by every rank and every start: that takes less time than reading it.
+corpus::Sample generate(const sweep::Job& job) {
+  const auto& settings = job.settings<Contexts>();
+  auto sample = generate_contexts(settings, job.seed);
+  if (sample.lines == 0) {
+    throw base::InputError(base::describe("no template asks for the form of the tests' targets",
+                                          "form: plural takes templates with a plural, form: singular with a singular",
+                                          "Name other templates, or another form."));
+  }
+  return sample;
 }
 
 /// Rank zero's bytes of a new sample; empty on the others.
@@ -232,6 +243,10 @@ ContextSource embeddings_source(const sweep::Job& job, const base::FileSet& file
   return source_of(encode(static_sample(list_words(job.settings<Contexts>().tests), nullptr)), job, files);
 }
 
+ContextSource generated_source(const sweep::Job& job, const base::FileSet& files) {
+  return source_of(encode(generate(job)), job, files);
+}
+
 /// Vectors of a file as OUT/contexts.sample keeps them: magic, dimension, then word and vector (empty: none).
 std::vector<std::byte> encode(const std::vector<std::string>& words, const corpus::StaticTable& table) {
   base::ByteWriter out;
@@ -320,7 +335,28 @@ ContextSource collect_table(const StageRequest& job) {
 
 }  // namespace
 
+std::string sizes_of(const corpus::Sample& sample) {
+  if (sample.files == 0) {
+    return base::counted(sample.lines, "sentence") + " made of templates";
+  }
+  return base::counted(sample.files, "file") + ", " + base::counted(sample.lines, "line") + ", " +
+         base::counted(sample.bytes, "byte");
+}
+
+corpus::Sample sample_of(const sweep::Job& job) {
+  const auto& settings = job.settings<Contexts>();
+  const auto words = list_words(settings.tests);
+  if (settings.is_static()) {
+    return static_sample(words, nullptr);
+  }
+  const auto& corpus = settings.contextual().corpus;
+  return corpus.is_generated() ? generate(job) : corpus::collect(corpus, words, job.seed);
+}
+
 std::vector<corpus::FileState> input_states(const Contexts& settings) {
+  if (settings.is_generated()) {
+    return {};
+  }
   return settings.is_static() ? std::vector{corpus::state_of(settings.from_table().file)}
                               : corpus::file_states(settings.contextual().corpus);
 }
@@ -330,6 +366,9 @@ std::optional<ContextSource> read_source(const std::filesystem::path& directory,
   const auto& settings = job.settings<Contexts>();
   if (settings.is_static() && settings.needs_model()) {
     return embeddings_source(job, files);
+  }
+  if (settings.is_generated()) {
+    return generated_source(job, files);
   }
   const auto kept = read_source_file(directory / sample_file);
   if (settings.is_static()) {
@@ -347,6 +386,15 @@ ContextSource collect_contexts(const StageRequest& job) {
     return coordinated(job.world, [&] { return embeddings_source(job.job, job.files); });
   }
   const auto& settings = job.job.settings<Contexts>();
+  if (settings.is_generated()) {
+    return coordinated(job.world, [&] {
+      auto source = generated_source(job.job, job.files);
+      if (job.leads()) {
+        log_counts(*source.sample);
+      }
+      return source;
+    });
+  }
   std::optional<KeptSource> kept;
   SourceFile source;
   coordinated(job.world, [&] {

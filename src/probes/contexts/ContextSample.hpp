@@ -22,6 +22,11 @@ inline constexpr const char* words_file = "contexts.words";    ///< what it came
 inline constexpr const char* store_file = "vectors.bin";       ///< while stage `effects` runs
 inline constexpr const char* vectors_file = "contexts.vectors.h5";
 
+/// What a run will ask about, found or made here and now: what `plan` counts. Errors as `collect_contexts`.
+corpus::Sample sample_of(const sweep::Job& job);
+/// "2 files, 100 lines, 4,000 bytes", or the number of sentences that were made.
+std::string sizes_of(const corpus::Sample& sample);
+
 /// The files that contexts or vectors are read from, as they are now. Throws InputError where one cannot be read.
 std::vector<corpus::FileState> input_states(const Contexts& settings);
 

@@ -11,11 +11,19 @@
 
 #include "corpus/Corpus.hpp"
 #include "query/Query.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::contexts {
 
-using corpus::Corpus;
 using corpus::StaticVectors;
+
+/// Sentences in which the words of the tests stand: of the user's own, or made of templates and rephrasings.
+struct Corpus : corpus::Corpus {
+  std::vector<sweep::Template> templates;  ///< in place of files: a target stands for {group}, an attribute for {trait}
+  std::vector<sweep::Rephrasing> rephrasings;  ///< not empty beside templates
+  bool is_generated() const { return !templates.empty(); }
+  bool operator==(const Corpus&) const = default;
+};
 
 /// How a word's vector is read off a sentence.
 struct ContextualVectors {
@@ -48,6 +56,18 @@ struct EmbeddingTest {
   WordSet a;
   WordSet b;
   bool operator==(const EmbeddingTest&) const = default;
+};
+
+/// A group or an intersection of groups that is a target word of the tests.
+struct TargetSubject {
+  std::string word;  ///< the form that the tests ask for
+  sweep::NounForm form = sweep::NounForm::plural;
+  std::string label;
+  std::string article;  ///< of a singular form
+  std::string domain;   ///< of an intersection both, joined by " x "
+  std::string first;    ///< label of the group, or of an intersection's first
+  std::string second;   ///< of an intersection's second; empty: a group
+  bool operator==(const TargetSubject&) const = default;
 };
 
 /// What happens where two sets that are compared differ in size.
@@ -89,17 +109,21 @@ struct EmbeddingStatistics {
 };
 
 struct Contexts {
-  enum class Keep { none, float16, float32 };
+  /// journal: vectors stay in the run's journal alone, from which `export` writes their file.
+  enum class Keep { none, journal, float16, float32 };
   static constexpr const char* probe_name = "contexts";
   std::variant<ContextualVectors, StaticVectors> vectors;
   std::vector<EmbeddingTest> tests;
+  std::vector<TargetSubject> subjects;     ///< target words that are groups or intersections
+  std::vector<sweep::Omission> omissions;  ///< intersections that are not among them
   UnequalSets unequal_sets = UnequalSets::keep;
   std::int64_t samples = 1000;  ///< N context samples per test; with static vectors there is one
-  Keep keep = Keep::float32;    ///< whether vectors stay in the result, and as what
+  Keep keep = Keep::journal;    ///< whether vectors stay in the result, and as what
   EmbeddingStatistics statistics;
 
   bool draws() const { return !is_static() || unequal_sets == UnequalSets::trim; }
   bool is_static() const { return std::holds_alternative<StaticVectors>(vectors); }
+  bool is_generated() const { return !is_static() && contextual().corpus.is_generated(); }
   /// Throws std::bad_variant_access where the vectors are of the other kind.
   const ContextualVectors& contextual() const { return std::get<ContextualVectors>(vectors); }
   const StaticVectors& from_table() const { return std::get<StaticVectors>(vectors); }

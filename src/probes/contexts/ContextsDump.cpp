@@ -17,6 +17,12 @@ config::Node path(const std::string& text, config::Extent extent) {
 
 config::Node dump(const Corpus& corpus) {
   config::Node map = config::Node::map();
+  if (corpus.is_generated()) {
+    map.add("templates", config::dump(corpus.templates));
+    map.add("rephrasings", config::dump(corpus.rephrasings));
+    map.add("max_contexts", config::integer(corpus.max_contexts));
+    return map;
+  }
   map.add("files", config::texts(corpus.files));
   map.add("format", choice({"automatic", "text", "json_lines"}, corpus.format));
   map.add("field", config::Node::text(corpus.field));
@@ -45,6 +51,35 @@ config::Node dump(const EmbeddingTest& test) {
   map.add("a", dump(test.a));
   map.add("b", dump(test.b));
   return map;
+}
+
+config::Node dump(const TargetSubject& subject) {
+  config::Node map = config::Node::map();
+  config::add_text(map, "word", subject.word);
+  config::add_text(map, "label", subject.label);
+  map.add("form", choice({"singular", "plural"}, subject.form));
+  config::add_text(map, "article", subject.article);
+  config::add_text(map, "domain", subject.domain);
+  config::add_text(map, "first", subject.first);
+  config::add_text(map, "second", subject.second);
+  return map;
+}
+
+config::Node dump(const sweep::Omission& omission) {
+  config::Node map = config::Node::map();
+  config::add_text(map, "first", omission.first);
+  config::add_text(map, "second", omission.second);
+  config::add_text(map, "reason", omission.reason);
+  return map;
+}
+
+void add_subjects(const Contexts& settings, config::Node& axes) {
+  if (!settings.subjects.empty()) {
+    axes.add("subjects", config::list_of(settings.subjects, [](const auto& subject) { return dump(subject); }));
+  }
+  if (!settings.omissions.empty()) {
+    axes.add("omissions", config::list_of(settings.omissions, [](const auto& omission) { return dump(omission); }));
+  }
 }
 
 config::Node dump(const BiasDetection& detection) {
@@ -76,12 +111,13 @@ void dump_settings(const Contexts& settings, config::Extent extent, config::Node
     vectors.add("window", config::integer(settings.contextual().window));
   }
   if (extent == config::Extent::everything) {
-    vectors.add("keep", choice({"none", "float16", "float32"}, settings.keep));
+    vectors.add("keep", choice({"none", "journal", "float16", "float32"}, settings.keep));
   }
   job.add("vectors", std::move(vectors));
-  config::Node& tests = job.add("axes", config::Node::map()).add("tests", config::Node::list());
-  for (const auto& test : settings.tests) {
-    tests.add(dump(test));
+  config::Node& axes = job.add("axes", config::Node::map());
+  axes.add("tests", config::list_of(settings.tests, [](const auto& test) { return dump(test); }));
+  if (extent == config::Extent::everything) {  // that a target is a group changes no number but those of its sentences
+    add_subjects(settings, axes);
   }
   job.add("samples", config::integer(settings.samples));
   job.add("unequal_sets", choice({"keep", "trim"}, settings.unequal_sets));

@@ -42,8 +42,11 @@ std::string source_of(const Contexts& settings) {
   if (settings.is_static()) {
     return settings.needs_model() ? "the model's input embeddings" : "vectors of " + settings.from_table().file;
   }
-  return "at most " + counted(static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts), "context") +
-         " of each";
+  const auto& corpus = settings.contextual().corpus;
+  return (corpus.is_generated() ? counted(corpus.templates.size(), "template") + " x " +
+                                      counted(corpus.rephrasings.size(), "rephrasing") + ", "
+                                : std::string()) +
+         "at most " + counted(static_cast<std::uint64_t>(corpus.max_contexts), "context") + " of each";
 }
 
 std::string contexts_summary(const sweep::Job& job) {

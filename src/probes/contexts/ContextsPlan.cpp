@@ -6,7 +6,6 @@
 
 #include "base/File.hpp"
 #include "base/Text.hpp"
-#include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/CausalPlan.hpp"
 #include "engine/ElmoPlan.hpp"
@@ -15,6 +14,7 @@
 #include "model/CheckpointConfig.hpp"
 #include "model/ElmoOptions.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/contexts/ContextSample.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/EffectsProbe.hpp"
 #include "probes/contexts/VectorsProbe.hpp"
@@ -140,9 +140,8 @@ void print_words(const corpus::Sample& sample, std::uint64_t limit) {
     auto& list = word.contexts.empty() ? none : counts;
     list[word.word].insert(with_thousands(word.occurrences) + ", kept " + with_thousands(word.contexts.size()));
   }
-  plan_line(std::cout, "corpus") << counted(sample.files, "file") << ", " << counted(sample.lines, "line") << ", "
-                                 << counted(sample.bytes, "byte") << "; contexts found " << with_thousands(found)
-                                 << ", kept " << with_thousands(kept) << '\n';
+  plan_line(std::cout, "corpus") << sizes_of(sample) << "; contexts found " << with_thousands(found) << ", kept "
+                                 << with_thousands(kept) << '\n';
   for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
     if (sample.bad_lines[fault].count > 0) {
       plan_line(std::cout, "left out") << counted(sample.bad_lines[fault].count, "line") << ": "
@@ -167,14 +166,18 @@ void print_effects(const sweep::Job& job, const EffectsProbe& effects, double ve
                                   << " in " << counted(effects.blocks().num_blocks(), "block") << ", no model asked\n";
   plan_line(std::cout, "output")
       << "about " << megabytes(output_bytes(effects.schema(), effects.blocks().product().num_contexts(), 0))
-      << " of effects; vectors: " << megabytes(vector_bytes) << " of journal and as much of store"
-      << (job.settings<Contexts>().keep == Contexts::Keep::none ? ", removed at the end\n" : "\n");
+      << " of effects; vectors: " << megabytes(vector_bytes) << " of journal and as much of store, "
+      << (job.settings<Contexts>().keep == Contexts::Keep::none ? "both removed at the end\n"
+                                                                : "which is removed at the end\n");
 }
 
-corpus::Sample sample_of(const sweep::Job& job, const std::vector<std::string>& words) {
-  return job.settings<Contexts>().is_static()
-             ? static_sample(words, nullptr)
-             : corpus::collect(job.settings<Contexts>().contextual().corpus, words, job.seed);
+/// Intersections of groups that are no targets, and why.
+void print_omissions(const Contexts& settings, std::uint64_t limit) {
+  std::map<std::string, std::set<std::string>> reasons;
+  for (const auto& omission : settings.omissions) {
+    reasons[omission.first + " + " + omission.second].insert(omission.reason);
+  }
+  print_list(std::cout, "intersections left out", reasons, "why", limit);
 }
 
 /// Vectors of a file: no model is asked.
@@ -196,6 +199,7 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
       missing[name].insert("not in the file");
     }
   }
+  print_omissions(job.settings<Contexts>(), limit.value_or(40));
   print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
   const EffectsProbe effects(job, std::move(words), nullptr);
   print_tests(effects.tests());
@@ -213,11 +217,12 @@ void plan_contexts(const PlanRequest& request) {
   const auto& settings = job.settings<Contexts>();
   const auto limit = request.limit.value_or(40);
   const auto width = engine::vector_width(job.execution.engine, request.files, asked_of(settings));
-  const auto sample = std::make_shared<const corpus::Sample>(sample_of(job, list_words(settings.tests)));
+  const auto sample = std::make_shared<const corpus::Sample>(sample_of(job));
   const VectorsProbe vectors(job, sample, width);
   const auto audit = audit_vectors(request, vectors);
   std::cout << job.name << ": contexts on " << job.model.path << '\n';
   plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+  print_omissions(settings, limit);
   if (!settings.is_static()) {
     print_words(*sample, limit);
   }

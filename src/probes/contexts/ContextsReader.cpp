@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/Text.hpp"
+#include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsSettings.hpp"
@@ -37,16 +38,41 @@ std::vector<std::string> read_files(const config::Node& node, const std::string&
   return files;
 }
 
+/// Sentences made of templates: what only sentences of a file need is refused.
+void read_generated(config::Fields& fields, const config::Node& templates, const config::ProbeReading& job,
+                    Corpus& corpus) {
+  for (const char* name : {"files", "format", "field", "boundary", "case"}) {
+    if (const config::Node* other = fields.optional(name)) {
+      job.problems.add(other->place(fields.key_of(name)), "'" + std::string(name) + "' beside templates",
+                       "sentences are made of templates, or read from files");
+    }
+  }
+  corpus.templates = config::read_templates(templates, "corpus.templates", job.pieces, job.problems);
+  corpus.rephrasings = {{"none", "{prompt}", {}}};
+  if (const config::Node* rephrasings = fields.optional("rephrasings")) {
+    corpus.rephrasings =
+        config::read_rephrasings(*rephrasings, "corpus.rephrasings", job.pieces, job.problems, corpus.templates);
+  }
+}
+
 Corpus read_corpus(const config::Node& node, const config::ProbeReading& job) {
   Corpus corpus;
-  config::Fields fields(node, "corpus", job.problems);
-  if (const config::Node* files = fields.required("files")) {
-    corpus.files = read_files(*files, "corpus.files", job);
+  config::Fields fields(node, "corpus", job.problems, "{files: [...]}, or {templates: NAME, rephrasings: NAME}");
+  if (const config::Node* templates = fields.optional("templates")) {
+    read_generated(fields, *templates, job, corpus);
+  } else {
+    if (const config::Node* files = fields.required("files")) {
+      corpus.files = read_files(*files, "corpus.files", job);
+    }
+    read_name(fields, "format", corpus.format, {"automatic", "text", "json_lines"}, job.problems);
+    fields.line("field", corpus.field);
+    read_name(fields, "boundary", corpus.boundary, {"word", "blanks"}, job.problems);
+    read_name(fields, "case", corpus.letter_case, {"exact", "ignore"}, job.problems);
+    if (const config::Node* rephrasings = fields.optional("rephrasings")) {
+      job.problems.add(rephrasings->place("corpus.rephrasings"), "rephrasings without templates",
+                       "sentences of files are taken as they are");
+    }
   }
-  read_name(fields, "format", corpus.format, {"automatic", "text", "json_lines"}, job.problems);
-  fields.line("field", corpus.field);
-  read_name(fields, "boundary", corpus.boundary, {"word", "blanks"}, job.problems);
-  read_name(fields, "case", corpus.letter_case, {"exact", "ignore"}, job.problems);
   fields.integer("max_contexts", corpus.max_contexts, 1, 10'000'000);
   fields.finish();
   return corpus;
@@ -87,7 +113,7 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
     }
     read_name(fields, "pool", contextual.pool, {"mean", "first", "last"}, job.problems);
     fields.integer("window", contextual.window, 0, 10'000);
-    read_name(fields, "keep", settings.keep, {"none", "float16", "float32"}, job.problems);
+    read_name(fields, "keep", settings.keep, {"none", "journal", "float16", "float32"}, job.problems);
     fields.finish();
   }
   const config::Node* corpus = job.fields.optional("corpus");
@@ -97,7 +123,7 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
   } else if (!is_static && corpus == nullptr) {
     job.problems.add(job.root.place("corpus"), "the key 'corpus' is missing",
                      "contextual vectors are read off sentences",
-                     "Name text files, or give static vectors: {file: PATH} or {format: model}.");
+                     "Name text files or templates, or give static vectors: {file: PATH} or {format: model}.");
   }
   if (is_static) {
     settings.vectors = table;
@@ -330,7 +356,7 @@ Contexts read_settings(const config::ProbeReading& job) {
   read_vectors(job.fields.optional("vectors"), job, settings);
   read_name(job.fields, "unequal_sets", settings.unequal_sets, {"keep", "trim"}, job.problems);
   if (const config::Node* axes = job.fields.required("axes")) {
-    settings.tests = read_tests(*axes, job);
+    read_tests(*axes, job, settings);
   }
   read_samples(job, settings);
   if (const config::Node* statistics = job.fields.optional("statistics")) {

@@ -114,6 +114,11 @@ class VectorsStage final : public Stage {
 
   std::optional<StageFile> file(const sweep::Job& job) const override {
     const auto keep = job.settings<Contexts>().keep;
+    return keep == Contexts::Keep::none || keep == Contexts::Keep::journal ? std::nullopt : file_on_request(job);
+  }
+
+  std::optional<StageFile> file_on_request(const sweep::Job& job) const override {
+    const auto keep = job.settings<Contexts>().keep;
     if (keep == Contexts::Keep::none) {
       return std::nullopt;
     }
@@ -125,13 +130,14 @@ class VectorsStage final : public Stage {
                      base::PendingFile::Readers::owner};  // with the corpus's sentences
   }
 
-  /// What keep: none leaves nothing of. The words stay, so that the run is known to be complete.
+  /// Vectors stay in the journal alone: the store is made of it again where it is needed. keep: none leaves nothing of
+  /// them; the words stay, so that the run is known to be complete.
   void clean_up(const StageRequest& request) override {
+    request.check_lease();
+    std::filesystem::remove(request.directory / store_file);
     if (request.job.settings<Contexts>().keep != Contexts::Keep::none) {
       return;
     }
-    request.check_lease();
-    std::filesystem::remove(request.directory / store_file);
     std::filesystem::remove(request.directory / vectors_file);
     std::filesystem::remove_all(results::journal_directory(request.directory, vectors_stage));
   }

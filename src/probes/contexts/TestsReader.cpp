@@ -86,22 +86,65 @@ Document open_document(const config::Node& piece, base::Problems& problems) {
 
 class TestsReader {
  public:
-  explicit TestsReader(const config::ProbeReading& job) : job_(job), problems_(job.problems), labels_(job.problems) {}
+  TestsReader(const config::ProbeReading& job, Contexts& settings)
+      : job_(job), problems_(job.problems), labels_(job.problems), settings_(settings) {}
 
-  std::vector<EmbeddingTest> read(const config::Node& axes) {
+  void read(const config::Node& axes) {
     config::Fields fields(axes, "axes", problems_);
     Document own;
     own.sets = read_sets(fields.optional("sets"), "axes.sets", problems_);
     own.tests = fields.required("tests");
     own.key = "axes.tests";
+    if (const config::Node* list = fields.optional("subjects")) {
+      read_subjects(*list, "axes.subjects");
+    }
+    if (const config::Node* list = fields.optional("omissions")) {
+      read_omissions(*list, "axes.omissions");
+    }
     fields.finish();
     if (own.tests != nullptr) {
       read_sources(own);
     }
-    return std::move(tests_);
   }
 
  private:
+  /// Of a dump.
+  void read_subjects(const config::Node& list, const std::string& key) {
+    for (std::size_t i = 0; i < list.children.size(); ++i) {
+      TargetSubject subject;
+      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
+      fields.required_line("word", subject.word);
+      fields.required_line("label", subject.label);
+      subject.form = read_form(fields);
+      fields.line("article", subject.article);
+      fields.line("domain", subject.domain);
+      fields.line("first", subject.first);
+      fields.line("second", subject.second);
+      fields.finish();
+      settings_.subjects.push_back(std::move(subject));
+    }
+  }
+
+  void read_omissions(const config::Node& list, const std::string& key) {
+    for (std::size_t i = 0; i < list.children.size(); ++i) {
+      sweep::Omission omission;
+      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
+      fields.required_line("first", omission.first);
+      fields.required_line("second", omission.second);
+      fields.required_line("reason", omission.reason);
+      fields.finish();
+      settings_.omissions.push_back(std::move(omission));
+    }
+  }
+
+  sweep::NounForm read_form(config::Fields& fields) {
+    const config::Node* choice = fields.optional("form");
+    const std::vector<std::string> names = {"singular", "plural"};
+    const auto index =
+        choice == nullptr ? std::nullopt : config::read_choice(*choice, fields.key_of("form"), problems_, names);
+    return static_cast<sweep::NounForm>(index.value_or(1));
+  }
+
   void read_sources(const Document& own) {
     if (own.tests->kind != config::Node::Kind::list) {
       read_source(*own.tests, own.key, own);
@@ -113,7 +156,7 @@ class TestsReader {
     }
   }
 
-  /// NAME, {file, only}, {groups, traits, form} or a test.
+  /// NAME, {file, only}, {groups, intersections, traits, form} or a test.
   void read_source(const config::Node& node, const std::string& key, const Document& own) {
     if (node.kind == config::Node::Kind::map && (node.find("groups") != nullptr || node.find("traits") != nullptr)) {
       add_group_tests(node, key);
@@ -248,37 +291,28 @@ class TestsReader {
     return test;
   }
 
-  /// One wefat test per trait pair: every group a target, the right pole's words A and the left pole's B, so that more
-  /// is nearer to the right pole, as in human ratings (cao2022, "CEAT(g, A, B)").
+  /// One wefat test per trait pair: every group and intersection a target, the right pole's words A and the left
+  /// pole's B, so that more is nearer to the right pole, as in human ratings (cao2022, "CEAT(g, A, B)").
   void add_group_tests(const config::Node& node, const std::string& key) {
     std::vector<sweep::Group> groups;
+    sweep::IntersectionRule rule;
+    rule.both_orders = false;
     std::vector<sweep::TraitPair> pairs;
-    auto form = sweep::NounForm::plural;
-    config::Fields fields(node, key, problems_);
+    config::Fields fields(node, key, problems_, "{groups: ..., intersections: ..., traits: ..., form: plural}");
+    std::vector<sweep::Group> unselected;
     if (const config::Node* list = fields.required("groups")) {
       sweep::Priors priors;
-      std::vector<sweep::Group> unselected;
       groups = config::read_groups(*list, key + ".groups", job_.pieces, problems_, priors, unselected);
+    }
+    if (const config::Node* list = fields.optional("intersections")) {
+      rule = config::read_intersections(*list, key + ".intersections", job_.pieces, problems_, groups, unselected);
     }
     if (const config::Node* list = fields.required("traits")) {
       pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
     }
-    if (const config::Node* choice = fields.optional("form")) {
-      const std::vector<std::string> names = {"singular", "plural"};
-      form = static_cast<sweep::NounForm>(config::read_choice(*choice, key + ".form", problems_, names).value_or(1));
-    }
+    const auto form = read_form(fields);
     fields.finish();
-    WordSet targets{"groups", {}};
-    for (const auto& group : groups) {
-      const auto& word = form == sweep::NounForm::plural ? group.plural : group.singular;
-      if (word.empty()) {
-        problems_.add(node.place(key), "the group '" + group.label + "' has no such form",
-                      form == sweep::NounForm::plural ? "form: plural" : "form: singular");
-      } else if (std::find(targets.words.begin(), targets.words.end(), word) != targets.words.end()) {
-        problems_.add(node.place(key), "two groups are called '" + word + "'", "a target counts once");
-      }
-      targets.words.push_back(word);
-    }
+    const auto targets = targets_of(node, key, groups, rule, form);
     std::size_t num_with_two_words = 0;
     for (const auto& pair : pairs) {
       EmbeddingTest test{pair.label,
@@ -300,6 +334,50 @@ class TestsReader {
     }
   }
 
+  WordSet targets_of(const config::Node& node, const std::string& key, const std::vector<sweep::Group>& groups,
+                     const sweep::IntersectionRule& rule, sweep::NounForm form) {
+    const bool is_plural = form == sweep::NounForm::plural;
+    auto list = sweep::list_subjects(groups, rule, {.singular = !is_plural, .plural = is_plural});
+    WordSet targets{"groups", {}};
+    for (const auto& subject : list.subjects) {
+      const auto& word = is_plural ? subject.plural : subject.singular;
+      if (word.empty()) {
+        problems_.add(node.place(key), "the group '" + subject.label + "' has no such form",
+                      is_plural ? "form: plural" : "form: singular");
+      } else if (std::find(targets.words.begin(), targets.words.end(), word) != targets.words.end()) {
+        if (subject.kind == sweep::SubjectKind::intersection) {
+          list.omissions.push_back(
+              {subject.components[0], subject.components[1], "same words as another subject: '" + word + "'"});
+          continue;
+        }
+        problems_.add(node.place(key), "two groups are called '" + word + "'", "a target counts once");
+      }
+      targets.words.push_back(word);
+      add_subject(node, key,
+                  {word, form, subject.label, is_plural ? "" : subject.article, base::join(subject.domains, " x "),
+                   subject.components.front(), subject.components.size() > 1 ? subject.components.back() : ""});
+    }
+    for (auto& omission : list.omissions) {
+      if (std::find(settings_.omissions.begin(), settings_.omissions.end(), omission) == settings_.omissions.end()) {
+        settings_.omissions.push_back(std::move(omission));
+      }
+    }
+    return targets;
+  }
+
+  void add_subject(const config::Node& node, const std::string& key, TargetSubject subject) {
+    const auto known = std::find_if(settings_.subjects.begin(), settings_.subjects.end(),
+                                    [&](const auto& other) { return other.word == subject.word; });
+    if (known == settings_.subjects.end()) {
+      settings_.subjects.push_back(std::move(subject));
+    } else if (!(*known == subject)) {
+      problems_.add(node.place(key),
+                    "the target '" + subject.word + "' is '" + subject.label + "' here and '" + known->label +
+                        "' in another test",
+                    "a target is one group", "Give both tests the same groups.");
+    }
+  }
+
   void add(const config::Node& node, const std::string& key, EmbeddingTest test) {
     labels_.add(node, key, test.label);
     check_overlap(node, key, test.label, test.x, test.y, "X and Y");
@@ -308,7 +386,7 @@ class TestsReader {
       problems_.add(node.place(key), "the test '" + test.label + "' compares one word with one other", two_words_reason,
                     "Give a set more words.");
     }
-    tests_.push_back(std::move(test));
+    settings_.tests.push_back(std::move(test));
   }
 
   static constexpr const char* two_words_reason =
@@ -334,13 +412,13 @@ class TestsReader {
   base::Problems& problems_;
   config::LabelCheck labels_;
   std::map<std::string, Document> pieces_;
-  std::vector<EmbeddingTest> tests_;
+  Contexts& settings_;
 };
 
 }  // namespace
 
-std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job) {
-  return TestsReader(job).read(axes);
+void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings) {
+  TestsReader(job, settings).read(axes);
 }
 
 }  // namespace stereosweep::probes::contexts

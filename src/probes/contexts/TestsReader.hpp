@@ -7,7 +7,8 @@
 
 namespace stereosweep::probes::contexts {
 
-/// Reads `axes` {tests, sets}; faults go to the report, and the result is then incomplete.
-std::vector<EmbeddingTest> read_tests(const config::Node& axes, const config::ProbeReading& job);
+/// Reads `axes` {tests, sets}, and {subjects, omissions} of a dump; faults go to the report, and the result is then
+/// incomplete.
+void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings);
 
 }  // namespace stereosweep::probes::contexts
