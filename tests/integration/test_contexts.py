@@ -212,6 +212,23 @@ def test_kept_as_float16(job, reference, tmp_path):
     same_numbers(tmp_path / "run", reference)
 
 
+def test_vectors_lie_in_the_journal_until_they_are_exported(job, reference, tmp_path):
+    output = tmp_path / "run"
+    code, _, err = runs.run(job, output, "vectors.keep=journal", ranks=2)
+    assert code == 0, err
+    assert runs.digest(output) == runs.digest(reference)
+    assert not any((output / name).exists() for name in ("vectors.bin", "contexts.vectors.h5"))
+    shutil.rmtree(output / "journal/effects")  # what needs the vectors again makes their store of the journal
+    (output / "contexts.h5").unlink()
+    code, _, err = runs.run(job, output, "vectors.keep=journal")
+    assert code == 0, err
+    assert runs.finish(runs.start_program("export", output))[0] == 0
+    same_numbers(output, reference)
+    code, _, err = runs.run(job, output, "vectors.keep=journal")
+    assert code == 0 and "nothing to do" in err
+    assert (output / "contexts.vectors.h5").exists() and not (output / "vectors.bin").exists()
+
+
 def test_nothing_kept_and_still_known_to_be_done(job, reference, tmp_path):
     output = tmp_path / "run"
     code, _, err = runs.run(job, output, "vectors.keep=none", ranks=2)
@@ -226,7 +243,7 @@ def test_nothing_kept_and_still_known_to_be_done(job, reference, tmp_path):
     assert code == 0 and "nothing to do" not in err
     assert (output / "contexts.h5").read_bytes() == content
     assert not (output / "journal/vectors").exists()
-    code, _, err = runs.run(job, output)  # wanted after all: computed again
+    code, _, err = runs.run(job, output, "vectors.keep=float32")  # wanted after all: computed again
     assert code == 0, err
     same_numbers(output, reference)
 
@@ -243,15 +260,13 @@ def test_added_word_is_all_that_is_computed_with_reuse(job, reference, tmp_path)
     same_numbers(tmp_path / "new", tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("name", ["vectors.bin", "contexts.sample", "contexts.words", "contexts.vectors.h5", "contexts.h5"])
+@pytest.mark.parametrize("name", ["contexts.sample", "contexts.words", "contexts.vectors.h5", "contexts.h5"])
 def test_damaged_file_is_made_anew(job, reference, tmp_path, name):
     output = tmp_path / "run"
     shutil.copytree(reference, output)
     content = bytearray((output / name).read_bytes())
     content[len(content) // 2] ^= 1
     (output / name).write_bytes(content)
-    if name == "vectors.bin":  # read only while effects are missing
-        shutil.rmtree(output / "journal/effects")
     code, _, err = runs.run(job, output)
     assert code == 0 and "anew" in err, err
     assert (output / name).read_bytes() == (reference / name).read_bytes()
@@ -467,3 +482,85 @@ def test_sum_of_elmos_layers(job, tmp_path):
 def test_layer_that_the_model_lacks_is_refused_before_anything_is_scored(job, tmp_path):
     code, _, err = runs.run(job, tmp_path / "run", "vectors.layer=99", f"model.path={PLANTED}", "execution.engine=torch")
     assert code == 2 and "layer" in err, err
+
+
+GENERATED = runs.ROOT / "jobs/61_generated_contexts.yaml"
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    output = tmp_path_factory.mktemp("generated") / "1"
+    code, out, err = runs.run(GENERATED, output)
+    assert code == 0 and "sentences made of templates" in err, err
+    assert not (output / "contexts.sample").exists() and not (output / "contexts.vectors.h5").exists()
+    assert runs.finish(runs.start_program("export", output))[0] == 0
+    assert runs.finish(runs.start_program("stats", output))[0] == 0
+    return output
+
+
+def test_generated_sentences_are_the_same_on_any_number_of_ranks(generated, tmp_path):
+    code, _, err = runs.run(GENERATED, tmp_path / "3", ranks=3)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "3") == runs.digest(generated)
+    out, counts = planned(GENERATED)
+    assert "sentences made of templates; contexts found" in out and "intersections left out" in out
+    work = runs.status(generated)["work"]
+    assert [work["distinct_sequences"], work["distinct_tokens"]] == counts
+    code, _, err = runs.run(GENERATED, generated, "corpus.rephrasings=[{label: none, wrapper: '{prompt}'}]")
+    assert code == 2 and "corpus.rephrasings" in err
+
+
+def test_words_stand_where_the_templates_have_them(generated):
+    with xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf") as vectors:
+        words = list(vectors.word.values)
+        assert {"women", "Black women", "female Black people", "warm"} <= set(words)
+        for word in words:
+            rows = vectors.sel(word=word)
+            kept = rows.status.values == 0
+            assert kept.sum() == min(40, int(rows.word_found.values))
+            for sentence, (begin, end) in zip(rows.sentence.values[kept], rows.span.values[kept]):
+                stands = str(sentence).encode()[begin:end].decode()
+                assert stands in (word, word[0].upper() + word[1:]), (sentence, word)
+            assert len(set(rows.sentence.values[kept])) == kept.sum()
+
+
+def test_an_intersections_effect_is_what_numpy_makes_of_its_vectors(generated):
+    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf")
+    table = xarray.open_dataset(generated / "contexts.stats.h5", engine="h5netcdf")
+    effects = xarray.open_dataset(generated / "contexts.h5", engine="h5netcdf")
+    assert table.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+    subject = table.sel(subject="Black women", item="cold - warm")
+    described = [str(subject["subject_" + name].values) for name in ("kind", "domain", "first", "second")]
+    assert described == ["intersection", "race x gender", "Black people", "women"]
+    assert [str(subject["item_" + name].values) for name in ("dimension", "left", "right")] == ["communion", "cold", "warm"]
+    sets = [json.loads(str(effects.sel(test="cold - warm")[f"test_{name}_words"].values)) for name in "ab"]
+    drawn = {}
+    for word in ["Black women", *sets[0], *sets[1]]:
+        rows = vectors.vector.sel(word=word).values[vectors.status.sel(word=word).values == 0].astype(numpy.float64)
+        units = rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+        drawn[word] = units[philox.contexts_drawn(2022, "cold - warm", 200, word, len(units))]
+    cosines = [[(drawn["Black women"] * drawn[word]).sum(1) for word in words] for words in sets]
+    association = numpy.mean(cosines[0], axis=0) - numpy.mean(cosines[1], axis=0)
+    deviation = numpy.std(cosines[0] + cosines[1], axis=0, ddof=1)
+    expected = {"effect_size": association / deviation, "association": association, "deviation": deviation}
+    for measure, values in expected.items():
+        ours = subject.score.sel(measure=measure).values[0, 0]
+        numpy.testing.assert_allclose(ours, values, rtol=1e-11, atol=1e-13)
+    assert set(numpy.unique(table.score_status)) == {0}
+
+
+def test_a_vector_of_an_intersection_is_what_transformers_makes(generated):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    vectors = xarray.open_dataset(generated / "contexts.vectors.h5", engine="h5netcdf")
+    row = vectors.sel(word="Black women").isel(context=0)
+    sentence = str(row.sentence.values)
+    begin, end = (int(place) for place in row.span.values)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(PLANTED)
+    model = transformers.AutoModel.from_pretrained(PLANTED, attn_implementation="eager").eval()
+    encoded = tokenizer(sentence, return_tensors="pt", return_offsets_mapping=True)
+    offsets = encoded.pop("offset_mapping")[0].tolist()
+    hit = [i for i, (first, last) in enumerate(offsets) if first < end and last > begin and last > first]
+    with torch.inference_mode():
+        expected = model(**encoded).last_hidden_state[0, hit].mean(0).numpy()
+    assert numpy.abs(row.vector.values - expected).max() <= 1e-5 * numpy.abs(expected).max()

@@ -8,6 +8,7 @@
 #include "base/Sha256.hpp"
 #include "hdf5/File.hpp"
 #include "probes/contexts/ContextsAgreement.hpp"
+#include "probes/contexts/ContextsScores.hpp"
 #include "probes/contexts/TestFamilies.hpp"
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
@@ -370,6 +371,7 @@ void write_contexts_file(const results::ResultFile& source, const ContextsResult
     if (result.agreement) {
       write_contexts_agreement(tables.layout(), *result.agreement, result.tests);
     }
+    write_contexts_scores(tables.layout(), ContextsReader(source), options.job);
   }
   file.root().write_attribute("complete", std::int64_t{1});
   file.finish();

@@ -78,7 +78,7 @@ std::vector<double> ContextsReader::targets(const results::RawBlock& block, cons
   const auto& slots = std::get<std::vector<double>>(block.columns[column(cube)]);
   const auto wanted = static_cast<std::ptrdiff_t>(tests_[test].num_targets());
   std::vector<double> values;
-  for (std::size_t sample = 0; sample < num_samples_; ++sample) {
+  for (std::size_t sample = 0; sample < slots.size() / num_slots_; ++sample) {
     const auto first = slots.begin() + static_cast<std::ptrdiff_t>(sample * num_slots_);
     values.insert(values.end(), first, first + wanted);
   }
@@ -89,7 +89,7 @@ std::vector<float> ContextsReader::cosines(const results::RawBlock& block, std::
   const auto& slots = std::get<std::vector<float>>(block.columns[column("cosine")]);
   const auto attribute_slots = file_.schema().inner_axis("attribute").labels.size();
   std::vector<float> values;
-  for (std::size_t sample = 0; sample < num_samples_; ++sample) {
+  for (std::size_t sample = 0; sample < slots.size() / (num_slots_ * attribute_slots); ++sample) {
     for (std::size_t target = 0; target < tests_[test].num_targets(); ++target) {
       const auto first = slots.begin() + static_cast<std::ptrdiff_t>((sample * num_slots_ + target) * attribute_slots);
       values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(tests_[test].num_attributes()));
@@ -98,8 +98,16 @@ std::vector<float> ContextsReader::cosines(const results::RawBlock& block, std::
   return values;
 }
 
-ContextsSamples ContextsReader::read(std::size_t test) const {
-  const auto block = file_.read(test * num_samples_, num_samples_);
+std::size_t ContextsReader::numbers_per_sample() const {
+  std::size_t numbers = 0;
+  for (const auto& cube : file_.schema().cubes) {
+    numbers += file_.schema().values_per_context(cube);
+  }
+  return numbers;
+}
+
+ContextsSamples ContextsReader::read(std::size_t test, std::size_t first_sample, std::size_t count) const {
+  const auto block = file_.read(test * num_samples_ + first_sample, count);
   ContextsSamples samples;
   samples.association = targets(block, "association", test);
   samples.status = std::get<std::vector<std::uint8_t>>(block.columns[column("status")]);

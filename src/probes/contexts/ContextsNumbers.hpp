@@ -44,7 +44,10 @@ class ContextsReader {
   const std::vector<std::string>& status_names() const { return status_names_; }
   /// Contexts with a vector of every word of the job; 1 or 0 with static vectors.
   const std::map<std::string, std::uint64_t>& word_contexts() const { return word_contexts_; }
-  ContextsSamples read(std::size_t test) const;
+  ContextsSamples read(std::size_t test) const { return read(test, 0, num_samples_); }
+  ContextsSamples read(std::size_t test, std::size_t first_sample, std::size_t count) const;
+  /// That reading one sample of a test takes.
+  std::size_t numbers_per_sample() const;
 
  private:
   std::size_t column(const std::string& name) const;

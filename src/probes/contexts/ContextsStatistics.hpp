@@ -27,6 +27,7 @@ enum class ContextsDepth { effects, everything };
 
 struct ContextsOptions {
   EmbeddingStatistics settings;
+  const Contexts* job = nullptr;  ///< borrowed: names the groups of the score table; null: they are words
   std::uint64_t seed = 0;
   unsigned num_threads = 1;
   ContextsDepth depth = ContextsDepth::everything;

@@ -34,6 +34,7 @@ stats::PartitionCount count_over_ranks(const stats::ExactPermutation& exact, std
 ContextsOptions options_of(const StatsRequest& request) {
   ContextsOptions options;
   options.settings = request.job.settings<Contexts>().statistics;
+  options.job = &request.job.settings<Contexts>();
   options.seed = request.job.seed;
   // alone it may use the machine; ranks share theirs
   options.num_threads = request.world.size() == 1 ? std::max(1U, std::thread::hardware_concurrency()) : 1;
