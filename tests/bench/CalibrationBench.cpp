@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsStatistics.hpp"
-#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "support/TemporaryDirectory.hpp"

@@ -11,7 +11,7 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 
 namespace {
 

@@ -8,10 +8,11 @@
 #include "corpus/Files.hpp"
 #include "findings/HumanRatings.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsPlan.hpp"
-#include "probes/contexts/ContextsSettings.hpp"
-#include "probes/contexts/ContextsStages.hpp"
-#include "probes/contexts/ContextsStatisticsCommand.hpp"
+#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/settings/ContextsSettings.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/RunFiles.hpp"
+#include "probes/contexts/vectors/VectorsProbe.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

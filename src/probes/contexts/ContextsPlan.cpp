@@ -1,5 +1,3 @@
-#include "probes/contexts/ContextsPlan.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -14,10 +12,11 @@
 #include "model/CheckpointConfig.hpp"
 #include "model/ElmoOptions.hpp"
 #include "probes/PlanText.hpp"
-#include "probes/contexts/ContextSample.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/EffectsProbe.hpp"
-#include "probes/contexts/VectorsProbe.hpp"
+#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/VectorsProbe.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -171,15 +170,6 @@ void print_effects(const sweep::Job& job, const EffectsProbe& effects, double ve
                                                                 : "which is removed at the end\n");
 }
 
-/// Intersections of groups that are no targets, and why.
-void print_omissions(const Contexts& settings, std::uint64_t limit) {
-  std::map<std::string, std::set<std::string>> reasons;
-  for (const auto& omission : settings.omissions) {
-    reasons[omission.first + " + " + omission.second].insert(omission.reason);
-  }
-  print_list(std::cout, "intersections left out", reasons, "why", limit);
-}
-
 /// Vectors of a file: no model is asked.
 void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   const auto& source = job.settings<Contexts>().from_table();
@@ -199,7 +189,7 @@ void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
       missing[name].insert("not in the file");
     }
   }
-  print_omissions(job.settings<Contexts>(), limit.value_or(40));
+  print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
   print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
   const EffectsProbe effects(job, std::move(words), nullptr);
   print_tests(effects.tests());
@@ -222,7 +212,7 @@ void plan_contexts(const PlanRequest& request) {
   const auto audit = audit_vectors(request, vectors);
   std::cout << job.name << ": contexts on " << job.model.path << '\n';
   plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
-  print_omissions(settings, limit);
+  print_omissions(std::cout, settings.omissions, limit);
   if (!settings.is_static()) {
     print_words(*sample, limit);
   }

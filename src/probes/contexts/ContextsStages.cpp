@@ -1,5 +1,3 @@
-#include "probes/contexts/ContextsStages.hpp"
-
 #include <chrono>
 
 #include "base/Environment.hpp"
@@ -7,10 +5,12 @@
 #include "base/Log.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/EffectsProbe.hpp"
-#include "probes/contexts/StoreAccess.hpp"
-#include "probes/contexts/VectorsProbe.hpp"
-#include "probes/contexts/WordsFile.hpp"
+#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
+#include "probes/contexts/vectors/RunFiles.hpp"
+#include "probes/contexts/vectors/VectorStore.hpp"
+#include "probes/contexts/vectors/VectorsProbe.hpp"
 #include "results/Seal.hpp"
 
 namespace stereosweep::probes::contexts {

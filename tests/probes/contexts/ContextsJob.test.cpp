@@ -276,5 +276,44 @@ TEST(GroupTests, every_pair_is_a_test_of_all_groups) {
               HasSubstr("the group 'men' has no such form"));
 }
 
+TEST(GroupTests, intersections_are_targets_beside_the_groups) {
+  const std::string groups =
+      "groups: [{plural: women, adjective: female, domain: gender}, {plural: Black people, adjective: Black, domain: "
+      "race}, {plural: teenagers, domain: age}]";
+  const std::string traits = "traits: [{left: [cold], right: [warm, kind]}]";
+  const auto job = load(
+      {"axes={tests: [{" + groups + ", intersections: {domains: [[race, gender], [race, age]]}, " + traits + "}]}"});
+  const auto& settings = job.settings<probes::contexts::Contexts>();
+  ASSERT_EQ(settings.tests.size(), 1u);
+  EXPECT_THAT(settings.tests[0].x.words, ElementsAre("women", "Black people", "teenagers", "Black women",
+                                                     "female Black people", "Black teenagers"));
+  ASSERT_EQ(settings.subjects.size(), 6u);
+  EXPECT_EQ(settings.subjects[3].label, "Black people x women");
+  EXPECT_EQ(settings.subjects[3].domain, "race x gender");
+  EXPECT_EQ(settings.subjects[3].second, "women");
+  ASSERT_EQ(settings.omissions.size(), 1u);
+  EXPECT_EQ(settings.omissions[0].first, "teenagers");
+  EXPECT_THAT(settings.omissions[0].reason, HasSubstr("no adjective"));
+  EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job) << canonical_dump(job);
+  EXPECT_THAT(canonical_raw_dump(job), Not(HasSubstr("subjects")));
+}
+
+TEST(GeneratedCorpus, stands_beside_no_files) {
+  const std::string line = "corpus: {files: [/corpora/one.txt, /corpora/two/], case: ignore}\n";
+  const auto corpus = [&](const std::string& keys) { return with(job_text, line, "corpus: {" + keys + "}\n"); };
+  const std::string templates = "templates: [{label: t, text: '{group} are {trait}.'}]";
+  const JobFolder folder;
+  const auto job = folder.load(corpus(templates + ", max_contexts: 7")).front();
+  const auto& made = job.settings<probes::contexts::Contexts>().contextual().corpus;
+  EXPECT_TRUE(made.is_generated());
+  EXPECT_EQ(made.rephrasings.size(), 1u);
+  EXPECT_EQ(made.max_contexts, 7);
+  EXPECT_EQ(load_resolved(canonical_dump(job), "dump"), job) << canonical_dump(job);
+  EXPECT_THAT(canonical_raw_dump(job), HasSubstr("{group} are {trait}."));
+  EXPECT_THAT(folder.complaint(corpus(templates + ", files: [a]")), HasSubstr("'files' beside templates"));
+  EXPECT_THAT(folder.complaint(corpus(templates + ", case: ignore")), HasSubstr("'case' beside templates"));
+  EXPECT_THAT(folder.complaint(corpus("files: [a], rephrasings: voices")), HasSubstr("rephrasings without templates"));
+}
+
 }  // namespace
 }  // namespace stereosweep::config

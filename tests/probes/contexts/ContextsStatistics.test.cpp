@@ -1,4 +1,4 @@
-#include "probes/contexts/ContextsStatistics.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "findings/AgreementText.hpp"
-#include "probes/contexts/ContextsText.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
+#include "probes/contexts/statistics/ContextsText.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 

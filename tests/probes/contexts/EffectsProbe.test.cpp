@@ -1,5 +1,5 @@
 // The store of vectors, and effects against cosines written out.
-#include "probes/contexts/EffectsProbe.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Words of tests: lists, missing words, trimmed sets, schema coordinates.
-#include "probes/contexts/EmbeddingTests.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/Error.hpp"
-#include "probes/contexts/ContextsSchema.hpp"
+#include "probes/contexts/effects/ContextsSchema.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/Random.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsSchema.hpp"
-#include "probes/contexts/EmbeddingTests.hpp"
+#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
 #include "stats/Undefined.hpp"

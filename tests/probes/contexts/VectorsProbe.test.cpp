@@ -1,5 +1,5 @@
 // Which contexts are asked, in which blocks, and what becomes of the answers.
-#include "probes/contexts/VectorsProbe.hpp"
+#include "probes/contexts/vectors/VectorsProbe.hpp"
 
 #include <gtest/gtest.h>
 

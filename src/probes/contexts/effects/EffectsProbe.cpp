@@ -1,0 +1,268 @@
+#include "probes/contexts/effects/EffectsProbe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/Check.hpp"
+#include "base/Random.hpp"
+#include "stats/Undefined.hpp"
+#include "stats/embedding/EffectSize.hpp"
+#include "stats/embedding/VectorSums.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using stats::nan;
+
+constexpr double least_variance = stats::cosine_rounding * stats::cosine_rounding;
+
+/// The vector that stands for a word in one sample.
+struct Drawn {
+  const float* vector = nullptr;
+  double inverse_length = 0;
+};
+
+/// Mean and variance (ddof 1) of at least two numbers, in two passes.
+struct Moments {
+  double mean = nan;
+  double variance = nan;
+};
+Moments moments_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value;
+  }
+  const double mean = sum / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  return {mean, squares / static_cast<double>(values.size() - 1)};
+}
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value;
+  }
+  return sum / static_cast<double>(values.size());
+}
+
+/// Numbers of one sample of one test, written into a block's columns.
+struct EffectPlace {
+  std::span<double> association;
+  std::span<double> deviation;  ///< empty where the block has no such column
+  std::span<float> cosine;      ///< [target, attribute slot]; likewise
+  double& effect_size;
+  double& variance;
+  std::uint8_t& status;
+};
+
+/// Computes samples of one test; keeps its buffers from one to the next.
+class Sampler {
+ public:
+  Sampler(const TestInUse& test, const VectorStore& store)
+      : test_(test), dimension_(store.dimension()), contrast_(dimension_) {
+    for (const auto& set : test.sets) {
+      places_.insert(places_.end(), set.begin(), set.end());
+    }
+    drawn_.resize(places_.size());
+    num_x_ = test.places(SetRole::x).size();
+    num_targets_ = num_x_ + test.places(SetRole::y).size();
+    num_a_ = test.places(SetRole::a).size();
+    num_b_ = test.places(SetRole::b).size();
+  }
+
+  template <class Draw>
+  void compute(const VectorStore& store, const Draw& draw, const EffectPlace& out) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto context = draw(places_[i]);
+      drawn_[i] = {store.row(places_[i], context), store.inverse_length(places_[i], context)};
+      prefetch(drawn_[i].vector);
+    }
+    if (test_.test.kind == EmbeddingTest::Kind::weat) {
+      compute_weat(out);
+    } else {
+      compute_wefat(out);
+    }
+  }
+
+ private:
+  /// The beginning of a row; what follows is fetched by the processor itself.
+  void prefetch(const float* row) const {
+    constexpr std::size_t floats_per_line = 16;
+    constexpr std::size_t lines = 8;
+    for (std::size_t line = 0; line < lines && line * floats_per_line < dimension_; ++line) {
+      __builtin_prefetch(row + line * floats_per_line);
+    }
+  }
+
+  /// Mean unit vector of A minus that of B: a target's association is its cosine with all of them at once.
+  void compute_weat(const EffectPlace& out) {
+    std::fill(contrast_.begin(), contrast_.end(), 0.0);
+    for (std::size_t i = 0; i < num_a_ + num_b_; ++i) {
+      const auto& drawn = drawn_[num_targets_ + i];
+      const double weight = i < num_a_ ? 1 / static_cast<double>(num_a_) : -1 / static_cast<double>(num_b_);
+      stats::add_scaled(drawn.vector, drawn.inverse_length * weight, dimension_, contrast_.data());
+    }
+    bool finite = true;
+    for (std::size_t i = 0; i < num_targets_; ++i) {
+      out.association[i] = drawn_[i].inverse_length * stats::dot(drawn_[i].vector, contrast_.data(), dimension_);
+      finite = finite && std::isfinite(out.association[i]);
+    }
+    if (!finite) {
+      out.status = static_cast<std::uint8_t>(EffectStatus::not_finite);
+      return;
+    }
+    const auto all = out.association.first(num_targets_);
+    const auto moments = moments_of(all);
+    out.variance = moments.variance;
+    if (!(moments.variance > least_variance)) {
+      out.status = static_cast<std::uint8_t>(EffectStatus::zero_deviation);
+      return;
+    }
+    out.effect_size = (mean_of(all.first(num_x_)) - mean_of(all.subspan(num_x_))) / std::sqrt(moments.variance);
+    out.status = static_cast<std::uint8_t>(EffectStatus::ok);
+  }
+
+  /// Every cosine is needed: the deviation is over them.
+  void compute_wefat(const EffectPlace& out) {
+    const auto attributes = num_a_ + num_b_;
+    units_.assign(attributes * dimension_, 0.0);
+    for (std::size_t i = 0; i < attributes; ++i) {
+      const auto& drawn = drawn_[num_targets_ + i];
+      stats::add_scaled(drawn.vector, drawn.inverse_length, dimension_, units_.data() + i * dimension_);
+    }
+    cosines_.resize(attributes);
+    const auto attribute_slots = out.cosine.size() / out.association.size();
+    auto status = EffectStatus::ok;
+    for (std::size_t target = 0; target < num_targets_; ++target) {
+      const auto& drawn = drawn_[target];
+      for (std::size_t i = 0; i < attributes; ++i) {
+        cosines_[i] = drawn.inverse_length * stats::dot(drawn.vector, units_.data() + i * dimension_, dimension_);
+      }
+      std::transform(cosines_.begin(), cosines_.end(), out.cosine.subspan(target * attribute_slots).begin(),
+                     [](double cosine) { return static_cast<float>(cosine); });
+      const std::span<const double> all(cosines_);
+      const double association = mean_of(all.first(num_a_)) - mean_of(all.subspan(num_a_));
+      const double variance = moments_of(all).variance;
+      out.association[target] = association;
+      out.deviation[target] = std::sqrt(variance);
+      if (!std::isfinite(association)) {
+        status = EffectStatus::not_finite;
+      } else if (!(variance > least_variance) && status == EffectStatus::ok) {
+        status = EffectStatus::zero_deviation;
+      }
+    }
+    out.status = static_cast<std::uint8_t>(status);
+  }
+
+  const TestInUse& test_;
+  std::size_t dimension_;
+  std::vector<std::uint32_t> places_;  ///< words of X, Y, A, B
+  std::vector<Drawn> drawn_;
+  std::vector<double> contrast_;
+  std::vector<double> units_;
+  std::vector<double> cosines_;
+  std::size_t num_x_ = 0;
+  std::size_t num_targets_ = 0;
+  std::size_t num_a_ = 0;
+  std::size_t num_b_ = 0;
+};
+
+std::vector<std::uint32_t> names_of(const std::vector<WordVectors>& words) {
+  std::vector<std::uint32_t> names;
+  for (const auto& word : words) {
+    names.push_back(draw_name(word.word));
+  }
+  return names;
+}
+
+}  // namespace
+
+EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
+                           std::shared_ptr<const VectorStore> store)
+    : seed_(job.draws() ? job.seed : 0),
+      words_(std::move(words)),
+      word_names_(names_of(words_)),
+      store_(std::move(store)),
+      tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
+      blocks_(sweep::Product({tests_.size(), samples_of(job.settings<Contexts>())}), samples_per_block),
+      schema_(effects_schema(tests_, words_, samples_of(job.settings<Contexts>()))) {
+  if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
+    num_attributes_ = schema_.inner_axis("attribute").labels.size();
+  }
+}
+
+std::uint64_t EffectsProbe::samples_of(const Contexts& settings) {
+  return settings.is_static() ? 1 : static_cast<std::uint64_t>(settings.samples);
+}
+
+std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, std::uint64_t sample,
+                                 std::uint32_t word_name, std::uint64_t count) {
+  return base::philox_below(count, {.seed = seed,
+                                    .purpose = base::Purpose::context_of_word,
+                                    .test = test_name,
+                                    .sample = static_cast<std::uint32_t>(sample),
+                                    .word = word_name});
+}
+
+Round EffectsProbe::first(const sweep::Block& /*block*/) const { return {}; }
+
+std::optional<Round> EffectsProbe::next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
+  return std::nullopt;
+}
+
+results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {
+  STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
+  const auto slots = schema_.inner_axis("target").labels.size();
+  std::vector<double> association(block.num_contexts * slots, nan);
+  std::vector<double> deviation(num_attributes_ > 0 ? association.size() : 0, nan);
+  std::vector<float> cosine(association.size() * num_attributes_, std::numeric_limits<float>::quiet_NaN());
+  std::vector<double> effect_size(block.num_contexts, nan);
+  std::vector<double> variance(block.num_contexts, nan);
+  std::vector<std::uint8_t> status(block.num_contexts, static_cast<std::uint8_t>(EffectStatus::missing_words));
+  const auto at = blocks_.product().coordinates(block.first_context);
+  const auto& test = tests_[at[0]];
+  if (test.impossible.empty()) {
+    Sampler sampler(test, *store_);
+    const auto test_name = draw_name(test.test.label);
+    for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+      const auto draw_word = [&](std::uint32_t place) {
+        return draw(seed_, test_name, at[1] + i, word_names_[place], store_->count(place));
+      };
+      sampler.compute(*store_, draw_word,
+                      {std::span(association).subspan(i * slots, slots),
+                       num_attributes_ > 0 ? std::span(deviation).subspan(i * slots, slots) : std::span<double>(),
+                       std::span(cosine).subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
+                       variance[i], status[i]});
+    }
+  }
+  results::RawBlock raw;
+  raw.columns.emplace_back(std::move(association));
+  raw.columns.emplace_back(std::move(effect_size));
+  raw.columns.emplace_back(std::move(variance));
+  raw.columns.emplace_back(std::move(status));
+  if (num_attributes_ > 0) {
+    raw.columns.emplace_back(std::move(deviation));
+    raw.columns.emplace_back(std::move(cosine));
+  }
+  return raw;
+}
+
+void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
+  const auto at = blocks_.product().coordinates(block.first_context);
+  const auto& test = tests_[at[0]];
+  hash.field("contexts.effects 3").number(seed_).field(test.test.label).number(at[1]);
+  hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
+  hash.number(num_attributes_);
+  for (const auto& set : test.sets) {
+    hash.number(set.size());
+    for (const auto place : set) {
+      hash.field(words_[place].word).number(words_[place].usable);
+      hash.update(std::as_bytes(std::span(words_[place].digest)));
+    }
+  }
+}
+
+}  // namespace stereosweep::probes::contexts

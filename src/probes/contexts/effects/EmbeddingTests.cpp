@@ -1,0 +1,202 @@
+#include "probes/contexts/effects/EmbeddingTests.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/Check.hpp"
+#include "base/Random.hpp"
+#include "base/Text.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+std::array<const WordSet*, 4> sets_of(const EmbeddingTest& test) { return {&test.x, &test.y, &test.a, &test.b}; }
+
+/// Leaves `wanted` places in their order: those with the smallest draws.
+class Trimmer {
+ public:
+  Trimmer(std::uint64_t seed, TestInUse& test, std::span<const WordVectors> words)
+      : seed_(seed), test_(test), words_(words) {}
+
+  void match(SetRole first, SetRole second) {
+    const auto wanted = std::min(test_.places(first).size(), test_.places(second).size());
+    for (const auto role : {first, second}) {
+      trim(role, wanted);
+    }
+  }
+
+ private:
+  void trim(SetRole role, std::size_t wanted) {
+    const auto set = static_cast<std::size_t>(role);
+    auto& places = test_.sets[set];
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> draws;
+    for (const auto place : places) {
+      draws.emplace_back(base::philox_bits({.seed = seed_,
+                                            .purpose = base::Purpose::trimmed_set,
+                                            .test = draw_name(test_.test.label),
+                                            .sample = static_cast<std::uint32_t>(set),
+                                            .word = draw_name(words_[place].word)}),
+                         place);
+    }
+    std::ranges::sort(draws);
+    for (std::size_t i = wanted; i < draws.size(); ++i) {
+      const auto place = draws[i].second;
+      std::erase(places, place);
+      test_.trimmed[set].push_back(words_[place].word);
+    }
+  }
+
+  std::uint64_t seed_;
+  TestInUse& test_;
+  std::span<const WordVectors> words_;
+};
+
+std::string why_impossible(const TestInUse& test) {
+  const bool is_weat = test.test.kind == EmbeddingTest::Kind::weat;
+  for (const auto role : {SetRole::x, SetRole::y, SetRole::a, SetRole::b}) {
+    if (test.places(role).empty() && (is_weat || role != SetRole::y)) {
+      return std::string("set ") + set_role_names[static_cast<std::size_t>(role)] + " has no word with a vector";
+    }
+  }
+  return "";
+}
+
+void add_list(std::string& text, const std::vector<std::string>& words, const std::string& set, const char* why) {
+  if (!words.empty()) {
+    text += (text.empty() ? "" : "; ") + set + " without " + base::join(words, ", ") + " (" + why + ")";
+  }
+}
+
+bool lost_most(const TestInUse& test, std::size_t set) {
+  return 2 * test.sets[set].size() < sets_of(test.test)[set]->words.size();
+}
+
+/// The deviation of two numbers is their difference.
+bool compares_two_words(const TestInUse& test) {
+  return test.test.kind == EmbeddingTest::Kind::weat && test.places(SetRole::x).size() == 1 &&
+         test.places(SetRole::y).size() == 1;
+}
+
+/// A p of relabelling few words cannot be small, whatever the effect.
+void add_least_p(std::string& text, const TestInUse& test) {
+  constexpr std::uint64_t few = 20;  // no p below 0.05
+  const auto n = test.places(SetRole::x).size();
+  const auto m = test.places(SetRole::y).size();
+  if (test.test.kind == EmbeddingTest::Kind::weat && n + m <= few && n > 0 && m > 0) {
+    const auto partitions = stats::num_subsets(n + m, n);
+    if (partitions <= few) {
+      text += "; no p of relabelling below 1/" + stats::to_text(partitions) + " is possible";
+    }
+  }
+}
+
+void add_losses(std::string& text, const TestInUse& test) {
+  std::vector<std::string> left;
+  for (std::size_t set = 0; set < test.sets.size(); ++set) {
+    if (lost_most(test, set)) {
+      left.push_back(std::to_string(test.sets[set].size()) + " of " +
+                     base::counted(sets_of(test.test)[set]->words.size(), "word") + " in " + set_role_names[set]);
+    }
+  }
+  if (!left.empty()) {
+    text += "; only " + base::join(left, ", ") + ": the effect says little about the whole set";
+    add_least_p(text, test);
+  }
+  if (test.has_one_sample) {
+    text += (text.empty() ? "" : "; ") +
+            std::string("every word has one context: all samples are the same, and the combined error means nothing");
+  }
+  if (compares_two_words(test)) {
+    text += (text.empty() ? "" : "; ") + std::string("one word against one: every effect is 1.41 or -1.41");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
+  std::vector<std::string> words;
+  std::unordered_set<std::string> known;
+  for (const auto& test : tests) {
+    for (const auto* set : sets_of(test)) {
+      for (const auto& word : set->words) {
+        if (known.insert(word).second) {
+          words.push_back(word);
+        }
+      }
+    }
+  }
+  return words;
+}
+
+std::string TestInUse::consequence() const {
+  std::string text;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    add_list(text, missing[set], set_role_names[set], "no vector");
+    add_list(text, trimmed[set], set_role_names[set], "trimmed to the size of the other set");
+  }
+  if (impossible.empty()) {
+    add_losses(text, *this);
+  }
+  if (!impossible.empty()) {
+    text += (text.empty() ? "" : "; ") + std::string("cannot be computed: ") + impossible;
+  }
+  return text.empty() ? "all words" : text;
+}
+
+bool TestInUse::is_doubtful() const {
+  bool doubtful = !impossible.empty() || compares_two_words(*this) || has_one_sample;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    doubtful = doubtful || lost_most(*this, set);
+  }
+  return doubtful;
+}
+
+std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed, std::span<const WordVectors> words) {
+  std::unordered_map<std::string, std::uint32_t> places;
+  for (std::uint32_t place = 0; place < words.size(); ++place) {
+    places.emplace(words[place].word, place);
+  }
+  std::vector<TestInUse> tests;
+  for (const auto& test : settings.tests) {
+    auto& used = tests.emplace_back();
+    used.test = test;
+    const auto sets = sets_of(test);
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      for (const auto& word : sets[set]->words) {
+        const auto at = places.find(word);
+        STEREOSWEEP_ASSERT(at != places.end(), "the list of words lacks '" + word + "'");
+        if (words[at->second].usable > 0) {
+          used.sets[set].push_back(at->second);
+        } else {
+          used.missing[set].push_back(word);
+        }
+      }
+    }
+    if (settings.unequal_sets == UnequalSets::trim) {
+      Trimmer trimmer(seed, used, words);
+      if (test.kind == EmbeddingTest::Kind::weat) {
+        trimmer.match(SetRole::x, SetRole::y);
+      }
+      trimmer.match(SetRole::a, SetRole::b);
+    }
+    used.impossible = why_impossible(used);
+    used.has_one_sample = !settings.is_static() && settings.samples > 1 && used.impossible.empty() &&
+                          std::ranges::all_of(used.sets, [&](const auto& set) {
+                            return std::ranges::all_of(set, [&](auto place) { return words[place].usable == 1; });
+                          });
+  }
+  return tests;
+}
+
+std::uint32_t draw_name(const std::string& text) {
+  const auto digest = base::sha256(text);
+  std::uint32_t name = 0;
+  for (std::size_t byte = 4; byte-- > 0;) {
+    name = name << 8U | digest[byte];
+  }
+  return name;
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,479 @@
+#include "probes/contexts/settings/TestsReader.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/Text.hpp"
+#include "config/AxesReader.hpp"
+#include "config/AxisSource.hpp"
+#include "config/DumpNodes.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+/// The sets of one file by name.
+using Sets = std::map<std::string, WordSet>;
+
+/// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
+bool has_unusual_space(const std::string& word) {
+  for (std::size_t at = 0; at < word.size();) {
+    const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
+    const auto value = character.value;
+    if (value == 0x85 || value == 0xA0 || value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 ||
+        value == 0x2029 || value == 0x202F || value == 0x205F || value == 0x3000) {
+      return true;
+    }
+    at += character.length;
+  }
+  return false;
+}
+
+std::vector<std::string> read_words(const config::Node& node, const std::string& key, base::Problems& problems) {
+  auto words = config::read_lines(node, key, problems).value_or(std::vector<std::string>());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].find("  ") != std::string::npos) {
+      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
+                   "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
+    }
+    if (has_unusual_space(words[i])) {
+      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
+                   "white space that is no blank in '" + words[i] + "'", "a blank stands for every kind of white space",
+                   "write a blank");
+    }
+  }
+  return words;
+}
+
+Sets read_sets(const config::Node* node, const std::string& key, base::Problems& problems) {
+  Sets sets;
+  if (node == nullptr ||
+      !config::expect_kind(*node, config::Node::Kind::map, key, problems, config::Emptiness::refused)) {
+    return sets;
+  }
+  for (std::size_t i = 0; i < node->keys.size(); ++i) {
+    const std::string& name = node->keys[i];
+    sets[name] = {name, read_words(node->children[i], key + "." + name, problems)};
+  }
+  return sets;
+}
+
+/// A document with tests: a piece, or `axes` of the job.
+struct Document {
+  Sets sets;
+  const config::Node* tests = nullptr;
+  std::string key;  ///< of `tests`
+};
+
+Document open_document(const config::Node& piece, base::Problems& problems) {
+  Document document;
+  config::Fields fields(piece, "", problems);
+  if (const config::Node* schema = fields.optional("schema")) {
+    const std::vector<std::string> schemas = {"stereosweep/1"};
+    config::read_choice(*schema, "schema", problems, schemas);
+  }
+  if (const config::Node* about = fields.optional("about")) {
+    config::read_text(*about, "about", problems);
+  }
+  document.sets = read_sets(fields.optional("sets"), "sets", problems);
+  document.tests = fields.required("tests");
+  document.key = "tests";
+  fields.finish();
+  if (document.tests != nullptr &&
+      !config::expect_kind(*document.tests, config::Node::Kind::list, "tests", problems, config::Emptiness::refused)) {
+    document.tests = nullptr;
+  }
+  return document;
+}
+
+class TestsReader {
+ public:
+  TestsReader(const config::ProbeReading& job, Contexts& settings)
+      : job_(job), problems_(job.problems), labels_(job.problems), settings_(settings) {}
+
+  void read(const config::Node& axes) {
+    config::Fields fields(axes, "axes", problems_);
+    Document own;
+    own.sets = read_sets(fields.optional("sets"), "axes.sets", problems_);
+    own.tests = fields.required("tests");
+    own.key = "axes.tests";
+    if (const config::Node* list = fields.optional("subjects")) {
+      read_subjects(*list, "axes.subjects");
+    }
+    if (const config::Node* list = fields.optional("omissions")) {
+      read_omissions(*list, "axes.omissions");
+    }
+    fields.finish();
+    if (own.tests != nullptr) {
+      read_sources(own);
+    }
+  }
+
+ private:
+  /// Of a dump.
+  void read_subjects(const config::Node& list, const std::string& key) {
+    for (std::size_t i = 0; i < list.children.size(); ++i) {
+      TargetSubject subject;
+      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
+      fields.required_line("word", subject.word);
+      fields.required_line("label", subject.label);
+      subject.form = read_form(fields);
+      fields.line("article", subject.article);
+      fields.line("domain", subject.domain);
+      fields.line("first", subject.first);
+      fields.line("second", subject.second);
+      fields.finish();
+      settings_.subjects.push_back(std::move(subject));
+    }
+  }
+
+  void read_omissions(const config::Node& list, const std::string& key) {
+    for (std::size_t i = 0; i < list.children.size(); ++i) {
+      sweep::Omission omission;
+      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
+      fields.required_line("first", omission.first);
+      fields.required_line("second", omission.second);
+      fields.required_line("reason", omission.reason);
+      fields.finish();
+      settings_.omissions.push_back(std::move(omission));
+    }
+  }
+
+  sweep::NounForm read_form(config::Fields& fields) {
+    const config::Node* choice = fields.optional("form");
+    const std::vector<std::string> names = {"singular", "plural"};
+    const auto index =
+        choice == nullptr ? std::nullopt : config::read_choice(*choice, fields.key_of("form"), problems_, names);
+    return static_cast<sweep::NounForm>(index.value_or(1));
+  }
+
+  void read_sources(const Document& own) {
+    if (own.tests->kind != config::Node::Kind::list) {
+      read_source(*own.tests, own.key, own);
+    } else if (config::expect_kind(*own.tests, config::Node::Kind::list, own.key, problems_,
+                                   config::Emptiness::refused)) {
+      for (std::size_t i = 0; i < own.tests->children.size(); ++i) {
+        read_source(own.tests->children[i], own.key + "[" + std::to_string(i) + "]", own);
+      }
+    }
+  }
+
+  /// NAME, {file, only}, {groups, intersections, traits, form} or a test.
+  void read_source(const config::Node& node, const std::string& key, const Document& own) {
+    if (node.kind == config::Node::Kind::map && (node.find("groups") != nullptr || node.find("traits") != nullptr)) {
+      add_group_tests(node, key);
+    } else if (node.kind == config::Node::Kind::scalar ||
+               (node.kind == config::Node::Kind::map && node.find("file") != nullptr)) {
+      add_piece(node, key);
+    } else {
+      add(node, key, read_test(node, key, own.sets));
+    }
+  }
+
+  const Document* piece(const std::string& name, const config::Node& user, const std::string& key) {
+    if (const auto known = pieces_.find(name); known != pieces_.end()) {
+      return &known->second;
+    }
+    const config::Node* found = job_.pieces.find("tests", name, user, key, problems_);
+    if (found == nullptr || found->kind == config::Node::Kind::broken) {
+      return nullptr;
+    }
+    return &pieces_.emplace(name, open_document(*found, problems_)).first->second;
+  }
+
+  void add_piece(const config::Node& node, const std::string& key) {
+    config::AxisSource source;
+    std::string name;
+    if (node.kind == config::Node::Kind::scalar) {
+      name = node.value;
+    } else {
+      config::Fields fields(node, key, problems_);
+      fields.required_line("file", name);
+      if (const config::Node* only = fields.optional("only")) {
+        source.only = config::read_lines(*only, key + ".only", problems_).value_or(std::vector<std::string>());
+        source.only_node = only;
+        source.only_key = key + ".only";
+      }
+      fields.finish();
+    }
+    const Document* document = name.empty() ? nullptr : piece(name, node, key);
+    if (document == nullptr || document->tests == nullptr) {
+      return;
+    }
+    struct Entry {
+      std::string label;
+      EmbeddingTest test;
+      const config::Node* node;
+      std::string key;
+    };
+    std::vector<Entry> entries;
+    for (std::size_t i = 0; i < document->tests->children.size(); ++i) {
+      const config::Node& entry = document->tests->children[i];
+      const std::string entry_key = document->key + "[" + std::to_string(i) + "]";
+      auto test = read_test(entry, entry_key, document->sets);
+      entries.push_back({test.label, std::move(test), &entry, entry_key});
+    }
+    for (auto& entry : config::select(std::move(entries), source, problems_)) {
+      add(*entry.node, entry.key, std::move(entry.test));
+    }
+  }
+
+  /// NAME of a set beside the tests, a list of words, {label, words}, or {file, set} of a piece.
+  WordSet read_set(const config::Node& node, const std::string& key, const std::string& side, const Sets& sets) {
+    if (node.kind == config::Node::Kind::list) {
+      return {side, read_words(node, key, problems_)};
+    }
+    if (node.kind == config::Node::Kind::map && node.find("file") != nullptr) {
+      std::string file;
+      std::string name;
+      config::Fields fields(node, key, problems_);
+      fields.required_line("file", file);
+      fields.required_line("set", name);
+      fields.finish();
+      const Document* document = file.empty() || name.empty() ? nullptr : piece(file, node, key);
+      return document == nullptr ? WordSet{name, {}} : named_set(node, key, name, document->sets);
+    }
+    if (node.kind == config::Node::Kind::map) {
+      WordSet set{side, {}};
+      config::Fields fields(node, key, problems_);
+      fields.line("label", set.label);
+      if (const config::Node* words = fields.required("words")) {
+        set.words = read_words(*words, key + ".words", problems_);
+      }
+      fields.finish();
+      return set;
+    }
+    const auto name = config::read_line(node, key, problems_, 500);
+    return name ? named_set(node, key, *name, sets) : WordSet{};
+  }
+
+  WordSet named_set(const config::Node& node, const std::string& key, const std::string& name, const Sets& sets) {
+    if (const auto found = sets.find(name); found != sets.end()) {
+      return found->second;
+    }
+    std::vector<std::string> names;
+    for (const auto& [other, set] : sets) {
+      names.push_back(other);
+    }
+    problems_.add(node.place(key), "no set is called '" + name.substr(0, 60) + "'",
+                  names.empty() ? "no 'sets' stand beside the tests" : "sets here: " + base::join(names, ", "),
+                  config::suggest(name, names, problems_));
+    return {name, {}};
+  }
+
+  EmbeddingTest read_test(const config::Node& node, const std::string& key, const Sets& sets) {
+    EmbeddingTest test;
+    config::Fields fields(node, key, problems_);
+    fields.required_line("label", test.label);
+    fields.line("title", test.title);
+    const config::Node* y = fields.optional("y");
+    test.kind = y == nullptr ? EmbeddingTest::Kind::wefat : EmbeddingTest::Kind::weat;
+    if (const config::Node* kind = fields.optional("kind")) {
+      const std::vector<std::string> names = {"weat", "wefat"};
+      const auto index = config::read_choice(*kind, key + ".kind", problems_, names);
+      if (index && *index != static_cast<std::size_t>(test.kind)) {
+        problems_.add(kind->place(key + ".kind"), "the test is called " + names[*index],
+                      *index == 0 ? "weat compares two target sets, and 'y' is missing"
+                                  : "wefat has one target set, and 'y' is given");
+      }
+    }
+    if (const config::Node* x = fields.required("x")) {
+      test.x = read_set(*x, key + ".x", "X", sets);
+    }
+    if (y != nullptr) {
+      test.y = read_set(*y, key + ".y", "Y", sets);
+    }
+    if (const config::Node* a = fields.required("a")) {
+      test.a = read_set(*a, key + ".a", "A", sets);
+    }
+    if (const config::Node* b = fields.required("b")) {
+      test.b = read_set(*b, key + ".b", "B", sets);
+    }
+    fields.finish();
+    return test;
+  }
+
+  /// One wefat test per trait pair: every group and intersection a target, the right pole's words A and the left
+  /// pole's B, so that more is nearer to the right pole, as in human ratings (cao2022, "CEAT(g, A, B)").
+  void add_group_tests(const config::Node& node, const std::string& key) {
+    std::vector<sweep::Group> groups;
+    sweep::IntersectionRule rule;
+    rule.both_orders = false;
+    std::vector<sweep::TraitPair> pairs;
+    config::Fields fields(node, key, problems_, "{groups: ..., intersections: ..., traits: ..., form: plural}");
+    std::vector<sweep::Group> unselected;
+    if (const config::Node* list = fields.required("groups")) {
+      sweep::Priors priors;
+      groups = config::read_groups(*list, key + ".groups", job_.pieces, problems_, priors, unselected);
+    }
+    if (const config::Node* list = fields.optional("intersections")) {
+      rule = config::read_intersections(*list, key + ".intersections", job_.pieces, problems_, groups, unselected);
+    }
+    if (const config::Node* list = fields.required("traits")) {
+      pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
+    }
+    const auto form = read_form(fields);
+    fields.finish();
+    const auto targets = targets_of(node, key, groups, rule, form);
+    std::size_t num_with_two_words = 0;
+    for (const auto& pair : pairs) {
+      EmbeddingTest test{pair.label,
+                         pair.dimension,
+                         EmbeddingTest::Kind::wefat,
+                         targets,
+                         {},
+                         {pair.right.name, pair.right.words},
+                         {pair.left.name, pair.left.words}};
+      if (has_two_words(test)) {
+        ++num_with_two_words;
+      } else {
+        add(node, key, std::move(test));
+      }
+    }
+    if (num_with_two_words > 0) {
+      problems_.add(node.place(key), base::counted(num_with_two_words, "trait pair") + " with one word on either side",
+                    two_words_reason, "Take traits with more words, such as abc_traits.");
+    }
+  }
+
+  WordSet targets_of(const config::Node& node, const std::string& key, const std::vector<sweep::Group>& groups,
+                     const sweep::IntersectionRule& rule, sweep::NounForm form) {
+    const bool is_plural = form == sweep::NounForm::plural;
+    auto list = sweep::list_subjects(groups, rule, {.singular = !is_plural, .plural = is_plural});
+    WordSet targets{"groups", {}};
+    for (const auto& subject : list.subjects) {
+      const auto& word = is_plural ? subject.plural : subject.singular;
+      if (word.empty()) {
+        problems_.add(node.place(key), "the group '" + subject.label + "' has no such form",
+                      is_plural ? "form: plural" : "form: singular");
+      } else if (std::find(targets.words.begin(), targets.words.end(), word) != targets.words.end()) {
+        if (subject.kind == sweep::SubjectKind::intersection) {
+          list.omissions.push_back(
+              {subject.components[0], subject.components[1], "same words as another subject: '" + word + "'"});
+          continue;
+        }
+        problems_.add(node.place(key), "two groups are called '" + word + "'", "a target counts once");
+      }
+      targets.words.push_back(word);
+      add_subject(node, key,
+                  {word, form, subject.label, is_plural ? "" : subject.article, base::join(subject.domains, " x "),
+                   subject.components.front(), subject.components.size() > 1 ? subject.components.back() : ""});
+    }
+    for (auto& omission : list.omissions) {
+      if (std::find(settings_.omissions.begin(), settings_.omissions.end(), omission) == settings_.omissions.end()) {
+        settings_.omissions.push_back(std::move(omission));
+      }
+    }
+    return targets;
+  }
+
+  void add_subject(const config::Node& node, const std::string& key, TargetSubject subject) {
+    const auto known = std::find_if(settings_.subjects.begin(), settings_.subjects.end(),
+                                    [&](const auto& other) { return other.word == subject.word; });
+    if (known == settings_.subjects.end()) {
+      settings_.subjects.push_back(std::move(subject));
+    } else if (!(*known == subject)) {
+      problems_.add(node.place(key),
+                    "the target '" + subject.word + "' is '" + subject.label + "' here and '" + known->label +
+                        "' in another test",
+                    "a target is one group", "Give both tests the same groups.");
+    }
+  }
+
+  void add(const config::Node& node, const std::string& key, EmbeddingTest test) {
+    labels_.add(node, key, test.label);
+    check_overlap(node, key, test.label, test.x, test.y, "X and Y");
+    check_overlap(node, key, test.label, test.a, test.b, "A and B");
+    if (has_two_words(test)) {
+      problems_.add(node.place(key), "the test '" + test.label + "' compares one word with one other", two_words_reason,
+                    "Give a set more words.");
+    }
+    settings_.tests.push_back(std::move(test));
+  }
+
+  static constexpr const char* two_words_reason =
+      "the deviation of two numbers is their difference, so every effect size would be the square root of 2";
+
+  /// The deviation of an effect size is over X and Y, or, for a single word, over A and B.
+  static bool has_two_words(const EmbeddingTest& test) {
+    const bool is_weat = test.kind == EmbeddingTest::Kind::weat;
+    return (is_weat ? test.x : test.a).words.size() == 1 && (is_weat ? test.y : test.b).words.size() == 1;
+  }
+
+  void check_overlap(const config::Node& node, const std::string& key, const std::string& label, const WordSet& first,
+                     const WordSet& second, const std::string& sides) {
+    for (const auto& word : first.words) {
+      if (std::find(second.words.begin(), second.words.end(), word) != second.words.end()) {
+        problems_.add(node.place(key), "'" + word + "' stands in both " + sides + " of the test '" + label + "'",
+                      "a word on both sides pulls both means together", "Leave it out of one of them.");
+      }
+    }
+  }
+
+  const config::ProbeReading& job_;
+  base::Problems& problems_;
+  config::LabelCheck labels_;
+  std::map<std::string, Document> pieces_;
+  Contexts& settings_;
+};
+
+config::Node dump(const WordSet& set) {
+  config::Node map = config::Node::map();
+  map.add("label", config::Node::text(set.label));
+  map.add("words", config::texts(set.words));
+  return map;
+}
+
+config::Node dump(const EmbeddingTest& test) {
+  config::Node map = config::Node::map();
+  config::add_text(map, "label", test.label);
+  config::add_text(map, "title", test.title);
+  map.add("kind", config::Node::plain(test.kind == EmbeddingTest::Kind::weat ? "weat" : "wefat"));
+  map.add("x", dump(test.x));
+  if (test.kind == EmbeddingTest::Kind::weat) {
+    map.add("y", dump(test.y));
+  }
+  map.add("a", dump(test.a));
+  map.add("b", dump(test.b));
+  return map;
+}
+
+config::Node dump(const TargetSubject& subject) {
+  config::Node map = config::Node::map();
+  config::add_text(map, "word", subject.word);
+  config::add_text(map, "label", subject.label);
+  map.add("form", config::Node::plain(subject.form == sweep::NounForm::singular ? "singular" : "plural"));
+  config::add_text(map, "article", subject.article);
+  config::add_text(map, "domain", subject.domain);
+  config::add_text(map, "first", subject.first);
+  config::add_text(map, "second", subject.second);
+  return map;
+}
+
+config::Node dump(const sweep::Omission& omission) {
+  config::Node map = config::Node::map();
+  config::add_text(map, "first", omission.first);
+  config::add_text(map, "second", omission.second);
+  config::add_text(map, "reason", omission.reason);
+  return map;
+}
+
+}  // namespace
+
+void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings) {
+  TestsReader(job, settings).read(axes);
+}
+
+void dump_tests(const Contexts& settings, config::Extent extent, config::Node& axes) {
+  axes.add("tests", config::list_of(settings.tests, [](const auto& test) { return dump(test); }));
+  if (extent == config::Extent::raw_numbers) {  // that a target is a group changes no number but those of its sentences
+    return;
+  }
+  if (!settings.subjects.empty()) {
+    axes.add("subjects", config::list_of(settings.subjects, [](const auto& subject) { return dump(subject); }));
+  }
+  if (!settings.omissions.empty()) {
+    axes.add("omissions", config::list_of(settings.omissions, [](const auto& omission) { return dump(omission); }));
+  }
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,418 @@
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "probes/contexts/statistics/ContextsFile.hpp"
+#include "probes/contexts/statistics/TestFamilies.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/EffectSize.hpp"
+#include "stats/permutation/MonteCarloPermutation.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using Kind = EmbeddingTest::Kind;
+using stats::nan;
+
+/// An automatic test is exact up to this many words, the largest published test (32 and 32): about a minute of one
+/// core, a second up to 52. It does not depend on the number of ranks.
+constexpr std::size_t automatic_exact_pool = 64;
+/// And where it has many effects, the words of a wefat test, up to this many subset sums of half a pool: 128 words with
+/// 25 and 25 attributes, about half a minute of one core.
+constexpr std::size_t automatic_exact_sums = std::size_t{1} << 32;
+
+SampleSummary summarise(const std::vector<double>& values) {
+  std::vector<double> defined;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(defined),
+               [](double value) { return std::isfinite(value); });
+  return {static_cast<std::int32_t>(defined.size()), stats::mean(defined).value,
+          stats::standard_deviation(defined).value};
+}
+
+/// V of one sample by one of `variance_names`.
+double variance_of(std::size_t choice, double effect, double published, std::size_t n, std::size_t m) {
+  switch (static_cast<EmbeddingStatistics::Variance>(choice)) {
+    case EmbeddingStatistics::Variance::cohen:
+      return stats::cohen_variance(effect, n, m);
+    case EmbeddingStatistics::Variance::permutation:
+      return stats::permutation_variance(n, m);
+    case EmbeddingStatistics::Variance::paper:
+      break;
+  }
+  return published;
+}
+
+/// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
+/// labelled X or Y), or one word of a wefat test (the attribute words, A or B).
+struct Effects {
+  std::array<std::size_t, 2> sizes{};  ///< of the two sets of labels
+  std::vector<std::size_t> used;       ///< samples
+  std::vector<double> values;
+  std::vector<double> published;  ///< V of the paper
+
+  void add(std::size_t sample, double effect, double variance) {
+    used.push_back(sample);
+    values.push_back(effect);
+    published.push_back(variance);
+  }
+  std::vector<double> variances(std::size_t choice) const {
+    std::vector<double> variances;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      variances.push_back(variance_of(choice, values[i], published[i], sizes[0], sizes[1]));
+    }
+    return variances;
+  }
+};
+
+Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples) {
+  Effects effects{{test.words[0].size(), test.words[1].size()}, {}, {}, {}};
+  for (std::size_t i = 0; i < samples.status.size(); ++i) {
+    if (samples.status[i] == 0 && std::isfinite(samples.effect_size[i]) && samples.association_variance[i] > 0) {
+      effects.add(i, samples.effect_size[i], samples.association_variance[i]);
+    }
+  }
+  return effects;
+}
+
+Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t target) {
+  Effects effects{{test.words[2].size(), test.words[3].size()}, {}, {}, {}};
+  for (std::size_t i = 0; i < samples.status.size(); ++i) {
+    const auto cell = i * test.num_targets() + target;
+    const double deviation = samples.deviation[cell];
+    if (deviation > stats::cosine_rounding && std::isfinite(samples.association[cell])) {
+      effects.add(i, samples.association[cell] / deviation, deviation * deviation);
+    }
+  }
+  return effects;
+}
+
+stats::TauEstimator estimator_of(std::size_t combination) {
+  return static_cast<stats::TauEstimator>(combination % estimator_names.size());
+}
+
+std::size_t chosen_combination(const EmbeddingStatistics& settings) {
+  return static_cast<std::size_t>(settings.variance) * estimator_names.size() +
+         static_cast<std::size_t>(settings.estimator);
+}
+
+/// One score per labelled word: the mean over samples of its part of the effect / deviation, weighted as in the
+/// combined effect, so that the difference of the two labels' means is that effect. Relabelling changes no deviation;
+/// the weights are held fixed. `part(sample, word)`: association of a target word, cosine of an attribute word. Nothing
+/// where there is no effect.
+template <class Part>
+std::optional<Sides> sides_of(const Effects& effects, std::size_t combination, const stats::RandomEffects& combined,
+                              const Part& part) {
+  if (!combined.defined()) {
+    return std::nullopt;
+  }
+  const auto variances = effects.variances(combination / estimator_names.size());
+  std::vector<double> scores(effects.sizes[0] + effects.sizes[1], 0);
+  double weights = 0;
+  for (std::size_t i = 0; i < effects.used.size(); ++i) {
+    const double weight = 1 / (variances[i] + combined.tau_squared);
+    weights += weight;
+    for (std::size_t word = 0; word < scores.size(); ++word) {
+      scores[word] += weight / std::sqrt(effects.published[i]) * part(effects.used[i], word);
+    }
+  }
+  for (auto& score : scores) {
+    score /= weights;
+  }
+  const auto border = scores.begin() + static_cast<std::ptrdiff_t>(effects.sizes[0]);
+  Sides sides{{scores.begin(), border}, {border, scores.end()}};
+  return stats::effect_size(sides.x, sides.y).defined() ? std::optional(sides) : std::nullopt;
+}
+
+/// Whether the permutations of a test are counted: `num_effects` words of a wefat test, or the test itself.
+bool is_exact(std::size_t pool, std::size_t num_effects, EmbeddingStatistics::Permutation choice) {
+  return choice == EmbeddingStatistics::Permutation::exact ||
+         (choice == EmbeddingStatistics::Permutation::automatic && pool <= automatic_exact_pool &&
+          (num_effects == 1 || num_effects << pool / 2 <= automatic_exact_sums));
+}
+
+stats::ReachingPartitions count_reaching(const Sides& sides, const ContextsOptions& options) {
+  const stats::ExactPermutation exact(sides.x, sides.y, options.num_threads);
+  return stats::count_reaching(exact, [&](std::int64_t threshold) {
+    return options.count ? options.count(exact, threshold) : exact.count_share(threshold, 0, 1, options.num_threads);
+  });
+}
+
+/// `name`: of the draws.
+PermutationSummary permute(const Sides& sides, bool exact, const std::string& name, const ContextsOptions& options) {
+  PermutationSummary summary;
+  const auto& settings = options.settings;
+  const auto pool = sides.x.size() + sides.y.size();
+  const auto partitions = stats::num_subsets(pool, sides.x.size());
+  if (pool <= stats::max_exact_pool) {
+    summary.partitions = stats::to_text(partitions);
+  }
+  if (exact) {
+    const auto count = count_reaching(sides, options);
+    summary.method = PermutationSummary::Method::exact;
+    summary.reaching = stats::to_text(count.one_sided);
+    summary.two_sided_reaching = stats::to_text(count.two_sided);
+    summary.p = stats::exact_p(count.one_sided, partitions);
+    summary.two_sided = stats::exact_p(count.two_sided, partitions);
+    summary.interval = {summary.p, summary.p};
+    return summary;
+  }
+  const auto result = stats::monte_carlo_permutation(sides.x, sides.y,
+                                                     {.seed = options.seed,
+                                                      .test = draw_name(name),
+                                                      .draws = static_cast<std::uint64_t>(settings.draws),
+                                                      .exceedances = static_cast<std::uint64_t>(settings.exceedances),
+                                                      .confidence = settings.confidence,
+                                                      .num_threads = options.num_threads});
+  summary.method = result.end == stats::MonteCarloResult::End::exceedances
+                       ? PermutationSummary::Method::monte_carlo_early_end
+                       : PermutationSummary::Method::monte_carlo;
+  summary.reaching = std::to_string(result.exceedances);
+  summary.draws = static_cast<std::int64_t>(result.draws);
+  summary.p = result.p;
+  summary.two_sided = result.two_sided;
+  if (result.end == stats::MonteCarloResult::End::all_draws) {
+    summary.two_sided_reaching = std::to_string(result.two_sided_exceedances);
+  }
+  summary.interval = result.interval;
+  return summary;
+}
+
+/// A test without its permutations, and what these relabel: the test itself, or its words in their order.
+struct Summarised {
+  TestSummary summary;
+  std::vector<std::optional<Sides>> sides;
+  bool exact = false;
+};
+
+Summarised summarise_weat(const ContextsTest& test, const ContextsSamples& samples,
+                          const EmbeddingStatistics& settings) {
+  Summarised result;
+  const auto effects = effects_of_test(test, samples);
+  result.summary.effect = summarise(effects.values);
+  for (std::size_t i = 0; i < num_combinations; ++i) {
+    result.summary.combined[i] = stats::combine_effects(effects.values, effects.variances(i / estimator_names.size()),
+                                                        estimator_of(i), settings.confidence);
+  }
+  const auto chosen = chosen_combination(settings);
+  const auto num_targets = test.num_targets();
+  result.sides.push_back(sides_of(effects, chosen, result.summary.combined[chosen], [&](auto sample, auto word) {
+    return samples.association[sample * num_targets + word];
+  }));
+  result.exact = is_exact(num_targets, 1, settings.permutation);
+  return result;
+}
+
+Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samples,
+                           const EmbeddingStatistics& settings) {
+  Summarised result;
+  const auto num_targets = test.num_targets();
+  const auto num_samples = samples.status.size();
+  const auto chosen = chosen_combination(settings);
+  std::vector<double> means(num_samples, 0);
+  for (std::size_t target = 0; target < num_targets; ++target) {
+    const auto effects = effects_of_word(test, samples, target);
+    std::vector<double> associations;
+    std::vector<double> of_samples(num_samples, nan);
+    for (std::size_t i = 0; i < effects.used.size(); ++i) {
+      of_samples[effects.used[i]] = effects.values[i];
+    }
+    for (std::size_t sample = 0; sample < num_samples; ++sample) {
+      associations.push_back(samples.association[sample * num_targets + target]);
+      means[sample] += of_samples[sample] / static_cast<double>(num_targets);
+    }
+    const auto combined = stats::combine_effects(effects.values, effects.variances(chosen / estimator_names.size()),
+                                                 estimator_of(chosen), settings.confidence);
+    result.sides.push_back(sides_of(effects, chosen, combined, [&](auto sample, auto word) {
+      return static_cast<double>(samples.cosine[(sample * num_targets + target) * test.num_attributes() + word]);
+    }));
+    result.summary.words.push_back(
+        {test.words[0][target], summarise(associations), summarise(effects.values), combined, {}, {}});
+  }
+  result.summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
+  result.exact = is_exact(test.num_attributes(), num_targets, settings.permutation);
+  return result;
+}
+
+Summarised summarise_test(const ContextsTest& test, const ContextsSamples& samples,
+                          const EmbeddingStatistics& settings) {
+  return test.kind == Kind::wefat ? summarise_wefat(test, samples, settings) : summarise_weat(test, samples, settings);
+}
+
+std::vector<std::uint64_t> count_statuses(const ContextsSamples& samples, std::size_t num_statuses) {
+  std::vector<std::uint64_t> counts(num_statuses, 0);
+  for (const auto status : samples.status) {
+    ++counts.at(status);
+  }
+  return counts;
+}
+
+/// Effects of the words of one wefat test.
+std::map<std::string, double> effects_of(const ContextsResult& result, const std::string& detection,
+                                         const std::string& label) {
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (result.tests[i].label == label && result.tests[i].kind == Kind::wefat) {
+      std::map<std::string, double> effects;
+      for (const auto& word : result.summaries[i].words) {
+        if (word.combined.defined()) {
+          effects.emplace(word.word, word.combined.effect);
+        }
+      }
+      return effects;
+    }
+  }
+  throw base::InputError(base::describe("the detection '" + detection + "' names a test that the result does not have",
+                                        "no wefat test is called '" + label + "'"));
+}
+
+DetectionSummary detect(const ContextsResult& result, const BiasDetection& detection) {
+  std::vector<std::map<std::string, double>> against;
+  std::vector<std::map<std::string, double>> single_axis;
+  for (const auto& label : detection.against) {
+    against.push_back(effects_of(result, detection.label, label));
+  }
+  for (const auto& label : detection.single_axis) {
+    single_axis.push_back(effects_of(result, detection.label, label));
+  }
+  DetectionSummary summary{
+      .label = detection.label, .words = {}, .curves = {}, .area = {}, .detected = {}, .unknown = {}};
+  if (against.empty()) {
+    return summary;
+  }
+  const auto has = [](const std::string& word) {
+    return [&word](const std::map<std::string, double>& effects) { return effects.contains(word); };
+  };
+  for (const auto& [word, effect] : against.front()) {
+    if (std::all_of(against.begin(), against.end(), has(word)) &&
+        std::all_of(single_axis.begin(), single_axis.end(), has(word))) {
+      summary.words.push_back(word);
+    }
+  }
+  stats::DetectionScores scores{summary.words.size(), {}, {}};
+  const auto collect = [&](const std::vector<std::map<std::string, double>>& tests) {
+    std::vector<std::vector<double>> rows;
+    for (const auto& effects : tests) {
+      rows.emplace_back();
+      for (const auto& word : summary.words) {
+        rows.back().push_back(effects.at(word));
+      }
+    }
+    return rows;
+  };
+  scores.against = collect(against);
+  scores.single_axis = collect(single_axis);
+  const auto thresholds = stats::published_thresholds();
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    const auto& truth = kind == 0 ? detection.intersectional : detection.emergent;
+    std::vector<std::uint8_t> validated;
+    for (const auto& word : summary.words) {
+      validated.push_back(std::find(truth.begin(), truth.end(), word) != truth.end() ? 1 : 0);
+    }
+    std::copy_if(truth.begin(), truth.end(), std::back_inserter(summary.unknown[kind]), [&](const auto& word) {
+      return !std::binary_search(summary.words.begin(), summary.words.end(), word);
+    });
+    auto& curve = summary.curves[kind];
+    curve = stats::detection_curve(scores, static_cast<stats::DetectionKind>(kind), validated, thresholds);
+    if (kind == 0) {
+      summary.area = stats::intersectional_area(scores, validated);
+    }
+    if (curve.reason == stats::Reason::ok) {
+      const double threshold = curve.points[curve.most_accurate].threshold;
+      const auto found =
+          kind == 0 ? stats::detect_intersectional(scores, threshold) : stats::detect_emergent(scores, threshold);
+      for (std::size_t word = 0; word < found.size(); ++word) {
+        if (found[word] == 1) {
+          summary.detected[kind].push_back(summary.words[word]);
+        }
+      }
+    }
+  }
+  return summary;
+}
+
+void require_possible(const EmbeddingStatistics& settings) {
+  if (settings.draws < 1 || settings.draws >= std::int64_t{1} << 32U) {
+    throw base::InputError(base::describe("statistics.draws: " + std::to_string(settings.draws) + " is not possible",
+                                          "1 to 4294967295 draws have a number of their own"));
+  }
+}
+
+}  // namespace
+
+ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
+  const ContextsReader reader(file);
+  require_possible(options.settings);
+  ContextsResult result;
+  result.tests = reader.tests();
+  result.status_names = reader.status_names();
+  result.num_samples = reader.num_samples();
+  result.settings = options.settings;
+  result.chosen = chosen_combination(options.settings);
+  result.families = families_in_use(result.tests, options.settings.families);
+  result.word_contexts = reader.word_contexts();
+  std::vector<std::vector<std::optional<Sides>>> permuted;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    const auto& test = result.tests[i];
+    const auto samples = reader.read(i);
+    auto [summary, sides, exact] = summarise_test(test, samples, options.settings);
+    summary.samples_by_status = count_statuses(samples, result.status_names.size());
+    if (options.depth == ContextsDepth::everything) {
+      for (std::size_t effect = 0; effect < sides.size(); ++effect) {
+        const bool is_word = test.kind == Kind::wefat;
+        if (sides[effect]) {
+          (is_word ? summary.words[effect].permutation : summary.permutation) = permute(
+              *sides[effect], exact, is_word ? test.label + "\n" + summary.words[effect].word : test.label, options);
+        }
+      }
+    }
+    result.summaries.push_back(std::move(summary));
+    permuted.push_back(std::move(sides));
+  }
+  if (options.depth == ContextsDepth::everything) {
+    adjust_tests(result, permuted, options);
+    for (const auto& detection : options.settings.detections) {
+      result.detections.push_back(detect(result, detection));
+    }
+    result.agreement = compute_agreement(result.tests, result.summaries, options.ratings,
+                                         {.seed = options.seed, .num_threads = options.num_threads});
+  }
+  return result;
+}
+
+ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
+                              const std::filesystem::path& target) {
+  auto result = compute_contexts(file, options);
+  write_contexts_file(file, result, options, target);
+  return result;
+}
+
+void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
+  const ContextsReader reader(file);
+  require_possible(options.settings);
+  for (std::size_t i = 0; i < reader.tests().size(); ++i) {
+    const auto found = summarise_test(reader.tests()[i], reader.read(i), options.settings);
+    for (const auto& sides : found.sides) {
+      if (sides && found.exact) {
+        count_reaching(*sides, options);
+      }
+    }
+  }
+}
+
+std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test) {
+  std::optional<std::uint64_t> fewest;
+  for (const auto& set : result.tests[test].words) {
+    for (const auto& word : set) {
+      const auto contexts = result.word_contexts.at(word);
+      fewest = std::min(fewest.value_or(contexts), contexts);
+    }
+  }
+  return fewest;
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,141 @@
+// `stats` of a contexts result: combined effects, permutation tests, word effects, detected words; each defined in
+// README.md of the room stats.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/Alignment.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/statistics/ContextsNumbers.hpp"
+#include "results/Reader.hpp"
+#include "stats/Summary.hpp"
+#include "stats/embedding/Detection.hpp"
+#include "stats/embedding/RandomEffects.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// How far `stats` goes: `show` runs no permutation.
+enum class ContextsDepth { effects, everything };
+
+struct ContextsOptions {
+  EmbeddingStatistics settings;
+  const Contexts* job = nullptr;  ///< borrowed: names the groups of the score table; null: they are words
+  std::uint64_t seed = 0;
+  unsigned num_threads = 1;
+  ContextsDepth depth = ContextsDepth::everything;
+  std::optional<std::vector<findings::Rating>>
+      ratings;                 ///< human means of target words (groups) on wefat tests (trait pairs)
+  std::string ratings_source;  ///< where they come from, for the file
+  /// Partitions of a whole exact test that reach a threshold; ranks that share the work are collective here. Empty:
+  /// this process counts them all.
+  std::function<stats::PartitionCount(const stats::ExactPermutation&, std::int64_t threshold)> count;
+};
+
+constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
+constexpr std::array<const char*, 3> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
+constexpr std::array<const char*, 4> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"};
+constexpr std::size_t num_combinations = variance_names.size() * estimator_names.size();
+
+/// Mean and deviation (n - 1) of numbers over the samples that have one.
+struct SampleSummary {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::int32_t num_used = 0;
+  double mean = nan;
+  double deviation = nan;  ///< NaN for one sample
+};
+
+struct PermutationSummary {
+  enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
+  Method method = Method::none;
+  double p = SampleSummary::nan;          ///< one-sided: as large as observed, or larger
+  double two_sided = SampleSummary::nan;  ///< as far from zero; NaN where a test ended early
+  std::string reaching;                   ///< partitions or draws that do, in decimal
+  std::string two_sided_reaching;         ///< of either sign; empty where a test ended early
+  std::string partitions;                 ///< of the pool
+  std::int64_t draws = 0;                 ///< Monte Carlo: made
+  stats::ProbabilityInterval interval;    ///< Monte Carlo: of the exact p
+  /// By `adjustment_names`: a test's p in its family (NaN without one), a word's among the words of its test. Never
+  /// below the p itself.
+  using Adjusted = std::array<double, adjustment_names.size()>;
+  static constexpr Adjusted none_adjusted = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan,
+                                             SampleSummary::nan};
+  Adjusted adjusted = none_adjusted;  ///< of the one-sided p
+  Adjusted adjusted_two_sided = none_adjusted;
+};
+
+/// log10 of a p adjusted by Holm, Benjamini-Hochberg, Benjamini-Yekutieli; NaN where there is none.
+struct LogAdjusted {
+  std::array<double, 3> values = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan};
+};
+
+/// One word of a wefat test.
+struct WordSummary {
+  std::string word;
+  SampleSummary association;
+  SampleSummary effect;
+  stats::RandomEffects combined;   ///< by the chosen variance and estimator
+  LogAdjusted adjusted;            ///< of the two-sided p of z, among the words of the test
+  PermutationSummary permutation;  ///< relabelling the attribute words
+};
+
+struct TestSummary {
+  std::vector<std::uint64_t> samples_by_status;
+  /// weat: effect size; wefat: mean effect of its words (the variant of cao2022 for a group's words).
+  SampleSummary effect;
+  std::array<stats::RandomEffects, num_combinations> combined;  ///< [variance, estimator] of a weat test
+  PermutationSummary permutation;                               ///< of a weat test: relabelling the target words
+  LogAdjusted adjusted_log10_p;    ///< of the chosen combination's two-sided p, in the family
+  std::vector<WordSummary> words;  ///< of a wefat test
+};
+
+struct DetectionSummary {
+  std::string label;
+  std::vector<std::string> words;                    ///< that all its tests have
+  std::array<stats::DetectionCurve, 2> curves;       ///< IBD, EIBD
+  stats::Value area;                                 ///< IBD
+  std::array<std::vector<std::string>, 2> detected;  ///< at the most accurate threshold
+  std::array<std::vector<std::string>, 2> unknown;   ///< validation words that are not among `words`
+};
+
+/// weat tests that are adjusted together.
+struct FamilyInUse {
+  std::string label;
+  std::vector<std::size_t> tests;  ///< indices, in the order of the result
+};
+
+struct ContextsResult {
+  std::vector<ContextsTest> tests;
+  std::vector<std::string> status_names;
+  std::size_t num_samples = 0;
+  std::map<std::string, std::uint64_t> word_contexts;  ///< with a vector; 1 or 0 with static vectors
+  std::size_t chosen = 0;                              ///< of the combinations
+  EmbeddingStatistics settings;
+  std::vector<TestSummary> summaries;
+  std::vector<FamilyInUse> families;  ///< disjoint; a weat test in none is not adjusted
+  std::vector<DetectionSummary> detections;
+  std::optional<findings::PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
+};
+
+/// Contexts of the rarest word that takes part in the test; nothing where no word has a context.
+std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test);
+
+/// Throws InputError if `file` is no result of the probe 'contexts', or if a detection or a family names a test
+/// that it has not.
+ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options);
+
+/// The same, and writes `target` (as export_run does).
+ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
+                              const std::filesystem::path& target);
+
+/// What the other ranks do while one computes: they take part in `options.count` for every exact test, in its order.
+void assist_contexts(const results::ResultFile& file, const ContextsOptions& options);
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,419 @@
+#include "probes/contexts/statistics/ContextsText.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "base/Text.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/statistics/TestFamilies.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using Kind = EmbeddingTest::Kind;
+using Method = PermutationSummary::Method;
+
+constexpr std::size_t label_length = 20;
+constexpr std::uint64_t few_contexts = 20;
+constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
+constexpr const char* one_sample = "one sample";
+
+std::string paragraph(const std::string& text) { return results::wrapped(text, 2) + '\n'; }
+
+/// What the tables say of one effect: a weat test, or a word of a wefat test. Borrowed.
+struct Shown {
+  std::string label;
+  std::string family;  ///< tests or words that are adjusted together
+  std::optional<std::uint64_t> contexts;
+  const SampleSummary& effect;
+  const stats::RandomEffects& combined;
+  const PermutationSummary& permutation;
+  const LogAdjusted& of_z;
+};
+
+/// One vector per word: no samples of contexts.
+bool is_static(const ContextsResult& result) {
+  return result.num_samples == 1 && std::all_of(result.word_contexts.begin(), result.word_contexts.end(),
+                                                [](const auto& word) { return word.second <= 1; });
+}
+
+std::vector<Shown> shown_tests(const ContextsResult& result) {
+  const auto families = family_of_tests(result);
+  std::vector<Shown> rows;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    const auto& summary = result.summaries[i];
+    if (result.tests[i].kind == Kind::weat) {
+      rows.push_back({results::shortened(result.tests[i].label, label_length),
+                      families[i] == nullptr ? "none" : results::shortened(families[i]->label, label_length),
+                      fewest_contexts(result, i), summary.effect, summary.combined[result.chosen], summary.permutation,
+                      summary.adjusted_log10_p});
+    }
+  }
+  return rows;
+}
+
+/// The `top` largest effects of a wefat test.
+std::vector<Shown> shown_words(const ContextsResult& result, std::size_t test, std::size_t top) {
+  std::vector<Shown> rows;
+  for (const auto& word : result.summaries[test].words) {
+    if (word.combined.defined()) {
+      rows.push_back({results::shortened(word.word, label_length),
+                      results::shortened(result.tests[test].label, label_length), result.word_contexts.at(word.word),
+                      word.effect, word.combined, word.permutation, word.adjusted});
+    }
+  }
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto left, auto right) {
+    return std::abs(rows[left].combined.effect) > std::abs(rows[right].combined.effect);
+  });
+  order.resize(std::min(top, order.size()));
+  std::vector<Shown> largest;
+  for (const auto place : order) {
+    largest.push_back(rows[place]);
+  }
+  return largest;
+}
+
+/// What a reader needs first: no p of z, since that shrinks with the number of samples.
+std::string main_table(const ContextsResult& result, const std::string& what, const std::vector<Shown>& rows) {
+  const bool has_samples = !is_static(result);
+  std::vector<std::string> head = {what, "d"};
+  if (has_samples) {
+    head.insert(head.end(), {"sd", "contexts"});
+  }
+  head.insert(head.end(), {"p one-sided", "Holm", "p two-sided", "Holm"});
+  results::TextTable table(head);
+  for (const auto& row : rows) {
+    std::vector<std::string> cells = {row.label, results::fixed(row.combined.effect)};
+    if (has_samples) {
+      cells.push_back(row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation));
+      cells.push_back(row.contexts ? base::with_thousands(*row.contexts) : "-");
+    }
+    cells.insert(cells.end(), {results::p_value(row.permutation.p), results::p_value(row.permutation.adjusted[0]),
+                               results::p_value(row.permutation.two_sided),
+                               results::p_value(row.permutation.adjusted_two_sided[0])});
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+/// What main_table's columns mean: whose contexts, which words are relabelled, what p is adjusted for.
+std::string explanation(const ContextsResult& result, const std::string& contexts, const std::string& relabelled,
+                        const std::string& adjusted) {
+  const auto relabelling = "p: the share of all ways to relabel the " + relabelled +
+                           " that reach d (two-sided: its distance from 0). Holm: adjusted for " + adjusted + ".";
+  if (is_static(result)) {
+    return paragraph(
+        "d: the effect size of one vector per word. There is one sample, and so no interval, no z and no p "
+        "of z. " +
+        relabelling);
+  }
+  return paragraph("d: the effect sizes of " + base::counted(result.num_samples, "sample") +
+                   " of contexts, combined. sd: their spread. contexts: of the " + contexts + ". " + relabelling) +
+         paragraph(
+             "p of z (with --all) is no evidence: it shrinks with the number of samples, so that any difference "
+             "becomes significant when enough samples are drawn.");
+}
+
+std::string interval_text(const stats::RandomEffects& combined) {
+  return combined.has_error() ? results::fixed(combined.low) + " .. " + results::fixed(combined.high)
+         : combined.defined() ? one_sample
+                              : "-";
+}
+
+std::string adjusted_table(const std::string& what, const std::vector<Shown>& rows, double PermutationSummary::*p,
+                           PermutationSummary::Adjusted PermutationSummary::*adjusted) {
+  results::TextTable table({what, "family", "p", "Holm", "BH", "BY", "max-T"});
+  for (const auto& row : rows) {
+    std::vector<std::string> cells = {row.label, row.family, results::p_value(row.permutation.*p)};
+    for (const double value : row.permutation.*adjusted) {
+      cells.push_back(results::p_value(value));
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string method_text(Method method) {
+  switch (method) {
+    case Method::exact:
+      return "exact";
+    case Method::monte_carlo:
+      return "Monte Carlo";
+    case Method::monte_carlo_early_end:
+      return "Monte Carlo, ended early";
+    case Method::none:
+      break;
+  }
+  return "none";
+}
+
+/// For experts: how p was found, every adjustment, the random-effects model and the p of its z.
+std::string expert_tables(const ContextsResult& result, const std::string& what, const std::vector<Shown>& rows) {
+  results::TextTable methods({what, "how p was found", "reach d", "of"});
+  results::TextTable combined({what, "d", "Monte Carlo error of the mean over samples", "tau^2"});
+  results::TextTable of_z({what, "p of z", "Holm", "BH", "BY", "one-sided"});
+  for (const auto& row : rows) {
+    const auto& permutation = row.permutation;
+    methods.add({row.label, method_text(permutation.method), permutation.reaching,
+                 permutation.method == Method::exact ? permutation.partitions : std::to_string(permutation.draws)});
+    combined.add({row.label, results::fixed(row.combined.effect), interval_text(row.combined),
+                  results::fixed(row.combined.tau_squared, 4)});
+    if (row.combined.defined() && !row.combined.has_error()) {
+      of_z.add({row.label, one_sample, "", "", "", ""});
+    } else {
+      of_z.add({row.label, p_of_log10(row.combined.log10_p_two_sided), p_of_log10(row.of_z.values[0]),
+                p_of_log10(row.of_z.values[1]), p_of_log10(row.of_z.values[2]),
+                p_of_log10(row.combined.log10_p_one_sided)});
+    }
+  }
+  const auto model = std::string("Random effects (variance ") + variance_names[result.chosen / estimator_names.size()] +
+                     ", " + estimator_names[result.chosen % estimator_names.size()] + "), " +
+                     results::fixed(100 * result.settings.confidence, 1) + " % interval";
+  return "\nRelabelling, one-sided\n\n" +
+         adjusted_table(what, rows, &PermutationSummary::p, &PermutationSummary::adjusted) +
+         "\nRelabelling, two-sided\n\n" +
+         adjusted_table(what, rows, &PermutationSummary::two_sided, &PermutationSummary::adjusted_two_sided) + "\n" +
+         methods.text() + "\n" + model + "\n\n" + combined.text() +
+         "\np of z (it shrinks with the number of samples): two-sided as in the paper, one-sided as in its code\n\n" +
+         of_z.text();
+}
+
+/// Which tests are adjusted together, and which are not.
+std::string families_text(const ContextsResult& result) {
+  std::vector<std::string> parts;
+  for (const auto& family : result.families) {
+    const auto without = std::count_if(family.tests.begin(), family.tests.end(), [&](auto test) {
+      return !result.summaries[test].combined[result.chosen].defined();
+    });
+    parts.push_back(results::shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") +
+                    (without > 0 ? ", " + std::to_string(without) + " without p" : "") + ")");
+  }
+  std::vector<std::string> outside;
+  const auto families = family_of_tests(result);
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    if (families[i] == nullptr && result.tests[i].kind == Kind::weat) {
+      outside.push_back(result.tests[i].label);
+    }
+  }
+  return paragraph("Families of tests: " + base::join(parts, ", ") +
+                   (outside.empty() ? "" : "; in none, not adjusted: " + base::join(outside, ", ")) + ".");
+}
+
+/// "aster 3, clover 12 and 2 more": the rarest first.
+std::string rare_words(const std::vector<std::pair<std::uint64_t, std::string>>& words) {
+  std::vector<std::string> parts;
+  for (const auto& [contexts, word] : words) {
+    parts.push_back(word + " " + std::to_string(contexts));
+  }
+  return results::first_names(parts, 20);
+}
+
+/// Words that take part and have few contexts.
+std::string contexts_note(const ContextsResult& result) {
+  std::set<std::pair<std::uint64_t, std::string>> few;
+  for (const auto& test : result.tests) {
+    for (const auto& set : test.words) {
+      for (const auto& word : set) {
+        if (const auto contexts = result.word_contexts.at(word); contexts < few_contexts) {
+          few.insert({contexts, word});
+        }
+      }
+    }
+  }
+  if (few.empty() || is_static(result)) {
+    return "";
+  }
+  const auto border =
+      std::find_if(few.begin(), few.end(), [](const auto& word) { return word.first >= least_contexts; });
+  const auto text = [](std::size_t count, std::uint64_t bound) {
+    return base::counted(count, "word") + (count == 1 ? " has" : " have") + " fewer than " + std::to_string(bound) +
+           " contexts: ";
+  };
+  return "\n" + paragraph(text(few.size(), few_contexts) + rare_words({few.begin(), few.end()})) +
+         (border == few.begin()
+              ? ""
+              : paragraph(
+                    "WARNING: " + text(static_cast<std::size_t>(std::distance(few.begin(), border)), least_contexts) +
+                    rare_words({few.begin(), border}) + "; the samples draw the same sentence every time"));
+}
+
+/// How the combined effect depends on what is taken for V; the chosen estimator.
+std::string variances_text(const ContextsResult& result) {
+  results::TextTable table({"combined d and error by V", "paper", "error", "cohen", "error", "permutation", "error"});
+  const auto estimator = result.chosen % estimator_names.size();
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (result.tests[i].kind != Kind::weat) {
+      continue;
+    }
+    std::vector<std::string> row = {results::shortened(result.tests[i].label, label_length)};
+    for (std::size_t variance = 0; variance < variance_names.size(); ++variance) {
+      const auto& combined = result.summaries[i].combined[variance * estimator_names.size() + estimator];
+      row.push_back(results::fixed(combined.effect));
+      row.push_back(results::fixed(combined.standard_error, 4));
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+/// What the tests are called, their sizes, and the words they lack.
+std::string titles_text(const ContextsResult& result) {
+  std::string text;
+  for (const auto& test : result.tests) {
+    const auto size = [&](std::size_t set) { return std::to_string(test.words[set].size()); };
+    const auto sizes = test.kind == Kind::weat
+                           ? size(0) + " and " + size(1) + " words, " + size(2) + " and " + size(3) + " attributes"
+                           : size(0) + " words, " + size(2) + " and " + size(3) + " attributes";
+    text += paragraph(test.label + ": " + (test.title.empty() ? "" : test.title + ", ") + sizes +
+                      (test.consequence == "all words" ? "" : "; " + test.consequence));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string p_of_log10(double log10_p) {
+  constexpr double smallest_double = -290;
+  if (std::isnan(log10_p) || log10_p > smallest_double) {
+    return results::p_value(std::pow(10, log10_p));
+  }
+  double exponent = std::floor(log10_p);
+  double leading = std::round(std::pow(10, log10_p - exponent) * 10) / 10;
+  if (leading >= 10) {
+    leading = 1;
+    exponent += 1;
+  }
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.1fe%.0f", leading, exponent);
+  return text.data();
+}
+
+std::string contexts_status_text(const ContextsResult& result) {
+  std::vector<std::uint64_t> total(result.status_names.size(), 0);
+  for (const auto& summary : result.summaries) {
+    for (std::size_t status = 0; status < total.size(); ++status) {
+      total[status] += summary.samples_by_status[status];
+    }
+  }
+  results::TextTable table({"status of a sample", "samples"});
+  for (std::size_t status = 0; status < total.size(); ++status) {
+    if (total[status] > 0) {
+      table.add({result.status_names[status], base::with_thousands(total[status])});
+    }
+  }
+  return table.text();
+}
+
+std::string contexts_effects_text(const ContextsResult& result, std::size_t top) {
+  results::TextTable tests({"test", "kind", "samples", "mean d", "sd"});
+  std::string words;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    const auto& test = result.tests[i];
+    const auto& effect = result.summaries[i].effect;
+    tests.add({results::shortened(test.label, label_length), test.kind == Kind::weat ? "weat" : "wefat",
+               base::with_thousands(static_cast<std::uint64_t>(effect.num_used)), results::fixed(effect.mean),
+               effect.num_used == 1 ? one_sample : results::fixed(effect.deviation)});
+    const auto rows = shown_words(result, i, top);
+    if (rows.empty()) {
+      continue;
+    }
+    results::TextTable table({"word", "mean d", "sd"});
+    for (const auto& row : rows) {
+      table.add({row.label, results::fixed(row.effect.mean),
+                 row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation)});
+    }
+    words += "\n" +
+             paragraph(test.label + ": largest effects of " + base::counted(result.summaries[i].words.size(), "word")) +
+             "\n" + table.text();
+  }
+  return tests.text() + "\n" + titles_text(result) + words + "\np values: stereosweep stats\n";
+}
+
+std::string contexts_tests_text(const ContextsResult& result, TextDetail detail) {
+  const auto rows = shown_tests(result);
+  if (rows.empty()) {
+    return "";
+  }
+  const bool everything = detail == TextDetail::everything;
+  return "Two target sets: d > 0 says that X is nearer to A, and Y to B\n\n" + main_table(result, "test", rows) + "\n" +
+         explanation(result, "rarest word", "target words", "the tests of a family") + families_text(result) +
+         (everything ? expert_tables(result, "test", rows) : "") +
+         (everything && result.num_samples > 1 ? "\n" + variances_text(result) : "");
+}
+
+std::string contexts_words_text(const ContextsResult& result, std::size_t top, TextDetail detail) {
+  std::string text;
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    const auto& test = result.tests[i];
+    if (test.kind != Kind::wefat) {
+      continue;
+    }
+    const auto& words = result.summaries[i].words;
+    const auto defined = static_cast<std::uint64_t>(
+        std::count_if(words.begin(), words.end(), [](const auto& word) { return word.combined.defined(); }));
+    if (defined == 0) {
+      text += test.label + ": no word of '" + test.sets[0] + "' has an effect\n\n";
+      continue;
+    }
+    const auto rows = shown_words(result, i, top);
+    text += paragraph(test.label + ": words of '" + test.sets[0] + "'; d > 0: nearer to '" + test.sets[2] +
+                      "', d < 0: to '" + test.sets[3] + "'; largest effects of " + base::counted(defined, "word")) +
+            "\n" + main_table(result, "word", rows) + results::rest_text(rows.size(), defined, "words") +
+            (detail == TextDetail::everything ? expert_tables(result, "word", rows) : "") + "\n";
+  }
+  return text.empty() ? text : text + explanation(result, "word", "attribute words", "the words of a test");
+}
+
+std::string contexts_notes_text(const ContextsResult& result) {
+  return titles_text(result) + contexts_note(result) + "\n" + contexts_status_text(result);
+}
+
+std::string contexts_detections_text(const ContextsResult& result, TextDetail detail) {
+  if (result.detections.empty()) {
+    return "";
+  }
+  results::TextTable table({"group", "kind", "words", "accuracy", "at", "true rate", "false rate", "area", "chance"});
+  results::TextTable splits({"group", "kind", "best split at", "true rate", "false rate"});
+  std::string lists;
+  for (const auto& detection : result.detections) {
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      const auto& curve = detection.curves[kind];
+      const std::string name = kind == 0 ? "IBD" : "EIBD";
+      if (curve.reason != stats::Reason::ok) {
+        table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()), "-",
+                   "-", "-", "-", "-", "-"});
+        continue;
+      }
+      const auto& best = curve.points[curve.most_accurate];
+      const auto& split = curve.points[curve.most_separating];
+      table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()),
+                 results::fixed(best.accuracy), results::fixed(best.threshold, 2),
+                 results::fixed(best.true_positive_rate), results::fixed(best.false_positive_rate),
+                 kind == 0 ? results::fixed(detection.area.value) : "-", results::fixed(curve.chance)});
+      splits.add({results::shortened(detection.label, label_length), name, results::fixed(split.threshold, 2),
+                  results::fixed(split.true_positive_rate), results::fixed(split.false_positive_rate)});
+      lists += paragraph(detection.label + ", " + name +
+                         (detection.detected[kind].empty()
+                              ? " detects nothing: no threshold is more accurate than naming no word"
+                              : " detects: " + base::join(detection.detected[kind], ", ")));
+      if (!detection.unknown[kind].empty()) {
+        lists += paragraph(detection.label + ", " + name +
+                           ": validation words without scores: " + base::join(detection.unknown[kind], ", "));
+      }
+    }
+  }
+  return "Detected words against validated ones, at the threshold of highest accuracy\n\n" + table.text() +
+         (detail == TextDetail::everything ? "\nThe best split: highest true minus false rate\n\n" + splits.text()
+                                           : "") +
+         "\n" + lists;
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,434 @@
+#include "probes/contexts/vectors/ContextSample.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "base/Environment.hpp"
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/Text.hpp"
+#include "corpus/Collect.hpp"
+#include "corpus/StaticVectors.hpp"
+#include "engine/EngineFactory.hpp"
+#include "parallel/Communicator.hpp"
+#include "parallel/Messenger.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "probes/contexts/vectors/GeneratedCorpus.hpp"
+#include "probes/contexts/vectors/RunFiles.hpp"
+#include "results/Journal.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+using base::with_thousands;
+using parallel::coordinated;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::size_t words_per_line = 8;
+constexpr std::string_view table_magic = "stereosweep-vectors/1";
+
+std::vector<std::byte> encode(const corpus::Sample& sample) {
+  base::ByteWriter out;
+  corpus::write(sample, out);
+  return out.take();
+}
+
+corpus::Sample decode(std::span<const std::byte> bytes) {
+  base::ByteReader in(bytes);
+  return corpus::read(in);
+}
+
+base::Digest digest_of(std::span<const std::byte> bytes) {
+  base::Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
+}
+
+bool fits(const corpus::Sample& sample, const Contexts& settings) {
+  const auto words = list_words(settings.tests);
+  return sample.max_contexts == static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) &&
+         std::ranges::equal(sample.words, words, {}, &corpus::WordSample::word);
+}
+
+/// Says now and then how far rank zero's part is.
+class ProgressLines {
+ public:
+  explicit ProgressLines(const StageRequest& job) : job_(job) {}
+  void operator()(const corpus::Progress& progress) {
+    if (!job_.leads() || Clock::now() - last_ < interval_) {
+      return;
+    }
+    last_ = Clock::now();
+    base::log(base::LogLevel::info, "collect: " + with_thousands(progress.bytes_done) + " of " +
+                                        with_thousands(progress.bytes_total) +
+                                        " bytes of this rank's part of the corpus");
+    job_.show_step("");
+  }
+
+ private:
+  const StageRequest& job_;
+  Clock::time_point last_ = Clock::now();
+  Seconds interval_{base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)};
+};
+
+/// All ranks' parts as one sample, on rank zero; the others' is returned as it is.
+corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
+  parallel::Messenger messenger(world);
+  if (world.rank() != 0) {
+    messenger.send(0, 0, encode(part));
+    while (!messenger.all_sent()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return part;
+  }
+  for (int received = 1; received < world.size();) {
+    if (const auto message = messenger.poll()) {
+      part = corpus::merge(std::move(part), decode(message->bytes));
+      ++received;
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  return part;
+}
+
+void log_bad_lines(const corpus::Sample& sample) {
+  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
+    const auto& bad = sample.bad_lines[fault];
+    if (bad.count == 0) {
+      continue;
+    }
+    std::vector<std::string> places;
+    for (const auto& line : bad.first) {
+      places.push_back(line.file + " at byte " + std::to_string(line.line_offset));
+    }
+    base::log(base::LogLevel::warning, "collect: " + base::counted(bad.count, "line") + " left out (" +
+                                           std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
+                                           "): " + base::join(places, ", "));
+  }
+}
+
+void log_counts(const corpus::Sample& sample) {
+  base::log(base::LogLevel::info, "collect: " + sizes_of(sample) + "; contexts found (kept) per word:");
+  std::vector<std::string> items;
+  std::vector<std::string> none;
+  for (const auto& word : sample.words) {
+    items.push_back(word.word + " " + with_thousands(word.occurrences) + " (" + with_thousands(word.contexts.size()) +
+                    ")");
+    if (word.contexts.empty()) {
+      none.push_back(word.word);
+    }
+  }
+  for (std::size_t i = 0; i < items.size(); i += words_per_line) {
+    const auto last = std::min(items.size(), i + words_per_line);
+    base::log(base::LogLevel::info, "  " + base::join(std::span(items).subspan(i, last - i), ", "));
+  }
+  if (!none.empty()) {
+    base::log(base::LogLevel::warning, "words without a context: " + base::join(none, ", "));
+  }
+  log_bad_lines(sample);
+}
+
+void require_any_context(const corpus::Sample& sample) {
+  if (std::ranges::all_of(sample.words, [](const auto& word) { return word.contexts.empty(); })) {
+    throw base::InputError(base::describe(
+        "no word of the tests occurs in the corpus",
+        base::counted(sample.lines, "line") + " in " + base::counted(sample.files, "file") + " were read",
+        "see the corpus's keys field, boundary and case"));
+  }
+}
+
+/// Made anew by every rank and every start: that takes less time than reading it.
+corpus::Sample generate(const sweep::Job& job) {
+  const auto& settings = job.settings<Contexts>();
+  auto sample = generate_contexts(settings, job.seed);
+  if (sample.lines == 0) {
+    throw base::InputError(base::describe("no template asks for the form of the tests' targets",
+                                          "form: plural takes templates with a plural, form: singular with a singular",
+                                          "Name other templates, or another form."));
+  }
+  return sample;
+}
+
+/// Rank zero's bytes of a new sample; empty on the others.
+std::vector<std::byte> collect_anew(const StageRequest& job) {
+  const auto& settings = job.job.settings<Contexts>();
+  const auto words = list_words(settings.tests);
+  if (job.leads()) {
+    job.show_step("collect");
+  }
+  ProgressLines progress(job);
+  auto part = coordinated(job.world, [&] {
+    return corpus::collect(settings.contextual().corpus, words, job.job.seed,
+                           {static_cast<std::uint64_t>(job.world.rank()), static_cast<std::uint64_t>(job.world.size())},
+                           [&](const corpus::Progress& now) { progress(now); });
+  });
+  const auto sample = merge_on_rank_zero(job.world, std::move(part));
+  return coordinated(job.world, [&] {
+    if (!job.leads()) {
+      return std::vector<std::byte>();
+    }
+    require_any_context(sample);
+    log_counts(sample);
+    return encode(sample);
+  });
+}
+
+/// What differs; empty where nothing does, or where that cannot be told any more.
+std::string changes_since(const SourceFile& kept, const Contexts& settings) {
+  try {
+    return corpus::changes(kept.files, input_states(settings));
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string("what is kept in contexts.sample cannot be compared with the files "
+                                                   "it was read from, and is used as it is: ") +
+                                           error.what());
+    return "";
+  }
+}
+
+/// Rank zero: what contexts.sample holds, where it is of this job.
+class KeptSource {
+ public:
+  KeptSource(const StageRequest& job, const std::function<bool(std::span<const std::byte>)>& fits)
+      : kept_(read_source_file(job.directory / sample_file)) {
+    if (kept_ && !fits(kept_->content)) {
+      kept_.reset();
+    }
+    if (kept_) {
+      changes_ = changes_since(*kept_, job.job.settings<Contexts>());
+    }
+  }
+  bool is_current() const { return kept_ && changes_.empty(); }
+  std::vector<std::byte> take() { return std::move(kept_->content); }
+  void announce() const {
+    if (!changes_.empty()) {
+      base::log(base::LogLevel::warning,
+                "files were changed since contexts.sample was made (" + changes_ + "): they are read again");
+    }
+  }
+  /// Blocks that were scored from other contexts cannot be continued.
+  void require_same(const StageRequest& job, std::span<const std::byte> anew) const {
+    if (!kept_ || std::ranges::equal(kept_->content, anew)) {
+      return;
+    }
+    for (const auto* stage : {vectors_stage, effects_stage}) {
+      if (!results::JournalStore::open(job.directory, stage).attempts().empty()) {
+        job.keep_earlier_end();
+        throw base::InputError(base::describe(
+            "contexts.sample: what this run was started with is not what lies there now", changes_,
+            "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "
+            "share."));
+      }
+    }
+  }
+
+ private:
+  std::optional<SourceFile> kept_;
+  std::string changes_;
+};
+
+ContextSource source_of(std::span<const std::byte> bytes, const sweep::Job& job, const base::FileSet& files) {
+  return {std::make_shared<const corpus::Sample>(decode(bytes)),
+          nullptr,
+          engine::vector_width(job.execution.engine, files, asked_of(job.settings<Contexts>())),
+          digest_of(bytes),
+          {}};
+}
+
+/// Words themselves, asked of the model's input embeddings.
+ContextSource embeddings_source(const sweep::Job& job, const base::FileSet& files) {
+  return source_of(encode(static_sample(list_words(job.settings<Contexts>().tests), nullptr)), job, files);
+}
+
+ContextSource generated_source(const sweep::Job& job, const base::FileSet& files) {
+  return source_of(encode(generate(job)), job, files);
+}
+
+/// Vectors of a file as OUT/contexts.sample keeps them: magic, dimension, then word and vector (empty: none).
+std::vector<std::byte> encode(const std::vector<std::string>& words, const corpus::StaticTable& table) {
+  base::ByteWriter out;
+  out.text(table_magic).number(static_cast<std::uint64_t>(table.dimension)).number(std::uint64_t{words.size()});
+  std::size_t row = 0;
+  for (const auto& word : words) {
+    const bool found = row < table.words.size() && table.words[row] == word;
+    const auto dimension = static_cast<std::size_t>(table.dimension);
+    out.text(word).array(found ? std::span(table.vectors).subspan(row * dimension, dimension)
+                               : std::span<const float>());
+    row += found ? 1 : 0;
+  }
+  return out.take();
+}
+
+/// Nothing where the bytes are not of the job's words.
+std::optional<ContextSource> table_source(std::span<const std::byte> bytes, const sweep::Job& job) {
+  const auto words = list_words(job.settings<Contexts>().tests);
+  base::ByteReader in(bytes);
+  if (in.text() != table_magic) {
+    return std::nullopt;
+  }
+  const auto dimension = in.number<std::uint64_t>();
+  if (in.number<std::uint64_t>() != words.size()) {
+    return std::nullopt;
+  }
+  auto table = std::make_shared<StaticTable>();
+  for (const auto& word : words) {
+    if (in.text() != word) {
+      return std::nullopt;
+    }
+    table->push_back(in.array<float>());
+    if (!table->back().empty() && table->back().size() != dimension) {
+      return std::nullopt;
+    }
+  }
+  auto sample = std::make_shared<const corpus::Sample>(static_sample(words, table.get()));
+  return ContextSource{std::move(sample), std::move(table), dimension, digest_of(bytes), {}};
+}
+
+/// Rank zero reads the file of vectors.
+std::vector<std::byte> read_table(const sweep::Job& job) {
+  const auto& settings = job.settings<Contexts>();
+  const auto words = list_words(settings.tests);
+  const auto table = corpus::read_vectors(settings.from_table().file, settings.from_table().format, words);
+  base::log(base::LogLevel::info, "vectors: " + with_thousands(table.words.size()) + " of " +
+                                      base::counted(words.size(), "word") + " are among the " +
+                                      with_thousands(table.rows) + " of " + settings.from_table().file + ", " +
+                                      std::to_string(table.dimension) + " dimensions");
+  if (!table.missing.empty()) {
+    base::log(base::LogLevel::warning, "words without a vector: " + base::join(table.missing, ", "));
+  }
+  if (table.words.empty()) {
+    const auto shown = table.first_word.substr(0, 60);
+    const auto valid = shown.substr(0, base::find_invalid_utf8(shown).value_or(shown.size()));
+    throw base::InputError(
+        base::describe("no word of the tests has a vector in '" + settings.from_table().file + "'",
+                       base::counted(table.rows, "word") + " were read, the first is " + base::json_quote(valid)));
+  }
+  return encode(words, table);
+}
+
+ContextSource collect_table(const StageRequest& job) {
+  std::vector<std::byte> unsaved;
+  auto bytes = coordinated(job.world, [&] {
+    if (!job.leads()) {
+      return std::vector<std::byte>();
+    }
+    KeptSource kept(job,
+                    [&](std::span<const std::byte> content) { return table_source(content, job.job).has_value(); });
+    if (kept.is_current()) {
+      return kept.take();
+    }
+    kept.announce();
+    SourceFile source{{}, input_states(job.job.settings<Contexts>())};
+    source.content = read_table(job.job);
+    kept.require_same(job, source.content);
+    unsaved = encode(source);
+    return source.content;
+  });
+  bytes = job.world.broadcast(std::move(bytes), 0);
+  auto source = *table_source(bytes, job.job);
+  source.unsaved = std::move(unsaved);
+  return source;
+}
+
+}  // namespace
+
+std::string sizes_of(const corpus::Sample& sample) {
+  if (sample.files == 0) {
+    return base::counted(sample.lines, "sentence") + " made of templates";
+  }
+  return base::counted(sample.files, "file") + ", " + base::counted(sample.lines, "line") + ", " +
+         base::counted(sample.bytes, "byte");
+}
+
+corpus::Sample sample_of(const sweep::Job& job) {
+  const auto& settings = job.settings<Contexts>();
+  const auto words = list_words(settings.tests);
+  if (settings.is_static()) {
+    return static_sample(words, nullptr);
+  }
+  const auto& corpus = settings.contextual().corpus;
+  return corpus.is_generated() ? generate(job) : corpus::collect(corpus, words, job.seed);
+}
+
+std::vector<corpus::FileState> input_states(const Contexts& settings) {
+  if (settings.is_generated()) {
+    return {};
+  }
+  return settings.is_static() ? std::vector{corpus::state_of(settings.from_table().file)}
+                              : corpus::file_states(settings.contextual().corpus);
+}
+
+std::optional<ContextSource> read_source(const std::filesystem::path& directory, const sweep::Job& job,
+                                         const base::FileSet& files) {
+  const auto& settings = job.settings<Contexts>();
+  if (settings.is_static() && settings.needs_model()) {
+    return embeddings_source(job, files);
+  }
+  if (settings.is_generated()) {
+    return generated_source(job, files);
+  }
+  const auto kept = read_source_file(directory / sample_file);
+  if (settings.is_static()) {
+    return kept ? table_source(kept->content, job) : std::nullopt;
+  }
+  return kept && fits(decode(kept->content), settings) ? std::optional(source_of(kept->content, job, files))
+                                                       : std::nullopt;
+}
+
+ContextSource collect_contexts(const StageRequest& job) {
+  if (job.job.settings<Contexts>().is_static()) {
+    if (!job.job.settings<Contexts>().needs_model()) {
+      return collect_table(job);
+    }
+    return coordinated(job.world, [&] { return embeddings_source(job.job, job.files); });
+  }
+  const auto& settings = job.job.settings<Contexts>();
+  if (settings.is_generated()) {
+    return coordinated(job.world, [&] {
+      auto source = generated_source(job.job, job.files);
+      if (job.leads()) {
+        log_counts(*source.sample);
+      }
+      return source;
+    });
+  }
+  std::optional<KeptSource> kept;
+  SourceFile source;
+  coordinated(job.world, [&] {
+    // what the model cannot answer is refused before the corpus is read
+    engine::vector_width(job.job.execution.engine, job.files, asked_of(settings));
+    if (job.leads()) {
+      kept.emplace(job, [&](std::span<const std::byte> content) { return fits(decode(content), settings); });
+    }
+  });
+  const bool is_current = job.world.broadcast(kept && kept->is_current(), 0);
+  std::vector<std::byte> unsaved;
+  if (!is_current) {
+    coordinated(job.world, [&] {
+      if (job.leads()) {
+        kept->announce();
+        source.files = input_states(settings);
+      }
+    });
+    source.content = collect_anew(job);
+    coordinated(job.world, [&] {
+      if (job.leads()) {
+        kept->require_same(job, source.content);
+        unsaved = encode(source);
+      }
+    });
+  } else if (job.leads()) {
+    source.content = kept->take();
+  }
+  const auto bytes = job.world.broadcast(std::move(source.content), 0);
+  return coordinated(job.world, [&] {
+    auto found = source_of(bytes, job.job, job.files);
+    found.unsaved = std::move(unsaved);
+    return found;
+  });
+}
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,43 @@
+// The step before a contexts job's first stage: which contexts of its words are asked about.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/Sha256.hpp"
+#include "corpus/Files.hpp"
+#include "corpus/Sample.hpp"
+#include "probes/Stage.hpp"
+#include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/vectors/VectorsProbe.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// What a run will ask about, found or made here and now: what `plan` counts. Errors as `collect_contexts`.
+corpus::Sample sample_of(const sweep::Job& job);
+/// "2 files, 100 lines, 4,000 bytes", or the number of sentences that were made.
+std::string sizes_of(const corpus::Sample& sample);
+
+/// The files that contexts or vectors are read from, as they are now. Throws InputError where one cannot be read.
+std::vector<corpus::FileState> input_states(const Contexts& settings);
+
+/// What stage `vectors` starts from.
+struct ContextSource {
+  std::shared_ptr<const corpus::Sample> sample;
+  std::shared_ptr<const StaticTable> table;  ///< vectors of a file; else null
+  std::uint64_t dimension = 0;               ///< of the vectors
+  base::Digest digest{};                     ///< SHA-256 of what was collected
+  /// Rank zero: what OUT/contexts.sample does not hold yet. It is kept once the journals have agreed with it.
+  std::vector<std::byte> unsaved = {};
+};
+
+/// Collective. Reads OUT/contexts.sample; where there is none, every rank scans its part of the corpus, rank zero
+/// merges them. The counts of all words are logged. Throws SharedError; InputError's code where no word occurs
+/// at all.
+ContextSource collect_contexts(const StageRequest& job);
+
+/// The same from what lies in a run directory; nothing where that is not there yet. `files`: the model's small ones.
+std::optional<ContextSource> read_source(const std::filesystem::path& directory, const sweep::Job& job,
+                                         const base::FileSet& files);
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,79 @@
+// The vectors of all words in one file, mapped read-only by every rank: one copy per node, in the page cache.
+//   "SSWVECT1", u64 bytes of the head, head (dimension, words: name, number of rows, SHA-256 of their rows), SHA-256 of
+//   all that, zeros up to a multiple of 64; rows [word, context, dimension] float32; their inverse lengths, float64
+// Rows are as the model gave them: the inverse lengths, in float64, make them unit vectors without rounding them first.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/File.hpp"
+#include "base/PendingFile.hpp"
+#include "base/Sha256.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
+
+namespace stereosweep::probes::contexts {
+
+/// Writes a store row by row, words in order; memory: one float64 per row. The file appears when it is whole.
+class VectorStoreWriter {
+ public:
+  /// `words` of the store, in order, with their numbers of usable vectors not known yet.
+  VectorStoreWriter(std::filesystem::path path, std::vector<WordVectors> words, std::uint64_t dimension);
+  VectorStoreWriter(const VectorStoreWriter&) = delete;
+  VectorStoreWriter& operator=(const VectorStoreWriter&) = delete;
+  /// The next vector of `word`; words come in ascending order.
+  void add(std::uint64_t word, std::span<const float> vector);
+  /// Completes the file, fsynced and under its name. Returns the words with `usable` and `digest`. Throws base::Error.
+  std::vector<WordVectors> finish();
+
+ private:
+  void end_word();
+  std::filesystem::path path_;
+  base::PendingFile pending_;
+  std::vector<WordVectors> words_;
+  std::uint64_t dimension_;
+  std::uint64_t word_ = 0;
+  base::Sha256 hash_;
+  std::vector<double> inverse_lengths_;
+  std::ofstream out_;
+  std::uint64_t begin_ = 0;  ///< of the rows
+};
+
+class VectorStore {
+ public:
+  /// Maps the file. Throws InputError where its head is damaged, its size does not fit, or it is not the store of
+  /// `words` (names, counts and digests) with `dimension`.
+  VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension);
+  std::uint64_t dimension() const { return dimension_; }
+  std::uint64_t count(std::uint64_t word) const { return first_[word + 1] - first_[word]; }
+  const float* row(std::uint64_t word, std::uint64_t context) const {
+    return rows_ + (first_[word] + context) * dimension_;
+  }
+  /// 1 / Euclidean length; NaN for a vector of zeros.
+  double inverse_length(std::uint64_t word, std::uint64_t context) const {
+    return inverse_lengths_[first_[word] + context];
+  }
+  /// Reads every row. Throws InputError where the rows of a word are not those that were written.
+  void verify(std::span<const WordVectors> words) const;
+
+ private:
+  std::string name_;
+  base::SharedBytes content_;
+  std::uint64_t dimension_;
+  std::vector<std::uint64_t> first_;  ///< row of each word, and the number of rows
+  const float* rows_ = nullptr;
+  const double* inverse_lengths_ = nullptr;
+};
+
+/// Opens `file`. Network file systems may show another node the new file late, or an older one first: until `patience`
+/// has passed, what is missing, of another size or of other words is looked at again. Throws InputError after that.
+std::shared_ptr<const VectorStore> open_store(const std::filesystem::path& file, std::span<const WordVectors> words,
+                                              std::uint64_t dimension, std::chrono::duration<double> patience);
+
+}  // namespace stereosweep::probes::contexts

@@ -1,0 +1,189 @@
+#include "probes/contexts/vectors/VectorsProbe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/Check.hpp"
+#include "corpus/Window.hpp"
+#include "probes/contexts/Contexts.hpp"
+
+namespace stereosweep::probes::contexts {
+namespace {
+
+std::vector<WordVectors> words_of(const corpus::Sample& sample) {
+  std::vector<WordVectors> words;
+  for (const auto& word : sample.words) {
+    words.push_back({word.word, word.occurrences, word.contexts.size(), 0, {}});
+  }
+  return words;
+}
+
+std::uint64_t axis_length(const corpus::Sample& sample, const sweep::Job& job) {
+  std::uint64_t longest = 1;
+  for (const auto& word : sample.words) {
+    longest = std::max<std::uint64_t>(longest, word.contexts.size());
+  }
+  const auto& settings = job.settings<Contexts>();
+  if (settings.is_static()) {
+    return longest;
+  }
+  const auto block = static_cast<std::uint64_t>(job.execution.contexts_per_block);
+  const auto most = static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts);
+  return std::max(longest, std::min(most, (longest + block - 1) / block * block));
+}
+
+/// Columns of a block, in the order of VectorColumn, as if no context were there.
+struct Columns {
+  std::vector<float> vector;
+  std::vector<std::int32_t> span;
+  std::vector<std::uint8_t> status;
+  std::vector<std::string> sentence;
+  std::vector<std::string> problem;
+
+  Columns(std::uint64_t contexts, std::uint64_t dimension)
+      : vector(contexts * dimension, std::numeric_limits<float>::quiet_NaN()),
+        span(contexts * 2, -1),
+        status(contexts, static_cast<std::uint8_t>(VectorStatus::no_context)),
+        sentence(contexts),
+        problem(contexts) {}
+
+  void fail(std::size_t context, VectorStatus why, std::string text = "") {
+    status[context] = static_cast<std::uint8_t>(why);
+    problem[context] = std::move(text);
+  }
+
+  void take(std::size_t context, std::span<const float> numbers) {
+    if (!std::ranges::all_of(numbers, [](float value) { return std::isfinite(value); })) {
+      fail(context, VectorStatus::not_finite);
+      return;
+    }
+    status[context] = static_cast<std::uint8_t>(VectorStatus::ok);
+    std::ranges::copy(numbers, vector.begin() + static_cast<std::ptrdiff_t>(context * numbers.size()));
+  }
+};
+
+query::VectorSource source_of(const Contexts& settings) {
+  if (settings.is_static()) {
+    return query::VectorSource::input_embedding;
+  }
+  return settings.contextual().states == ContextualVectors::States::sum_of_layers ? query::VectorSource::sum_of_states
+                                                                                  : query::VectorSource::hidden_state;
+}
+
+}  // namespace
+
+query::Embed asked_of(const Contexts& settings) {
+  query::Embed asked;
+  asked.source = source_of(settings);
+  if (settings.is_static()) {
+    return asked;
+  }
+  asked.layer = static_cast<int>(settings.contextual().layer);
+  asked.pool = settings.contextual().pool;
+  return asked;
+}
+
+VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::Sample> sample, std::uint64_t dimension,
+                           std::shared_ptr<const StaticTable> table)
+    : sample_(std::move(sample)),
+      table_(std::move(table)),
+      dimension_(dimension),
+      settings_(asked_of(job.settings<Contexts>())),
+      window_(job.settings<Contexts>().is_static() ? 0 : job.settings<Contexts>().contextual().window),
+      contexts_(axis_length(*sample_, job)),
+      words_(words_of(*sample_)),
+      blocks_(sweep::Product({words_.size(), contexts_}), static_cast<std::uint64_t>(job.execution.contexts_per_block)),
+      schema_(vectors_schema(words_, contexts_, dimension)) {}
+
+std::optional<query::Embed> VectorsProbe::query(std::uint64_t cell) const {
+  const auto& contexts = sample_->words[cell / contexts_].contexts;
+  if (cell % contexts_ >= contexts.size()) {
+    return std::nullopt;
+  }
+  auto context = corpus::cut_to_window(contexts[cell % contexts_], window_);
+  auto asked = settings_;
+  asked.text = std::move(context.sentence);
+  asked.span = context.span;
+  return asked;
+}
+
+Round VectorsProbe::first(const sweep::Block& block) const {
+  Round round;
+  for (std::uint64_t i = 0; i < block.num_contexts && !table_; ++i) {
+    if (auto asked = query(block.first_context + i)) {
+      round.queries.emplace_back(std::move(*asked));
+    }
+  }
+  return round;
+}
+
+std::optional<Round> VectorsProbe::next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
+  return std::nullopt;
+}
+
+results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
+  Columns columns(block.num_contexts, dimension_);
+  std::size_t answered = 0;
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    const auto asked = query(block.first_context + i);
+    if (!asked) {
+      continue;
+    }
+    columns.sentence[i] = asked->text;
+    columns.span[2 * i] = static_cast<std::int32_t>(asked->span.begin);
+    columns.span[2 * i + 1] = static_cast<std::int32_t>(asked->span.end);
+    if (table_) {
+      columns.take(i, (*table_)[(block.first_context + i) / contexts_]);
+      continue;
+    }
+    const auto& answer = transcript.answers.front().at(answered++);
+    if (const auto* vector = std::get_if<query::EmbedAnswer>(&answer)) {
+      STEREOSWEEP_ASSERT(vector->vector.size() == dimension_, "the engine's vectors have another length");
+      columns.take(i, vector->vector);
+    } else {
+      const auto& error = std::get<query::QueryError>(answer);
+      const bool too_long = error.fault == query::QueryFault::too_long;
+      columns.fail(i, too_long ? VectorStatus::too_long : VectorStatus::engine_error, error.message);
+    }
+  }
+  results::RawBlock raw;
+  raw.columns.emplace_back(std::move(columns.vector));
+  raw.columns.emplace_back(std::move(columns.span));
+  raw.columns.emplace_back(std::move(columns.status));
+  raw.columns.emplace_back(std::move(columns.sentence));
+  raw.columns.emplace_back(std::move(columns.problem));
+  return raw;
+}
+
+void VectorsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
+  hash.field("contexts.vectors 1").number(dimension_).number(static_cast<std::uint64_t>(settings_.layer + 1024));
+  hash.number(static_cast<std::uint64_t>(settings_.pool)).number(static_cast<std::uint64_t>(settings_.source));
+  hash.number(table_ ? 1 : 0);
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    const auto asked = query(block.first_context + i);
+    hash.number(asked ? 1 : 0);
+    if (asked) {
+      hash.field(asked->text).number(asked->span.begin).number(asked->span.end);
+    }
+    if (asked && table_) {
+      hash.update(std::as_bytes(std::span((*table_)[(block.first_context + i) / contexts_])));
+    }
+  }
+}
+
+corpus::Sample static_sample(const std::vector<std::string>& words, const StaticTable* table) {
+  corpus::Sample sample;
+  sample.max_contexts = 1;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto& word = sample.words.emplace_back();
+    word.word = words[i];
+    if (table == nullptr || !(*table)[i].empty()) {
+      word.occurrences = 1;
+      word.contexts.push_back({" " + words[i], {1, 1 + words[i].size()}, 0, "", 0});
+    }
+  }
+  return sample;
+}
+
+}  // namespace stereosweep::probes::contexts
