@@ -29,7 +29,7 @@ RENAMED = {
     "coreference.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
     "coreference.stats.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
     "rating.h5": {"identity": "group", "question": "template"},
-    "rating.stats.h5": {"identity": "group", "question": "template", "measure": "variant"},
+    "rating.stats.h5": {"identity": "group", "question": "template", "measure": "source"},
     "contexts.h5": {},
     "contexts.stats.h5": {"measure": "variant", "measure_description": "variant_description"},
 }
