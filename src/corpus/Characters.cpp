@@ -1,38 +1,52 @@
 #include "corpus/Characters.hpp"
 
-#include <vector>
+#include <utf8proc.h>
 
-#include "corpus/CharacterTables.hpp"
+#include <array>
+#include <vector>
 
 namespace stereosweep::corpus {
 namespace {
 
 constexpr std::size_t num_code_points = 0x110000;
 
+bool is_surrogate(char32_t value) { return value >= 0xD800 && value <= 0xDFFF; }
+
+Kind find_kind(char32_t value) {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(value));
+  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ND) {  // L, M and Nd stand side by side
+    return Kind::word;
+  }
+  const bool is_white = (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP) || value == 0x85 ||
+                        (value >= '\t' && value <= '\r');
+  return is_white ? Kind::white_space : Kind::other;
+}
+
+// utf8proc has full folding, to one character or more, and lower case: together they are simple folding, but for the
+// dotted capital I, which has none.
+char32_t find_folded(char32_t value) {
+  const auto character = static_cast<utf8proc_int32_t>(value);
+  const auto category = utf8proc_category(character);
+  if (category == UTF8PROC_CATEGORY_LO || category == UTF8PROC_CATEGORY_CN || category == UTF8PROC_CATEGORY_CO) {
+    return value;  // nearly all of Unicode has no case
+  }
+  std::array<utf8proc_int32_t, 4> folded{};
+  const auto count = utf8proc_decompose_char(character, folded.data(), folded.size(), UTF8PROC_CASEFOLD, nullptr);
+  return static_cast<char32_t>(count == 1 ? folded[0] : value == 0x130 ? character : utf8proc_tolower(character));
+}
+
 struct Tables {
   std::vector<Kind> kinds = std::vector<Kind>(num_code_points, Kind::other);
-  std::vector<char32_t> folded;
+  std::vector<char32_t> folded = std::vector<char32_t>(num_code_points);
 
   Tables() {
-    mark(tables::word_ranges, Kind::word);
-    mark(tables::white_space_ranges, Kind::white_space);
-    const auto& runs = tables::folding_runs;
-    folded.resize(runs[runs.size() - 3] + 1);  // up to the last character that changes
-    for (char32_t value = 0; value < folded.size(); ++value) {
-      folded[value] = value;
+    std::size_t changing = 0;  // up to the last character that changes
+    for (char32_t value = 0; value < num_code_points; ++value) {
+      kinds[value] = is_surrogate(value) ? Kind::other : find_kind(value);
+      folded[value] = is_surrogate(value) ? value : find_folded(value);
+      changing = folded[value] == value ? changing : value + 1;
     }
-    for (std::size_t i = 0; i < runs.size(); i += 4) {
-      for (char32_t value = runs[i]; value <= runs[i + 1]; value += runs[i + 2]) {
-        folded[value] = value - runs[i] + runs[i + 3];
-      }
-    }
-  }
-  void mark(std::span<const char32_t> ranges, Kind kind) {
-    for (std::size_t i = 0; i < ranges.size(); i += 2) {
-      for (char32_t value = ranges[i]; value <= ranges[i + 1]; ++value) {
-        kinds[value] = kind;
-      }
-    }
+    folded.resize(changing);
   }
 };
 

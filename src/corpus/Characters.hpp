@@ -1,4 +1,4 @@
-// What single characters are (Unicode 14) and how valid UTF-8 is walked.
+// What single characters are (as utf8proc knows Unicode) and how valid UTF-8 is walked.
 #pragma once
 
 #include <cstddef>

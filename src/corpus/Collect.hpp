@@ -10,22 +10,15 @@
 #include <string>
 
 #include "corpus/Corpus.hpp"
+#include "corpus/Files.hpp"
 #include "corpus/Sample.hpp"
 
 namespace stereosweep::corpus {
 
-/// Longer lines are counted and left out.
-constexpr std::size_t max_line_bytes = std::size_t{1} << 20;
 /// Of a longer sentence a context keeps what is around its word (cut at white space where there is some).
 constexpr std::size_t max_sentence_bytes = std::size_t{1} << 14;
 /// A sample that grows beyond this ends the collection with an error.
 constexpr std::size_t max_sample_bytes = std::size_t{4} << 30;
-
-/// One of `count` disjoint parts of the corpus, of about the same work.
-struct Shard {
-  std::uint64_t index = 0;
-  std::uint64_t count = 1;
-};
 
 /// Of one shard.
 struct Progress {
@@ -35,10 +28,6 @@ struct Progress {
 };
 /// Called every few megabytes; ends the collection by throwing.
 using ProgressHook = std::function<void(const Progress&)>;
-
-/// What `Sample::identity` of this request will be: tells whether a kept sample is still the one that is wanted.
-/// Lists the files (names and sizes) but reads no more than their first bytes. Errors as `collect`.
-std::uint64_t identity_of(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed);
 
 /// The part `shard` of the sample of each word; local. Throws InputError for words that cannot be looked for, files
 /// that are missing, of one label, truncated or corrupt (with file and offset); Error where the sample takes too much

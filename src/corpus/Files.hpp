@@ -1,8 +1,10 @@
-// The files of a corpus, with names that do not depend on where it lies or how it is compressed.
+// The files of a corpus, with names that do not depend on where it lies or how it is compressed; and which part of it a
+// shard reads.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,5 +41,23 @@ std::string changes(const std::vector<FileState>& before, const std::vector<File
 std::vector<CorpusFile> list_files(const Corpus& corpus);
 /// Of the same files. Errors as `list_files`.
 std::vector<FileState> file_states(const Corpus& corpus);
+
+/// One of `count` disjoint parts of the corpus, of about the same work.
+struct Shard {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+};
+
+/// Of a plain file: the lines that begin in [begin, end). A compressed file is read whole: [0, size).
+struct Piece {
+  std::size_t file = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool operator==(const Piece&) const = default;
+};
+
+/// The pieces of a shard; those of all shards are the corpus. Compressed files go, the largest first, to the shard with
+/// the least work; plain bytes then fill up the shards that have less. Depends on sizes and order only.
+std::vector<Piece> deal(std::span<const CorpusFile> files, Shard shard);
 
 }  // namespace stereosweep::corpus

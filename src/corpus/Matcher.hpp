@@ -16,8 +16,7 @@
 
 #include "corpus/Characters.hpp"
 #include "corpus/Corpus.hpp"
-#include "corpus/TokenTable.hpp"
-#include "corpus/WordMasks.hpp"
+#include "corpus/WordRuns.hpp"
 
 namespace stereosweep::corpus {
 

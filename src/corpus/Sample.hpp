@@ -3,6 +3,7 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -74,5 +75,12 @@ Sample merge(Sample one, Sample other);
 void write(const Sample& sample, base::ByteWriter& writer);
 /// Reads what `write` wrote. Throws Error where the bytes are no such sample (lengths, order of keys, spans, text).
 Sample read(base::ByteReader& reader);
+
+/// `context` with its sentence cut to the `words` words on each side, and its span moved along; 0: unchanged.
+Context cut_to_window(Context context, std::int64_t words);
+
+/// `context` with its sentence cut to about `most` bytes, as many on each side of the word as there are, at white space
+/// where there is some (else between characters). A word that is longer than that stays whole.
+Context cut_to_size(Context context, std::size_t most);
 
 }  // namespace stereosweep::corpus

@@ -15,12 +15,11 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "corpus/ByteStream.hpp"
-#include "corpus/LineReader.hpp"
 
 namespace stereosweep::corpus {
 namespace {
 
-using Format = StaticVectors::Format;
+using VectorFormat = StaticVectors::Format;
 
 constexpr std::int64_t max_dimension = 65536;
 constexpr std::size_t max_word_bytes = 4096;
@@ -94,8 +93,8 @@ class Found {
 
 class TextReader {
  public:
-  TextReader(const std::filesystem::path& path, Format format, Found& found)
-      : path_(path), found_(found), expects_header_(format == Format::word2vec_text) {}
+  TextReader(const std::filesystem::path& path, VectorFormat format, Found& found)
+      : path_(path), found_(found), expects_header_(format == VectorFormat::word2vec_text) {}
 
   StaticTable read(ByteStream& stream) {
     LineReader lines(stream, 0, ~std::uint64_t{0}, [&](std::uint64_t, std::uint64_t) {
@@ -313,13 +312,13 @@ std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
 
 }  // namespace
 
-Format format_of_vectors(const std::filesystem::path& path) {
+VectorFormat format_of_vectors(const std::filesystem::path& path) {
   std::string head(std::size_t{1} << 16, '\0');
   head.resize(open(path)->read(head));
   const auto end = std::min(head.find('\n'), head.size());
   const auto header = parse_header(without_mark(std::string_view(head).substr(0, end)));
   if (!header) {
-    return Format::glove_text;
+    return VectorFormat::glove_text;
   }
   // Behind the first word: decimal numbers, or bytes of floating-point numbers, any of which may look like a line feed.
   const auto rows = std::string_view(head).substr(std::min(end + 1, head.size()));
@@ -329,18 +328,18 @@ Format format_of_vectors(const std::filesystem::path& path) {
   const bool is_whole = std::count(line.begin(), line.end(), ' ') >= header->dimension;
   const bool has_control =
       std::any_of(rows.begin(), rows.end(), [](char c) { return (c >= 0 && c < '\t') || (c > '\r' && c < ' '); });
-  return is_decimal && (is_whole || !has_control) ? Format::word2vec_text : Format::word2vec_binary;
+  return is_decimal && (is_whole || !has_control) ? VectorFormat::word2vec_text : VectorFormat::word2vec_binary;
 }
 
-StaticTable read_vectors(const std::filesystem::path& path, Format format, std::span<const std::string> words) {
-  STEREOSWEEP_ASSERT(format != Format::model, "a model's own embeddings are in no such file");
-  if (format == Format::automatic) {
+StaticTable read_vectors(const std::filesystem::path& path, VectorFormat format, std::span<const std::string> words) {
+  STEREOSWEEP_ASSERT(format != VectorFormat::model, "a model's own embeddings are in no such file");
+  if (format == VectorFormat::automatic) {
     format = format_of_vectors(path);
   }
   Found found(words);
   const auto stream = open(path);
-  return format == Format::word2vec_binary ? BinaryReader(path, found).read(*stream)
-                                           : TextReader(path, format, found).read(*stream);
+  return format == VectorFormat::word2vec_binary ? BinaryReader(path, found).read(*stream)
+                                                 : TextReader(path, format, found).read(*stream);
 }
 
 }  // namespace stereosweep::corpus

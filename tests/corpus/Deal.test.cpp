@@ -1,9 +1,9 @@
-#include "corpus/Deal.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+
+#include "corpus/Files.hpp"
 
 namespace stereosweep::corpus {
 namespace {

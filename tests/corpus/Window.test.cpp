@@ -1,8 +1,8 @@
-#include "corpus/Window.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "corpus/Sample.hpp"
 
 namespace stereosweep::corpus {
 namespace {

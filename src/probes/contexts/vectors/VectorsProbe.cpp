@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/Check.hpp"
-#include "corpus/Window.hpp"
+#include "corpus/Sample.hpp"
 #include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {

@@ -1,14 +1,49 @@
-// From a run of letters to the words that begin with it: a hash table behind a bit filter that fits the first-level
-// cache, since almost every run of a text is none.
+// Runs of letters, marks and digits in a text: found by bit operations, and looked up among those that wanted words
+// begin with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "corpus/Characters.hpp"
+
 namespace stereosweep::corpus {
+
+/// Of 64 bytes, bit i for byte i. A byte over 127 is neither `word` nor `zero`.
+struct ByteMasks {
+  std::uint64_t word = 0;  ///< ASCII letters and digits
+  std::uint64_t high = 0;  ///< over 127
+  std::uint64_t zero = 0;
+  bool operator==(const ByteMasks&) const = default;
+};
+using Bytes64 = std::array<char, 64>;
+/// With the processor's vector instructions where they are known, else as `masks_of_each`.
+ByteMasks masks_of(const char* bytes);
+ByteMasks masks_of_each(const char* bytes);
+
+class WordMasks {
+ public:
+  /// Classifies every byte of `text`, which may be invalid.
+  void assign(std::string_view text);
+  /// Bit i % 64 of [i / 64]: byte i belongs to a character of kind `word`. Bits behind the text are 0.
+  const std::vector<std::uint64_t>& words() const { return words_; }
+  /// Whether a byte of [begin, end) is over 127.
+  bool has_high(std::size_t begin, std::size_t end) const;
+  /// Offsets, ascending, of bytes that are no UTF-8, and of NULs.
+  const std::vector<std::size_t>& invalid() const { return invalid_; }
+
+ private:
+  void add_characters(std::string_view text, std::size_t block, std::uint64_t high);
+
+  std::span<const Kind> kinds_ = kinds();
+  std::vector<std::uint64_t> words_, high_;
+  std::vector<std::size_t> invalid_;
+  std::size_t decoded_ = 0;  // end of the last character over 127
+};
 
 /// What stands for a run: its first eight bytes, filled up with zeros, and its length.
 struct TokenKey {
