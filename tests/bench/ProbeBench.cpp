@@ -23,7 +23,7 @@ double seconds_of(const std::function<void()>& work) {
 
 /// Two thirds of the words are one token, the others two to four, as on a real vocabulary.
 sweep::Job bench_job() {
-  sweep::Job job = probe::testing::small_job();
+  sweep::Job job = probes::testing::small_job();
   const std::vector<std::string> single = {"warm", "kind", "cold", "power", "old"};
   const std::vector<std::string> ends = {"ful", "less", "fulness", "lessness", "ness"};
   job.settings<probes::association::Association>().axes.traits.clear();
@@ -36,7 +36,7 @@ sweep::Job bench_job() {
   for (int i = 0; i < 48; ++i) {
     const std::string name = "people of group " + std::to_string(i);
     job.settings<probes::association::Association>().axes.groups.push_back(
-        probe::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
+        probes::testing::group(name.c_str(), "bench", name.c_str(), name.c_str()));
   }
   for (int i = 0; i < 31; ++i) {
     job.settings<probes::association::Association>().axes.templates.push_back(
@@ -85,7 +85,7 @@ void measure(const char* name, const sweep::Job& job, const tokenizer::Tokenizer
 }  // namespace
 
 int main() {
-  const auto tokenizer = probe::testing::word_piece();
+  const auto tokenizer = probes::testing::word_piece();
   sweep::Job job = bench_job();
   measure("all measures", job, tokenizer);
   job.settings<probes::association::Association>().measures = {.ilps = true, .ilps_star = false, .set = false};

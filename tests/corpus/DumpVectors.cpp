@@ -12,7 +12,7 @@
 
 int main(int argc, char** argv) {
   using namespace stereosweep;
-  using Format = StaticVectors::Format;
+  using Format = stereosweep::corpus::StaticVectors::Format;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::map<std::string, Format> formats = {{"automatic", Format::automatic},
                                                  {"word2vec_text", Format::word2vec_text},

@@ -8,7 +8,6 @@
 
 #include "base/Error.hpp"
 #include "hdf5/File.hpp"
-#include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::hdf5 {
