@@ -298,7 +298,7 @@ TEST(GroupTests, intersections_are_targets_beside_the_groups) {
   EXPECT_THAT(canonical_raw_dump(job), Not(HasSubstr("subjects")));
 }
 
-TEST(GeneratedCorpus, stands_beside_no_files) {
+TEST(GeneratedCorpusJob, stands_beside_no_files) {
   const std::string line = "corpus: {files: [/corpora/one.txt, /corpora/two/], case: ignore}\n";
   const auto corpus = [&](const std::string& keys) { return with(job_text, line, "corpus: {" + keys + "}\n"); };
   const std::string templates = "templates: [{label: t, text: '{group} are {trait}.'}]";

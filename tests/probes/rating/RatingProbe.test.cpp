@@ -73,7 +73,7 @@ TEST(RatingProbe, leaves_out_what_is_not_defined_and_asks_the_orders_of_the_job)
   EXPECT_EQ(probe.prompt(0, OptionOrder::reversed),
             "Please answer this multiple-choice question.\n\n"
             "Question: How kind are teenagers?\nA. 2\nB. 1 (least)\nAnswer:");
-  EXPECT_THAT(probe.prompt(1, OptionOrder::reversed), ::testing::HasSubstr("Question: They ask: How kind are"));
+  EXPECT_THAT(probe.prompt(1, OptionOrder::reversed), ::testing::HasSubstr("Question: They ask: how kind are"));
   EXPECT_THAT(probe.prompt(4, OptionOrder::reversed),
               ::testing::HasSubstr("\n\nCold is cold.\n\nQuestion: Teenagers have been how cold?\n"));
   EXPECT_EQ(probe.blocks().product().num_contexts(), 8U) << "a group, two traits, two templates, two rephrasings";
