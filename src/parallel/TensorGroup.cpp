@@ -135,7 +135,7 @@ TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
   SharedSegment segment;
   const auto bytes = size_ == 1 ? 0 : segment_bytes(size_);
   const bool made = segment.make(world, group, bytes);
-  coordinated(world, [&] {
+  coordinated(world, "map_segment", [&] {
     if (size_ == 1) {
       return;
     }

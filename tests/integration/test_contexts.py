@@ -405,7 +405,7 @@ def static_job(job, path, **changes):
 
 def test_static_vectors_of_a_file_need_no_model(job, table, tmp_path):
     path, vectors = table
-    small = static_job(job, tmp_path / "job.yaml", vectors=f"{{file: {path}}}")
+    small = static_job(job, tmp_path / "job.yaml", vectors=f"{{file: {path}, keep: float32}}")
     code, out, err = runs.finish(runs.start_program("plan", small))
     assert code == 0 and "words without a vector: 1" in out, err
     for ranks in (1, 3):
@@ -435,7 +435,7 @@ def test_static_vectors_of_a_file_need_no_model(job, table, tmp_path):
 
 
 def test_static_vectors_of_a_models_embeddings(job, tmp_path):
-    small = static_job(job, tmp_path / "job.yaml", vectors="{format: model}", model=True)
+    small = static_job(job, tmp_path / "job.yaml", vectors="{format: model, keep: float32}", model=True)
     small.write_text(small.read_text().replace(str(LETTERS), str(PLANTED)).replace("engine: fake", "engine: torch"))
     code, out, err = runs.finish(runs.start_program("plan", small))
     assert code == 0, err

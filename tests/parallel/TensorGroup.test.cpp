@@ -110,7 +110,7 @@ TEST_F(TensorGroupTest, PartsOfTheWorldAddUpOnTheirOwn) {
 TEST_F(TensorGroupTest, AFailureInOneGroupIsAnErrorInAll) {
   base::set_fault_rank(world.rank());
   const auto half = world.split(world.rank() / 2);
-  for (const std::string fault : {"step:1:throw:1", "step:2:throw:1"}) {
+  for (const std::string fault : {"step:attach_segment:1:throw:1", "step:map_segment:1:throw:1"}) {
     base::set_faults(world.size() > 1 ? fault : "");
     try {
       const TensorGroup group(world, half);
