@@ -183,13 +183,10 @@ void ResultFile::read_through(const std::filesystem::path& path, Depth depth, co
   }
   file.document("job_yaml");
   file.document("job_resolved");
-  if (depth == Depth::texts) {
-    return;
-  }
   const auto part = file.contexts_within(trial_bytes);
   for (std::uint64_t first = 0; first < file.num_contexts_; first += part) {
     step();
-    file.read(first, std::min(part, file.num_contexts_ - first));
+    as_input(path, [&] { file.read_cubes(first, std::min(part, file.num_contexts_ - first), depth); });
   }
 }
 
@@ -339,10 +336,10 @@ void ResultFile::read_cube(const std::string& name) {
 }
 
 RawBlock ResultFile::read(std::uint64_t first, std::uint64_t count) const {
-  return as_input(path_, [&] { return read_cubes(first, count); });
+  return as_input(path_, [&] { return read_cubes(first, count, Depth::everything); });
 }
 
-RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const {
+RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const {
   STEREOSWEEP_ASSERT(first + count <= num_contexts_, "contexts outside of the file");
   const auto num_prior_contexts = schema_.num_priors * contexts_per_subject();
   const auto num_outer = schema_.outer_axes.size();
@@ -350,6 +347,10 @@ RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count) const 
   RawBlock block;
   for (std::size_t index = 0; index < cubes_.size(); ++index) {
     auto column = empty_column(schema_.cubes[index].type);
+    if (depth == Depth::texts && schema_.cubes[index].type != ElementType::text) {
+      block.columns.push_back(std::move(column));
+      continue;
+    }
     if (from_prior > 0) {
       read_contexts(cubes_[index].prior.front(), num_outer, first, from_prior, column);
     }

@@ -50,7 +50,8 @@ class ResultFile {
   ResultFile(const std::filesystem::path& path, Unchecked);
   std::uint64_t bytes_per_context() const;
   hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
-  RawBlock read_cubes(std::uint64_t first, std::uint64_t count) const;
+  /// `texts`: other columns are left empty.
+  RawBlock read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const;
   void read_schema();
   void read_outer_axes(const std::string& names);
   void read_cube(const std::string& name);
