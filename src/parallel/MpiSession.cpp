@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <thread>
 
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
@@ -98,6 +100,7 @@ MpiSession::~MpiSession() {
 void abort_all_ranks(int status) {
   ::alarm(10);  // SIGALRM's default action ends the process
   if (mpi_runs()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // mpirun drops messages not yet passed on
     MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
   }
   ::_exit(status == 0 ? 1 : status);
