@@ -81,10 +81,9 @@ void contexts_statistics(const StatsRequest& request) {
     options.ratings_source = findings::source_of_ratings(ratings);
   }
   const auto result = write_contexts(request.file, options, request.target);
-  const auto detail = request.detail == Detail::everything ? TextDetail::everything : TextDetail::main;
   for (const auto& part :
-       {contexts_tests_text(result, detail), contexts_words_text(result, request.top, detail),
-        contexts_detections_text(result, detail),
+       {contexts_tests_text(result, request.detail), contexts_words_text(result, request.top, request.detail),
+        contexts_detections_text(result, request.detail),
         result.agreement ? findings::agreement_text(*result.agreement, request.top) : std::string()}) {
     std::cout << part << (part.empty() ? "" : "\n");
   }

@@ -43,14 +43,14 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
     }
   }
   const auto truth = stats::combine_effects(effects, variances, stats::TauEstimator::dersimonian_laird, 0.95);
-  EXPECT_EQ(summary.combined[0].effect, truth.effect);
-  EXPECT_EQ(summary.combined[0].log10_p_two_sided, truth.log10_p_two_sided);
+  EXPECT_EQ(summary.combinations[0].effect, truth.effect);
+  EXPECT_EQ(summary.combinations[0].log10_p_two_sided, truth.log10_p_two_sided);
   EXPECT_EQ(summary.effect.num_used, 11);
   EXPECT_NEAR(summary.effect.mean, std::accumulate(effects.begin(), effects.end(), 0.0) / 11, 1e-14);
   EXPECT_NEAR(summary.effect.deviation, stats::standard_deviation(effects).value, 1e-14);
   EXPECT_EQ(summary.samples_by_status, (std::vector<std::uint64_t>{11, 0, 1, 0, 0}));
-  const auto cohen = summary.combined[3 * static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)];
-  EXPECT_NE(cohen.standard_error, summary.combined[0].standard_error);
+  const auto cohen = summary.combinations[3 * static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)];
+  EXPECT_NE(cohen.standard_error, summary.combinations[0].standard_error);
 }
 
 /// Relabels the target words in all samples together and recomputes the weighted mean effect, weights held fixed.
@@ -61,7 +61,7 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
     ContextsOptions options;
     options.settings.variance = variance;
     const auto result = compute_contexts(*file, options);
-    const auto& combined = result.summaries.front().combined[result.chosen];
+    const auto& combined = result.summaries.front().combined;
     const auto effect_of = [&](std::size_t sample, unsigned chosen) {
       std::vector<double> x;
       std::vector<double> y;
@@ -132,23 +132,23 @@ TEST(ContextsStatistics, AdjustsInDeclaredFamilies) {
     EXPECT_NEAR(p, all[1].permutation.p, 0.01);  // a family of one
   }
   EXPECT_EQ(all[1].permutation.adjusted[3], all[1].permutation.p);
-  EXPECT_EQ(all[1].adjusted_log10_p.values[2], all[1].combined[result.chosen].log10_p_two_sided);
+  EXPECT_EQ(all[1].adjusted_log10_p[2], all[1].combined.log10_p_two_sided);
   for (std::size_t method = 0; method < 4; ++method) {
     EXPECT_TRUE(std::isnan(all[4].permutation.adjusted[method]));
-    EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p.values[method % 3]));
+    EXPECT_TRUE(std::isnan(all[4].adjusted_log10_p[method % 3]));
   }
   EXPECT_FALSE(std::isnan(all[4].permutation.p));
-  const auto text = contexts_tests_text(result, TextDetail::main);
+  const auto text = contexts_tests_text(result, Detail::main);
   EXPECT_NE(text.find("first (2 tests), second (1 test); in none, not adjusted: out."), std::string::npos) << text;
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("test_family") && written.root().contains("family_size"));
   auto without = result;
-  without.summaries[3].combined[without.chosen] = {};
+  without.summaries[3].combined = {};
   for (auto& word : without.summaries[2].words) {
     word.combined = {};
   }
-  EXPECT_NE(contexts_tests_text(without, TextDetail::main).find("first (2 tests, 1 without p)"), std::string::npos);
-  EXPECT_NE(contexts_words_text(without, 3, TextDetail::main).find("traits: no word of 'traits' has an effect\n"),
+  EXPECT_NE(contexts_tests_text(without, Detail::main).find("first (2 tests, 1 without p)"), std::string::npos);
+  EXPECT_NE(contexts_words_text(without, 3, Detail::main).find("traits: no word of 'traits' has an effect\n"),
             std::string::npos);
 
   options.settings.families = {{"first", {"three", "one", "two", "out"}}};
@@ -176,8 +176,8 @@ TEST(ContextsStatistics, WordsOfOneTestAreAFamily) {
     }
     const auto holm = by_holm(p);
     for (std::size_t word = 0; word < p.size(); ++word) {
-      EXPECT_NEAR(std::pow(10, summary.words[word].adjusted.values[0]), holm[word], 1e-12 * holm[word]);
-      EXPECT_GE(summary.words[word].adjusted.values[2], summary.words[word].adjusted.values[1]);
+      EXPECT_NEAR(std::pow(10, summary.words[word].adjusted_log10_p[0]), holm[word], 1e-12 * holm[word]);
+      EXPECT_GE(summary.words[word].adjusted_log10_p[2], summary.words[word].adjusted_log10_p[1]);
     }
   }
 }
@@ -282,12 +282,11 @@ TEST(ContextsStatistics, OneSampleHasNoZ) {
   const auto target = run.folder() / "contexts.stats.h5";
   const auto result = write_contexts(*file, {}, target);
   const auto& word = result.summaries[1].words[0];
-  EXPECT_TRUE(std::isfinite(result.summaries[0].combined[0].effect) && std::isfinite(word.combined.effect));
-  EXPECT_TRUE(std::isnan(result.summaries[0].combined[0].z) && std::isnan(word.combined.log10_p_two_sided));
-  EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p.values[0]) && std::isnan(word.adjusted.values[0]));
+  EXPECT_TRUE(std::isfinite(result.summaries[0].combinations[0].effect) && std::isfinite(word.combined.effect));
+  EXPECT_TRUE(std::isnan(result.summaries[0].combinations[0].z) && std::isnan(word.combined.log10_p_two_sided));
+  EXPECT_TRUE(std::isnan(result.summaries[0].adjusted_log10_p[0]) && std::isnan(word.adjusted_log10_p[0]));
   EXPECT_TRUE(std::isfinite(result.summaries[0].permutation.p) && std::isfinite(word.permutation.two_sided));
-  const auto all =
-      contexts_tests_text(result, TextDetail::everything) + contexts_words_text(result, 3, TextDetail::everything);
+  const auto all = contexts_tests_text(result, Detail::everything) + contexts_words_text(result, 3, Detail::everything);
   EXPECT_NE(all.find("one sample"), std::string::npos);
   const auto written = hdf5::File::open(target);
   EXPECT_TRUE(written.root().contains("z_status"));
@@ -431,12 +430,12 @@ TEST(ContextsStatistics, WritesAndPrints) {
   const auto result = write_contexts(*file, options, target);
   const auto written = hdf5::File::open(target);
   EXPECT_EQ(written.root().text_attribute("schema"), "stereosweep-statistics/contexts");
-  const auto text_with = [&](TextDetail detail) {
+  const auto text_with = [&](Detail detail) {
     return contexts_effects_text(result, 3) + contexts_tests_text(result, detail) +
            contexts_words_text(result, 3, detail) + contexts_detections_text(result, detail) +
            contexts_notes_text(result);
   };
-  const auto text = text_with(TextDetail::main);
+  const auto text = text_with(Detail::main);
   for (const auto* part : {"one", "4 and 4 words, 3 and 4 attributes", "p two-sided", "traits", "EIBD",
                            "shrinks with the number of samples", "20 words have fewer than 20 contexts: a0 5"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -445,7 +444,7 @@ TEST(ContextsStatistics, WritesAndPrints) {
   auto rare = result;
   rare.word_contexts["a0"] = 1;
   EXPECT_NE(contexts_notes_text(rare).find("WARNING: 1 word has fewer than 2 contexts: a0 1"), std::string::npos);
-  const auto all = text_with(TextDetail::everything);
+  const auto all = text_with(Detail::everything);
   for (const auto* part : {"Monte Carlo error of the mean over samples", "p of z", "max-T", "70"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }

@@ -1,85 +1,121 @@
-#include "probes/contexts/statistics/ContextsFile.hpp"
-
+// The file contexts.stats.h5.
 #include <algorithm>
-#include <cmath>
+#include <ranges>
 
 #include "base/Json.hpp"
-#include "base/PendingFile.hpp"
-#include "base/Sha256.hpp"
-#include "hdf5/File.hpp"
-#include "probes/contexts/statistics/TestFamilies.hpp"
-#include "results/Layout.hpp"
-#include "results/Seal.hpp"
-#include "results/StatisticsAttributes.hpp"
-#include "stats/Undefined.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
+#include "results/CubeKinds.hpp"
+#include "results/StatisticsFile.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
-using results::CubeSchema;
 using results::ElementType;
+using results::flag_cube;
+using results::Layout;
+using results::number_cube;
 using Names = std::vector<std::string>;
 using Numbers = std::vector<double>;
 
-using stats::nan;
-constexpr std::array<const char*, 4> method_names = {"none", "exact", "monte_carlo", "monte_carlo_early_end"};
-constexpr std::size_t num_corrections = 3;  ///< adjustments of a list of p values
-/// Why there is no error, interval, z and p of z.
-const Names z_statuses = {"ok", "one_sample", "no_effect"};
-constexpr std::array<const char*, 2> detection_kinds = {"intersectional", "emergent"};
-
 template <class Strings>
-results::AxisSchema axis(const char* name, const char* long_name, const Strings& labels) {
-  return {name, long_name, Names(labels.begin(), labels.end()), {}};
+void add_axis(Layout& layout, const char* name, const char* long_name, const Strings& labels) {
+  layout.add_axis({name, long_name, Names(labels.begin(), labels.end()), {}});
 }
 
-std::uint8_t z_status(const stats::RandomEffects& combined) {
-  return static_cast<std::uint8_t>(combined.has_error() ? 0 : combined.defined() ? 1 : 2);
+void write_texts(Layout& layout, const std::string& name, const Names& axes, const std::string& long_name,
+                 const Names& values) {
+  layout.write({name, ElementType::text, {}, "", long_name, "", {}}, axes, values);
 }
 
-/// Writes tables over axes that the layout knows.
-class Tables {
+void write_counts(Layout& layout, const std::string& name, const std::string& long_name,
+                  const std::vector<std::int32_t>& values) {
+  layout.write({name, ElementType::int32, {}, "1", long_name, "", {}}, {"test"}, values);
+}
+
+/// Variables over what `rows` point at: tests, words, curves.
+template <class Row>
+class Variables {
  public:
-  explicit Tables(hdf5::Group& root) : layout_(root) {}
-  results::Layout& layout() { return layout_; }
+  Variables(Layout& layout, std::string prefix, Names axes, std::vector<const Row*> rows)
+      : layout_(layout), prefix_(std::move(prefix)), axes_(std::move(axes)), rows_(std::move(rows)) {}
 
-  void numbers(const std::string& name, const Names& axes, const std::string& units, const std::string& long_name,
-               const Numbers& values) {
-    write({name, ElementType::float64, {}, units, long_name, "", {}}, axes, values);
+  template <class Read>
+  void numbers(const std::string& name, const std::string& long_name, Read read) const {
+    layout_.write(number_cube(prefix_ + name, "1", long_name), axes_, values_of<double>(read));
   }
-  void counts(const std::string& name, const Names& axes, const std::string& long_name,
-              const std::vector<std::int32_t>& values) {
-    write({name, ElementType::int32, {}, "1", long_name, "", {}}, axes, values);
+  template <class Read>
+  void texts(const std::string& name, const std::string& long_name, Read read) const {
+    write_texts(layout_, prefix_ + name, axes_, long_name, values_of<std::string>(read));
   }
-  void texts(const std::string& name, const Names& axes, const std::string& long_name, const Names& values) {
-    write({name, ElementType::text, {}, "", long_name, "", {}}, axes, values);
+  template <class Read>
+  void flags(const std::string& name, const std::string& long_name, const Names& meanings, Read read) const {
+    layout_.write(flag_cube(prefix_ + name, long_name, meanings), axes_, values_of<std::uint8_t>(read));
   }
-  void flags(const std::string& name, const Names& axes, const std::string& long_name, const Names& meanings,
-             const std::vector<std::uint8_t>& values) {
-    write({name, ElementType::uint8, {}, "", long_name, "", meanings}, axes, values);
+  /// `read` gives a number for every label of `axis`; the name is taken as it is.
+  template <class Read>
+  void lists(const std::string& name, const char* axis, const std::string& long_name, Read read) const {
+    Numbers values;
+    for (const auto* row : rows_) {
+      std::ranges::copy(read(*row), std::back_inserter(values));
+    }
+    auto axes = axes_;
+    axes.emplace_back(axis);
+    layout_.write(number_cube(name, "1", long_name), axes, values);
   }
 
  private:
-  template <class T>
-  void write(const CubeSchema& cube, const Names& axes, const std::vector<T>& values) {
-    auto dataset = layout_.add_cube(cube, axes);
-    dataset.write(dataset.all(), std::span<const T>(values));
+  template <class Value, class Read>
+  std::vector<Value> values_of(Read read) const {
+    std::vector<Value> values;
+    std::ranges::transform(rows_, std::back_inserter(values), [&](const auto* row) { return read(*row); });
+    return values;
   }
-  results::Layout layout_;
+
+  Layout& layout_;
+  std::string prefix_;
+  Names axes_;
+  std::vector<const Row*> rows_;
 };
 
-template <class Read>
-Numbers of_tests(const ContextsResult& result, Read read) {
-  Numbers values;
-  for (const auto& summary : result.summaries) {
-    values.push_back(read(summary));
-  }
-  return values;
+/// `relabelled`: "target words".
+template <class Row>
+void write_probabilities(const Variables<Row>& variables, const std::string& relabelled, const std::string& kind) {
+  variables.numbers("permutation_p", "one-sided p of relabelling the " + relabelled + " (" + kind + ")",
+                    [](const Row& row) { return row.permutation.p; });
+  variables.numbers("permutation_p_two_sided",
+                    "two-sided p of relabelling the " + relabelled + "; NaN after an early end",
+                    [](const Row& row) { return row.permutation.two_sided; });
+  variables.numbers("permutation_p_low", "lower end of the interval of the exact p",
+                    [](const Row& row) { return row.permutation.interval.low; });
+  variables.numbers("permutation_p_high", "upper end of the interval of the exact p",
+                    [](const Row& row) { return row.permutation.interval.high; });
 }
 
-void write_attributes(hdf5::Group& root, const results::ResultFile& source, const ContextsResult& result,
-                      const ContextsOptions& options) {
-  results::write_statistics_attributes(root, source, "contexts");
+template <class Row>
+void write_method(const Variables<Row>& variables) {
+  variables.flags("permutation_method", "how the p was found",
+                  {"none", "exact", "monte_carlo", "monte_carlo_early_end"},
+                  [](const Row& row) { return static_cast<std::uint8_t>(row.permutation.method); });
+}
+
+/// `p`: the variable that is adjusted; `why`: "adjusted in the test's family".
+template <class Row>
+void write_adjusted(const Variables<Row>& variables, const std::string& p, const std::string& why) {
+  variables.lists("adjusted_" + p, "adjustment", p + ", " + why,
+                  [](const Row& row) { return row.permutation.adjusted; });
+  variables.lists("adjusted_" + p + "_two_sided", "adjustment", p + "_two_sided, " + why,
+                  [](const Row& row) { return row.permutation.adjusted_two_sided; });
+}
+
+/// Why there is no error, interval, z and p of z.
+template <class Row>
+void write_z_status(const Variables<Row>& variables, const std::string& long_name) {
+  variables.flags("z_status", long_name, {"ok", "one_sample", "no_effect"}, [](const Row& row) {
+    return static_cast<std::uint8_t>(row.combined.has_error() ? 0 : row.combined.defined() ? 1 : 2);
+  });
+}
+
+void write_attributes(hdf5::Group& root, const ContextsResult& result, const ContextsOptions& options) {
   root.write_attribute("variance", variance_names[result.chosen / estimator_names.size()]);
   root.write_attribute("estimator", estimator_names[result.chosen % estimator_names.size()]);
   root.write_attribute("confidence", result.settings.confidence);
@@ -89,117 +125,96 @@ void write_attributes(hdf5::Group& root, const results::ResultFile& source, cons
   root.write_attribute("human_ratings", options.ratings ? options.ratings_source : std::string("none"));
 }
 
-/// The axis of the tests, with their families.
-void write_tests(Tables& tables, const results::ResultFile& source, const ContextsResult& result) {
-  auto axis = source.schema().outer_axes.front();
+/// The axis of the tests, with their families, and how much each rests on.
+void write_test_axis(Layout& layout, results::AxisSchema axis, const ContextsResult& result) {
   std::vector<std::int32_t> sizes;
+  std::vector<std::int32_t> used;
+  std::vector<std::int32_t> fewest;
   Names names;
-  for (const auto* family : family_of_tests(result)) {
-    names.push_back(family == nullptr ? "" : family->label);
-    sizes.push_back(family == nullptr ? 0 : static_cast<std::int32_t>(family->tests.size()));
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    const auto& summary = result.summaries[test];
+    const auto family = summary.family ? result.families[*summary.family] : FamilyInUse{};
+    names.push_back(family.label);
+    sizes.push_back(static_cast<std::int32_t>(family.tests.size()));
+    used.push_back(summary.effect.num_used);
+    fewest.push_back(static_cast<std::int32_t>(fewest_contexts(result, test).value_or(0)));
   }
   axis.coordinates.push_back({"family", "tests with which a WEAT test is adjusted; empty: it is not adjusted", names});
-  tables.layout().add_axis(axis);
-  tables.counts("family_size", {"test"}, "WEAT tests in the test's family, itself included; 0: in none", sizes);
+  layout.add_axis(axis);
+  write_counts(layout, "family_size", "WEAT tests in the test's family, itself included; 0: in none", sizes);
+  add_axis(layout, "variance", "in-sample variance V", variance_names);
+  add_axis(layout, "estimator", "estimator of tau^2", estimator_names);
+  write_counts(layout, "num_samples_used", "samples with an effect size", used);
+  write_counts(layout, "fewest_contexts", "contexts with a vector of the test's rarest word; 1 with static vectors",
+               fewest);
 }
 
-void write_combined(Tables& tables, const ContextsResult& result) {
-  const Names axes = {"test", "variance", "estimator"};
-  const auto add = [&](const char* name, const char* units, const char* long_name,
-                       double stats::RandomEffects::*member) {
+void write_combinations(Layout& layout, const ContextsResult& result) {
+  using Combined = stats::RandomEffects;
+  struct Variable {
+    const char* name;
+    const char* long_name;
+    double Combined::*member;
+  };
+  constexpr std::array variables = {
+      Variable{"combined_effect", "combined effect size of a WEAT test (random effects)", &Combined::effect},
+      Variable{"standard_error", "standard error of combined_effect", &Combined::standard_error},
+      Variable{"low", "lower end of the interval of combined_effect", &Combined::low},
+      Variable{"high", "upper end of the interval of combined_effect", &Combined::high},
+      Variable{"tau_squared", "variance between samples", &Combined::tau_squared},
+      Variable{"q", "Cochran's Q", &Combined::q},
+      Variable{"i_squared", "share of Q above its degrees of freedom", &Combined::i_squared},
+      Variable{"fixed_effect", "combined effect with tau^2 = 0", &Combined::fixed_effect},
+      Variable{"z", "combined_effect / standard_error", &Combined::z},
+      Variable{"log10_p_two_sided", "log10 of the two-sided p of z (as the paper states it)",
+               &Combined::log10_p_two_sided},
+      Variable{"log10_p_one_sided", "log10 of the one-sided p of z (as the published code computes it)",
+               &Combined::log10_p_one_sided},
+  };
+  for (const auto& [name, long_name, member] : variables) {
     Numbers values;
     for (const auto& summary : result.summaries) {
-      for (const auto& combined : summary.combined) {
-        values.push_back(combined.*member);
-      }
+      std::ranges::transform(summary.combinations, std::back_inserter(values), member);
     }
-    tables.numbers(name, axes, units, long_name, values);
-  };
-  using Combined = stats::RandomEffects;
-  add("combined_effect", "1", "combined effect size of a WEAT test (random effects)", &Combined::effect);
-  add("standard_error", "1", "standard error of combined_effect", &Combined::standard_error);
-  add("low", "1", "lower end of the interval of combined_effect", &Combined::low);
-  add("high", "1", "upper end of the interval of combined_effect", &Combined::high);
-  add("tau_squared", "1", "variance between samples", &Combined::tau_squared);
-  add("q", "1", "Cochran's Q", &Combined::q);
-  add("i_squared", "1", "share of Q above its degrees of freedom", &Combined::i_squared);
-  add("fixed_effect", "1", "combined effect with tau^2 = 0", &Combined::fixed_effect);
-  add("z", "1", "combined_effect / standard_error", &Combined::z);
-  add("log10_p_two_sided", "1", "log10 of the two-sided p of z (as the paper states it)", &Combined::log10_p_two_sided);
-  add("log10_p_one_sided", "1", "log10 of the one-sided p of z (as the published code computes it)",
-      &Combined::log10_p_one_sided);
-  Numbers adjusted;
-  std::vector<std::uint8_t> statuses;
-  for (const auto& summary : result.summaries) {
-    statuses.push_back(z_status(summary.combined[result.chosen]));
-    const auto& values = summary.adjusted_log10_p.values;
-    adjusted.insert(adjusted.end(), values.begin(), values.end());
+    layout.write(number_cube(name, "1", long_name), {"test", "variance", "estimator"}, values);
   }
-  tables.layout().add_axis(axis("correction",
-                                "correction for the number of tests of a family, or of words of a WEFAT test",
-                                Names(adjustment_names.begin(), adjustment_names.begin() + num_corrections)));
-  tables.numbers("adjusted_log10_p_two_sided", {"test", "correction"}, "1",
-                 "log10 of the two-sided p, adjusted in the test's family (attributes variance, estimator)", adjusted);
-  tables.flags("z_status", {"test"},
-               "why a WEAT test has no standard_error, low, high, z and p of z; one_sample: nothing says how far the "
-               "next sample would lie",
-               z_statuses, statuses);
 }
 
-/// The adjusted p of both sides.
-void append(std::array<Numbers, 2>& adjusted, const PermutationSummary& permutation) {
-  adjusted[0].insert(adjusted[0].end(), permutation.adjusted.begin(), permutation.adjusted.end());
-  adjusted[1].insert(adjusted[1].end(), permutation.adjusted_two_sided.begin(), permutation.adjusted_two_sided.end());
-}
-
-/// An end of the interval of the exact p.
-double end_of(const PermutationSummary& permutation, double stats::ProbabilityInterval::*end) {
-  return permutation.method == PermutationSummary::Method::none ? nan : permutation.interval.*end;
-}
-
-void write_permutations(Tables& tables, const ContextsResult& result) {
-  const Names axes = {"test"};
-  tables.numbers("permutation_p", axes, "1", "one-sided p of relabelling the target words (WEAT)",
-                 of_tests(result, [](const auto& summary) { return summary.permutation.p; }));
-  tables.numbers("permutation_p_two_sided", axes, "1",
-                 "two-sided p of relabelling the target words; NaN after an early end",
-                 of_tests(result, [](const auto& summary) { return summary.permutation.two_sided; }));
-  tables.numbers(
-      "permutation_p_low", axes, "1", "lower end of the interval of the exact p",
-      of_tests(result, [](const auto& s) { return end_of(s.permutation, &stats::ProbabilityInterval::low); }));
-  tables.numbers(
-      "permutation_p_high", axes, "1", "upper end of the interval of the exact p",
-      of_tests(result, [](const auto& s) { return end_of(s.permutation, &stats::ProbabilityInterval::high); }));
-  Names reaching;
-  Names two_sided_reaching;
-  Names partitions;
-  std::vector<std::uint8_t> methods;
-  Numbers draws;
-  std::array<Numbers, 2> adjusted;
+void write_tests(Layout& layout, const ContextsResult& result) {
+  std::vector<const TestSummary*> rows;
   for (const auto& summary : result.summaries) {
-    reaching.push_back(summary.permutation.reaching);
-    two_sided_reaching.push_back(summary.permutation.two_sided_reaching);
-    partitions.push_back(summary.permutation.partitions);
-    methods.push_back(static_cast<std::uint8_t>(summary.permutation.method));
-    draws.push_back(static_cast<double>(summary.permutation.draws));
-    append(adjusted, summary.permutation);
+    rows.push_back(&summary);
   }
-  tables.texts("permutation_reaching", axes, "partitions (exact) or draws that reach the observed statistic", reaching);
-  tables.texts("permutation_two_sided_reaching", axes, "partitions or draws that reach its magnitude",
-               two_sided_reaching);
-  tables.texts("permutation_partitions", axes, "partitions of the target words", partitions);
-  tables.flags("permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
-               methods);
-  tables.numbers("permutation_draws", axes, "1", "draws of a Monte Carlo test", draws);
-  tables.layout().add_axis(axis(
-      "adjustment", "adjustment for the number of tests of a family, or of words of a WEFAT test", adjustment_names));
-  tables.numbers("adjusted_permutation_p", {"test", "adjustment"}, "1", "permutation_p, adjusted in the test's family",
-                 adjusted[0]);
-  tables.numbers("adjusted_permutation_p_two_sided", {"test", "adjustment"}, "1",
-                 "permutation_p_two_sided, adjusted in the test's family", adjusted[1]);
+  const Variables tests(layout, "", {"test"}, rows);
+  tests.numbers("mean_effect", "mean over samples of the effect size (WEFAT: of the words' mean)",
+                [](const auto& test) { return test.effect.mean; });
+  tests.numbers("effect_deviation", "its standard deviation over samples (ddof 1)",
+                [](const auto& test) { return test.effect.deviation; });
+  write_combinations(layout, result);
+  add_axis(layout, "correction", "correction for the number of tests of a family, or of words of a WEFAT test",
+           std::span(adjustment_names).first(num_step_adjustments));
+  tests.lists("adjusted_log10_p_two_sided", "correction",
+              "log10 of the two-sided p, adjusted in the test's family (attributes variance, estimator)",
+              [](const auto& test) { return test.adjusted_log10_p; });
+  write_z_status(tests,
+                 "why a WEAT test has no standard_error, low, high, z and p of z; one_sample: nothing says how far the "
+                 "next sample would lie");
+  write_probabilities(tests, "target words", "WEAT");
+  tests.texts("permutation_reaching", "partitions (exact) or draws that reach the observed statistic",
+              [](const auto& test) { return test.permutation.reaching; });
+  tests.texts("permutation_two_sided_reaching", "partitions or draws that reach its magnitude",
+              [](const auto& test) { return test.permutation.two_sided_reaching; });
+  tests.texts("permutation_partitions", "partitions of the target words",
+              [](const auto& test) { return test.permutation.partitions; });
+  write_method(tests);
+  tests.numbers("permutation_draws", "draws of a Monte Carlo test",
+                [](const auto& test) { return static_cast<double>(test.permutation.draws); });
+  add_axis(layout, "adjustment", "adjustment for the number of tests of a family, or of words of a WEFAT test",
+           adjustment_names);
+  write_adjusted(tests, "permutation_p", "adjusted in the test's family");
 }
 
-void write_words(Tables& tables, const ContextsResult& result) {
+void write_words(Layout& layout, const ContextsResult& result) {
   std::size_t num_slots = 0;
   for (const auto& test : result.tests) {
     num_slots = std::max(num_slots, test.num_targets());
@@ -211,169 +226,115 @@ void write_words(Tables& tables, const ContextsResult& result) {
   for (std::size_t slot = 0; slot < num_slots; ++slot) {
     slots.push_back(std::to_string(slot));
   }
-  tables.layout().add_axis(axis("target", "target word: those of X, then those of Y", slots));
-  Names words;
-  std::vector<const WordSummary*> summaries;  // null: not a word of a wefat test
+  add_axis(layout, "target", "target word: those of X, then those of Y", slots);
+  const WordSummary none{};  // of what is not a word of a wefat test
+  Names names;
+  std::vector<const WordSummary*> rows;
   for (std::size_t test = 0; test < result.tests.size(); ++test) {
     auto all = result.tests[test].words[0];
     all.insert(all.end(), result.tests[test].words[1].begin(), result.tests[test].words[1].end());
     const auto& of_test = result.summaries[test].words;
     for (std::size_t slot = 0; slot < num_slots; ++slot) {
-      words.push_back(slot < all.size() ? all[slot] : "");
-      summaries.push_back(slot < of_test.size() ? &of_test[slot] : nullptr);
+      names.push_back(slot < all.size() ? all[slot] : "");
+      rows.push_back(slot < of_test.size() ? &of_test[slot] : &none);
     }
   }
-  const Names axes = {"test", "target"};
-  tables.texts("word", axes, "target word", words);
-  const WordSummary none{};
-  const auto add = [&](const char* name, const char* long_name, auto read) {
-    Numbers values;
-    for (const auto* summary : summaries) {
-      values.push_back(read(summary == nullptr ? none : *summary));
-    }
-    tables.numbers(name, axes, "1", long_name, values);
-  };
-  using Word = WordSummary;
-  add("word_association", "mean over samples of the word's association (WEFAT)",
-      [](const Word& word) { return word.association.mean; });
-  add("word_effect", "mean over samples of the word's effect size (WEFAT)",
-      [](const Word& word) { return word.effect.mean; });
-  add("word_effect_deviation", "its standard deviation over samples",
-      [](const Word& word) { return word.effect.deviation; });
-  add("word_combined_effect", "combined effect size of the word (WEFAT)",
-      [](const Word& word) { return word.combined.effect; });
-  add("word_standard_error", "standard error of word_combined_effect",
-      [](const Word& word) { return word.combined.standard_error; });
-  add("word_log10_p_two_sided", "log10 of the two-sided p of its z",
-      [](const Word& word) { return word.combined.log10_p_two_sided; });
-  add("word_permutation_p", "one-sided p of relabelling the attribute words (WEFAT)",
-      [](const Word& word) { return word.permutation.p; });
-  add("word_permutation_p_two_sided", "two-sided p of relabelling the attribute words; NaN after an early end",
-      [](const Word& word) { return word.permutation.two_sided; });
-  add("word_permutation_p_low", "lower end of the interval of the exact p",
-      [](const Word& word) { return end_of(word.permutation, &stats::ProbabilityInterval::low); });
-  add("word_permutation_p_high", "upper end of the interval of the exact p",
-      [](const Word& word) { return end_of(word.permutation, &stats::ProbabilityInterval::high); });
-  Numbers of_z;
-  std::array<Numbers, 2> adjusted;
-  std::vector<std::uint8_t> methods;
-  std::vector<std::uint8_t> statuses;
-  for (const auto* summary : summaries) {
-    const auto& word = summary == nullptr ? none : *summary;
-    of_z.insert(of_z.end(), word.adjusted.values.begin(), word.adjusted.values.end());
-    append(adjusted, word.permutation);
-    methods.push_back(static_cast<std::uint8_t>(word.permutation.method));
-    statuses.push_back(z_status(word.combined));
-  }
-  tables.flags("word_permutation_method", axes, "how the p was found", Names(method_names.begin(), method_names.end()),
-               methods);
-  tables.numbers("adjusted_word_permutation_p", {"test", "target", "adjustment"}, "1",
-                 "word_permutation_p, adjusted for the number of words of the test", adjusted[0]);
-  tables.numbers("adjusted_word_permutation_p_two_sided", {"test", "target", "adjustment"}, "1",
-                 "word_permutation_p_two_sided, adjusted for the number of words of the test", adjusted[1]);
-  tables.numbers("adjusted_word_log10_p_two_sided", {"test", "target", "correction"}, "1",
-                 "word_log10_p_two_sided, adjusted for the number of words of the test", of_z);
-  tables.flags("word_z_status", axes, "why a word has no word_standard_error and p of z", z_statuses, statuses);
+  write_texts(layout, "word", {"test", "target"}, "target word", names);
+  const Variables words(layout, "word_", {"test", "target"}, rows);
+  words.numbers("association", "mean over samples of the word's association (WEFAT)",
+                [](const auto& word) { return word.association.mean; });
+  words.numbers("effect", "mean over samples of the word's effect size (WEFAT)",
+                [](const auto& word) { return word.effect.mean; });
+  words.numbers("effect_deviation", "its standard deviation over samples",
+                [](const auto& word) { return word.effect.deviation; });
+  words.numbers("combined_effect", "combined effect size of the word (WEFAT)",
+                [](const auto& word) { return word.combined.effect; });
+  words.numbers("standard_error", "standard error of word_combined_effect",
+                [](const auto& word) { return word.combined.standard_error; });
+  words.numbers("log10_p_two_sided", "log10 of the two-sided p of its z",
+                [](const auto& word) { return word.combined.log10_p_two_sided; });
+  write_probabilities(words, "attribute words", "WEFAT");
+  write_method(words);
+  write_adjusted(words, "word_permutation_p", "adjusted for the number of words of the test");
+  words.lists("adjusted_word_log10_p_two_sided", "correction",
+              "word_log10_p_two_sided, adjusted for the number of words of the test",
+              [](const auto& word) { return word.adjusted_log10_p; });
+  write_z_status(words, "why a word has no word_standard_error and p of z");
 }
 
-void write_detections(Tables& tables, const ContextsResult& result) {
-  if (result.detections.empty()) {
-    return;
-  }
+void write_detections(Layout& layout, const std::vector<DetectionSummary>& detections) {
+  using Curve = stats::DetectionCurve;
+  const auto thresholds = stats::published_thresholds();
+  Curve none;  // where validation is not possible
+  none.points.assign(thresholds.size(), {stats::nan, 0, 0, stats::nan, stats::nan, stats::nan});
+  none.chance = stats::nan;
   Names labels;
   Names words;
-  Names detected;
-  Names unknown;
-  Numbers area;
-  std::array<Numbers, 3> rates;
-  std::array<Numbers, 4> best;
-  std::vector<std::uint8_t> status;
-  const auto thresholds = stats::published_thresholds();
-  for (const auto& detection : result.detections) {
+  Numbers areas;
+  std::vector<const Curve*> rows;
+  std::vector<const Names*> detected;
+  std::vector<const Names*> unknown;
+  for (const auto& detection : detections) {
     labels.push_back(detection.label);
     words.push_back(base::Json(detection.words).dump());
-    area.push_back(detection.area.value);
-    for (std::size_t kind = 0; kind < detection_kinds.size(); ++kind) {
-      const auto& curve = detection.curves[kind];
-      const bool defined = curve.reason == stats::Reason::ok;
-      status.push_back(defined ? 0 : 1);
-      detected.push_back(base::Json(detection.detected[kind]).dump());
-      unknown.push_back(base::Json(detection.unknown[kind]).dump());
-      best[0].push_back(defined ? curve.points[curve.most_accurate].threshold : nan);
-      best[1].push_back(defined ? curve.points[curve.most_accurate].accuracy : nan);
-      best[2].push_back(defined ? curve.points[curve.most_separating].threshold : nan);
-      best[3].push_back(defined ? curve.chance : nan);
-      for (std::size_t i = 0; i < thresholds.size(); ++i) {
-        rates[0].push_back(defined ? curve.points[i].true_positive_rate : nan);
-        rates[1].push_back(defined ? curve.points[i].false_positive_rate : nan);
-        rates[2].push_back(defined ? curve.points[i].accuracy : nan);
-      }
+    areas.push_back(detection.area.value);
+    for (std::size_t kind = 0; kind < detection.curves.size(); ++kind) {
+      rows.push_back(detection.curves[kind].reason == stats::Reason::ok ? &detection.curves[kind] : &none);
+      detected.push_back(&detection.detected[kind]);
+      unknown.push_back(&detection.unknown[kind]);
     }
   }
   Names threshold_labels;
   for (const double threshold : thresholds) {
-    std::string text = std::to_string(threshold);
+    const auto text = std::to_string(threshold);
     threshold_labels.push_back(text.substr(0, text.size() - 4));  // two decimals
   }
-  auto& layout = tables.layout();
-  layout.add_axis(axis("detection", "intersectional group", labels));
-  layout.add_axis(axis("detection_kind", "intersectional (IBD) or emergent (EIBD)", detection_kinds));
-  layout.add_axis(axis("threshold", "effect size above which a word counts", threshold_labels));
-  const Names kinds = {"detection", "detection_kind"};
-  const Names curve = {"detection", "detection_kind", "threshold"};
-  tables.texts("detection_words", {"detection"}, "words with all scores (JSON)", words);
-  tables.numbers("area", {"detection"}, "1", "area under the curve of IBD", area);
-  tables.numbers("true_positive_rate", curve, "1", "validated words that are detected", rates[0]);
-  tables.numbers("false_positive_rate", curve, "1", "other words that are detected", rates[1]);
-  tables.numbers("accuracy", curve, "1", "words that are detected or not as validated", rates[2]);
-  tables.numbers("best_threshold", kinds, "1", "threshold of highest accuracy, the lowest of several", best[0]);
-  tables.numbers("best_accuracy", kinds, "1", "accuracy there", best[1]);
-  tables.numbers("separating_threshold", kinds, "1", "threshold of highest true minus false positive rate", best[2]);
-  tables.numbers("chance", kinds, "1", "validated words / words", best[3]);
-  tables.texts("detected_words", kinds, "words detected at best_threshold (JSON)", detected);
-  tables.texts("unknown_words", kinds, "validation words without all scores (JSON)", unknown);
-  tables.flags("detection_status", kinds, "why there are no numbers", {"ok", "no_values"}, status);
+  add_axis(layout, "detection", "intersectional group", labels);
+  add_axis(layout, "detection_kind", "intersectional (IBD) or emergent (EIBD)", Names{"intersectional", "emergent"});
+  add_axis(layout, "threshold", "effect size above which a word counts", threshold_labels);
+  write_texts(layout, "detection_words", {"detection"}, "words with all scores (JSON)", words);
+  layout.write(number_cube("area", "1", "area under the curve of IBD"), {"detection"}, areas);
+  const Names axes = {"detection", "detection_kind"};
+  const Variables curves(layout, "", axes, rows);
+  const auto add_rate = [&](const char* name, const char* long_name, double stats::DetectionPoint::*rate) {
+    curves.lists(name, "threshold", long_name,
+                 [&](const Curve& curve) { return std::views::transform(curve.points, rate); });
+  };
+  add_rate("true_positive_rate", "validated words that are detected", &stats::DetectionPoint::true_positive_rate);
+  add_rate("false_positive_rate", "other words that are detected", &stats::DetectionPoint::false_positive_rate);
+  add_rate("accuracy", "words that are detected or not as validated", &stats::DetectionPoint::accuracy);
+  curves.numbers("best_threshold", "threshold of highest accuracy, the lowest of several",
+                 [](const Curve& curve) { return curve.points[curve.most_accurate].threshold; });
+  curves.numbers("best_accuracy", "accuracy there",
+                 [](const Curve& curve) { return curve.points[curve.most_accurate].accuracy; });
+  curves.numbers("separating_threshold", "threshold of highest true minus false positive rate",
+                 [](const Curve& curve) { return curve.points[curve.most_separating].threshold; });
+  curves.numbers("chance", "validated words / words", [](const Curve& curve) { return curve.chance; });
+  const auto json = [](const Names& list) { return base::Json(list).dump(); };
+  Variables(layout, "", axes, detected).texts("detected_words", "words detected at best_threshold (JSON)", json);
+  Variables(layout, "", axes, unknown).texts("unknown_words", "validation words without all scores (JSON)", json);
+  curves.flags("detection_status", "why there are no numbers", {"ok", "no_values"},
+               [](const Curve& curve) { return static_cast<std::uint8_t>(curve.reason == stats::Reason::ok ? 0 : 1); });
 }
 
 }  // namespace
 
 void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
                          const ContextsOptions& options, const std::filesystem::path& target) {
-  base::PendingFile pending(target);
-  auto file = hdf5::File::create(pending.path());
-  {
-    write_attributes(file.root(), source, result, options);
-    Tables tables(file.root());
-    write_tests(tables, source, result);
-    tables.layout().add_axis(axis("variance", "in-sample variance V", variance_names));
-    tables.layout().add_axis(axis("estimator", "estimator of tau^2", estimator_names));
-    std::vector<std::int32_t> used;
-    for (const auto& summary : result.summaries) {
-      used.push_back(summary.effect.num_used);
-    }
-    tables.counts("num_samples_used", {"test"}, "samples with an effect size", used);
-    std::vector<std::int32_t> fewest;
-    for (std::size_t test = 0; test < result.tests.size(); ++test) {
-      fewest.push_back(static_cast<std::int32_t>(fewest_contexts(result, test).value_or(0)));
-    }
-    tables.counts("fewest_contexts", {"test"},
-                  "contexts with a vector of the test's rarest word; 1 with static vectors", fewest);
-    tables.numbers("mean_effect", {"test"}, "1", "mean over samples of the effect size (WEFAT: of the words' mean)",
-                   of_tests(result, [](const auto& summary) { return summary.effect.mean; }));
-    tables.numbers("effect_deviation", {"test"}, "1", "its standard deviation over samples (ddof 1)",
-                   of_tests(result, [](const auto& summary) { return summary.effect.deviation; }));
-    write_combined(tables, result);
-    write_permutations(tables, result);
-    write_words(tables, result);
-    write_detections(tables, result);
-    if (result.agreement) {
-      write_contexts_agreement(tables.layout(), *result.agreement, result.tests);
-    }
-    write_contexts_scores(tables.layout(), ContextsReader(source), options.job);
+  results::StatisticsFile file(source, "contexts", target);
+  write_attributes(file.root(), result, options);
+  auto& layout = file.layout();
+  write_test_axis(layout, source.schema().outer_axes.front(), result);
+  write_tests(layout, result);
+  write_words(layout, result);
+  if (!result.detections.empty()) {
+    write_detections(layout, result.detections);
   }
-  file.root().write_attribute("complete", std::int64_t{1});
-  file.finish();
-  results::commit_sealed(pending);
+  if (result.agreement) {
+    write_contexts_agreement(layout, *result.agreement, result.tests);
+  }
+  write_contexts_scores(layout, ContextsReader(source), options.job);
+  file.commit();
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -1,12 +1,12 @@
+// The score table of contexts.stats.h5.
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <map>
 
 #include "probes/contexts/effects/ContextsSchema.hpp"
-#include "probes/contexts/statistics/ContextsFile.hpp"
-#include "probes/contexts/statistics/ContextsNumbers.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/ScoreTable.hpp"
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -18,18 +18,11 @@ using Kind = EmbeddingTest::Kind;
 
 constexpr std::size_t most_numbers = std::size_t{16} << 20U;  ///< in memory at a time
 
-enum class Measure : std::uint8_t { effect_size, association, deviation };
 constexpr std::size_t num_measures = 3;
+using Scores = std::array<double, num_measures>;  ///< effect_size, association, deviation; NaN where there is none
 
-/// One value of the axis subject.
-struct Row {
-  std::string label;
-  std::string kind;
-  std::string name;  ///< of the group or intersection
-  std::string domain;
-  std::string first;
-  std::string second;
-};
+/// One value of the axis subject: label, then the coordinates kind, name, domain, first, second.
+using Row = std::array<std::string, 6>;
 
 AxisSchema measure_axis() {
   return {
@@ -44,22 +37,20 @@ AxisSchema measure_axis() {
          "standard deviation (ddof 1). WEAT: of the associations in X and Y; WEFAT: of the cosines with A and B"}}}};
 }
 
-template <class Read>
-std::vector<std::string> labels_of(const std::vector<Row>& rows, Read read) {
-  std::vector<std::string> values;
-  std::ranges::transform(rows, std::back_inserter(values), read);
-  return values;
-}
-
 AxisSchema subject_axis(const std::vector<Row>& rows) {
-  return {results::score_axis_names[1],
-          "pair of target sets (WEAT) or target word (WEFAT)",
-          labels_of(rows, &Row::label),
-          {{"kind", "word sets, word, group or intersection", labels_of(rows, &Row::kind)},
-           {"name", "label of the group or intersection", labels_of(rows, &Row::name)},
-           {"domain", "domain of the group, or of both groups", labels_of(rows, &Row::domain)},
-           {"first", "first group; of word sets: X", labels_of(rows, &Row::first)},
-           {"second", "second group; of word sets: Y", labels_of(rows, &Row::second)}}};
+  AxisSchema axis{results::score_axis_names[1], "pair of target sets (WEAT) or target word (WEFAT)", {}, {}};
+  axis.coordinates = {{"kind", "word sets, word, group or intersection", {}},
+                      {"name", "label of the group or intersection", {}},
+                      {"domain", "domain of the group, or of both groups", {}},
+                      {"first", "first group; of word sets: X", {}},
+                      {"second", "second group; of word sets: Y", {}}};
+  for (const auto& row : rows) {
+    axis.labels.push_back(row[0]);
+    for (std::size_t i = 0; i < axis.coordinates.size(); ++i) {
+      axis.coordinates[i].values.push_back(row[i + 1]);
+    }
+  }
+  return axis;
 }
 
 AxisSchema sample_axis(std::size_t samples) {
@@ -111,11 +102,10 @@ class Subjects {
  private:
   static Row row_of(const std::string& word, const Contexts* job) {
     if (job != nullptr) {
-      if (const auto known = std::ranges::find(job->subjects, word, &TargetSubject::word);
-          known != job->subjects.end()) {
-        return {word,         known->second.empty() ? "group" : "intersection",
-                known->label, known->domain,
-                known->first, known->second};
+      const auto known = std::ranges::find(job->subjects, word, &TargetSubject::word);
+      if (known != job->subjects.end()) {
+        const auto* kind = known->second.empty() ? "group" : "intersection";
+        return {word, kind, known->label, known->domain, known->first, known->second};
       }
     }
     return {word, "word", "", "", "", ""};
@@ -137,8 +127,7 @@ class Subjects {
 
   /// Word sets of one name are one subject, whatever the test.
   std::size_t add(Row row) {
-    const auto [place, is_new] =
-        places_.try_emplace(row.kind == "word sets" ? "sets " + row.label : row.label, rows_.size());
+    const auto [place, is_new] = places_.try_emplace({row[0], row[1] == "word sets"}, rows_.size());
     if (is_new) {
       rows_.push_back(std::move(row));
     }
@@ -146,83 +135,41 @@ class Subjects {
   }
 
   std::vector<Row> rows_;
-  std::unordered_map<std::string, std::size_t> places_;
+  std::map<std::pair<std::string, bool>, std::size_t> places_;  ///< by label, and whether it names word sets
   std::vector<std::vector<std::size_t>> of_tests_;
   std::vector<std::vector<std::size_t>> without_vector_;
 };
 
-/// Scores of some samples of all tests.
-class Part {
- public:
-  Part(const results::ScoreTableAxes& axes, std::size_t samples) {
-    table_.axes = axes;
-    table_.axes[4].labels.resize(samples);
-    table_.resize();
-    std::ranges::fill(table_.statuses, ScoreStatus::not_applicable);
-  }
-  const results::ScoreTable& table() const { return table_; }
-
-  void set(Measure measure, std::size_t subject, std::size_t sample, std::size_t item, double value) {
-    const bool exists = std::isfinite(value);
-    const auto place = table_.index({static_cast<std::size_t>(measure), subject, 0, 0, sample, item});
-    table_.values[place] = exists ? value : stats::nan;
-    table_.statuses[place] = exists ? ScoreStatus::ok : ScoreStatus::undefined;
-  }
-  void set_missing(std::size_t subject, std::size_t sample, std::size_t item, ScoreStatus why) {
-    for (std::size_t measure = 0; measure < num_measures; ++measure) {
-      table_.statuses[table_.index({measure, subject, 0, 0, sample, item})] = why;
-    }
-  }
-
- private:
-  results::ScoreTable table_;
-};
-
-double average(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum / static_cast<double>(values.size());
+/// Scores of a pair of target sets.
+Scores scores_of_sets(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample) {
+  const auto targets = std::span(samples.association).subspan(sample * test.num_targets(), test.num_targets());
+  const auto num_x = test.words[0].size();
+  return {samples.effect_size[sample],
+          stats::mean(targets.first(num_x)).value - stats::mean(targets.subspan(num_x)).value,
+          std::sqrt(samples.association_variance[sample])};
 }
 
-/// Fills one test's place in a part.
-class TestScores {
- public:
-  TestScores(const ContextsTest& test, std::size_t item, const ContextsSamples& samples, Part& part)
-      : test_(test), item_(item), samples_(samples), part_(part) {}
+Scores scores_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample,
+                      std::size_t target) {
+  const auto cell = sample * test.num_targets() + target;
+  const double association = samples.association[cell];
+  const double deviation = samples.deviation[cell];
+  return {deviation > stats::cosine_rounding ? association / deviation : stats::nan, association, deviation};
+}
 
-  void add_sets(std::size_t subject, std::size_t sample) {
-    const auto targets = std::span(samples_.association).subspan(sample * test_.num_targets(), test_.num_targets());
-    const auto num_x = test_.words[0].size();
-    const double variance = samples_.association_variance[sample];
-    part_.set(Measure::effect_size, subject, sample, item_, samples_.effect_size[sample]);
-    part_.set(Measure::association, subject, sample, item_,
-              average(targets.first(num_x)) - average(targets.subspan(num_x)));
-    part_.set(Measure::deviation, subject, sample, item_, std::sqrt(variance));
-  }
-
-  void add_word(std::size_t subject, std::size_t sample, std::size_t target) {
-    const auto cell = sample * test_.num_targets() + target;
-    const double association = samples_.association[cell];
-    const double deviation = samples_.deviation[cell];
-    part_.set(Measure::effect_size, subject, sample, item_,
-              deviation > stats::cosine_rounding ? association / deviation : stats::nan);
-    part_.set(Measure::association, subject, sample, item_, association);
-    part_.set(Measure::deviation, subject, sample, item_, deviation);
-  }
-
- private:
-  const ContextsTest& test_;
-  std::size_t item_;
-  const ContextsSamples& samples_;
-  Part& part_;
-};
-
-void fill(Part& part, const ContextsReader& reader, const Subjects& subjects, std::size_t item,
+/// Some samples of one test.
+void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjects& subjects, std::size_t item,
           const ContextsSamples& samples) {
   const auto& test = reader.tests()[item];
-  TestScores scores(test, item, samples, part);
+  const auto set = [&](std::size_t subject, std::size_t sample, const Scores& scores, ScoreStatus missing) {
+    for (std::size_t measure = 0; measure < num_measures; ++measure) {
+      const bool exists = std::isfinite(scores[measure]);
+      const auto place = table.index({measure, subject, 0, 0, sample, item});
+      table.values[place] = exists ? scores[measure] : stats::nan;
+      table.statuses[place] = exists ? ScoreStatus::ok : missing;
+    }
+  };
+  constexpr Scores none = {stats::nan, stats::nan, stats::nan};
   const auto& rows = subjects.of_test(item);
   for (std::size_t sample = 0; sample < samples.status.size(); ++sample) {
     const auto status = samples.status[sample];
@@ -230,15 +177,15 @@ void fill(Part& part, const ContextsReader& reader, const Subjects& subjects, st
     const bool is_scored = reader.status_names().at(status) != results::not_scored;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (is_missing || !is_scored) {
-        part.set_missing(rows[i], sample, item, is_missing ? ScoreStatus::missing : ScoreStatus::unscored);
-      } else if (test.kind == Kind::weat) {
-        scores.add_sets(rows[i], sample);
+        set(rows[i], sample, none, is_missing ? ScoreStatus::missing : ScoreStatus::unscored);
       } else {
-        scores.add_word(rows[i], sample, i);
+        set(rows[i], sample,
+            test.kind == Kind::weat ? scores_of_sets(test, samples, sample) : scores_of_word(test, samples, sample, i),
+            ScoreStatus::undefined);
       }
     }
     for (const auto subject : subjects.without_vector(item)) {
-      part.set_missing(subject, sample, item, ScoreStatus::missing);
+      set(subject, sample, none, ScoreStatus::missing);
     }
   }
 }
@@ -262,11 +209,13 @@ void write_contexts_scores(results::Layout& layout, const ContextsReader& reader
   const auto at_a_time = std::clamp<std::size_t>(most_numbers / per_sample, 1, reader.num_samples());
   for (std::size_t first = 0; first < reader.num_samples(); first += at_a_time) {
     const auto count = std::min(at_a_time, reader.num_samples() - first);
-    Part part(axes, count);
+    results::ScoreTable table{axes, {}, {}};
+    table.axes[4].labels.resize(count);
+    table.resize();
+    std::ranges::fill(table.statuses, ScoreStatus::not_applicable);
     for (std::size_t item = 0; item < tests.size(); ++item) {
-      fill(part, reader, subjects, item, reader.read(item, first, count));
+      fill(table, reader, subjects, item, reader.read(item, first, count));
     }
-    const auto& table = part.table();
     writer.write({{0, 0, 0, 0, first, 0}, {num_measures, subjects.rows().size(), 1, 1, count, tests.size()}},
                  table.values, table.statuses);
   }

@@ -8,8 +8,6 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
-#include "probes/contexts/statistics/ContextsFile.hpp"
-#include "probes/contexts/statistics/TestFamilies.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/permutation/MonteCarloPermutation.hpp"
@@ -27,25 +25,9 @@ constexpr std::size_t automatic_exact_pool = 64;
 /// 25 and 25 attributes, about half a minute of one core.
 constexpr std::size_t automatic_exact_sums = std::size_t{1} << 32;
 
-SampleSummary summarise(const std::vector<double>& values) {
-  std::vector<double> defined;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(defined),
-               [](double value) { return std::isfinite(value); });
-  return {static_cast<std::int32_t>(defined.size()), stats::mean(defined).value,
-          stats::standard_deviation(defined).value};
-}
-
-/// V of one sample by one of `variance_names`.
-double variance_of(std::size_t choice, double effect, double published, std::size_t n, std::size_t m) {
-  switch (static_cast<EmbeddingStatistics::Variance>(choice)) {
-    case EmbeddingStatistics::Variance::cohen:
-      return stats::cohen_variance(effect, n, m);
-    case EmbeddingStatistics::Variance::permutation:
-      return stats::permutation_variance(n, m);
-    case EmbeddingStatistics::Variance::paper:
-      break;
-  }
-  return published;
+SampleSummary summarise(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  return {static_cast<std::int32_t>(values.size()), stats::mean(values).value, stats::standard_deviation(values).value};
 }
 
 /// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
@@ -61,12 +43,21 @@ struct Effects {
     values.push_back(effect);
     published.push_back(variance);
   }
+  /// V of each sample.
   std::vector<double> variances(std::size_t choice) const {
-    std::vector<double> variances;
+    auto all = published;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      variances.push_back(variance_of(choice, values[i], published[i], sizes[0], sizes[1]));
+      if (choice == static_cast<std::size_t>(EmbeddingStatistics::Variance::cohen)) {
+        all[i] = stats::cohen_variance(values[i], sizes[0], sizes[1]);
+      } else if (choice == static_cast<std::size_t>(EmbeddingStatistics::Variance::permutation)) {
+        all[i] = stats::permutation_variance(sizes[0], sizes[1]);
+      }
     }
-    return variances;
+    return all;
+  }
+  stats::RandomEffects combined(std::size_t combination, double confidence) const {
+    return stats::combine_effects(values, variances(combination / estimator_names.size()),
+                                  static_cast<stats::TauEstimator>(combination % estimator_names.size()), confidence);
   }
 };
 
@@ -92,30 +83,29 @@ Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples
   return effects;
 }
 
-stats::TauEstimator estimator_of(std::size_t combination) {
-  return static_cast<stats::TauEstimator>(combination % estimator_names.size());
-}
-
 std::size_t chosen_combination(const EmbeddingStatistics& settings) {
   return static_cast<std::size_t>(settings.variance) * estimator_names.size() +
          static_cast<std::size_t>(settings.estimator);
 }
 
-/// One score per labelled word: the mean over samples of its part of the effect / deviation, weighted as in the
-/// combined effect, so that the difference of the two labels' means is that effect. Relabelling changes no deviation;
-/// the weights are held fixed. `part(sample, word)`: association of a target word, cosine of an attribute word. Nothing
-/// where there is no effect.
+/// Summarises effects without their permutations, and returns what these relabel: one score per labelled word, the mean
+/// over samples of its part of the effect / deviation, weighted as in the combined effect, so that the difference of
+/// the two labels' means is that effect. Relabelling changes no deviation; the weights are held fixed. `part(sample,
+/// word)`: association of a target word, cosine of an attribute word. Nothing where there is no effect.
 template <class Part>
-std::optional<Sides> sides_of(const Effects& effects, std::size_t combination, const stats::RandomEffects& combined,
-                              const Part& part) {
-  if (!combined.defined()) {
+std::optional<Sides> summarise_effects(const Effects& effects, const EmbeddingStatistics& settings, const Part& part,
+                                       EffectSummary& summary) {
+  const auto combination = chosen_combination(settings);
+  summary.effect = summarise(effects.values);
+  summary.combined = effects.combined(combination, settings.confidence);
+  if (!summary.combined.defined()) {
     return std::nullopt;
   }
   const auto variances = effects.variances(combination / estimator_names.size());
   std::vector<double> scores(effects.sizes[0] + effects.sizes[1], 0);
   double weights = 0;
   for (std::size_t i = 0; i < effects.used.size(); ++i) {
-    const double weight = 1 / (variances[i] + combined.tau_squared);
+    const double weight = 1 / (variances[i] + summary.combined.tau_squared);
     weights += weight;
     for (std::size_t word = 0; word < scores.size(); ++word) {
       scores[word] += weight / std::sqrt(effects.published[i]) * part(effects.used[i], word);
@@ -194,16 +184,12 @@ Summarised summarise_weat(const ContextsTest& test, const ContextsSamples& sampl
                           const EmbeddingStatistics& settings) {
   Summarised result;
   const auto effects = effects_of_test(test, samples);
-  result.summary.effect = summarise(effects.values);
-  for (std::size_t i = 0; i < num_combinations; ++i) {
-    result.summary.combined[i] = stats::combine_effects(effects.values, effects.variances(i / estimator_names.size()),
-                                                        estimator_of(i), settings.confidence);
-  }
-  const auto chosen = chosen_combination(settings);
   const auto num_targets = test.num_targets();
-  result.sides.push_back(sides_of(effects, chosen, result.summary.combined[chosen], [&](auto sample, auto word) {
-    return samples.association[sample * num_targets + word];
-  }));
+  for (std::size_t i = 0; i < result.summary.combinations.size(); ++i) {
+    result.summary.combinations[i] = effects.combined(i, settings.confidence);
+  }
+  const auto part = [&](auto sample, auto word) { return samples.association[sample * num_targets + word]; };
+  result.sides.push_back(summarise_effects(effects, settings, part, result.summary));
   result.exact = is_exact(num_targets, 1, settings.permutation);
   return result;
 }
@@ -212,27 +198,25 @@ Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samp
                            const EmbeddingStatistics& settings) {
   Summarised result;
   const auto num_targets = test.num_targets();
-  const auto num_samples = samples.status.size();
-  const auto chosen = chosen_combination(settings);
-  std::vector<double> means(num_samples, 0);
+  std::vector<double> means(samples.status.size(), 0);
   for (std::size_t target = 0; target < num_targets; ++target) {
     const auto effects = effects_of_word(test, samples, target);
     std::vector<double> associations;
-    std::vector<double> of_samples(num_samples, nan);
+    std::vector<double> of_samples(means.size(), nan);
     for (std::size_t i = 0; i < effects.used.size(); ++i) {
       of_samples[effects.used[i]] = effects.values[i];
     }
-    for (std::size_t sample = 0; sample < num_samples; ++sample) {
+    for (std::size_t sample = 0; sample < means.size(); ++sample) {
       associations.push_back(samples.association[sample * num_targets + target]);
       means[sample] += of_samples[sample] / static_cast<double>(num_targets);
     }
-    const auto combined = stats::combine_effects(effects.values, effects.variances(chosen / estimator_names.size()),
-                                                 estimator_of(chosen), settings.confidence);
-    result.sides.push_back(sides_of(effects, chosen, combined, [&](auto sample, auto word) {
-      return static_cast<double>(samples.cosine[(sample * num_targets + target) * test.num_attributes() + word]);
-    }));
-    result.summary.words.push_back(
-        {test.words[0][target], summarise(associations), summarise(effects.values), combined, {}, {}});
+    auto& word = result.summary.words.emplace_back();
+    word.word = test.words[0][target];
+    word.association = summarise(associations);
+    const auto part = [&](auto sample, auto attribute) {
+      return static_cast<double>(samples.cosine[(sample * num_targets + target) * test.num_attributes() + attribute]);
+    };
+    result.sides.push_back(summarise_effects(effects, settings, part, word));
   }
   result.summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
   result.exact = is_exact(test.num_attributes(), num_targets, settings.permutation);
@@ -244,20 +228,13 @@ Summarised summarise_test(const ContextsTest& test, const ContextsSamples& sampl
   return test.kind == Kind::wefat ? summarise_wefat(test, samples, settings) : summarise_weat(test, samples, settings);
 }
 
-std::vector<std::uint64_t> count_statuses(const ContextsSamples& samples, std::size_t num_statuses) {
-  std::vector<std::uint64_t> counts(num_statuses, 0);
-  for (const auto status : samples.status) {
-    ++counts.at(status);
-  }
-  return counts;
-}
-
 /// Effects of the words of one wefat test.
-std::map<std::string, double> effects_of(const ContextsResult& result, const std::string& detection,
-                                         const std::string& label) {
+using WordEffects = std::map<std::string, double>;
+
+WordEffects effects_of(const ContextsResult& result, const std::string& detection, const std::string& label) {
+  WordEffects effects;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     if (result.tests[i].label == label && result.tests[i].kind == Kind::wefat) {
-      std::map<std::string, double> effects;
       for (const auto& word : result.summaries[i].words) {
         if (word.combined.defined()) {
           effects.emplace(word.word, word.combined.effect);
@@ -270,54 +247,39 @@ std::map<std::string, double> effects_of(const ContextsResult& result, const std
                                         "no wefat test is called '" + label + "'"));
 }
 
+/// Detects the words that every named test has an effect of.
 DetectionSummary detect(const ContextsResult& result, const BiasDetection& detection) {
-  std::vector<std::map<std::string, double>> against;
-  std::vector<std::map<std::string, double>> single_axis;
-  for (const auto& label : detection.against) {
-    against.push_back(effects_of(result, detection.label, label));
+  std::vector<WordEffects> tests;
+  for (const auto* labels : {&detection.against, &detection.single_axis}) {
+    for (const auto& label : *labels) {
+      tests.push_back(effects_of(result, detection.label, label));
+    }
   }
-  for (const auto& label : detection.single_axis) {
-    single_axis.push_back(effects_of(result, detection.label, label));
-  }
-  DetectionSummary summary{
-      .label = detection.label, .words = {}, .curves = {}, .area = {}, .detected = {}, .unknown = {}};
-  if (against.empty()) {
-    return summary;
-  }
-  const auto has = [](const std::string& word) {
-    return [&word](const std::map<std::string, double>& effects) { return effects.contains(word); };
-  };
-  for (const auto& [word, effect] : against.front()) {
-    if (std::all_of(against.begin(), against.end(), has(word)) &&
-        std::all_of(single_axis.begin(), single_axis.end(), has(word))) {
+  DetectionSummary summary;
+  summary.label = detection.label;
+  for (const auto& [word, effect] : tests.front()) {
+    if (std::ranges::all_of(tests, [&](const auto& effects) { return effects.contains(word); })) {
       summary.words.push_back(word);
     }
   }
   stats::DetectionScores scores{summary.words.size(), {}, {}};
-  const auto collect = [&](const std::vector<std::map<std::string, double>>& tests) {
-    std::vector<std::vector<double>> rows;
-    for (const auto& effects : tests) {
-      rows.emplace_back();
-      for (const auto& word : summary.words) {
-        rows.back().push_back(effects.at(word));
-      }
-    }
-    return rows;
-  };
-  scores.against = collect(against);
-  scores.single_axis = collect(single_axis);
-  const auto thresholds = stats::published_thresholds();
-  for (std::size_t kind = 0; kind < 2; ++kind) {
+  for (std::size_t test = 0; test < tests.size(); ++test) {
+    auto& rows = test < detection.against.size() ? scores.against : scores.single_axis;
+    auto& row = rows.emplace_back();
+    std::ranges::transform(summary.words, std::back_inserter(row),
+                           [&](const auto& word) { return tests[test].at(word); });
+  }
+  for (std::size_t kind = 0; kind < summary.curves.size(); ++kind) {
     const auto& truth = kind == 0 ? detection.intersectional : detection.emergent;
     std::vector<std::uint8_t> validated;
     for (const auto& word : summary.words) {
-      validated.push_back(std::find(truth.begin(), truth.end(), word) != truth.end() ? 1 : 0);
+      validated.push_back(std::ranges::find(truth, word) != truth.end() ? 1 : 0);
     }
-    std::copy_if(truth.begin(), truth.end(), std::back_inserter(summary.unknown[kind]), [&](const auto& word) {
-      return !std::binary_search(summary.words.begin(), summary.words.end(), word);
-    });
+    std::ranges::copy_if(truth, std::back_inserter(summary.unknown[kind]),
+                         [&](const auto& word) { return !std::ranges::binary_search(summary.words, word); });
     auto& curve = summary.curves[kind];
-    curve = stats::detection_curve(scores, static_cast<stats::DetectionKind>(kind), validated, thresholds);
+    curve = stats::detection_curve(scores, static_cast<stats::DetectionKind>(kind), validated,
+                                   stats::published_thresholds());
     if (kind == 0) {
       summary.area = stats::intersectional_area(scores, validated);
     }
@@ -335,18 +297,10 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
   return summary;
 }
 
-void require_possible(const EmbeddingStatistics& settings) {
-  if (settings.draws < 1 || settings.draws >= std::int64_t{1} << 32U) {
-    throw base::InputError(base::describe("statistics.draws: " + std::to_string(settings.draws) + " is not possible",
-                                          "1 to 4294967295 draws have a number of their own"));
-  }
-}
-
 }  // namespace
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file);
-  require_possible(options.settings);
   ContextsResult result;
   result.tests = reader.tests();
   result.status_names = reader.status_names();
@@ -360,26 +314,35 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
     const auto& test = result.tests[i];
     const auto samples = reader.read(i);
     auto [summary, sides, exact] = summarise_test(test, samples, options.settings);
-    summary.samples_by_status = count_statuses(samples, result.status_names.size());
-    if (options.depth == ContextsDepth::everything) {
-      for (std::size_t effect = 0; effect < sides.size(); ++effect) {
-        const bool is_word = test.kind == Kind::wefat;
-        if (sides[effect]) {
-          (is_word ? summary.words[effect].permutation : summary.permutation) = permute(
-              *sides[effect], exact, is_word ? test.label + "\n" + summary.words[effect].word : test.label, options);
-        }
+    summary.samples_by_status.resize(result.status_names.size());
+    for (const auto status : samples.status) {
+      ++summary.samples_by_status.at(status);
+    }
+    for (std::size_t effect = 0; effect < sides.size() && options.depth == ContextsDepth::everything; ++effect) {
+      if (!sides[effect]) {
+        continue;
+      }
+      if (test.kind == Kind::weat) {
+        summary.permutation = permute(*sides[effect], exact, test.label, options);
+      } else {
+        auto& word = summary.words[effect];
+        word.permutation = permute(*sides[effect], exact, test.label + "\n" + word.word, options);
       }
     }
     result.summaries.push_back(std::move(summary));
     permuted.push_back(std::move(sides));
+  }
+  for (std::size_t family = 0; family < result.families.size(); ++family) {
+    for (const auto test : result.families[family].tests) {
+      result.summaries[test].family = family;
+    }
   }
   if (options.depth == ContextsDepth::everything) {
     adjust_tests(result, permuted, options);
     for (const auto& detection : options.settings.detections) {
       result.detections.push_back(detect(result, detection));
     }
-    result.agreement = compute_agreement(result.tests, result.summaries, options.ratings,
-                                         {.seed = options.seed, .num_threads = options.num_threads});
+    result.agreement = compute_agreement(result, options);
   }
   return result;
 }
@@ -393,7 +356,6 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
 
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
   const ContextsReader reader(file);
-  require_possible(options.settings);
   for (std::size_t i = 0; i < reader.tests().size(); ++i) {
     const auto found = summarise_test(reader.tests()[i], reader.read(i), options.settings);
     for (const auto& sides : found.sides) {

@@ -14,6 +14,7 @@
 #include "findings/Alignment.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/statistics/ContextsNumbers.hpp"
+#include "results/Layout.hpp"
 #include "results/Reader.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/Detection.hpp"
@@ -42,58 +43,53 @@ struct ContextsOptions {
 constexpr std::array<const char*, 3> variance_names = {"paper", "cohen", "permutation"};
 constexpr std::array<const char*, 3> estimator_names = {"dersimonian_laird", "reml", "paule_mandel"};
 constexpr std::array<const char*, 4> adjustment_names = {"holm", "benjamini_hochberg", "benjamini_yekutieli", "max_t"};
-constexpr std::size_t num_combinations = variance_names.size() * estimator_names.size();
+constexpr std::size_t num_step_adjustments = 3;  ///< those of a list of p values; the fourth is max-T
 
 /// Mean and deviation (n - 1) of numbers over the samples that have one.
 struct SampleSummary {
-  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::int32_t num_used = 0;
-  double mean = nan;
-  double deviation = nan;  ///< NaN for one sample
+  double mean = stats::nan;
+  double deviation = stats::nan;  ///< NaN for one sample
 };
 
 struct PermutationSummary {
   enum class Method : std::uint8_t { none, exact, monte_carlo, monte_carlo_early_end };
   Method method = Method::none;
-  double p = SampleSummary::nan;          ///< one-sided: as large as observed, or larger
-  double two_sided = SampleSummary::nan;  ///< as far from zero; NaN where a test ended early
-  std::string reaching;                   ///< partitions or draws that do, in decimal
-  std::string two_sided_reaching;         ///< of either sign; empty where a test ended early
-  std::string partitions;                 ///< of the pool
-  std::int64_t draws = 0;                 ///< Monte Carlo: made
-  stats::ProbabilityInterval interval;    ///< Monte Carlo: of the exact p
+  double p = stats::nan;                                        ///< one-sided: as large as observed, or larger
+  double two_sided = stats::nan;                                ///< as far from zero; NaN where a test ended early
+  std::string reaching;                                         ///< partitions or draws that do, in decimal
+  std::string two_sided_reaching;                               ///< of either sign; empty where a test ended early
+  std::string partitions;                                       ///< of the pool
+  std::int64_t draws = 0;                                       ///< Monte Carlo: made
+  stats::ProbabilityInterval interval{stats::nan, stats::nan};  ///< Monte Carlo: of the exact p
   /// By `adjustment_names`: a test's p in its family (NaN without one), a word's among the words of its test. Never
   /// below the p itself.
   using Adjusted = std::array<double, adjustment_names.size()>;
-  static constexpr Adjusted none_adjusted = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan,
-                                             SampleSummary::nan};
+  static constexpr Adjusted none_adjusted = {stats::nan, stats::nan, stats::nan, stats::nan};
   Adjusted adjusted = none_adjusted;  ///< of the one-sided p
   Adjusted adjusted_two_sided = none_adjusted;
 };
 
-/// log10 of a p adjusted by Holm, Benjamini-Hochberg, Benjamini-Yekutieli; NaN where there is none.
-struct LogAdjusted {
-  std::array<double, 3> values = {SampleSummary::nan, SampleSummary::nan, SampleSummary::nan};
-};
-
-/// One word of a wefat test.
-struct WordSummary {
-  std::string word;
-  SampleSummary association;
+/// Of a weat test, whose target words are relabelled, or of a word of a wefat test, whose attribute words are.
+struct EffectSummary {
   SampleSummary effect;
   stats::RandomEffects combined;   ///< by the chosen variance and estimator
-  LogAdjusted adjusted;            ///< of the two-sided p of z, among the words of the test
-  PermutationSummary permutation;  ///< relabelling the attribute words
+  PermutationSummary permutation;  ///< adjusted among the tests of the family, or the words of the test
+  /// log10 of the two-sided p of z, adjusted likewise by Holm, Benjamini-Hochberg, Benjamini-Yekutieli.
+  std::array<double, num_step_adjustments> adjusted_log10_p = {stats::nan, stats::nan, stats::nan};
 };
 
-struct TestSummary {
+struct WordSummary : EffectSummary {
+  std::string word;
+  SampleSummary association;
+};
+
+/// Of a wefat test `effect` alone: the mean effect of its words (the variant of cao2022 for a group's words).
+struct TestSummary : EffectSummary {
   std::vector<std::uint64_t> samples_by_status;
-  /// weat: effect size; wefat: mean effect of its words (the variant of cao2022 for a group's words).
-  SampleSummary effect;
-  std::array<stats::RandomEffects, num_combinations> combined;  ///< [variance, estimator] of a weat test
-  PermutationSummary permutation;                               ///< of a weat test: relabelling the target words
-  LogAdjusted adjusted_log10_p;    ///< of the chosen combination's two-sided p, in the family
-  std::vector<WordSummary> words;  ///< of a wefat test
+  std::array<stats::RandomEffects, variance_names.size() * estimator_names.size()> combinations;  ///< of a weat test
+  std::optional<std::size_t> family;  ///< index; nothing: the test is not adjusted
+  std::vector<WordSummary> words;     ///< of a wefat test
 };
 
 struct DetectionSummary {
@@ -119,7 +115,7 @@ struct ContextsResult {
   std::size_t chosen = 0;                              ///< of the combinations
   EmbeddingStatistics settings;
   std::vector<TestSummary> summaries;
-  std::vector<FamilyInUse> families;  ///< disjoint; a weat test in none is not adjusted
+  std::vector<FamilyInUse> families;  ///< disjoint
   std::vector<DetectionSummary> detections;
   std::optional<findings::PairAgreement> agreement;  ///< word effects as scores of groups; nothing without wefat tests
 };
@@ -137,5 +133,44 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
 
 /// What the other ranks do while one computes: they take part in `options.count` for every exact test, in its order.
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options);
+
+// Parts of it.
+
+/// Scores of the words that are relabelled, one per word: target words of a weat test, attribute words of a word of a
+/// wefat test. All finite, not all equal.
+struct Sides {
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+/// The declared families, or one of all weat tests, called "all"; none without weat tests. Throws InputError if a
+/// family names a test that is not among `tests`, or one that another family has.
+std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
+                                         const std::vector<TestFamily>& declared);
+
+/// Adjusts the p values of the tests in every family of `result`, and those of the words of every wefat test.
+/// `sides[test]`: of the test itself or of its words; nothing without a permutation p.
+void adjust_tests(ContextsResult& result, const std::vector<std::vector<std::optional<Sides>>>& sides,
+                  const ContextsOptions& options);
+
+/// Effects of single words as scores of groups on trait pairs: the variant of CEAT that cao2022 §3.2 compares with
+/// people. A wefat test is a trait pair (A its right pole, B its left one), a word of X is a group. Measures
+/// `ceat_mean` (mean over samples of the word's effect) and `ceat_combined` (random effects, by the chosen variance and
+/// estimator); the one prior is called `none`. Nothing without wefat tests. Throws InputError for unusable ratings.
+std::optional<findings::PairAgreement> compute_agreement(const ContextsResult& result, const ContextsOptions& options);
+
+/// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
+void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
+                         const ContextsOptions& options, const std::filesystem::path& target);
+
+/// Adds the axes variant, prior, group and pair, and what `write_pair_agreement` writes over them.
+void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement,
+                              const std::vector<ContextsTest>& tests);
+
+/// Adds the table to a statistics file, some samples at a time. Measures (README.md): effect_size, association,
+/// deviation. Subjects: the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the
+/// samples; items: the tests, of which A is the right pole. `job` adds what the result does not say: which words are
+/// groups, and which have no vector; null: nothing.
+void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts* job);
 
 }  // namespace stereosweep::probes::contexts

@@ -4,13 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
-#include <optional>
 #include <set>
 
 #include "base/Text.hpp"
-#include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/statistics/TestFamilies.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -23,6 +19,7 @@ constexpr std::size_t label_length = 20;
 constexpr std::uint64_t few_contexts = 20;
 constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
 constexpr const char* one_sample = "one sample";
+constexpr std::array<const char*, 4> method_texts = {"none", "exact", "Monte Carlo", "Monte Carlo, ended early"};
 
 std::string paragraph(const std::string& text) { return results::wrapped(text, 2) + '\n'; }
 
@@ -31,10 +28,7 @@ struct Shown {
   std::string label;
   std::string family;  ///< tests or words that are adjusted together
   std::optional<std::uint64_t> contexts;
-  const SampleSummary& effect;
-  const stats::RandomEffects& combined;
-  const PermutationSummary& permutation;
-  const LogAdjusted& of_z;
+  const EffectSummary* of;
 };
 
 /// One vector per word: no samples of contexts.
@@ -43,16 +37,16 @@ bool is_static(const ContextsResult& result) {
                                                 [](const auto& word) { return word.second <= 1; });
 }
 
+std::string shortened(const std::string& label) { return results::shortened(label, label_length); }
+
 std::vector<Shown> shown_tests(const ContextsResult& result) {
-  const auto families = family_of_tests(result);
   std::vector<Shown> rows;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& summary = result.summaries[i];
     if (result.tests[i].kind == Kind::weat) {
-      rows.push_back({results::shortened(result.tests[i].label, label_length),
-                      families[i] == nullptr ? "none" : results::shortened(families[i]->label, label_length),
-                      fewest_contexts(result, i), summary.effect, summary.combined[result.chosen], summary.permutation,
-                      summary.adjusted_log10_p});
+      rows.push_back({shortened(result.tests[i].label),
+                      summary.family ? shortened(result.families[*summary.family].label) : "none",
+                      fewest_contexts(result, i), &summary});
     }
   }
   return rows;
@@ -63,22 +57,18 @@ std::vector<Shown> shown_words(const ContextsResult& result, std::size_t test, s
   std::vector<Shown> rows;
   for (const auto& word : result.summaries[test].words) {
     if (word.combined.defined()) {
-      rows.push_back({results::shortened(word.word, label_length),
-                      results::shortened(result.tests[test].label, label_length), result.word_contexts.at(word.word),
-                      word.effect, word.combined, word.permutation, word.adjusted});
+      rows.push_back(
+          {shortened(word.word), shortened(result.tests[test].label), result.word_contexts.at(word.word), &word});
     }
   }
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto left, auto right) {
-    return std::abs(rows[left].combined.effect) > std::abs(rows[right].combined.effect);
-  });
-  order.resize(std::min(top, order.size()));
-  std::vector<Shown> largest;
-  for (const auto place : order) {
-    largest.push_back(rows[place]);
-  }
-  return largest;
+  std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return std::abs(row.of->combined.effect); });
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(std::min(top, rows.size())), rows.end());
+  return rows;
+}
+
+/// "one sample" where there is no spread.
+std::string spread_of(const SampleSummary& effect) {
+  return effect.num_used == 1 ? one_sample : results::fixed(effect.deviation);
 }
 
 /// What a reader needs first: no p of z, since that shrinks with the number of samples.
@@ -91,14 +81,16 @@ std::string main_table(const ContextsResult& result, const std::string& what, co
   head.insert(head.end(), {"p one-sided", "Holm", "p two-sided", "Holm"});
   results::TextTable table(head);
   for (const auto& row : rows) {
-    std::vector<std::string> cells = {row.label, results::fixed(row.combined.effect)};
+    const auto& [effect, combined, permutation, adjusted_log10_p] = *row.of;
+    std::vector<std::string> cells = {row.label, results::fixed(combined.effect)};
     if (has_samples) {
-      cells.push_back(row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation));
+      cells.push_back(spread_of(effect));
       cells.push_back(row.contexts ? base::with_thousands(*row.contexts) : "-");
     }
-    cells.insert(cells.end(), {results::p_value(row.permutation.p), results::p_value(row.permutation.adjusted[0]),
-                               results::p_value(row.permutation.two_sided),
-                               results::p_value(row.permutation.adjusted_two_sided[0])});
+    for (const double p :
+         {permutation.p, permutation.adjusted[0], permutation.two_sided, permutation.adjusted_two_sided[0]}) {
+      cells.push_back(results::p_value(p));
+    }
     table.add(std::move(cells));
   }
   return table.text();
@@ -132,8 +124,8 @@ std::string adjusted_table(const std::string& what, const std::vector<Shown>& ro
                            PermutationSummary::Adjusted PermutationSummary::*adjusted) {
   results::TextTable table({what, "family", "p", "Holm", "BH", "BY", "max-T"});
   for (const auto& row : rows) {
-    std::vector<std::string> cells = {row.label, row.family, results::p_value(row.permutation.*p)};
-    for (const double value : row.permutation.*adjusted) {
+    std::vector<std::string> cells = {row.label, row.family, results::p_value(row.of->permutation.*p)};
+    for (const double value : row.of->permutation.*adjusted) {
       cells.push_back(results::p_value(value));
     }
     table.add(std::move(cells));
@@ -141,38 +133,23 @@ std::string adjusted_table(const std::string& what, const std::vector<Shown>& ro
   return table.text();
 }
 
-std::string method_text(Method method) {
-  switch (method) {
-    case Method::exact:
-      return "exact";
-    case Method::monte_carlo:
-      return "Monte Carlo";
-    case Method::monte_carlo_early_end:
-      return "Monte Carlo, ended early";
-    case Method::none:
-      break;
-  }
-  return "none";
-}
-
 /// For experts: how p was found, every adjustment, the random-effects model and the p of its z.
 std::string expert_tables(const ContextsResult& result, const std::string& what, const std::vector<Shown>& rows) {
   results::TextTable methods({what, "how p was found", "reach d", "of"});
-  results::TextTable combined({what, "d", "Monte Carlo error of the mean over samples", "tau^2"});
+  results::TextTable random_effects({what, "d", "Monte Carlo error of the mean over samples", "tau^2"});
   results::TextTable of_z({what, "p of z", "Holm", "BH", "BY", "one-sided"});
   for (const auto& row : rows) {
-    const auto& permutation = row.permutation;
-    methods.add({row.label, method_text(permutation.method), permutation.reaching,
-                 permutation.method == Method::exact ? permutation.partitions : std::to_string(permutation.draws)});
-    combined.add({row.label, results::fixed(row.combined.effect), interval_text(row.combined),
-                  results::fixed(row.combined.tau_squared, 4)});
-    if (row.combined.defined() && !row.combined.has_error()) {
-      of_z.add({row.label, one_sample, "", "", "", ""});
-    } else {
-      of_z.add({row.label, p_of_log10(row.combined.log10_p_two_sided), p_of_log10(row.of_z.values[0]),
-                p_of_log10(row.of_z.values[1]), p_of_log10(row.of_z.values[2]),
-                p_of_log10(row.combined.log10_p_one_sided)});
-    }
+    const auto& [effect, combined, permutation, adjusted_log10_p] = *row.of;
+    const bool is_exact = permutation.method == Method::exact;
+    methods.add({row.label, method_texts[static_cast<std::size_t>(permutation.method)], permutation.reaching,
+                 is_exact ? permutation.partitions : std::to_string(permutation.draws)});
+    random_effects.add(
+        {row.label, results::fixed(combined.effect), interval_text(combined), results::fixed(combined.tau_squared, 4)});
+    std::vector<std::string> cells = {row.label, p_of_log10(combined.log10_p_two_sided)};
+    std::ranges::transform(adjusted_log10_p, std::back_inserter(cells), p_of_log10);
+    cells.push_back(p_of_log10(combined.log10_p_one_sided));
+    const bool has_no_error = combined.defined() && !combined.has_error();
+    of_z.add(has_no_error ? std::vector<std::string>{row.label, one_sample, "", "", "", ""} : cells);
   }
   const auto model = std::string("Random effects (variance ") + variance_names[result.chosen / estimator_names.size()] +
                      ", " + estimator_names[result.chosen % estimator_names.size()] + "), " +
@@ -181,7 +158,7 @@ std::string expert_tables(const ContextsResult& result, const std::string& what,
          adjusted_table(what, rows, &PermutationSummary::p, &PermutationSummary::adjusted) +
          "\nRelabelling, two-sided\n\n" +
          adjusted_table(what, rows, &PermutationSummary::two_sided, &PermutationSummary::adjusted_two_sided) + "\n" +
-         methods.text() + "\n" + model + "\n\n" + combined.text() +
+         methods.text() + "\n" + model + "\n\n" + random_effects.text() +
          "\np of z (it shrinks with the number of samples): two-sided as in the paper, one-sided as in its code\n\n" +
          of_z.text();
 }
@@ -190,16 +167,14 @@ std::string expert_tables(const ContextsResult& result, const std::string& what,
 std::string families_text(const ContextsResult& result) {
   std::vector<std::string> parts;
   for (const auto& family : result.families) {
-    const auto without = std::count_if(family.tests.begin(), family.tests.end(), [&](auto test) {
-      return !result.summaries[test].combined[result.chosen].defined();
-    });
+    const auto without = std::count_if(family.tests.begin(), family.tests.end(),
+                                       [&](auto test) { return !result.summaries[test].combined.defined(); });
     parts.push_back(results::shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") +
                     (without > 0 ? ", " + std::to_string(without) + " without p" : "") + ")");
   }
   std::vector<std::string> outside;
-  const auto families = family_of_tests(result);
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    if (families[i] == nullptr && result.tests[i].kind == Kind::weat) {
+  for (std::size_t i = 0; i < result.tests.size(); ++i) {
+    if (!result.summaries[i].family && result.tests[i].kind == Kind::weat) {
       outside.push_back(result.tests[i].label);
     }
   }
@@ -253,9 +228,9 @@ std::string variances_text(const ContextsResult& result) {
     if (result.tests[i].kind != Kind::weat) {
       continue;
     }
-    std::vector<std::string> row = {results::shortened(result.tests[i].label, label_length)};
+    std::vector<std::string> row = {shortened(result.tests[i].label)};
     for (std::size_t variance = 0; variance < variance_names.size(); ++variance) {
-      const auto& combined = result.summaries[i].combined[variance * estimator_names.size() + estimator];
+      const auto& combined = result.summaries[i].combinations[variance * estimator_names.size() + estimator];
       row.push_back(results::fixed(combined.effect));
       row.push_back(results::fixed(combined.standard_error, 4));
     }
@@ -318,17 +293,16 @@ std::string contexts_effects_text(const ContextsResult& result, std::size_t top)
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
     const auto& effect = result.summaries[i].effect;
-    tests.add({results::shortened(test.label, label_length), test.kind == Kind::weat ? "weat" : "wefat",
+    tests.add({shortened(test.label), test.kind == Kind::weat ? "weat" : "wefat",
                base::with_thousands(static_cast<std::uint64_t>(effect.num_used)), results::fixed(effect.mean),
-               effect.num_used == 1 ? one_sample : results::fixed(effect.deviation)});
+               spread_of(effect)});
     const auto rows = shown_words(result, i, top);
     if (rows.empty()) {
       continue;
     }
     results::TextTable table({"word", "mean d", "sd"});
     for (const auto& row : rows) {
-      table.add({row.label, results::fixed(row.effect.mean),
-                 row.effect.num_used == 1 ? one_sample : results::fixed(row.effect.deviation)});
+      table.add({row.label, results::fixed(row.of->effect.mean), spread_of(row.of->effect)});
     }
     words += "\n" +
              paragraph(test.label + ": largest effects of " + base::counted(result.summaries[i].words.size(), "word")) +
@@ -337,19 +311,19 @@ std::string contexts_effects_text(const ContextsResult& result, std::size_t top)
   return tests.text() + "\n" + titles_text(result) + words + "\np values: stereosweep stats\n";
 }
 
-std::string contexts_tests_text(const ContextsResult& result, TextDetail detail) {
+std::string contexts_tests_text(const ContextsResult& result, Detail detail) {
   const auto rows = shown_tests(result);
   if (rows.empty()) {
     return "";
   }
-  const bool everything = detail == TextDetail::everything;
+  const bool everything = detail == Detail::everything;
   return "Two target sets: d > 0 says that X is nearer to A, and Y to B\n\n" + main_table(result, "test", rows) + "\n" +
          explanation(result, "rarest word", "target words", "the tests of a family") + families_text(result) +
          (everything ? expert_tables(result, "test", rows) : "") +
          (everything && result.num_samples > 1 ? "\n" + variances_text(result) : "");
 }
 
-std::string contexts_words_text(const ContextsResult& result, std::size_t top, TextDetail detail) {
+std::string contexts_words_text(const ContextsResult& result, std::size_t top, Detail detail) {
   std::string text;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
@@ -367,7 +341,7 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top, T
     text += paragraph(test.label + ": words of '" + test.sets[0] + "'; d > 0: nearer to '" + test.sets[2] +
                       "', d < 0: to '" + test.sets[3] + "'; largest effects of " + base::counted(defined, "word")) +
             "\n" + main_table(result, "word", rows) + results::rest_text(rows.size(), defined, "words") +
-            (detail == TextDetail::everything ? expert_tables(result, "word", rows) : "") + "\n";
+            (detail == Detail::everything ? expert_tables(result, "word", rows) : "") + "\n";
   }
   return text.empty() ? text : text + explanation(result, "word", "attribute words", "the words of a test");
 }
@@ -376,7 +350,7 @@ std::string contexts_notes_text(const ContextsResult& result) {
   return titles_text(result) + contexts_note(result) + "\n" + contexts_status_text(result);
 }
 
-std::string contexts_detections_text(const ContextsResult& result, TextDetail detail) {
+std::string contexts_detections_text(const ContextsResult& result, Detail detail) {
   if (result.detections.empty()) {
     return "";
   }
@@ -388,17 +362,17 @@ std::string contexts_detections_text(const ContextsResult& result, TextDetail de
       const auto& curve = detection.curves[kind];
       const std::string name = kind == 0 ? "IBD" : "EIBD";
       if (curve.reason != stats::Reason::ok) {
-        table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()), "-",
-                   "-", "-", "-", "-", "-"});
+        table.add(
+            {shortened(detection.label), name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
         continue;
       }
       const auto& best = curve.points[curve.most_accurate];
       const auto& split = curve.points[curve.most_separating];
-      table.add({results::shortened(detection.label, label_length), name, std::to_string(detection.words.size()),
+      table.add({shortened(detection.label), name, std::to_string(detection.words.size()),
                  results::fixed(best.accuracy), results::fixed(best.threshold, 2),
                  results::fixed(best.true_positive_rate), results::fixed(best.false_positive_rate),
                  kind == 0 ? results::fixed(detection.area.value) : "-", results::fixed(curve.chance)});
-      splits.add({results::shortened(detection.label, label_length), name, results::fixed(split.threshold, 2),
+      splits.add({shortened(detection.label), name, results::fixed(split.threshold, 2),
                   results::fixed(split.true_positive_rate), results::fixed(split.false_positive_rate)});
       lists += paragraph(detection.label + ", " + name +
                          (detection.detected[kind].empty()
@@ -411,8 +385,7 @@ std::string contexts_detections_text(const ContextsResult& result, TextDetail de
     }
   }
   return "Detected words against validated ones, at the threshold of highest accuracy\n\n" + table.text() +
-         (detail == TextDetail::everything ? "\nThe best split: highest true minus false rate\n\n" + splits.text()
-                                           : "") +
+         (detail == Detail::everything ? "\nThe best split: highest true minus false rate\n\n" + splits.text() : "") +
          "\n" + lists;
 }
 
