@@ -7,7 +7,8 @@
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
-#include "model/TensorSlice.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
 
 namespace stereosweep::app {

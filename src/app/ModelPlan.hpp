@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/File.hpp"
-#include "model/CausalSize.hpp"
+#include "model/causal/CausalSize.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::app {

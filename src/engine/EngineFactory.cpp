@@ -7,25 +7,24 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <string>
 #include <utility>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Profile.hpp"
-#include "engine/CausalEngine.hpp"
-#include "engine/DeviceMemory.hpp"
-#include "engine/ElmoEngine.hpp"
 #include "engine/FakeEngine.hpp"
-#include "engine/HostMemory.hpp"
-#include "engine/NewText.hpp"
-#include "engine/TorchEngine.hpp"
-#include "model/CausalSpecification.hpp"
-#include "model/CudaLibrary.hpp"
-#include "model/Devices.hpp"
-#include "model/ElmoOptions.hpp"
-#include "model/Kernels.hpp"
-#include "model/MaskedModel.hpp"
+#include "engine/Memory.hpp"
+#include "engine/causal/CausalEngine.hpp"
+#include "engine/causal/Generation.hpp"
+#include "engine/elmo/ElmoEngine.hpp"
+#include "engine/masked/MaskedEngine.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/elmo/ElmoCheckpoint.hpp"
+#include "model/elmo/ElmoModel.hpp"
+#include "model/families/Families.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/masked/MaskedModel.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -109,7 +108,7 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
   }
   auto loaded =
       within_device_memory(loading, [&] { return model::MaskedModel::load(files, settings.dtype, settings.device); });
-  return std::make_unique<TorchEngine>(std::move(loaded), tokenizer, settings.batch_tokens);
+  return std::make_unique<MaskedEngine>(std::move(loaded), tokenizer, settings.batch_tokens);
 }
 
 std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, const query::Embed& asked) {
@@ -131,7 +130,7 @@ std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, c
     require_layer(files, asked, std::ssize(specification.layers));
     return static_cast<std::uint64_t>(specification.hidden);
   }
-  const auto config = model::read_config(files);
+  const auto config = model::read_masked_specification(files);
   require_layer(files, asked, config.num_layers);
   return static_cast<std::uint64_t>(config.hidden);
 }

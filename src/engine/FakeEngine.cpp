@@ -9,7 +9,6 @@
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
-#include "engine/ContinuationBorder.hpp"
 #include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
@@ -81,27 +80,14 @@ std::vector<query::Answer> FakeEngine::answer(std::span<const query::Query> quer
   std::vector<query::Answer> answers;
   answers.reserve(queries.size());
   for (const auto& asked : queries) {
-    answers.push_back(std::visit(
-        [this](const auto& kind) -> query::Answer {
-          using Kind = std::decay_t<decltype(kind)>;
-          if constexpr (std::is_same_v<Kind, query::Fill>) {
-            return fill(kind);
-          } else if constexpr (std::is_same_v<Kind, query::Continue>) {
-            return follow(kind);
-          } else if constexpr (std::is_same_v<Kind, query::Embed>) {
-            return embed(kind);
-          } else {
-            return generate(kind);
-          }
-        },
-        asked));
+    answers.push_back(std::visit([this](const auto& kind) { return answer_to(kind); }, asked));
   }
   count_distinct();
   counts_.queries += queries.size();
   return answers;
 }
 
-query::Answer FakeEngine::fill(const query::Fill& fill) {
+query::Answer FakeEngine::answer_to(const query::Fill& fill) {
   const auto input = hash_input(seed_, fill);
   const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
   inputs_.push_back({input, words});  // "tokens": words and two special ones
@@ -132,7 +118,7 @@ query::Answer FakeEngine::fill(const query::Fill& fill) {
   return answer;
 }
 
-query::Answer FakeEngine::follow(const query::Continue& asked) {
+query::Answer FakeEngine::answer_to(const query::Continue& asked) {
   query::ContinueAnswer answer;
   try {
     const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
@@ -156,7 +142,7 @@ query::Answer FakeEngine::follow(const query::Continue& asked) {
   return answer;
 }
 
-query::Answer FakeEngine::embed(const query::Embed& asked) {
+query::Answer FakeEngine::answer_to(const query::Embed& asked) {
   if (asked.source == query::VectorSource::input_embedding) {  // of the span's own bytes alone, and no forward input
     const auto begin = std::min(asked.span.begin, asked.text.size());
     const auto bytes = std::string_view(asked.text).substr(begin, asked.span.end - asked.span.begin);
@@ -171,7 +157,7 @@ query::Answer FakeEngine::embed(const query::Embed& asked) {
   return fake_vector(asked.source == query::VectorSource::sum_of_states ? mix(hash, 1) : hash);
 }
 
-query::Answer FakeEngine::generate(const query::Generate& asked) {
+query::Answer FakeEngine::answer_to(const query::Generate& asked) {
   constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
   auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
   inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.prompt.begin(), asked.prompt.end(), ' '))});

@@ -31,10 +31,10 @@ class FakeEngine : public query::Engine {
     auto operator<=>(const Input&) const = default;
   };
 
-  query::Answer fill(const query::Fill& fill);
-  query::Answer follow(const query::Continue& asked);
-  query::Answer embed(const query::Embed& asked);
-  query::Answer generate(const query::Generate& asked);
+  query::Answer answer_to(const query::Fill& fill);
+  query::Answer answer_to(const query::Continue& asked);
+  query::Answer answer_to(const query::Embed& asked);
+  query::Answer answer_to(const query::Generate& asked);
   void count_distinct();
 
   const tokenizer::Tokenizer& tokenizer_;

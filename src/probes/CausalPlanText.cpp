@@ -8,8 +8,9 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "engine/ContinuationBorder.hpp"
-#include "model/CausalSize.hpp"
+#include "engine/QueryInput.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
 #include "sweep/BlockSample.hpp"
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "engine/CausalPlan.hpp"
-#include "model/CausalSpecification.hpp"
+#include "engine/causal/CausalPlan.hpp"
+#include "model/causal/CausalSpecification.hpp"
 #include "probes/Probe.hpp"
 #include "probes/ProbeKind.hpp"
 

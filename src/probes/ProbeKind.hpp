@@ -14,7 +14,7 @@
 
 #include "base/File.hpp"
 #include "config/ProbeFormat.hpp"
-#include "model/CausalSize.hpp"
+#include "model/causal/CausalSize.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/Probe.hpp"
 #include "probes/Stage.hpp"

@@ -8,8 +8,9 @@
 #include <string>
 
 #include "base/Error.hpp"
-#include "engine/Generation.hpp"
-#include "model/TensorSlice.hpp"
+#include "engine/causal/Generation.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "sweep/BlockSample.hpp"
 #include "tokenizer/Tokenizer.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/File.hpp"
-#include "model/CausalSize.hpp"
+#include "model/causal/CausalSize.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::run {

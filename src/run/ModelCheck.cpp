@@ -7,8 +7,9 @@
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "engine/EngineFactory.hpp"
-#include "model/CheckpointOutline.hpp"
-#include "model/TensorSlice.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/checkpoint/CheckpointOutline.hpp"
+#include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "tokenizer/Tokenizer.hpp"
 

@@ -9,7 +9,7 @@
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
-#include "model/Safetensors.hpp"
+#include "model/checkpoint/Safetensors.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "probes/ProbeKind.hpp"
 #include "run/MemoryCheck.hpp"

@@ -126,7 +126,7 @@ TEST_F(PlanCommandTest, RefusesBadArguments) {
 }
 
 TEST(ModelCost, CountsBertBase) {
-  model::CheckpointConfig config;
+  model::MaskedSpecification config;
   config.vocabulary = 30522;
   config.hidden = 768;
   config.inner = 3072;

@@ -19,8 +19,12 @@
 #include <vector>
 
 #include "bench/MatmulPeak.hpp"
-#include "model/CausalBody.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/causal/CausalWeights.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
 
 namespace {
 
@@ -132,7 +136,7 @@ Work make_work(std::int64_t tokens, std::int64_t trunk, std::int64_t branch, std
   return work;
 }
 
-void measure_step(const CausalBody& body, std::int64_t sequences, double weight_bytes) {
+void measure_step(const CausalModel& body, std::int64_t sequences, double weight_bytes) {
   Work work;
   for (std::int64_t i = 0; i < sequences; ++i) {
     add_branch(work, -1, 50);
@@ -161,7 +165,9 @@ void measure_step(const CausalBody& body, std::int64_t sequences, double weight_
 
 void measure(const std::string& name, at::ScalarType type, const Work& work, std::int64_t rows_at_once) {
   const auto specification = specification_of(name);
-  const CausalBody body(specification, random_weights(specification, type), {rows_at_once, Kernels::own_kernels});
+  const auto made =
+      make_causal_model(specification, random_weights(specification, type), {rows_at_once, Kernels::own_kernels});
+  const auto& body = *made;
   const double roof = bench::matmul_peak(type);
   const auto layers = body.shape().num_layers;
   const auto tokens = static_cast<double>(work.tree.ids.size());

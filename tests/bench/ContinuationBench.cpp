@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "bench/ItemBench.hpp"
-#include "engine/CausalPlan.hpp"
-#include "model/CausalSpecification.hpp"
+#include "engine/causal/CausalPlan.hpp"
+#include "model/families/Families.hpp"
 
 namespace {
 

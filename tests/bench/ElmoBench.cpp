@@ -14,9 +14,9 @@
 
 #include "base/File.hpp"
 #include "bench/MatmulPeak.hpp"
-#include "model/ElmoModel.hpp"
-#include "model/ElmoOptions.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/elmo/ElmoCheckpoint.hpp"
+#include "model/elmo/ElmoModel.hpp"
+#include "model/kernels/Devices.hpp"
 
 namespace {
 

@@ -14,14 +14,17 @@
 #include <vector>
 
 #include "bench/MatmulPeak.hpp"
-#include "model/Encoder.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Linear.hpp"
+#include "model/masked/MaskedModel.hpp"
+#include "model/masked/MaskedWeights.hpp"
 
 namespace {
 
 using namespace stereosweep::model;
 namespace bench = stereosweep::bench;
 
-EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType type) {
+MaskedWeights random_weights(const MaskedSpecification& config, at::ScalarType type) {
   const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
     return at::randn({rows, columns}, at::kFloat).mul_(0.02).to(type);
   };
@@ -30,12 +33,12 @@ EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType typ
   };
   const auto hidden = config.hidden;
   const auto norm = [&] { return Norm{at::ones({hidden}, type), at::zeros({hidden}, type)}; };
-  EncoderWeights weights;
+  MaskedWeights weights;
   weights.words = matrix(config.vocabulary, hidden);
   weights.positions = matrix(config.positions, hidden);
   weights.embedding_norm = norm();
   for (std::int64_t i = 0; i < config.num_layers; ++i) {
-    LayerWeights layer;
+    MaskedLayer layer;
     if (i + 1 < config.num_layers) {
       layer.query_key_value = linear(3 * hidden, hidden);
     } else {
@@ -49,8 +52,9 @@ EncoderWeights random_weights(const CheckpointConfig& config, at::ScalarType typ
     layer.output_norm = norm();
     weights.layers.push_back(std::move(layer));
   }
-  weights.head = HeadWeights{linear(hidden, hidden), norm(),
-                             Decoder(weights.words, at::zeros({config.vocabulary}, at::kFloat)), config.vocabulary};
+  weights.head =
+      MaskedHead{linear(hidden, hidden), norm(),
+                 OutputProjection(weights.words, at::zeros({config.vocabulary}, at::kFloat)), config.vocabulary};
   return weights;
 }
 
@@ -75,7 +79,7 @@ Batch make_batch(std::int64_t tokens, std::int64_t length, std::int64_t vocabula
   return batch;
 }
 
-double credited_flops(const CheckpointConfig& config, const Batch& batch) {
+double credited_flops(const MaskedSpecification& config, const Batch& batch) {
   const double hidden = static_cast<double>(config.hidden);
   const double weights = 4 * hidden * hidden + 2 * hidden * static_cast<double>(config.inner);
   double attended = 0;
@@ -86,14 +90,15 @@ double credited_flops(const CheckpointConfig& config, const Batch& batch) {
          (2 * weights * static_cast<double>(batch.packed.ids.size()) + 4 * attended * hidden);
 }
 
-double head_flops(const CheckpointConfig& config, std::size_t rows) {
+double head_flops(const MaskedSpecification& config, std::size_t rows) {
   const double hidden = static_cast<double>(config.hidden);
   return 2.0 * static_cast<double>(rows) * hidden * (hidden + static_cast<double>(config.vocabulary));
 }
 
-void measure(const CheckpointConfig& config, at::ScalarType type, const Batch& batch) {
+void measure(const MaskedSpecification& config, at::ScalarType type, const Batch& batch) {
   const double roof = bench::matmul_peak(type);
-  const Encoder encoder(config, random_weights(config, type));
+  const auto model = make_masked_model(config, random_weights(config, type));
+  const auto& encoder = *model;
   const auto layers = encoder.shape().num_layers;
   const double body = bench::best_seconds([&] { encoder.hidden(batch.packed, layers, batch.rows); }, 3);
   const auto few = encoder.hidden(batch.packed, layers, batch.rows);
@@ -121,7 +126,7 @@ int main(int argc, char** argv) {
   }
   configure_threads(1);
   const c10::InferenceMode guard;
-  CheckpointConfig config;
+  MaskedSpecification config;
   config.num_layers = values[0];
   config.hidden = values[1];
   config.num_heads = values[2];

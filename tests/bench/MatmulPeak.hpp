@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/Linear.hpp"
+#include "model/kernels/Linear.hpp"
 
 namespace stereosweep::bench {
 

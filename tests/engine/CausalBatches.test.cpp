@@ -7,10 +7,11 @@
 #include <numeric>
 #include <random>
 
-#include "engine/CausalEngine.hpp"
 #include "engine/CausalTokenizer.hpp"
-#include "model/CausalBody.hpp"
+#include "engine/causal/CausalEngine.hpp"
 #include "model/CausalReference.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::engine {
@@ -62,8 +63,8 @@ class CausalBatches : public ::testing::TestWithParam<std::tuple<bool, at::Scala
 
   std::unique_ptr<CausalEngine> engine(std::int64_t batch_tokens) {
     auto weights = model::testing::weights_of(plain, std::get<1>(GetParam()));
-    return std::make_unique<CausalEngine>(std::make_unique<model::CausalBody>(plain.specification, std::move(weights)),
-                                          tokenizer, CausalSettings{batch_tokens, {}});
+    return std::make_unique<CausalEngine>(model::make_causal_model(plain.specification, std::move(weights)), tokenizer,
+                                          CausalSettings{batch_tokens, {}});
   }
 
   // Prompts of a few beginnings and many ends, some with several continuations.

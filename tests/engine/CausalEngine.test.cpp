@@ -1,5 +1,5 @@
 // The engine over a model of formulas, against the same formulas applied to each text alone.
-#include "engine/CausalEngine.hpp"
+#include "engine/causal/CausalEngine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,9 @@
 #include <set>
 
 #include "engine/CausalTokenizer.hpp"
-#include "engine/ContinuationBorder.hpp"
-#include "engine/NewText.hpp"
 #include "engine/PathModel.hpp"
-#include "engine/Sampler.hpp"
+#include "engine/QueryInput.hpp"
+#include "engine/causal/Generation.hpp"
 
 namespace stereosweep::engine {
 namespace {

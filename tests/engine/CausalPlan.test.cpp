@@ -1,5 +1,5 @@
 // Plans against brute force: every read row's path is the text it should be, nothing runs twice within a batch.
-#include "engine/CausalPlan.hpp"
+#include "engine/causal/CausalPlan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "engine/CausalTokenizer.hpp"
-#include "engine/ContinuationBorder.hpp"
+#include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -28,13 +28,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/CausalEngine.hpp"
 #include "engine/CausalTokenizer.hpp"
 #include "engine/EngineFactory.hpp"
-#include "model/CausalBody.hpp"
+#include "engine/causal/CausalEngine.hpp"
 #include "model/CausalReference.hpp"
-#include "model/CudaLibrary.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "support/Places.hpp"
 #include "support/Rounding.hpp"
 
@@ -163,8 +163,7 @@ std::set<std::string> operators_of(at::ScalarType type, query::Dtype dtype) {
   const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
   for (const auto& specification : specifications()) {
     auto weights = model::testing::weights_of(model::testing::random_model(specification, {}, 0.1), type);
-    CausalEngine(std::make_unique<model::CausalBody>(specification, std::move(weights)), tokenizer,
-                 CausalSettings{64, {}})
+    CausalEngine(model::make_causal_model(specification, std::move(weights)), tokenizer, CausalSettings{64, {}})
         .answer(causal_queries());
   }
   at::removeCallback(handle);

@@ -1,6 +1,6 @@
-#include "engine/DeviceMemory.hpp"
-
 #include <gtest/gtest.h>
+
+#include "engine/Memory.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "engine/CausalTokenizer.hpp"
-#include "engine/ContinuationBorder.hpp"
+#include "engine/QueryInput.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -1,5 +1,3 @@
-#include "engine/HostMemory.hpp"
-
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "engine/Memory.hpp"
 
 namespace stereosweep::engine {
 namespace {

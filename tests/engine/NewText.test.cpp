@@ -1,10 +1,9 @@
-#include "engine/NewText.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/Error.hpp"
 #include "engine/CausalTokenizer.hpp"
+#include "engine/causal/Generation.hpp"
 
 namespace stereosweep::engine {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/Random.hpp"
-#include "model/CausalModel.hpp"
-#include "model/TreeTiles.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/causal/TokenTree.hpp"
 
 namespace stereosweep::engine::testing {
 

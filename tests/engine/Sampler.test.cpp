@@ -1,5 +1,3 @@
-#include "engine/Sampler.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,8 @@
 #include <map>
 #include <numeric>
 #include <random>
+
+#include "engine/causal/Generation.hpp"
 
 namespace stereosweep::engine {
 namespace {

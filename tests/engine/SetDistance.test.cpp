@@ -1,6 +1,6 @@
 // The closed form against two independent ways: column squishing written from its description, and the conditions
 // that a minimum must meet (Karush-Kuhn-Tucker), beside a golden-section search of the one-dimensional problem.
-#include "engine/SetDistance.hpp"
+#include "engine/readout/SetDistance.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

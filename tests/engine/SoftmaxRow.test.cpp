@@ -1,4 +1,4 @@
-#include "engine/SoftmaxRow.hpp"
+#include "engine/readout/SoftmaxRow.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "engine/LargestLogits.hpp"
+#include "engine/readout/SetDistance.hpp"
 #include "support/ProcessorTime.hpp"
 
 namespace stereosweep::engine {

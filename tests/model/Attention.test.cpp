@@ -1,10 +1,11 @@
 // The fast attention against the plain one, over lengths, widths, dtypes, query subsets and instruction sets.
-#include "model/Attention.hpp"
+#include "model/kernels/Attention.hpp"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -12,17 +13,39 @@
 #include <limits>
 #include <vector>
 
-#include "model/AttentionKernel.hpp"
-#include "model/CudaLibrary.hpp"
-#include "model/Decoder.hpp"
-#include "model/FlashAttention.hpp"
-#include "model/Kernels.hpp"
-#include "model/Linear.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
+#include "model/kernels/OutputProjection.hpp"
+#include "model/masked/MaskedModel.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {
 namespace {
+
+// Written plainly and computed in float64: what the fast ones are tested against.
+at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const Segments& segments, std::int64_t num_heads) {
+  const auto width = query.size(1) / num_heads;
+  const auto by_head = [&](const at::Tensor& rows, std::int64_t begin, std::int64_t end) {
+    return rows.slice(0, begin, end).to(at::kDouble).reshape({end - begin, num_heads, width}).transpose(0, 1);
+  };
+  auto out = at::empty({query.size(0), query.size(1)}, query.options());
+  for (std::size_t i = 0; i + 1 < segments.key_begin.size(); ++i) {
+    const auto first = segments.query_begin[i];
+    const auto last = segments.query_begin[i + 1];
+    if (first == last) {
+      continue;
+    }
+    const auto q = by_head(query, first, last);
+    const auto k = by_head(key, segments.key_begin[i], segments.key_begin[i + 1]);
+    const auto v = by_head(value, segments.key_begin[i], segments.key_begin[i + 1]);
+    const auto scores = at::matmul(q, k.transpose(1, 2)).mul(1 / std::sqrt(static_cast<double>(width)));
+    const auto mixed = at::matmul(at::softmax(scores, -1), v).transpose(0, 1).reshape({last - first, query.size(1)});
+    out.slice(0, first, last).copy_(mixed);
+  }
+  return out;
+}
 
 using stereosweep::testing::agree;
 using stereosweep::testing::draw_from;
@@ -116,7 +139,7 @@ TEST(FirstCallsOnGpu, SixteenBitProductsAreComputed) {
     const double rounded = type == at::kHalf ? 0.005 : 0.04;  // of answers up to 8
     EXPECT_LT(error(Linear(on_gpu(weight), {}).apply(on_gpu(input)), plain), rounded);
     EXPECT_LT(error(Linear(on_gpu(weight), on_gpu(bias)).apply(on_gpu(input)), plain.add(bias)), rounded);
-    const Decoder decoder(on_gpu(weight), on_gpu(bias.to(at::kFloat)));
+    const OutputProjection decoder(on_gpu(weight), on_gpu(bias.to(at::kFloat)));
     EXPECT_LT(error(decoder.apply(on_gpu(input.to(at::kFloat))), plain.add(bias)), 1e-4);
   }
 }

@@ -25,9 +25,11 @@
 #include <optional>
 #include <vector>
 
-#include "model/CausalSpecification.hpp"
-#include "model/CausalWeights.hpp"
-#include "model/TokenTree.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/causal/CausalWeights.hpp"
+#include "model/causal/TokenTree.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
 
 namespace stereosweep::model::testing {
 

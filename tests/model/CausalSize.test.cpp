@@ -1,5 +1,5 @@
 // Sizes against what the models' publishers state.
-#include "model/CausalSize.hpp"
+#include "model/causal/CausalSize.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

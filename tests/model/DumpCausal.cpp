@@ -17,8 +17,8 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "model/CausalModel.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/kernels/Devices.hpp"
 
 namespace {
 

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "model/MaskedModel.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/masked/MaskedModel.hpp"
 
 namespace {
 

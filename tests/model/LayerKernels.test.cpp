@@ -1,4 +1,6 @@
 // Norms, activations and turning by our own kernels against float64 and against torch's operators.
+#include "model/causal/LayerKernels.hpp"
+
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -23,11 +25,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/Activate.hpp"
 #include "model/Difference.hpp"
-#include "model/Normalize.hpp"
-#include "model/Rotary.hpp"
-#include "model/VectorLanes.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
+#include "model/kernels/VectorLanes.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {
@@ -222,8 +223,8 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         rotary.inverse_frequencies.push_back(
             std::pow(1000.0F, -2.0F * static_cast<float>(i) / static_cast<float>(width)));
       }
-      const auto turns = turns_of(rotary, 92);
-      const Turns picked{turns.cosines.index_select(0, index), turns.sines.index_select(0, index)};
+      const auto angles = rotary_angles(rotary, 92);
+      const RotaryAngles picked{angles.cosines.index_select(0, index), angles.sines.index_select(0, index)};
       for (const auto type : all_types) {
         draw_from(static_cast<std::uint64_t>(width));
         const auto rows = at::randn({8, 3 * 100}, at::kFloat).to(type);
@@ -233,7 +234,7 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         EXPECT_TRUE(expected.slice(0, 6).equal(rows.slice(0, 6))) << "rows without a position stay";
         for (const auto instructions : instruction_sets()) {
           const auto own = rows.clone();
-          rotate_on_cpu(own, 3, rotary, turns, positions, instructions);
+          rotate_on_cpu(own, 3, rotary, angles, positions, instructions);
           EXPECT_TRUE(agree(own, expected, {type, 2, 1e-6}));  // one rounding each
         }
       }

@@ -1,5 +1,5 @@
 // An LSTM with projection over packed sequences, against its formulas in float64, one sequence at a time.
-#include "model/Lstm.hpp"
+#include "model/elmo/Lstm.hpp"
 
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "model/LstmCells.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace stereosweep::model {
 namespace {

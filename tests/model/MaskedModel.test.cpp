@@ -1,6 +1,6 @@
 // Loading under every name, refusing what is wrong, and the promises of the forward pass: rows, batches, bits.
 // That the numbers are right is checked against transformers in tests/integration/test_model_transformers.py.
-#include "model/MaskedModel.hpp"
+#include "model/masked/MaskedModel.hpp"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/log_softmax.h>

@@ -11,11 +11,12 @@
 
 #include <cstdio>
 
-#include "model/Decoder.hpp"
 #include "model/Difference.hpp"
-#include "model/Linear.hpp"
-#include "model/OneDnn.hpp"
-#include "model/Tiles.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
+#include "model/kernels/OutputProjection.hpp"
+#include "model/kernels/PackedProducts.hpp"
+#include "model/kernels/Tiles.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {
@@ -106,7 +107,7 @@ TEST(Products, TheDecoderAnswersInFloat32) {
         const auto [input, weight, bias, residual, expected] = operands(type, rows, hidden, 5003);
         const auto wide_bias = bias.to(at::kFloat);
         for (const auto products : {Products::fastest, Products::plain}) {
-          const Decoder decoder(weight, wide_bias, products);
+          const OutputProjection decoder(weight, wide_bias, products);
           const auto logits = decoder.apply(input.to(at::kFloat));
           EXPECT_EQ(logits.scalar_type(), at::kFloat);
           EXPECT_LT(difference(logits, expected), 5e-5) << "sums must stay in float32";

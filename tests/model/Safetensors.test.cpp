@@ -1,5 +1,5 @@
 // The safetensors reader: right files are read, every rule that a file breaks is named, mutations never crash.
-#include "model/Safetensors.hpp"
+#include "model/checkpoint/Safetensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,9 +15,10 @@
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "base/Json.hpp"
-#include "model/CausalModel.hpp"
 #include "model/SafetensorsText.hpp"
-#include "model/TensorSlice.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/families/Families.hpp"
 #include "parallel/MpiSession.hpp"
 #include "support/Rounding.hpp"
 

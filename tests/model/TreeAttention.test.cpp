@@ -1,5 +1,5 @@
 // Attention over trees, both ways, against float64 attention path by path; what prepares it against brute force.
-#include "model/TreeAttention.hpp"
+#include "model/causal/TreeAttention.hpp"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -22,11 +22,11 @@
 #include <random>
 #include <set>
 
-#include "model/CudaLibrary.hpp"
-#include "model/TreeAttentionKernel.hpp"
-#include "model/TreePaths.hpp"
-#include "model/TreeTiles.hpp"
-#include "model/VectorLanes.hpp"
+#include "model/causal/BlockAttention.hpp"
+#include "model/causal/TokenTree.hpp"
+#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/VectorLanes.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::model {
@@ -358,21 +358,17 @@ TEST(TreeAttention, EveryInstructionSetComputesTheSame) {
   const auto numbers = at::randn({3, count, width}, at::kFloat);
   const auto keys = at::zeros({allocator.num_blocks(), padded, lanes::width}, at::kFloat);
   const auto values = at::zeros({allocator.num_blocks(), lanes::width, padded}, at::kFloat);
-  KeepTask<float> keep{};
-  keep.keys = numbers[1].const_data_ptr<float>();
-  keep.values = numbers[2].const_data_ptr<float>();
-  keep.key_stride = keep.value_stride = keep.width = width;
-  keep.slots = allocator.slots().data();
-  keep.num_key_heads = 1;
-  keep.padded_width = padded;
-  keep.kept_keys = keys.mutable_data_ptr<float>();
-  keep.kept_values = values.mutable_data_ptr<float>();
-  keep_rows(keep, 0, count);
+  for (std::int64_t row = 0; row < count; ++row) {
+    const auto slot = std::int64_t{allocator.slots()[static_cast<std::size_t>(row)]};
+    const auto block = slot / slots_per_block;
+    keys[block].slice(0, 0, width).select(1, slot % slots_per_block).copy_(numbers[1][row]);
+    values[block][slot % slots_per_block].slice(0, 0, width).copy_(numbers[2][row]);
+  }
   const auto run = [&](Instructions instructions) {
     const auto out = at::zeros({count, width}, at::kFloat);
     const auto scratch = at::empty({tile_scratch_numbers(tiles.most_blocks, padded)}, at::kFloat);
     TileTask<float> task{};
-    task.kept = {keep.kept_keys, keep.kept_values, 1, padded};
+    task.kept = {keys.const_data_ptr<float>(), values.const_data_ptr<float>(), 1, padded};
     task.tiles = &tiles;
     task.query = numbers[0].const_data_ptr<float>();
     task.out = out.mutable_data_ptr<float>();

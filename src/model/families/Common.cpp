@@ -20,6 +20,15 @@ std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
   return count;
 }
 
+void refuse_both_directions(const ConfigFields& fields) {
+  if (fields.is_on("use_bidirectional_attention")) {
+    fields.refuse("use_bidirectional_attention", "true is not supported", "a causal model attends to the left only");
+  }
+  if (!fields.is_on("is_causal", ConfigFields::Flag::on)) {
+    fields.refuse("is_causal", "false is not supported", "a causal model attends to the left only");
+  }
+}
+
 }  // namespace
 
 void refuse_variants(const ConfigFields& fields) {
@@ -27,12 +36,6 @@ void refuse_variants(const ConfigFields& fields) {
     if (fields.is_on(key)) {
       fields.refuse(key, "true is not supported", "there is no second text to attend to");
     }
-  }
-  if (fields.is_on("use_bidirectional_attention")) {
-    fields.refuse("use_bidirectional_attention", "true is not supported", "a causal model attends to the left only");
-  }
-  if (!fields.is_on("is_causal", ConfigFields::Flag::on)) {
-    fields.refuse("is_causal", "false is not supported", "a causal model attends to the left only");
   }
   if (const auto* pruned = fields.find("pruned_heads"); pruned != nullptr && !pruned->empty()) {
     fields.refuse("pruned_heads", pruned->dump() + " is not supported", "all heads of all layers are needed");
@@ -44,6 +47,7 @@ void refuse_variants(const ConfigFields& fields) {
 
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
   refuse_variants(fields);
+  refuse_both_directions(fields);
   CausalSpecification specification;
   specification.vocabulary = read_size(fields, sizes.vocabulary);
   specification.hidden = read_size(fields, sizes.hidden);

@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
-#include <vector>
 
-#include "model/CausalSpecification.hpp"
-#include "model/ConfigFields.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/checkpoint/ConfigFields.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace stereosweep::model::families {
 
@@ -25,7 +24,7 @@ struct Sizes {
   SizeKey positions;
 };
 
-/// Refuses what no family may have: cross-attention, attention in both directions, pruned heads, quantized weights.
+/// Refuses what no family may have: cross-attention, pruned heads, quantized weights.
 void refuse_variants(const ConfigFields& fields);
 
 /// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses variants, and

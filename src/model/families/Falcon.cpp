@@ -8,7 +8,6 @@
 #include <ATen/ops/pow.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -87,8 +86,6 @@ void set_falcon_key_heads(const ConfigFields& fields, CausalSpecification& speci
   }
 }
 
-}  // namespace
-
 CausalSpecification read_falcon(const ConfigFields& fields) {
   auto specification = read_sizes(fields, falcon_sizes);
   set_head_width(fields, falcon_sizes, specification);
@@ -113,5 +110,9 @@ CausalSpecification read_falcon(const ConfigFields& fields) {
   }
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily falcon{"falcon", read_falcon, 11};
 
 }  // namespace stereosweep::model::families

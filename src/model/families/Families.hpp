@@ -1,31 +1,67 @@
-// The causal families: config.json -> CausalSpecification, a function each. Defaults are those of transformers.
+// The families of models: a row for each `model_type` of config.json. What a family is stands in its own file; bodies
+// and weights know none. Keys that are left out or null take transformers' defaults.
 #pragma once
 
-#include "model/CausalSpecification.hpp"
-#include "model/ConfigFields.hpp"
+#include <optional>
+#include <string_view>
 
-namespace stereosweep::model::families {
+#include "base/File.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/checkpoint/ConfigFields.hpp"
+#include "model/masked/MaskedSpecification.hpp"
+#include "query/Query.hpp"
 
-/// Each throws InputError naming the key of a setting that is impossible or not supported.
-CausalSpecification read_gpt2(const ConfigFields& fields);
-CausalSpecification read_openai_gpt(const ConfigFields& fields);
-CausalSpecification read_gpt_bigcode(const ConfigFields& fields);
-CausalSpecification read_gpt_neox(const ConfigFields& fields);
-CausalSpecification read_gptj(const ConfigFields& fields);
-CausalSpecification read_falcon(const ConfigFields& fields);
-CausalSpecification read_opt(const ConfigFields& fields);
-CausalSpecification read_llama(const ConfigFields& fields);
-CausalSpecification read_mistral(const ConfigFields& fields);
-CausalSpecification read_mixtral(const ConfigFields& fields);
-CausalSpecification read_qwen2(const ConfigFields& fields);
-CausalSpecification read_qwen3(const ConfigFields& fields);
-CausalSpecification read_phi3(const ConfigFields& fields);
-CausalSpecification read_olmo2(const ConfigFields& fields);
-CausalSpecification read_starcoder2(const ConfigFields& fields);
-CausalSpecification read_stablelm(const ConfigFields& fields);
-CausalSpecification read_gemma(const ConfigFields& fields);
-CausalSpecification read_gemma2(const ConfigFields& fields);
-CausalSpecification read_gemma3_text(const ConfigFields& fields);
-CausalSpecification read_gemma3(const ConfigFields& fields);
+namespace stereosweep::model {
 
-}  // namespace stereosweep::model::families
+/// Each of these throws InputError naming config.json and the key: an unknown family, an impossible or unsupported
+/// setting, and a model of the other kind are refused before a weight is read.
+CausalSpecification read_causal_specification(const base::FileSet& files);
+MaskedSpecification read_masked_specification(const base::FileSet& files);
+
+/// Whether config.json names a causal family (also one that is not supported): what `make_engine` decides by.
+bool is_causal(const base::FileSet& files);
+
+/// The end token that transformers takes for a causal family where no file names one; nothing for others.
+std::optional<query::TokenId> usual_end_token(std::string_view model_type);
+
+namespace families {
+
+struct CausalFamily {
+  std::string_view model_type;
+  CausalSpecification (*read)(const ConfigFields& fields);
+  std::optional<query::TokenId> end_token;
+};
+
+struct MaskedFamily {
+  std::string_view model_type;
+  MaskedSpecification (*read)(const ConfigFields& fields);
+};
+
+extern const CausalFamily gpt2;
+extern const CausalFamily openai_gpt;
+extern const CausalFamily gpt_bigcode;
+extern const CausalFamily gpt_neox;
+extern const CausalFamily gptj;
+extern const CausalFamily falcon;
+extern const CausalFamily opt;
+extern const CausalFamily llama;
+extern const CausalFamily mistral;
+extern const CausalFamily mixtral;
+extern const CausalFamily qwen2;
+extern const CausalFamily qwen3;
+extern const CausalFamily phi3;
+extern const CausalFamily olmo2;
+extern const CausalFamily starcoder2;
+extern const CausalFamily stablelm;
+extern const CausalFamily gemma;
+extern const CausalFamily gemma2;
+extern const CausalFamily gemma3_text;
+extern const CausalFamily gemma3;
+extern const MaskedFamily bert;
+extern const MaskedFamily roberta;
+extern const MaskedFamily xlm_roberta;
+extern const MaskedFamily camembert;
+
+}  // namespace families
+
+}  // namespace stereosweep::model

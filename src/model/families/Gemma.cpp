@@ -8,6 +8,7 @@
 #include "model/families/Families.hpp"
 #include "model/families/Llama.hpp"
 #include "model/families/Rope.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace stereosweep::model::families {
 namespace {
@@ -78,8 +79,6 @@ const LlamaDefaults gemma2_defaults = {.vocabulary = 256000,
                                        .activation = "gelu_pytorch_tanh",
                                        .tied = ConfigFields::Flag::on};
 
-}  // namespace
-
 CausalSpecification read_gemma(const ConfigFields& fields) {
   auto specification = read_gemma_like(fields, {.vocabulary = 256000,
                                                 .hidden = 3072,
@@ -137,5 +136,12 @@ CausalSpecification read_gemma3(const ConfigFields& fields) {
                                              "multi_modal_projector."};
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily gemma{"gemma", read_gemma, 1};
+const CausalFamily gemma2{"gemma2", read_gemma2, 1};
+const CausalFamily gemma3_text{"gemma3_text", read_gemma3_text, 1};
+const CausalFamily gemma3{"gemma3", read_gemma3, std::nullopt};
 
 }  // namespace stereosweep::model::families

@@ -2,6 +2,7 @@
 // (source: transformers, modeling_gpt2.py, modeling_openai.py and modeling_gpt_bigcode.py)
 #include "model/families/Common.hpp"
 #include "model/families/Families.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace stereosweep::model::families {
 namespace {
@@ -47,8 +48,6 @@ CausalSpecification read_conv1d(const ConfigFields& fields, const Sizes& sizes) 
   return specification;
 }
 
-}  // namespace
-
 CausalSpecification read_gpt2(const ConfigFields& fields) {
   auto specification = read_conv1d(fields, gpt2_sizes);
   specification.inner = fields.size("n_inner", 4 * specification.hidden);
@@ -89,5 +88,11 @@ CausalSpecification read_openai_gpt(const ConfigFields& fields) {
   specification.names.positions = "positions_embed";
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily gpt2{"gpt2", read_gpt2, 50256};
+const CausalFamily openai_gpt{"openai-gpt", read_openai_gpt, std::nullopt};
+const CausalFamily gpt_bigcode{"gpt_bigcode", read_gpt_bigcode, 50256};
 
 }  // namespace stereosweep::model::families

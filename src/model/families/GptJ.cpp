@@ -1,7 +1,6 @@
 // GPT-J: neighbouring numbers of a head turn together, one norm serves attention and feed-forward layer, and the head
 // has a bias.
 // (source: transformers, modeling_gptj.py)
-#include <string>
 
 #include "model/families/Common.hpp"
 #include "model/families/Families.hpp"
@@ -34,8 +33,6 @@ CausalNames gptj_names() {
   return names;
 }
 
-}  // namespace
-
 CausalSpecification read_gptj(const ConfigFields& fields) {
   auto specification = read_sizes(fields, gptj_sizes);
   set_head_width(fields, gptj_sizes, specification);
@@ -51,5 +48,9 @@ CausalSpecification read_gptj(const ConfigFields& fields) {
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily gptj{"gptj", read_gptj, 50256};
 
 }  // namespace stereosweep::model::families

@@ -30,8 +30,6 @@ CausalNames neox_names() {
   return names;
 }
 
-}  // namespace
-
 CausalSpecification read_gpt_neox(const ConfigFields& fields) {
   auto specification = read_sizes(fields, gpt_neox_sizes);
   set_head_width(fields, gpt_neox_sizes, specification);
@@ -51,5 +49,9 @@ CausalSpecification read_gpt_neox(const ConfigFields& fields) {
       specification);
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily gpt_neox{"gpt_neox", read_gpt_neox, 2};
 
 }  // namespace stereosweep::model::families

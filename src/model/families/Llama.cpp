@@ -1,9 +1,9 @@
 // LLaMA and its relatives: RMS norms, rotary positions, gated feed-forward layers, grouped keys.
 // (source: transformers, modeling_llama.py, modeling_mistral.py, modeling_mixtral.py, modeling_qwen2.py,
 // modeling_qwen3.py)
+
 #include "model/families/Llama.hpp"
 
-#include <optional>
 #include <string>
 
 #include "model/families/Common.hpp"
@@ -11,6 +11,7 @@
 #include "model/families/Rope.hpp"
 
 namespace stereosweep::model::families {
+
 namespace {
 
 constexpr std::int64_t most_head_width = 65536;  // a hostile file must not make us allocate billions of frequencies
@@ -84,8 +85,6 @@ void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specifica
   }
 }
 
-}  // namespace
-
 CausalSpecification read_llama(const ConfigFields& fields) {
   auto specification = read_llama_like(fields, {});
   read_rotary(fields, {}, specification);
@@ -138,5 +137,89 @@ CausalSpecification read_qwen3(const ConfigFields& fields) {
   specification.names.key_norm = "self_attn.k_norm";
   return specification;
 }
+
+// LLaMA's more distant relatives: Phi-3, OLMo 2, StarCoder2, StableLM.
+// (source: transformers, modeling_phi3.py, modeling_olmo2.py, modeling_starcoder2.py, modeling_stablelm.py)
+
+CausalSpecification read_phi3(const ConfigFields& fields) {
+  auto specification = read_llama_like(
+      fields, {.vocabulary = 32064, .hidden = 3072, .inner = 8192, .positions = 4096, .norm_epsilon = 1e-5});
+  read_rotary(fields, {.partial = PartialRotary::supported, .yarn = "longrope", .original_positions = 4096},
+              specification);
+  set_window(fields.size_or_none("sliding_window", std::nullopt).value_or(0), specification);
+  specification.names.packing = QueryKeyValuePacking::blocks;
+  specification.names.query_key_value = {"self_attn.qkv_proj"};
+  specification.names.inner = {"mlp.gate_up_proj"};
+  return specification;
+}
+
+CausalSpecification read_olmo2(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 50304, .norm_epsilon = 1e-5});
+  read_rotary(fields, {}, specification);
+  set_attention_bias(fields, specification);
+  specification.norm = NormKind::rms_late;
+  specification.query_key_norm = QueryKeyNorm::whole;
+  specification.names.query_norm = "self_attn.q_norm";
+  specification.names.key_norm = "self_attn.k_norm";
+  specification.names.attention_norm = "";
+  specification.names.attention_output_norm = "post_attention_layernorm";
+  specification.names.feed_forward_norm = "";
+  specification.names.feed_forward_output_norm = "post_feedforward_layernorm";
+  return specification;
+}
+
+CausalSpecification read_starcoder2(const ConfigFields& fields) {
+  auto specification = read_llama_like(fields, {.vocabulary = 49152,
+                                                .hidden = 3072,
+                                                .inner = 12288,
+                                                .layers = 30,
+                                                .heads = 24,
+                                                .key_heads = 2,
+                                                .positions = 4096,
+                                                .activation = "gelu_pytorch_tanh",
+                                                .tied = ConfigFields::Flag::on});
+  read_rotary(fields, {}, specification);
+  set_window(fields.size_or_none("sliding_window", std::nullopt).value_or(0), specification);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("norm_epsilon", 1e-5);
+  specification.gated = false;
+  const bool biases = fields.is_on("use_bias", ConfigFields::Flag::on);
+  specification.names.query_key_value_bias = biases;
+  specification.names.attention_output_bias = biases;
+  specification.names.feed_forward_bias = biases;
+  specification.names.inner = {"mlp.c_fc"};
+  specification.names.outer = "mlp.c_proj";
+  return specification;
+}
+
+CausalSpecification read_stablelm(const ConfigFields& fields) {
+  auto specification =
+      read_llama_like(fields, {.vocabulary = 50304, .hidden = 2560, .inner = 6912, .key_heads = 32, .positions = 4096});
+  refuse_other_head_width(fields, specification);
+  read_rotary(fields, {.part = 0.25, .partial = PartialRotary::even}, specification);
+  if (fields.is_on("qk_layernorm")) {
+    fields.refuse("qk_layernorm", "true is not supported", "heads without norms of their own are");
+  }
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);
+  specification.names.query_key_value_bias = fields.is_on("use_qkv_bias");
+  if (fields.is_on("use_parallel_residual")) {
+    specification.residual = Residual::parallel;
+    specification.names.feed_forward_norm = "";
+  }
+  return specification;
+}
+
+}  // namespace
+
+const CausalFamily llama{"llama", read_llama, 2};
+const CausalFamily mistral{"mistral", read_mistral, 2};
+const CausalFamily mixtral{"mixtral", read_mixtral, 2};
+const CausalFamily qwen2{"qwen2", read_qwen2, std::nullopt};
+const CausalFamily qwen3{"qwen3", read_qwen3, std::nullopt};
+const CausalFamily phi3{"phi3", read_phi3, 32000};
+const CausalFamily olmo2{"olmo2", read_olmo2, 50279};
+const CausalFamily starcoder2{"starcoder2", read_starcoder2, 50256};
+const CausalFamily stablelm{"stablelm", read_stablelm, 0};
 
 }  // namespace stereosweep::model::families

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/CausalSpecification.hpp"
-#include "model/ConfigFields.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/checkpoint/ConfigFields.hpp"
 
 namespace stereosweep::model::families {
 

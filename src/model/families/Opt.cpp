@@ -27,8 +27,6 @@ CausalNames opt_names() {
   return names;
 }
 
-}  // namespace
-
 CausalSpecification read_opt(const ConfigFields& fields) {
   auto specification = read_sizes(fields, opt_sizes);
   set_head_width(fields, opt_sizes, specification);
@@ -56,5 +54,9 @@ CausalSpecification read_opt(const ConfigFields& fields) {
   specification.names.feed_forward_bias = biases;
   return specification;
 }
+
+}  // namespace
+
+const CausalFamily opt{"opt", read_opt, 2};
 
 }  // namespace stereosweep::model::families

@@ -8,6 +8,7 @@
 #include "base/Text.hpp"
 #include "findings/AgreementText.hpp"
 #include "findings/HumanRatings.hpp"
+#include "model/families/Families.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/PlanReport.hpp"
 #include "probes/association/scores/Statistics.hpp"
@@ -44,9 +45,9 @@ std::string association_summary(const sweep::Job& job) {
 
 void plan_association(const PlanRequest& request) {
   const auto& job = request.job;
-  std::optional<model::CheckpointConfig> config;
+  std::optional<model::MaskedSpecification> config;
   if (job.execution.engine != query::EngineKind::fake || request.files.find("config.json") != nullptr) {
-    config = model::read_config(request.files);
+    config = model::read_masked_specification(request.files);
   }
   const auto probe = make_probe(job, *request.tokenizer);
   const auto& association = dynamic_cast<const AssociationProbe&>(*probe);

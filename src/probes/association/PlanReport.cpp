@@ -246,7 +246,7 @@ class Report {
 
 }  // namespace
 
-ModelCost model_cost(const model::CheckpointConfig& config) {
+ModelCost model_cost(const model::MaskedSpecification& config) {
   const auto hidden = static_cast<std::uint64_t>(config.hidden);
   const auto inner = static_cast<std::uint64_t>(config.inner);
   const auto vocabulary = static_cast<std::uint64_t>(config.vocabulary);

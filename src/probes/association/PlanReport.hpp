@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/CheckpointConfig.hpp"
+#include "model/masked/MaskedSpecification.hpp"
 #include "probes/association/AssociationProbe.hpp"
 #include "sweep/Job.hpp"
 
@@ -48,13 +48,13 @@ struct ModelCost {
   double flops_per_token = 0;  ///< products of the layers, attention left out
   double flops_per_row = 0;    ///< head and projection onto the vocabulary
 };
-ModelCost model_cost(const model::CheckpointConfig& config);
+ModelCost model_cost(const model::MaskedSpecification& config);
 
 struct PlanFacts {
   const sweep::Job& job;
   const AssociationProbe& probe;
   const Audit& audit;
-  std::optional<model::CheckpointConfig> config;  ///< nothing: a fake engine without a model
+  std::optional<model::MaskedSpecification> config;  ///< nothing: a fake engine without a model
   int ranks = 1;
   std::uint64_t limit = 40;  ///< lines per list
 };

@@ -5,12 +5,14 @@
 #include "base/File.hpp"
 #include "base/Text.hpp"
 #include "corpus/StaticVectors.hpp"
-#include "engine/CausalPlan.hpp"
-#include "engine/ElmoPlan.hpp"
 #include "engine/EngineFactory.hpp"
-#include "model/CausalSpecification.hpp"
-#include "model/CheckpointConfig.hpp"
-#include "model/ElmoOptions.hpp"
+#include "engine/causal/CausalPlan.hpp"
+#include "engine/elmo/ElmoEngine.hpp"
+#include "engine/masked/MaskedPlan.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/elmo/ElmoCheckpoint.hpp"
+#include "model/families/Families.hpp"
+#include "model/masked/MaskedSpecification.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/ContextsCommands.hpp"
@@ -50,7 +52,7 @@ class QueryPlanner {
       causal_.input = {static_cast<int>(specification.layers.size()), specification.vocabulary,
                        specification.max_tokens};
     } else if (has_config) {
-      const auto config = model::read_config(request.files);
+      const auto config = model::read_masked_specification(request.files);
       masked_.num_layers = static_cast<int>(config.num_layers);
       masked_.vocabulary = config.vocabulary;
       masked_.max_tokens = config.max_tokens();

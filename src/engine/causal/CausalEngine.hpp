@@ -1,0 +1,45 @@
+// Answers continue, embed and generate queries with a causal model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/causal/CausalPlan.hpp"
+#include "model/causal/CausalModel.hpp"
+#include "query/Engine.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::engine {
+
+struct CausalSettings {
+  std::int64_t batch_tokens = 1024;            ///< distinct tokens of one tree
+  std::vector<query::TokenId> end_tokens;      ///< a generated text ends with any of them
+  std::vector<std::string> ignored_keys = {};  ///< of generation_config.json; a warning names them at the first text
+};
+
+/// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
+/// on the settings. A caller who wants answers that do not depend on neighbours asks one query a call.
+class CausalEngine : public query::Engine {
+ public:
+  /// `tokenizer` must outlive the engine.
+  CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
+               CausalSettings settings);
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
+  query::EngineCounts counts() const override { return counts_; }
+  std::optional<std::string> lacks(query::Prediction asked) const override;
+
+ private:
+  CausalPlan planned(std::span<const query::Query> queries) const;
+  void warn_of_ignored_keys();
+
+  std::unique_ptr<model::CausalModel> model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  CausalSettings settings_;
+  CausalLimits limits_;
+  query::EngineCounts counts_;
+};
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,308 @@
+#include "engine/causal/CausalPlan.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace stereosweep::engine {
+
+void TreeBuilder::add(std::span<const query::TokenId> ids, std::size_t shared) {
+  path_.resize(shared);
+  for (auto i = shared; i < ids.size(); ++i) {
+    const auto row = static_cast<std::int32_t>(ids_.size());
+    const auto parent = path_.empty() ? -1 : path_.back();
+    if (parent >= 0 && parent + 1 != row) {
+      ends_branch_[static_cast<std::size_t>(parent)] = 1;  // it has two children
+    }
+    ids_.push_back(ids[i]);
+    parents_.push_back(parent);
+    ends_branch_.push_back(0);
+    path_.push_back(row);
+  }
+}
+
+model::TokenTree TreeBuilder::take() {
+  model::TokenTree tree;
+  branch_of_.clear();
+  for (std::size_t row = 0; row < ids_.size(); ++row) {
+    const auto parent = parents_[row];
+    const bool follows = parent >= 0 && static_cast<std::size_t>(parent) + 1 == row;
+    if (!follows || ends_branch_[static_cast<std::size_t>(parent)] != 0) {
+      model::TokenTree::Branch branch{static_cast<std::int32_t>(row), 0, -1, 0};
+      if (parent >= 0) {
+        branch.parent = branch_of_[static_cast<std::size_t>(parent)];
+        const auto& above = tree.branches[static_cast<std::size_t>(branch.parent)];
+        branch.depth = above.depth + above.length;
+      }
+      tree.branches.push_back(branch);
+    }
+    tree.branches.back().length += 1;
+    branch_of_.push_back(static_cast<std::int32_t>(tree.branches.size() - 1));
+  }
+  tree.ids = std::exchange(ids_, {});
+  parents_.clear();
+  ends_branch_.clear();
+  path_.clear();
+  return tree;
+}
+
+namespace {
+
+using query::TokenId;
+
+// Sequences that one query adds, and its answer with room for the numbers.
+struct Task {
+  std::vector<CausalSequence> sequences;
+  std::vector<Opening> openings;
+  std::vector<InputRows> input_rows;
+  query::Answer answer;
+};
+
+class Preparer {
+ public:
+  Preparer(const tokenizer::Tokenizer& tokenizer, const CausalLimits& limits)
+      : tokenizer_(tokenizer), limits_(limits) {}
+
+  // These throw InputError where the query is at fault.
+  Task operator()(const query::Fill&) const {
+    refuse_query("this model cannot answer 'fill'",
+                 "it is a causal language model, which sees the text before a token");
+  }
+
+  Task operator()(const query::Continue& asked) const {
+    need_head("continue");
+    Task task;
+    query::ContinueAnswer room;
+    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
+    for (const auto& continuation : asked.continuations) {
+      auto [ids, begin] = border.join(continuation);
+      check_input(ids, limits_.input);
+      auto& sequence = task.sequences.emplace_back();
+      sequence.layer = limits_.input.num_layers;
+      const auto part = static_cast<std::uint32_t>(room.logprob.size());
+      for (std::size_t i = begin; i < ids.size(); ++i) {
+        check_id(ids[i], limits_.vocabulary);
+        sequence.uses.push_back(
+            {static_cast<std::int32_t>(i - 1), ids[i], 0, part, static_cast<std::uint32_t>(i - begin)});
+      }
+      room.logprob.emplace_back(ids.size() - begin);
+      ids.pop_back();
+      sequence.ids = std::move(ids);
+    }
+    task.answer = std::move(room);
+    return task;
+  }
+
+  Task operator()(const query::Embed& asked) const {
+    Task task;
+    task.answer = query::EmbedAnswer{};
+    if (asked.source == query::VectorSource::input_embedding) {
+      task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, limits_.input));
+      return task;
+    }
+    auto input = prepare_embed(asked, tokenizer_, limits_.input);
+    auto& sequence = task.sequences.emplace_back();
+    sequence.layer = input.layer;
+    for (const auto position : input.positions) {
+      sequence.uses.push_back({position, CausalUse::whole_vector, 0, 0, 0});
+    }
+    input.ids.resize(static_cast<std::size_t>(input.positions.back()) + 1);  // what follows is not seen
+    sequence.ids = std::move(input.ids);
+    return task;
+  }
+
+  Task operator()(const query::Generate& asked) const {
+    need_head("generate");
+    if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
+      refuse_query("a stop string is empty", "every text holds it");
+    }
+    Task task;
+    auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_.input).ids;
+    if (ids.empty()) {
+      refuse_query("nothing stands before the first new token",
+                   "the prompt is empty, and this tokenizer puts no token before a text");
+    }
+    if (std::ssize(ids) + asked.max_new_tokens > limits_.input.max_tokens) {
+      throw TooLong(base::describe("the text may become too long",
+                                   std::to_string(ids.size()) + " tokens and max_new_tokens " +
+                                       std::to_string(asked.max_new_tokens) + ", the model takes " +
+                                       std::to_string(limits_.input.max_tokens)));
+    }
+    task.openings.push_back({std::move(ids), 0});
+    task.answer = query::GenerateAnswer{};
+    return task;
+  }
+
+ private:
+  void need_head(const std::string& kind) const {
+    if (!limits_.has_head) {
+      refuse_query("this model cannot answer '" + kind + "'", "its checkpoint has no language-model head");
+    }
+  }
+
+  const tokenizer::Tokenizer& tokenizer_;
+  const CausalLimits& limits_;
+};
+
+bool sequence_comes_before(const CausalSequence& left, const CausalSequence& right) {
+  return left.layer != right.layer ? left.layer < right.layer : left.ids < right.ids;
+}
+
+std::size_t common_prefix(const CausalSequence& left, const CausalSequence& right) {
+  if (left.layer != right.layer) {
+    return 0;
+  }
+  const auto end = std::mismatch(left.ids.begin(), left.ids.end(), right.ids.begin(), right.ids.end()).first;
+  return static_cast<std::size_t>(end - left.ids.begin());
+}
+
+// Of sorted sequences keeps those that no other one begins with; these take over what the others read.
+std::vector<CausalSequence> leaves_of(std::vector<CausalSequence> sorted) {
+  std::vector<CausalSequence> leaves;
+  for (auto& next : sorted) {
+    const auto shared = leaves.empty() ? 0 : common_prefix(leaves.back(), next);
+    if (!leaves.empty() && leaves.back().layer == next.layer && shared == leaves.back().ids.size()) {
+      auto& last = leaves.back();
+      last.ids = std::move(next.ids);
+      last.uses.insert(last.uses.end(), next.uses.begin(), next.uses.end());
+    } else {
+      leaves.push_back(std::move(next));
+      leaves.back().shared = shared;
+    }
+  }
+  return leaves;
+}
+
+// Every row is read in the first sequence that has it.
+void move_reads_forward(std::vector<CausalSequence>& leaves) {
+  for (auto i = leaves.size(); i-- > 0;) {
+    auto& uses = leaves[i].uses;
+    std::sort(uses.begin(), uses.end());
+    const auto shared = static_cast<std::int32_t>(leaves[i].shared);
+    const auto own = std::find_if(uses.begin(), uses.end(), [&](const auto& use) { return use.position >= shared; });
+    if (own != uses.begin()) {
+      leaves[i - 1].uses.insert(leaves[i - 1].uses.end(), uses.begin(), own);
+      uses.erase(uses.begin(), own);
+    }
+  }
+}
+
+}  // namespace
+
+CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                       const CausalLimits& limits) {
+  const Preparer prepare(tokenizer, limits);
+  CausalPlan plan;
+  plan.answers.reserve(queries.size());
+  std::vector<CausalSequence> sequences;
+  for (const auto& asked : queries) {
+    const auto number = static_cast<std::uint32_t>(plan.answers.size());
+    try {
+      Task task = std::visit(prepare, asked);
+      for (auto& sequence : task.sequences) {
+        for (auto& use : sequence.uses) {
+          use.query = number;
+        }
+        plan.naive_tokens += sequence.ids.size();
+        sequences.push_back(std::move(sequence));
+      }
+      for (auto& opening : task.openings) {
+        plan.openings.push_back({std::move(opening.ids), number});
+      }
+      for (auto& rows : task.input_rows) {
+        plan.input_rows.push_back({std::move(rows.ids), number});
+      }
+      plan.answers.push_back(std::move(task.answer));
+    } catch (const base::InputError& error) {
+      plan.answers.emplace_back(to_query_error(error));
+    }
+  }
+  std::sort(sequences.begin(), sequences.end(), sequence_comes_before);
+  plan.sequences = leaves_of(std::move(sequences));
+  move_reads_forward(plan.sequences);
+  return plan;
+}
+
+std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std::int64_t budget) {
+  // cost[i]: of the best cut of the first i sequences. A batch [j, i) runs ends[i] - ends[j] + shared[j] tokens, so as
+  // i grows, a j that is too far away stays so: a heap whose top is thrown away then finds the best j.
+  constexpr std::int64_t tokens_per_batch = 16;  // what starting a batch costs, roughly
+  struct Start {
+    std::int64_t cost;
+    std::size_t first;
+    auto operator<=>(const Start&) const = default;
+  };
+  const auto shared = [&](std::size_t i) { return static_cast<std::int64_t>(sequences[i].shared); };
+  const auto starts_layer = [&](std::size_t i) { return sequences[i].layer != sequences[i - 1].layer; };
+  std::vector<std::int64_t> ends(sequences.size() + 1);
+  std::vector<std::int64_t> cost(sequences.size() + 1);
+  std::vector<std::size_t> from(sequences.size() + 1);
+  std::priority_queue<Start, std::vector<Start>, std::greater<>> starts;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    if (i > 0 && starts_layer(i)) {
+      starts = {};
+    }
+    ends[i + 1] = ends[i] + std::ssize(sequences[i].ids) - shared(i);
+    starts.push({cost[i] + shared(i) + tokens_per_batch, i});
+    const auto fits = [&](std::size_t first) { return ends[i + 1] - ends[first] + shared(first) <= budget; };
+    while (starts.size() > 1 && !fits(starts.top().first)) {
+      starts.pop();
+    }
+    // Only the newest start may hold a batch beyond the budget: one long sequence.
+    const auto best = fits(starts.top().first) ? starts.top() : Start{cost[i] + shared(i) + tokens_per_batch, i};
+    cost[i + 1] = best.cost;
+    from[i + 1] = best.first;
+  }
+  std::vector<BatchRange> batches;
+  for (auto last = sequences.size(); last > 0; last = from[last]) {
+    batches.push_back({from[last], last});
+  }
+  std::reverse(batches.begin(), batches.end());
+  return batches;
+}
+
+PackedTree pack_tree(std::span<const CausalSequence> sequences) {
+  PackedTree packed;
+  TreeBuilder builder;
+  for (std::size_t number = 0; number < sequences.size(); ++number) {
+    const auto& sequence = sequences[number];
+    builder.add(sequence.ids, number == 0 ? 0 : sequence.shared);
+    const std::span<const CausalUse> uses = sequence.uses;
+    for (std::size_t first = 0; first < uses.size();) {
+      auto last = first;
+      while (last < uses.size() && uses[last].position == uses[first].position) {
+        ++last;
+      }
+      const auto row = builder.path()[static_cast<std::size_t>(uses[first].position)];
+      packed.readers.push_back({row, uses.subspan(first, last - first)});
+      first = last;
+    }
+  }
+  packed.tree = builder.take();
+  return packed;
+}
+
+CausalCounts count_causal(const CausalPlan& plan, std::int64_t budget) {
+  CausalCounts counts;
+  counts.sequences = plan.sequences.size();
+  counts.naive_tokens = plan.naive_tokens;
+  for (const auto& sequence : plan.sequences) {
+    counts.tokens += sequence.ids.size() - sequence.shared;
+    for (std::size_t i = 0; i < sequence.uses.size(); ++i) {
+      // Vectors sort before tokens: the last use of a position tells whether its row is projected.
+      const bool is_last = i + 1 == sequence.uses.size() || sequence.uses[i + 1].position != sequence.uses[i].position;
+      counts.head_rows += is_last && sequence.uses[i].token != CausalUse::whole_vector ? 1 : 0;
+    }
+  }
+  for (const auto& batch : cut_trees(plan.sequences, budget)) {
+    ++counts.batches;
+    counts.repeated_tokens += plan.sequences[batch.first].shared;
+  }
+  counts.tokens += counts.repeated_tokens;
+  return counts;
+}
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,41 @@
+// Answers fill and embed queries with a masked model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/masked/MaskedPlan.hpp"
+#include "engine/readout/Readout.hpp"
+#include "engine/readout/SoftmaxRow.hpp"
+#include "model/masked/MaskedModel.hpp"
+#include "query/Engine.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::engine {
+
+/// One call is one deduplicated, sorted, packed piece of work: its bits depend on the set of its queries and on the
+/// settings. A caller who wants answers that do not depend on neighbours asks one query a call.
+class MaskedEngine : public query::Engine {
+ public:
+  /// `tokenizer` must outlive the engine. Throws InputError if model and tokenizer do not fit.
+  MaskedEngine(std::unique_ptr<model::MaskedModel> model, const tokenizer::Tokenizer& tokenizer,
+               std::int64_t batch_tokens);
+  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
+  query::EngineCounts counts() const override { return counts_; }
+  std::optional<std::string> lacks(query::Prediction asked) const override;
+
+ private:
+  MaskedPlan planned(std::span<const query::Query> queries) const;
+
+  std::unique_ptr<model::MaskedModel> model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::int64_t batch_tokens_;
+  MaskedLimits limits_;
+  std::optional<SlotsReader> slots_;  ///< of a model with a head
+  query::EngineCounts counts_;
+};
+
+}  // namespace stereosweep::engine

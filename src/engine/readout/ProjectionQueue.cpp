@@ -1,0 +1,66 @@
+#include "engine/readout/ProjectionQueue.hpp"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+namespace stereosweep::engine {
+
+namespace {
+
+// More logits than caches hold are no gain.
+constexpr std::int64_t rows_per_projection = 128;
+constexpr std::int64_t logits_per_projection = std::int64_t{1} << 25;
+// A device waits for the host after each product, so that products are large there.
+constexpr std::int64_t rows_on_device = 4096;
+constexpr std::int64_t logits_on_device = std::int64_t{1} << 26;
+// oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
+constexpr std::int64_t projection_unit = 32;
+
+}  // namespace
+
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+at::Tensor on_host(const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }
+
+std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row) {
+  return {matrix.const_data_ptr<float>() + row * matrix.size(1), static_cast<std::size_t>(matrix.size(1))};
+}
+
+ProjectionQueue::ProjectionQueue(std::int64_t vocabulary, model::Kernels kernels) {
+  const bool own = kernels == model::Kernels::own_kernels;
+  const auto logits = own ? logits_per_projection : logits_on_device;
+  rows_per_product_ = std::clamp<std::int64_t>(logits / std::max<std::int64_t>(1, vocabulary), 1,
+                                               own ? rows_per_projection : rows_on_device);
+  unit_ = own ? projection_unit : 1;
+}
+
+void ProjectionQueue::add(const at::Tensor& hidden, std::span<const std::int64_t> rows) {
+  if (rows.empty()) {
+    return;
+  }
+  auto picked = at::empty({std::ssize(rows)}, at::TensorOptions(at::kLong));
+  std::copy(rows.begin(), rows.end(), picked.mutable_data_ptr<std::int64_t>());
+  hidden_.push_back(at::index_select(hidden, 0, picked.to(hidden.device())));
+  size_ += std::ssize(rows);
+}
+
+ProjectionQueue::Rows ProjectionQueue::take() {
+  const auto count = std::min(rows_per_product_, size_);
+  const auto all = hidden_.size() == 1 ? hidden_.front() : at::cat(hidden_);
+  hidden_.assign(1, all.narrow(0, count, all.size(0) - count));
+  size_ -= count;
+  if (size_ == 0) {
+    hidden_.clear();
+  }
+  auto rows = all.narrow(0, 0, count);
+  if (const auto spare = rounded_up(count, unit_) - count; spare > 0) {
+    rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
+  }
+  return {rows, count};
+}
+
+}  // namespace stereosweep::engine

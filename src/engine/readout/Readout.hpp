@@ -1,0 +1,83 @@
+// Rows of logits -> the numbers that queries ask for: by our own kernels on the CPU, by torch's operators where the
+// logits are elsewhere, so that only numbers that somebody asked for travel.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/readout/SoftmaxRow.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "query/Query.hpp"
+
+namespace stereosweep::engine {
+
+/// A slot and the row that answers it.
+struct SlotAtRow {
+  std::int64_t row = 0;
+  const query::Fill* fill = nullptr;
+  const query::MaskSlot* slot = nullptr;
+};
+
+class SlotsReader {
+ public:
+  /// `bias` [vocabulary] float32: the decoder's, where the logits will be; `kernels`: who reads them.
+  SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kernels);
+
+  /// One answer for each of `asked` (by row), in its order; nothing where a logit of the row is not finite. `logits`
+  /// [rows, vocabulary] and `head_input` [rows, hidden], both float32. Sums are those of `log_sums`, by operators
+  /// float32; distances follow from the largest entries of a row in float64, and from all of them where those prove too
+  /// few.
+  std::vector<std::optional<query::SlotAnswer>> read(const at::Tensor& logits, const at::Tensor& head_input,
+                                                     std::span<const SlotAtRow> asked) const;
+
+ private:
+  struct Sets;
+  class RowSets;
+  at::Tensor sums_of(const at::Tensor& logits) const;
+  Sets read_sets(const at::Tensor& logits, const at::Tensor& head_input) const;
+  std::vector<std::optional<query::SlotAnswer>> read_with_kernels(const at::Tensor& logits,
+                                                                  const at::Tensor& head_input,
+                                                                  std::span<const SlotAtRow> asked) const;
+  std::vector<std::optional<query::SlotAnswer>> read_with_operators(const at::Tensor& logits,
+                                                                    const at::Tensor& head_input,
+                                                                    std::span<const SlotAtRow> asked) const;
+
+  ClassMask classes_;
+  model::Kernels kernels_;
+  at::Tensor bias_;
+  at::Tensor only_initial_;  ///< [vocabulary] 0 for a token that begins a word, else -infinity
+  at::Tensor only_continuation_;
+  std::vector<float> host_bias_;
+};
+
+/// One number that is wanted.
+struct TokenAtRow {
+  std::int64_t row = 0;
+  query::TokenId token = 0;
+};
+
+class LogitsReader {
+ public:
+  /// `vocabulary`: width of the logits; `kernels`: who reads them.
+  LogitsReader(std::int64_t vocabulary, model::Kernels kernels)
+      : no_classes_({}, static_cast<std::size_t>(vocabulary)), kernels_(kernels) {}
+  /// Natural logarithms of softmax over the whole width, for `wanted` (any order) in its order; NaN where a logit of
+  /// the row is not finite. `logits` [row, vocabulary] float32; the first `rows` count. By our own kernels as
+  /// `log_sums`, by operators in float32.
+  std::vector<double> log_probabilities(const at::Tensor& logits, std::int64_t rows,
+                                        const std::vector<TokenAtRow>& wanted) const;
+
+ private:
+  ClassMask no_classes_;
+  model::Kernels kernels_;
+};
+
+/// For every row of `logits` [row, vocabulary] float32 the token with the largest one, the lowest id among equals;
+/// nothing where one is not finite. By torch's operators; for vocabularies of up to 2^24 tokens.
+std::vector<std::optional<query::TokenId>> most_probable(const at::Tensor& logits);
+
+}  // namespace stereosweep::engine

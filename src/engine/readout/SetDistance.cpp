@@ -1,0 +1,187 @@
+#include "engine/readout/SetDistance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "base/VectorClones.hpp"
+#include "engine/readout/SoftmaxRow.hpp"
+
+namespace stereosweep::engine {
+
+namespace {
+
+// Largest entry of each column of a matrix of `columns` columns, row by row in memory: lanes run along the columns.
+STEREOSWEEP_VECTOR_CLONES
+void column_maxima(const float* row, std::size_t rows, std::size_t columns, float* maxima) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* line = row + i * columns;
+    for (std::size_t j = 0; j < columns; ++j) {
+      maxima[j] = line[j] > maxima[j] ? line[j] : maxima[j];
+    }
+  }
+}
+
+// How many of 64 entries reach the threshold, without a branch.
+STEREOSWEEP_VECTOR_CLONES
+unsigned count_reaching(const float* entries, float threshold) {
+  unsigned count = 0;
+  for (std::size_t j = 0; j < 64; ++j) {
+    count += entries[j] >= threshold ? 1U : 0U;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t wanted) {
+  std::vector<std::uint32_t> found;
+  const std::size_t columns = (wanted + wanted / 2 + 15) / 16 * 16;  // more columns than wanted: few ties of place
+  const std::size_t rows = columns == 0 ? 0 : row.size() / columns;
+  if (rows < 4) {  // nothing to be gained
+    found.resize(row.size());
+    for (std::uint32_t i = 0; i < found.size(); ++i) {
+      found[i] = i;
+    }
+    return found;
+  }
+  std::vector<float> maxima(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(columns));
+  column_maxima(row.data(), rows, columns, maxima.data());
+  // `wanted` columns hold an entry that reaches this threshold, so at least `wanted` entries do.
+  const auto place = maxima.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::nth_element(maxima.begin(), place, maxima.end(), std::greater<>());
+  const float threshold = *place;
+  std::size_t i = 0;
+  for (; i + 64 <= row.size(); i += 64) {
+    if (count_reaching(row.data() + i, threshold) == 0) {
+      continue;
+    }
+    for (std::size_t j = i; j < i + 64; ++j) {
+      if (row[j] >= threshold) {
+        found.push_back(static_cast<std::uint32_t>(j));
+      }
+    }
+  }
+  for (; i < row.size(); ++i) {
+    if (row[i] >= threshold) {
+      found.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  return found;
+}
+
+SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t kept)
+    : logits_(logits), size_(logits.size()), squared_norm_(squared_norm) {
+  STEREOSWEEP_ASSERT(!logits.empty() && kept > 0, "a row needs logits and room to keep some");
+  usable_ = all_finite(logits_) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
+  if (usable_) {
+    keep(kept);
+  }
+}
+
+SetRow::SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm)
+    : size_(size), squared_norm_(squared_norm) {
+  STEREOSWEEP_ASSERT(!largest.empty() && largest.size() <= size, "entries of a row");
+  usable_ = std::isfinite(squared_norm_) && squared_norm_ >= 0;
+  set_entries(std::move(largest));
+}
+
+void SetRow::keep(std::size_t wanted) {
+  std::vector<Entry> entries;
+  const auto found = find_largest(logits_, std::min(wanted, logits_.size()));
+  entries.reserve(found.size());
+  for (const auto index : found) {
+    entries.push_back({logits_[index], index});
+  }
+  set_entries(std::move(entries));
+}
+
+void SetRow::set_entries(std::vector<Entry> entries) {
+  entries_ = std::move(entries);
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
+    return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
+  });
+  top_ = entries_.front().logit;
+  sums_.assign(1, 0);
+  sums_.reserve(entries_.size() + 1);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    sums_.push_back(sums_.back() + logit(i));
+  }
+}
+
+// Position of the target among the kept, or their number.
+std::size_t SetRow::rank_of(std::size_t target, float logit) const {
+  const Entry wanted{logit, static_cast<std::uint32_t>(target)};
+  const auto place =
+      std::lower_bound(entries_.begin(), entries_.end(), wanted, [](const Entry& left, const Entry& right) {
+        return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
+      });
+  return place != entries_.end() && place->index == target ? static_cast<std::size_t>(place - entries_.begin())
+                                                           : entries_.size();
+}
+
+// Whether competitor k (from 1) stays above tau; the target at `rank` is no competitor and is skipped.
+bool SetRow::is_active(std::size_t k, std::size_t rank, double b) const {
+  const bool skips = rank < k;
+  const double sum = skips ? sums_[k + 1] - logit(rank) : sums_[k];
+  return static_cast<double>(k + 1) * logit(skips ? k : k - 1) > b + sum;
+}
+
+SetSolution SetRow::solve(std::size_t target, double margin) {
+  STEREOSWEEP_ASSERT(target < logits_.size(), "target " + std::to_string(target) + " outside the row");
+  while (true) {
+    if (const auto solution = solve_kept(target, logits_[target], margin)) {
+      return *solution;
+    }
+    ++widened_;
+    keep(entries_.size() * 8);
+  }
+}
+
+std::optional<SetSolution> SetRow::solve_kept(std::size_t target, float logit_of_target, double margin) const {
+  STEREOSWEEP_ASSERT(target < size_, "target " + std::to_string(target) + " outside the row");
+  SetSolution solution;
+  if (!usable_) {
+    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
+                       query::SetStatus::not_certified};
+  }
+  const double b = static_cast<double>(logit_of_target) - top_ - margin;
+  const std::size_t rank = rank_of(target, logit_of_target);
+  const std::size_t competitors = entries_.size() - (rank < entries_.size() ? 1 : 0);
+  std::size_t active = 0;  // 0 stands for none
+  std::size_t high = competitors + 1;
+  while (high - active > 1) {
+    const std::size_t middle = (active + high) / 2;
+    (is_active(middle, rank, b) ? active : high) = middle;
+  }
+  if (active == competitors && entries_.size() < size_) {
+    return std::nullopt;  // certified is only: the next one is kept and inactive, or there is no next one
+  }
+  if (active == 0) {
+    solution.status = query::SetStatus::leads;
+    solution.threshold = b + top_;
+    return solution;
+  }
+  if (squared_norm_ == 0) {  // no change of the decoder reaches the logits
+    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
+                       query::SetStatus::not_certified};
+  }
+  const double sum = rank < active ? sums_[active + 1] - logit(rank) : sums_[active];
+  const double tau = (b + sum) / static_cast<double>(active + 1);
+  double squares = (tau - b) * (tau - b);
+  for (std::size_t i = 0; i < active + (rank < active ? 1 : 0); ++i) {
+    if (i != rank) {
+      squares += (logit(i) - tau) * (logit(i) - tau);
+    }
+  }
+  solution.distance = std::sqrt(squares / squared_norm_);
+  solution.active = static_cast<std::int32_t>(active);
+  solution.threshold = tau + top_;
+  return solution;
+}
+
+}  // namespace stereosweep::engine

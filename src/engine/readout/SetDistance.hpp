@@ -1,0 +1,79 @@
+// SeT in closed form: how far the decoder must move until a target wins by a margin (cao2022 §3.3).
+//
+// Moving row i of the decoder by r_i changes logit a_i by u_i = <r_i, h>; the cheapest such r_i lies along h and costs
+// u_i^2 / H, H = |h|^2. With b = a_t - margin and the other logits descending x_1 >= x_2 >= ..., prefix sums S_k:
+//   leads  if x_1 <= b: distance 0; else
+//   k*     = max{k : (k+1) x_k > b + S_k}   (the predicate is monotone: a binary search finds it)
+//   tau    = (b + S_k*) / (k*+1)            (the logit to which the k* active competitors are cut)
+//   D^2    = [(tau - b)^2 + sum_{i<=k*} (x_i - tau)^2] / H
+// This is the projection on an epigraph of a maximum; column squishing (Bittorf et al. 2012, algorithm 5), which the
+// published code walks over the sorted vocabulary, ends in the same prefix rule.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::engine {
+
+/// Indices of at least min(wanted, size) largest entries: every entry that is not listed is at most the smallest
+/// listed one. In ascending order of index. Entries must be finite.
+std::vector<std::uint32_t> find_largest(std::span<const float> row, std::size_t wanted);
+
+/// One target's answer in one convention.
+struct SetSolution {
+  double distance = 0;      ///< D, Frobenius norm of the decoder's change; NaN unless certified
+  std::int32_t active = 0;  ///< k*
+  double threshold = 0;     ///< tau, in logits
+  query::SetStatus status = query::SetStatus::ok;
+};
+
+/// The kept top of one row of logits, shared by all targets of the row: O(log K + k*) per target.
+/// An answer is certified when a kept competitor proves to be inactive or when the whole row is kept; otherwise more
+/// of the row is kept, up to all of it. Does not own `logits`.
+class SetRow {
+ public:
+  static constexpr std::size_t default_kept = 128;
+  struct Entry {
+    float logit;
+    std::uint32_t index;
+  };
+
+  /// `squared_norm` is H. Logits that are not finite, or H that is not finite and positive, leave every target
+  /// not_certified (but with H = 0 a leading target still leads).
+  SetRow(std::span<const float> logits, double squared_norm, std::size_t kept = default_kept);
+
+  /// The same of a row of `size` finite logits, of which only the largest are at hand (at least one, in any order).
+  SetRow(std::vector<Entry> largest, std::size_t size, double squared_norm);
+
+  /// `target` must lie in the row. Needs the whole row.
+  SetSolution solve(std::size_t target, double margin = 1);
+
+  /// The same from what is kept, `logit` being the target's; nothing where that does not certify the answer.
+  std::optional<SetSolution> solve_kept(std::size_t target, float logit, double margin = 1) const;
+
+  /// How often more of the row had to be kept.
+  int widened() const { return widened_; }
+
+ private:
+  void keep(std::size_t wanted);
+  void set_entries(std::vector<Entry> entries);
+  double logit(std::size_t position) const { return static_cast<double>(entries_[position].logit) - top_; }
+  std::size_t rank_of(std::size_t target, float logit) const;
+  bool is_active(std::size_t k, std::size_t rank, double b) const;
+
+  std::span<const float> logits_;  ///< empty where only the largest are at hand
+  std::size_t size_;
+  double squared_norm_;
+  bool usable_ = true;
+  double top_ = 0;              ///< largest logit; subtracted first, because sums of squares cancel
+  std::vector<Entry> entries_;  ///< the largest, descending, ties by index
+  std::vector<double> sums_;    ///< sums_[k]: of the first k of entries_, less top_ each
+  int widened_ = 0;
+};
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,154 @@
+#include "model/causal/CausalSize.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/Error.hpp"
+#include "model/causal/TokenTree.hpp"
+#include "model/causal/TreeAttention.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+std::uint64_t number(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+/// Logits are made for so many rows at a time.
+constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
+
+/// A CUDA context, the kernels that are loaded, cuBLAS's work spaces; NCCL's buffers. Estimates: not measured yet.
+constexpr std::uint64_t cuda_bytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t nccl_bytes = std::uint64_t{512} << 20;
+
+struct LayerSize {
+  std::uint64_t attention = 0;
+  std::uint64_t feed_forward = 0;  ///< one expert, or the only one
+  std::uint64_t router = 0;
+};
+
+LayerSize layer_of(const CausalSpecification& model) {
+  const auto queries = number(model.num_heads * model.head_width);
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto hidden = number(model.hidden);
+  return {hidden * (2 * queries + 2 * keys), hidden * number(model.inner) * (model.gated ? 3 : 2),
+          hidden * number(model.experts.count)};
+}
+
+}  // namespace
+
+CausalSize size_of(const CausalSpecification& model) {
+  const auto layer = layer_of(model);
+  const auto layers = number(static_cast<std::int64_t>(model.layers.size()));
+  const auto experts = number(std::max<std::int64_t>(1, model.experts.count));
+  const auto used = model.experts.count > 0 ? number(model.experts.per_token) : 1;
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto queries = number(model.num_heads * model.head_width);
+  CausalSize size;
+  size.embedding = number(model.vocabulary * model.hidden) * (model.tied_head ? 1 : 2);
+  if (model.position == PositionKind::learned) {
+    size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
+  }
+  size.layers = layers * (layer.attention + layer.router + experts * layer.feed_forward);
+  size.used_per_token = layers * (layer.attention + layer.router + used * layer.feed_forward);
+  size.key_values = layers * 2 * keys;
+  // State, its norm, the sum in work; queries, keys, values and what attention mixes; the feed-forward layer.
+  size.activations =
+      3 * number(model.hidden) + 2 * queries + 2 * keys + used * number(model.inner) * (model.gated ? 3 : 1);
+  return size;
+}
+
+namespace {
+
+std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, int tensor_parallel) {
+  const bool flash = bytes_per_number == 2 && model.position != PositionKind::alibi && model.attention_softcap == 0 &&
+                     model.head_width % 8 == 0 && model.head_width <= 256;
+  const auto gathered = number(most_gathered_bytes);
+  // Without flash attention a key head is copied for each of its queries' heads.
+  const auto attention =
+      flash ? gathered
+            : gathered + gathered * number(model.num_heads / model.num_key_heads) + 2 * number(most_scores_bytes);
+  return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
+}
+
+}  // namespace
+
+RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, const Load& load,
+                     int tensor_parallel) {
+  const auto size = size_of(model);
+  const auto ranks = number(tensor_parallel);
+  auto layers = size.layers / ranks;
+  if (tensor_parallel > model.num_key_heads) {  // key heads are repeated instead of cut
+    const auto keys = size.key_values * number(model.hidden);
+    layers += keys / number(model.num_key_heads) - keys / ranks;
+  }
+  RankMemory memory;
+  memory.tensor_parallel = tensor_parallel;
+  memory.weights = (size.embedding + layers) * bytes_per_number;
+  memory.activations = number(load.batch_tokens) * size.activations * 4 + logits_bytes;
+  const auto key_ranks = number(std::min<std::int64_t>(tensor_parallel, model.num_key_heads));
+  const auto padded = number(whole_blocks(model.head_width)) * (size.key_values / number(model.head_width));
+  memory.kept =
+      (number(load.kept.all) * (padded / key_ranks) + number(load.kept.prompts * model.hidden)) * bytes_per_number;
+  memory.gpu = load.place == Place::gpu ? memory_on_gpu(model, bytes_per_number, tensor_parallel) : 0;
+  return memory;
+}
+
+std::vector<int> tensor_parallel_choices(const CausalSpecification& model, int most) {
+  std::vector<int> choices;
+  for (int ranks = 1; ranks <= most; ++ranks) {
+    const bool keys_fit = model.num_key_heads % ranks == 0 || ranks % model.num_key_heads == 0;
+    const bool is_cut = ranks > 1;
+    // A norm over all heads would need a sum over the ranks of its own.
+    const bool norm_fits = !is_cut || model.query_key_norm != QueryKeyNorm::whole;
+    if (model.num_heads % ranks == 0 && model.inner % ranks == 0 && keys_fit && norm_fits) {
+      choices.push_back(ranks);
+    }
+  }
+  return choices;
+}
+
+std::optional<RankMemory> smallest_group(const CausalSpecification& model, std::uint64_t bytes_per_number,
+                                         const Load& load, std::uint64_t memory_per_rank) {
+  for (const int ranks : tensor_parallel_choices(model)) {
+    const auto memory = memory_of(model, bytes_per_number, load, ranks);
+    if (memory.total() <= memory_per_rank) {
+      return memory;
+    }
+  }
+  return std::nullopt;
+}
+
+CausalSpecification slice_of(const CausalSpecification& whole, TensorSlice slice) {
+  if (slice.count == 1) {
+    return whole;
+  }
+  const auto choices = tensor_parallel_choices(whole, slice.count);
+  if (std::ranges::find(choices, slice.count) == choices.end()) {
+    std::string possible;
+    for (const int choice : choices) {
+      possible += (possible.empty() ? "" : ", ") + std::to_string(choice);
+    }
+    const auto why = whole.query_key_norm == QueryKeyNorm::whole
+                         ? std::string("its norm of queries and keys runs over all heads")
+                         : "it has " + std::to_string(whole.num_heads) + " query heads, " +
+                               std::to_string(whole.num_key_heads) + " key heads and " + std::to_string(whole.inner) +
+                               " inner numbers";
+    throw base::InputError(base::describe("the model cannot be cut into " + std::to_string(slice.count) + " slices",
+                                          why, "execution.tensor_parallel can be " + possible));
+  }
+  auto part = whole;
+  part.num_heads = whole.num_heads / slice.count;
+  part.num_key_heads = std::max<std::int64_t>(1, whole.num_key_heads / slice.count);
+  part.inner = whole.inner / slice.count;
+  if (!whole.alibi_slopes.empty()) {
+    const auto first = whole.alibi_slopes.begin() + slice.index * part.num_heads;
+    part.alibi_slopes.assign(first, first + part.num_heads);
+  }
+  return part;
+}
+
+std::int64_t first_key_head(const CausalSpecification& whole, TensorSlice slice) {
+  return slice.index * whole.num_key_heads / slice.count;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,473 @@
+#include "model/causal/LayerKernels.hpp"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/_fused_rms_norm.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/sin.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/Check.hpp"
+#include "model/kernels/VectorLanes.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+using lanes::Floats;
+
+constexpr std::int64_t numbers_per_thread = 16384;  // below, a second thread costs more than it saves
+
+template <class Number>
+struct NormRows {
+  const Number* input;
+  const Number* residual;  // or null
+  const Number* weight;
+  const Number* bias;  // or null
+  Number* out;
+  std::int64_t input_stride;
+  std::int64_t residual_stride;
+  std::int64_t out_stride;
+  std::int64_t count;
+  std::int64_t parts;  // of a row, each normed by itself
+  std::int64_t width;  // of a part
+};
+
+// A row's sums: the mean (layer norms) or zero, and the reciprocal root of the mean square around it.
+template <class Number>
+STEREOSWEEP_ALWAYS_INLINE void measure(const Number* input, std::int64_t width, const NormRule& rule, float& centre,
+                                       float& factor) {
+  Floats numbers;
+  Floats sums = {};
+  centre = 0;
+  if (rule.kind == NormKind::layer) {
+    for (std::int64_t i = 0; i < width; i += lanes::width) {
+      lanes::load_some(numbers, input + i, width - i);
+      sums += numbers;
+    }
+    lanes::fold<lanes::Fold::sum>(sums);
+    centre = sums[0] / static_cast<float>(width);
+  }
+  Floats squares = {};
+  std::int64_t i = 0;
+  for (; i + lanes::width <= width; i += lanes::width) {
+    lanes::load(numbers, input + i);
+    numbers -= centre;
+    squares += numbers * numbers;
+  }
+  if (i < width) {
+    lanes::load_some(numbers, input + i, width - i);
+    for (std::int64_t lane = 0; lane < width - i; ++lane) {
+      squares[lane] += (numbers[lane] - centre) * (numbers[lane] - centre);
+    }
+  }
+  lanes::fold<lanes::Fold::sum>(squares);
+  factor = 1.0F / std::sqrt(squares[0] / static_cast<float>(width) + static_cast<float>(rule.epsilon));
+}
+
+template <class Number>
+STEREOSWEEP_ALWAYS_INLINE void normalize_row(const NormRows<Number>& rows, const NormRule& rule, const Number* input,
+                                             const Number* residual, Number* out) {
+  float centre = 0;
+  float factor = 0;
+  measure(input, rows.width, rule, centre, factor);
+  const float shift = rule.kind == NormKind::rms_gemma ? 1.0F : 0.0F;
+  for (std::int64_t i = 0; i < rows.width; i += lanes::width) {
+    const auto left = rows.width - i;
+    Floats numbers;
+    Floats weight;
+    lanes::load_some(numbers, input + i, left);
+    lanes::load_some(weight, rows.weight + i, left);
+    numbers = (numbers - centre) * factor;
+    if (rule.kind == NormKind::rms) {
+      lanes::round_as(numbers, rows.weight);
+    }
+    numbers *= weight + shift;
+    if (rows.bias != nullptr) {
+      Floats bias;
+      lanes::load_some(bias, rows.bias + i, left);
+      numbers += bias;
+    }
+    if (residual != nullptr) {
+      Floats before;
+      lanes::load_some(before, residual + i, left);
+      lanes::round_as(numbers, rows.weight);
+      numbers += before;
+    }
+    lanes::store_some(out + i, numbers, left);
+  }
+}
+
+struct NormalizeRows {
+  template <class, class Number>
+  STEREOSWEEP_ALWAYS_INLINE static void run(const NormRows<Number>& rows, const NormRule& rule, std::int64_t begin,
+                                            std::int64_t end) {
+    for (auto row = begin; row < end; ++row) {
+      for (std::int64_t part = 0; part < rows.parts; ++part) {
+        const auto column = part * rows.width;
+        normalize_row(rows, rule, rows.input + row * rows.input_stride + column,
+                      rows.residual == nullptr ? nullptr : rows.residual + row * rows.residual_stride + column,
+                      rows.out + row * rows.out_stride + column);
+      }
+    }
+  }
+};
+
+template <class Number>
+void run_norm(const at::Tensor& input, std::int64_t parts, const Norm& norm, const NormRule& rule,
+              const at::Tensor& residual, const at::Tensor& out, Instructions instructions) {
+  const auto read = [](const at::Tensor& tensor) {
+    return tensor.defined() ? static_cast<const Number*>(tensor.const_data_ptr()) : nullptr;
+  };
+  NormRows<Number> rows{};
+  rows.input = read(input);
+  rows.residual = read(residual);
+  rows.weight = read(norm.weight);
+  rows.bias = read(norm.bias);
+  rows.out = static_cast<Number*>(out.mutable_data_ptr());
+  rows.input_stride = input.stride(0);
+  rows.residual_stride = residual.defined() ? residual.stride(0) : 0;
+  rows.out_stride = out.stride(0);
+  rows.count = input.size(0);
+  rows.parts = parts;
+  rows.width = input.size(1) / parts;
+  const auto grain = std::max<std::int64_t>(1, numbers_per_thread / input.size(1));
+  at::parallel_for(0, rows.count, grain, [&](std::int64_t begin, std::int64_t end) {
+    lanes::run<NormalizeRows>(instructions, rows, rule, begin, end);
+  });
+}
+
+void norm_on_cpu(const at::Tensor& input, std::int64_t parts, const Norm& norm, const NormRule& rule,
+                 const at::Tensor& residual, const at::Tensor& out, Instructions instructions = Instructions::best) {
+  STEREOSWEEP_ASSERT(
+      input.stride(1) == 1 && norm.weight.is_contiguous() && norm.weight.numel() * parts == input.size(1),
+      "rows must be contiguous and as wide as their norm");
+  with_number(input.scalar_type(),
+              [&]<class Number>(Number) { run_norm<Number>(input, parts, norm, rule, residual, out, instructions); });
+}
+
+}  // namespace
+
+at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
+  const auto type = input.scalar_type();
+  if (rule.kind == NormKind::layer) {
+    return at::layer_norm(input, {input.size(-1)}, norm.weight, norm.bias, rule.epsilon, false);
+  }
+  // One pass over the numbers; sums and the product with a weight that it is given are float32, rounded at its end.
+  const auto scaled = [&](const at::Tensor& numbers, const std::optional<at::Tensor>& weight) {
+    return std::get<0>(at::_fused_rms_norm(numbers, {input.size(-1)}, weight, rule.epsilon));
+  };
+  switch (rule.kind) {
+    case NormKind::rms_gemma:  // 1 plus the weight has more digits than 16 bits hold
+      return scaled(input.to(at::kFloat), norm.weight.to(at::kFloat).add(1)).to(type);
+    case NormKind::rms_late:
+      return scaled(input, norm.weight);
+    default:
+      return scaled(input, std::nullopt).mul_(norm.weight);
+  }
+}
+
+at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const NormRule& rule,
+                            Instructions instructions) {
+  auto out = at::empty(input.sizes(), input.options());
+  norm_on_cpu(input, 1, norm, rule, {}, out, instructions);
+  return out;
+}
+
+at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
+  return kernels_on(input.device()) == Kernels::own_kernels ? normalize_on_cpu(input, norm, rule)
+                                                            : normalize_with_operators(input, norm, rule);
+}
+
+at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
+                             const at::Tensor& residual) {
+  if (kernels_on(input.device()) == Kernels::operators) {
+    return normalize_with_operators(input, norm, rule).add_(residual);
+  }
+  auto out = at::empty(input.sizes(), input.options());
+  norm_on_cpu(input, 1, norm, rule, residual, out);
+  return out;
+}
+
+void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& norm, const NormRule& rule) {
+  if (kernels_on(rows.device()) == Kernels::own_kernels) {
+    norm_on_cpu(rows, parts, norm, rule, {}, rows);
+    return;
+  }
+  const auto by_part = rows.unflatten(1, {parts, rows.size(1) / parts});
+  by_part.copy_(normalize_with_operators(by_part, norm, rule));
+}
+
+namespace {
+
+// x / (1 + e^-y)
+STEREOSWEEP_ALWAYS_INLINE void multiply_by_sigmoid(Floats& x, const Floats& y) {
+  const Floats most = Floats{} + 80.0F;
+  Floats power = -y;
+  power = power > most ? most : power;
+  lanes::exponential(power);
+  power += 1.0F;
+  lanes::reciprocal(power);
+  x *= power;
+}
+
+// x Phi(x) by the error function of Abramowitz and Stegun 7.1.26, off by 1.5e-7 at most.
+STEREOSWEEP_ALWAYS_INLINE void gelu(Floats& x) {
+  const Floats size = (x < 0.0F ? -x : x) * 0.70710678118F;
+  Floats t = size * 0.3275911F + 1.0F;
+  lanes::reciprocal(t);
+  Floats series = t * 1.061405429F - 1.453152027F;
+  series = series * t + 1.421413741F;
+  series = series * t - 0.284496736F;
+  series = series * t + 0.254829592F;
+  Floats power = -size * size;
+  lanes::exponential(power);
+  const Floats tail = 0.5F * series * t * power;  // Phi(-|x|)
+  x *= x < 0.0F ? tail : 1.0F - tail;
+}
+
+template <Activation activation>
+STEREOSWEEP_ALWAYS_INLINE void activate_lanes(Floats& x) {
+  if constexpr (activation == Activation::relu) {
+    x = x < 0.0F ? Floats{} : x;  // NaN stays
+  } else if constexpr (activation == Activation::silu) {
+    multiply_by_sigmoid(x, x);
+  } else if constexpr (activation == Activation::gelu_tanh) {  // (1 + tanh y) / 2 = 1 / (1 + e^-2y)
+    const Floats y = (x * x * 0.044715F + 1.0F) * x * 1.5957691216F;
+    multiply_by_sigmoid(x, y);
+  } else {
+    gelu(x);
+  }
+}
+
+template <class Number>
+struct ActivationRows {
+  const Number* input;
+  const Number* factor;  // or null
+  Number* out;
+  std::int64_t input_stride;
+  std::int64_t out_stride;
+  std::int64_t width;
+};
+
+template <Activation activation>
+struct ActivateRows {
+  template <class, class Number>
+  STEREOSWEEP_ALWAYS_INLINE static void run(const ActivationRows<Number>& rows, std::int64_t begin, std::int64_t end) {
+    for (auto row = begin; row < end; ++row) {
+      const Number* input = rows.input + row * rows.input_stride;
+      const Number* factor = rows.factor == nullptr ? nullptr : rows.factor + row * rows.input_stride;
+      Number* out = rows.out + row * rows.out_stride;
+      for (std::int64_t i = 0; i < rows.width; i += lanes::width) {
+        const auto left = rows.width - i;
+        Floats numbers;
+        lanes::load_some(numbers, input + i, left);
+        activate_lanes<activation>(numbers);
+        if (factor != nullptr) {
+          Floats other;
+          lanes::load_some(other, factor + i, left);
+          numbers *= other;
+        }
+        lanes::store_some(out + i, numbers, left);
+      }
+    }
+  }
+};
+
+template <class Number>
+void run_activation(const at::Tensor& input, const at::Tensor& out, Activation activation, Instructions instructions) {
+  ActivationRows<Number> rows{};
+  rows.input = static_cast<const Number*>(input.const_data_ptr());
+  rows.width = out.size(1);
+  rows.factor = input.size(1) == 2 * out.size(1) ? rows.input + rows.width : nullptr;
+  rows.out = static_cast<Number*>(out.mutable_data_ptr());
+  rows.input_stride = input.stride(0);
+  rows.out_stride = out.stride(0);
+  const auto grain = std::max<std::int64_t>(1, numbers_per_thread / rows.width);
+  at::parallel_for(0, input.size(0), grain, [&](std::int64_t begin, std::int64_t end) {
+    switch (activation) {
+      case Activation::gelu:
+        return lanes::run<ActivateRows<Activation::gelu>>(instructions, rows, begin, end);
+      case Activation::gelu_tanh:
+        return lanes::run<ActivateRows<Activation::gelu_tanh>>(instructions, rows, begin, end);
+      case Activation::relu:
+        return lanes::run<ActivateRows<Activation::relu>>(instructions, rows, begin, end);
+      case Activation::silu:
+        return lanes::run<ActivateRows<Activation::silu>>(instructions, rows, begin, end);
+    }
+  });
+}
+
+void activation_on_cpu(const at::Tensor& input, const at::Tensor& out, Activation activation,
+                       Instructions instructions) {
+  STEREOSWEEP_ASSERT(input.stride(1) == 1, "rows must be contiguous");
+  with_number(input.scalar_type(),
+              [&]<class Number>(Number) { run_activation<Number>(input, out, activation, instructions); });
+}
+
+}  // namespace
+
+at::Tensor activate_rows(const at::Tensor& input, Activation activation, Instructions instructions) {
+  if (kernels_on(input.device()) == Kernels::operators) {
+    return activate(input, activation);
+  }
+  activation_on_cpu(input, input, activation, instructions);
+  return input;
+}
+
+at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, Instructions instructions) {
+  const auto inner = gate_and_up.size(1) / 2;
+  if (kernels_on(gate_and_up.device()) == Kernels::operators) {
+    return activate(gate_and_up.slice(1, 0, inner), activation).mul_(gate_and_up.slice(1, inner));
+  }
+  auto out = at::empty({gate_and_up.size(0), inner}, gate_and_up.options());
+  activation_on_cpu(gate_and_up, out, activation, instructions);
+  return out;
+}
+
+namespace {
+
+using lanes::Ints;
+
+template <class Number>
+struct RotaryRows {
+  Number* numbers;
+  std::int64_t stride;
+  std::int64_t heads;
+  std::int64_t width;  // of a head
+  std::int64_t half;   // pairs that turn
+  RotaryPairs pairs;
+  const float* cosines;
+  const float* sines;
+  const std::int32_t* positions;
+};
+
+template <class Number>
+STEREOSWEEP_ALWAYS_INLINE void rotate_halves(Number* head, std::int64_t half, const float* cosines,
+                                             const float* sines) {
+  for (std::int64_t i = 0; i < half; i += lanes::width) {
+    const auto left = half - i;
+    Floats first;
+    Floats second;
+    Floats cosine;
+    Floats sine;
+    lanes::load_some(first, head + i, left);
+    lanes::load_some(second, head + half + i, left);
+    lanes::load_some(cosine, cosines + i, left);
+    lanes::load_some(sine, sines + i, left);
+    lanes::store_some(head + i, first * cosine - second * sine, left);
+    lanes::store_some(head + half + i, second * cosine + first * sine, left);
+  }
+}
+
+template <class Number>
+STEREOSWEEP_ALWAYS_INLINE void rotate_neighbours(Number* head, std::int64_t half, const float* cosines,
+                                                 const float* sines) {
+  const Ints even_lanes = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+  const Ints odd_lanes = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  const Ints lower = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+  const Ints upper = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  for (std::int64_t i = 0; i < half; i += lanes::width) {
+    const auto left = 2 * (half - i);  // numbers of the head
+    Floats one = {};
+    Floats two = {};
+    Floats cosine;
+    Floats sine;
+    lanes::load_some(one, head + 2 * i, left);
+    if (left > lanes::width) {
+      lanes::load_some(two, head + 2 * i + lanes::width, left - lanes::width);
+    }
+    lanes::load_some(cosine, cosines + i, half - i);
+    lanes::load_some(sine, sines + i, half - i);
+    const Floats first = __builtin_shuffle(one, two, even_lanes);
+    const Floats second = __builtin_shuffle(one, two, odd_lanes);
+    const Floats turned_first = first * cosine - second * sine;
+    const Floats turned_second = second * cosine + first * sine;
+    one = __builtin_shuffle(turned_first, turned_second, lower);
+    two = __builtin_shuffle(turned_first, turned_second, upper);
+    lanes::store_some(head + 2 * i, one, left);
+    if (left > lanes::width) {
+      lanes::store_some(head + 2 * i + lanes::width, two, left - lanes::width);
+    }
+  }
+}
+
+struct RotateRows {
+  template <class, class Number>
+  STEREOSWEEP_ALWAYS_INLINE static void run(const RotaryRows<Number>& rows, std::int64_t begin, std::int64_t end) {
+    for (auto row = begin; row < end; ++row) {
+      const float* cosines = rows.cosines + rows.positions[row] * rows.half;
+      const float* sines = rows.sines + rows.positions[row] * rows.half;
+      for (std::int64_t head = 0; head < rows.heads; ++head) {
+        Number* numbers = rows.numbers + row * rows.stride + head * rows.width;
+        if (rows.pairs == RotaryPairs::halves) {
+          rotate_halves(numbers, rows.half, cosines, sines);
+        } else {
+          rotate_neighbours(numbers, rows.half, cosines, sines);
+        }
+      }
+    }
+  }
+};
+
+template <class Number>
+void run_rotary(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
+                std::span<const std::int32_t> positions, Instructions instructions) {
+  RotaryRows<Number> task{};
+  task.numbers = static_cast<Number*>(rows.mutable_data_ptr());
+  task.stride = rows.stride(0);
+  task.heads = heads;
+  task.width = rows.size(1) / heads;
+  task.half = rotary.width / 2;
+  task.pairs = rotary.pairs;
+  task.cosines = angles.cosines.const_data_ptr<float>();
+  task.sines = angles.sines.const_data_ptr<float>();
+  task.positions = positions.data();
+  at::parallel_for(0, std::ssize(positions), 64, [&](std::int64_t begin, std::int64_t end) {
+    lanes::run<RotateRows>(instructions, task, begin, end);
+  });
+}
+
+}  // namespace
+
+RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions) {
+  STEREOSWEEP_ASSERT(std::ssize(rotary.inverse_frequencies) * 2 == rotary.width, "one frequency for every pair");
+  auto frequencies = at::empty({rotary.width / 2}, at::TensorOptions(at::kFloat));
+  std::copy(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(),
+            frequencies.mutable_data_ptr<float>());
+  const auto angles = at::outer(at::arange(positions, at::TensorOptions(at::kFloat)), frequencies);
+  return {angles.cos().mul_(rotary.scaling), angles.sin().mul_(rotary.scaling)};
+}
+
+void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
+                   std::span<const std::int32_t> positions, Instructions instructions) {
+  STEREOSWEEP_ASSERT(rows.stride(1) == 1 && std::ssize(positions) <= rows.size(0), "a row for every position");
+  with_number(rows.scalar_type(),
+              [&]<class Number>(Number) { run_rotary<Number>(rows, heads, rotary, angles, positions, instructions); });
+}
+
+void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
+                           const RotaryAngles& picked) {
+  const auto count = picked.cosines.size(0);
+  const auto half = rotary.width / 2;
+  const auto turning = rows.slice(0, 0, count).unflatten(1, {heads, rows.size(1) / heads}).slice(2, 0, rotary.width);
+  const auto cosines = picked.cosines.unsqueeze(1);
+  const auto sines = picked.sines.unsqueeze(1);
+  const bool by_halves = rotary.pairs == RotaryPairs::halves;
+  const auto first = by_halves ? turning.slice(2, 0, half) : turning.slice(2, 0, rotary.width, 2);
+  const auto second = by_halves ? turning.slice(2, half) : turning.slice(2, 1, rotary.width, 2);
+  // float32, because the angles are
+  const auto turned_first = first.mul(cosines).addcmul_(second, sines, -1);
+  const auto turned_second = second.mul(cosines).addcmul_(first, sines);
+  first.copy_(turned_first);
+  second.copy_(turned_second);
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,66 @@
+// Layer norms and root-mean-square norms of rows.
+//   shapes  [rows, width] with last stride 1 -> [rows, width] in the same dtype
+//   rounds  where transformers rounds: sums in float32; see NormKind
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+
+#include "model/causal/CausalSpecification.hpp"
+#include "model/kernels/Attention.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
+#include "model/masked/MaskedSpecification.hpp"
+#include "model/masked/MaskedWeights.hpp"
+
+namespace stereosweep::model {
+
+struct NormRule {
+  NormKind kind = NormKind::layer;
+  double epsilon = 0;
+};
+
+/// norm(input): our own kernel on the CPU, torch's operators elsewhere.
+at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule);
+/// residual + norm(input)
+at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
+                             const at::Tensor& residual);
+/// Replaces each of the `parts` equal parts of every row by its norm: the heads of queries or keys.
+void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& norm, const NormRule& rule);
+
+/// The same as `normalize`, each with one of its ways alone.
+at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule);
+at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const NormRule& rule,
+                            Instructions instructions = Instructions::best);
+
+// Activations of the feed-forward layer: our own kernels on the CPU (computed in float32, rounded once), torch's
+// operators elsewhere.
+
+/// activation(input), in place where that is faster: [rows, inner] -> [rows, inner]
+at::Tensor activate_rows(const at::Tensor& input, Activation activation,
+                         Instructions instructions = Instructions::best);
+/// activation(gate) * up: [rows, 2 inner], gate before up -> [rows, inner]
+at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation,
+                          Instructions instructions = Instructions::best);
+
+// Turning of queries and keys by their position.
+
+/// Cosine and sine of position * inverse frequency, times the rotary's scaling: each [positions, width / 2] float32,
+/// made on the CPU.
+struct RotaryAngles {
+  at::Tensor cosines;
+  at::Tensor sines;
+};
+RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions);
+
+/// RotaryAngles the first rotary.width numbers of every head of `rows` [rows, heads * width] in place; row i stands at
+/// positions[i], a row of `turns`. Rows without a position stay.
+void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
+                   std::span<const std::int32_t> positions, Instructions instructions = Instructions::best);
+/// The same on any device, with angles already picked by row, on the rows' device.
+void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
+                           const RotaryAngles& picked);
+
+}  // namespace stereosweep::model

@@ -1,0 +1,226 @@
+#include "model/causal/TokenTree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/Check.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+// The blocks that one query sees, ascending, and its mask of each.
+using Sight = std::vector<std::pair<std::int32_t, std::uint16_t>>;
+
+// Slots ascend along a path.
+void see(std::int32_t slot, Sight& sight) {
+  const auto block = slot / slots_per_block;
+  if (sight.empty() || sight.back().first != block) {
+    sight.emplace_back(block, 0);
+  }
+  sight.back().second = static_cast<std::uint16_t>(sight.back().second | 1U << (slot % slots_per_block));
+}
+
+std::vector<std::int32_t> joined(const std::vector<std::int32_t>& blocks, const Sight& sight) {
+  std::vector<std::int32_t> all;
+  all.reserve(blocks.size() + sight.size());
+  auto block = blocks.begin();
+  for (const auto& seen : sight) {
+    while (block != blocks.end() && *block < seen.first) {
+      all.push_back(*block++);
+    }
+    if (block != blocks.end() && *block == seen.first) {
+      ++block;
+    }
+    all.push_back(seen.first);
+  }
+  all.insert(all.end(), block, blocks.end());
+  return all;
+}
+
+// Queries of one tile as they come together.
+class TileBuilder {
+ public:
+  // Every query of a tile is multiplied with every block of it: a query may join where that costs a quarter more than
+  // it would cost alone, at most. A query costs about a block by itself.
+  bool takes(const Sight& sight, std::vector<std::int32_t>& with) const {
+    with = joined(blocks_, sight);
+    const auto count = sights_.size() + 1;
+    return sights_.empty() || (with.size() + 1) * count * 4 <= (seen_ + sight.size() + count) * 5;
+  }
+
+  void add(const Sight& sight, const std::vector<std::int32_t>& blocks) {
+    seen_ += sight.size();
+    blocks_ = blocks;
+    sights_.push_back(sight);
+  }
+
+  std::size_t size() const { return sights_.size(); }
+
+  void finish(std::int64_t end_query, TreeTiles& out) {
+    TreeTiles::Tile tile;
+    tile.num_queries = static_cast<std::int32_t>(sights_.size());
+    tile.first_query = static_cast<std::int32_t>(end_query) - tile.num_queries;
+    tile.num_blocks = static_cast<std::int32_t>(blocks_.size());
+    tile.first_block = static_cast<std::int64_t>(out.blocks.size());
+    tile.first_mask = static_cast<std::int64_t>(out.masks.size());
+    out.blocks.insert(out.blocks.end(), blocks_.begin(), blocks_.end());
+    for (const auto& sight : sights_) {
+      auto seen = sight.begin();
+      for (const auto block : blocks_) {
+        const bool here = seen != sight.end() && seen->first == block;
+        out.masks.push_back(here ? seen->second : std::uint16_t{0});
+        seen += here ? 1 : 0;
+      }
+    }
+    out.most_blocks = std::max(out.most_blocks, tile.num_blocks);
+    out.tiles.push_back(tile);
+    *this = {};
+  }
+
+ private:
+  std::vector<Sight> sights_;
+  std::vector<std::int32_t> blocks_;
+  std::size_t seen_ = 0;
+};
+
+}  // namespace
+
+void SlotAllocator::place_together(std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto slot = static_cast<std::int32_t>(row);
+    if (slot % slots_per_block == 0) {
+      taken_.push_back(0);
+    }
+    taken_.back() += 1;
+    slots_.push_back(slot);
+  }
+}
+
+void SlotAllocator::place_after(std::int32_t previous, std::int32_t length) {
+  for (std::int32_t i = 0; i < length; ++i) {
+    const auto block = previous / slots_per_block;
+    const bool fits =
+        previous >= 0 && taken_[block] < slots_per_block && taken_[block] == previous % slots_per_block + 1;
+    if (fits) {
+      taken_[block] += 1;
+      previous += 1;
+    } else {
+      previous = num_blocks() * slots_per_block;
+      taken_.push_back(1);
+    }
+    slots_.push_back(previous);
+  }
+}
+
+void SlotAllocator::grow(const TokenTree& tree) {
+  if (slots_.empty()) {
+    place_together(static_cast<std::int64_t>(tree.ids.size()));
+    return;
+  }
+  for (const auto& branch : tree.branches) {
+    if (branch.first < std::ssize(slots_)) {
+      STEREOSWEEP_ASSERT(branch.first + branch.length <= std::ssize(slots_), "new tokens form new branches");
+      continue;
+    }
+    const bool rooted = branch.parent < 0;
+    const auto* parent = rooted ? nullptr : &tree.branches[branch.parent];
+    place_after(rooted ? -1 : slots_[parent->first + parent->length - 1], branch.length);
+  }
+}
+
+std::vector<std::int32_t> path_of(const TokenTree& tree, std::int32_t branch) {
+  const auto& last = tree.branches[branch];
+  std::vector<std::int32_t> path(static_cast<std::size_t>(last.depth + last.length));
+  for (auto number = branch; number >= 0; number = tree.branches[number].parent) {
+    const auto& part = tree.branches[number];
+    for (std::int32_t i = 0; i < part.length; ++i) {
+      path[part.depth + i] = part.first + i;
+    }
+  }
+  return path;
+}
+
+std::vector<std::int32_t> branches_of(const TokenTree& tree, std::span<const std::int64_t> rows) {
+  std::vector<std::int32_t> numbers;
+  numbers.reserve(rows.size());
+  std::int32_t branch = 0;
+  for (const auto row : rows) {
+    while (tree.branches[branch].first + tree.branches[branch].length <= row) {
+      ++branch;
+    }
+    numbers.push_back(branch);
+  }
+  return numbers;
+}
+
+TreeTiles cut_tiles(const TokenTree& tree, std::span<const std::int32_t> slots, std::span<const std::int64_t> rows,
+                    std::int64_t window, std::int32_t most_queries) {
+  TreeTiles out;
+  out.num_queries = std::ssize(rows);
+  const auto branches = branches_of(tree, rows);
+  TileBuilder builder;
+  std::vector<std::int32_t> path;
+  std::int32_t path_branch = -1;
+  Sight sight;
+  std::int64_t seen = 0;  // positions of the path that `sight` holds
+  std::vector<std::int32_t> with;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& branch = tree.branches[branches[i]];
+    const auto end = branch.depth + rows[i] - branch.first + 1;
+    if (branches[i] != path_branch || window > 0) {
+      path_branch = branches[i];
+      path = path_of(tree, path_branch);
+      sight.clear();
+      seen = window > 0 ? std::max<std::int64_t>(0, end - window) : 0;
+    }
+    for (; seen < end; ++seen) {
+      see(slots[path[seen]], sight);
+    }
+    if (builder.size() == static_cast<std::size_t>(most_queries) || !builder.takes(sight, with)) {
+      builder.finish(static_cast<std::int64_t>(i), out);
+      builder.takes(sight, with);
+    }
+    builder.add(sight, with);
+  }
+  if (builder.size() > 0) {
+    builder.finish(out.num_queries, out);
+  }
+  return out;
+}
+
+std::vector<TreePaths> cut_paths(const TokenTree& tree, std::span<const std::int64_t> rows, std::int64_t window,
+                                 const PathLimits& limits) {
+  std::vector<TreePaths> groups;
+  const auto branches = branches_of(tree, rows);
+  std::vector<std::int32_t> path;
+  std::int32_t path_branch = -1;
+  for (std::size_t first = 0; first < rows.size();) {
+    auto last = first + 1;
+    while (last < rows.size() && branches[last] == branches[first] && rows[last] == rows[last - 1] + 1 &&
+           static_cast<std::int64_t>(last - first) < limits.queries) {
+      ++last;
+    }
+    if (branches[first] != path_branch) {
+      path_branch = branches[first];
+      path = path_of(tree, path_branch);
+    }
+    const auto& branch = tree.branches[path_branch];
+    const auto begin_query = branch.depth + rows[first] - branch.first;
+    const auto end = branch.depth + rows[last - 1] - branch.first + 1;
+    const auto begin = window > 0 ? std::max<std::int64_t>(0, begin_query + 1 - window) : 0;
+    if (groups.empty() || std::ssize(groups.back().key_rows) + end - begin > limits.keys) {
+      groups.emplace_back();
+      groups.back().first_query = static_cast<std::int64_t>(first);
+    }
+    auto& group = groups.back();
+    group.key_rows.insert(group.key_rows.end(), path.begin() + begin, path.begin() + end);
+    group.key_begin.push_back(static_cast<std::int32_t>(group.key_rows.size()));
+    group.query_begin.push_back(group.query_begin.back() + static_cast<std::int32_t>(last - first));
+    group.first_position.push_back(static_cast<std::int32_t>(begin));
+    first = last;
+  }
+  return groups;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,103 @@
+// Token sequences as a tree: what a causal model runs. A plain value, no tensor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::model {
+
+/// Token sequences with every shared prefix once. A branch's tokens stand after those of all its ancestors; a sequence
+/// is the path from a root to some token. Several roots are allowed: a forest of unrelated sequences is packed without
+/// padding.
+struct TokenTree {
+  struct Branch {
+    std::int32_t first = 0;    ///< its first row
+    std::int32_t length = 0;   ///< at least 1
+    std::int32_t parent = -1;  ///< number of an earlier branch; -1: a root
+    std::int32_t depth = 0;    ///< position of its first token: the sum of its ancestors' lengths
+  };
+  std::vector<query::TokenId> ids;  ///< [row]
+  std::vector<Branch> branches;     ///< rows in this order, without gaps
+};
+
+// Which keys the rows of a tree see, cut into tiles for the kernel on the processor.
+//   slot   where a row's key and value are kept; sixteen slots are a block, and a block is what the kernel multiplies
+//   tile   a few neighbouring query rows and the blocks that any of them sees; a mask says which row sees which slot
+
+constexpr std::int32_t slots_per_block = 16;
+
+/// `rows` rounded up to slots of whole blocks.
+constexpr std::int64_t whole_blocks(std::int64_t rows) {
+  return (rows + slots_per_block - 1) / slots_per_block * slots_per_block;
+}
+
+/// Gives every row of a growing tree its slot. The rows of the first call lie as they come. Later a branch goes on in
+/// its parent's block while there is room and else opens a block of its own, so that what one sequence generates lies
+/// together however many sequences grow in turn.
+class SlotAllocator {
+ public:
+  /// Slots for the rows of `tree` from slots().size() on; they form whole branches.
+  void grow(const TokenTree& tree);
+  std::span<const std::int32_t> slots() const { return slots_; }  ///< [row]
+  std::int32_t num_blocks() const { return static_cast<std::int32_t>(taken_.size()); }
+
+ private:
+  void place_together(std::int64_t rows);
+  void place_after(std::int32_t previous, std::int32_t length);
+
+  std::vector<std::int32_t> slots_;
+  std::vector<std::int32_t> taken_;  ///< slots of each block that are in use: always the first ones
+};
+
+struct TreeTiles {
+  struct Tile {
+    std::int32_t first_query = 0;  ///< place in the list of queries
+    std::int32_t num_queries = 0;
+    std::int32_t num_blocks = 0;
+    std::int64_t first_block = 0;  ///< in `blocks`
+    std::int64_t first_mask = 0;   ///< in `masks`: [query of the tile, block of the tile]
+  };
+  std::vector<Tile> tiles;
+  std::vector<std::int32_t> blocks;  ///< ascending within a tile
+  std::vector<std::uint16_t> masks;  ///< bit i: slot i of the block is seen
+  std::int32_t most_blocks = 0;      ///< of any tile
+  std::int64_t num_queries = 0;
+};
+
+/// Tiles for the given rows (sorted, distinct), at most `most_queries` in each. Row i of a path sees the rows of the
+/// path up to itself, only the last `window` of them unless that is 0.
+TreeTiles cut_tiles(const TokenTree& tree, std::span<const std::int32_t> slots, std::span<const std::int64_t> rows,
+                    std::int64_t window, std::int32_t most_queries);
+
+/// The rows of a branch's whole path, root first, its own rows last.
+std::vector<std::int32_t> path_of(const TokenTree& tree, std::int32_t branch);
+
+/// Number of the branch that holds each of the given rows (sorted).
+std::vector<std::int32_t> branches_of(const TokenTree& tree, std::span<const std::int64_t> rows);
+
+// Which keys the rows of a tree see, cut into segments for torch's operators: neighbouring rows of one branch are the
+// queries of a segment, the last rows of their path are its keys, and query i of n sees all keys but the last n - 1 -
+// i.
+
+/// Segments whose keys are gathered together. No segment is empty.
+struct TreePaths {
+  std::vector<std::int32_t> query_begin{0};  ///< [segments + 1], counted from first_query
+  std::vector<std::int32_t> key_begin{0};    ///< [segments + 1]
+  std::vector<std::int32_t> key_rows;        ///< [keys] rows of the tree
+  std::vector<std::int32_t> first_position;  ///< [segments] position of the first key in its path
+  std::int64_t first_query = 0;              ///< place in the list of queries
+};
+
+struct PathLimits {
+  std::int64_t queries = 0;  ///< of a segment
+  std::int64_t keys = 0;     ///< of a group: it bounds the memory of the gathered keys; one segment may have more
+};
+
+/// Segments for the given rows (sorted, distinct). With a window the keys that no query of a segment sees are left out.
+std::vector<TreePaths> cut_paths(const TokenTree& tree, std::span<const std::int64_t> rows, std::int64_t window,
+                                 const PathLimits& limits);
+
+}  // namespace stereosweep::model

@@ -1,0 +1,260 @@
+#include "model/causal/TreeAttention.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "model/causal/BlockAttention.hpp"
+#include "model/kernels/Attention.hpp"
+#include "model/kernels/Segments.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+constexpr std::int64_t most_scores = most_scores_bytes / 4;
+
+PathLimits limits_of(const AttentionRule& rule, const at::TensorOptions& options) {
+  const auto bytes_per_row =
+      2 * rule.num_key_heads * rule.width * static_cast<std::int64_t>(options.dtype().itemsize());
+  return {1024, std::clamp<std::int64_t>(most_gathered_bytes / bytes_per_row, 1, std::int64_t{1} << 17)};
+}
+
+// Tree attention by torch's operators, on any device: keys and values of a path are gathered row by row. On CUDA many
+// paths go through flash attention in one call where it knows the rule (two-byte numbers, no alibi, no cap); otherwise
+// path by path, equal ones together, with an explicit mask.
+class PathAttention : public TreeAttention {
+ public:
+  PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
+      : rule_(std::move(rule)),
+        options_(options),
+        limits_(limits_of(rule_, options)),
+        most_rows_(size.most_rows),
+        layers_(static_cast<std::size_t>(size.layers)) {}
+
+  void grow(const TokenTree& tree) override {
+    rows_ = std::ssize(tree.ids);
+    if (rows_ > capacity_) {
+      capacity_ = grown_capacity(rows_, capacity_, most_rows_);
+      for (auto& layer : layers_) {
+        for (auto* kept : {&layer.keys, &layer.values}) {
+          auto wider = at::empty({capacity_, rule_.num_key_heads * rule_.width}, options_);
+          if (kept->defined()) {
+            wider.slice(0, 0, kept->size(0)).copy_(*kept);
+          }
+          *kept = wider;
+        }
+      }
+    }
+    if (!rule_.slopes.empty()) {
+      std::int64_t positions = 0;
+      for (const auto& branch : tree.branches) {
+        positions = std::max<std::int64_t>(positions, branch.depth + branch.length);
+      }
+      alibi_ = alibi_of(rule_.slopes, positions).to(options_.device());
+    }
+  }
+
+  std::int64_t rows() const override { return rows_; }
+
+  std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                  std::int64_t window) const override {
+    auto queries = std::make_unique<PathQueries>();
+    queries->window = window;
+    queries->count = std::ssize(rows);
+    for (auto& paths : cut_paths(tree, rows, window, limits_)) {
+      Staging staging;
+      const auto key_rows = staging.add(paths.key_rows);
+      const auto query_begin = staging.add(paths.query_begin);
+      const auto key_begin = staging.add(paths.key_begin);
+      staging.send(options_.device());
+      queries->groups.push_back(
+          {std::move(paths), staging.at(key_rows), staging.at(query_begin), staging.at(key_begin)});
+    }
+    return queries;
+  }
+
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+            const at::Tensor& value) override {
+    const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+    kept.keys.slice(0, first, first + count).copy_(key.slice(0, 0, count));
+    kept.values.slice(0, first, first + count).copy_(value.slice(0, 0, count));
+  }
+
+  at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
+    const auto& chosen = static_cast<const PathQueries&>(queries);
+    const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+    const bool flash = flash_knows() && flash_takes(query, rule_.num_heads);
+    auto out = at::empty({query.size(0), query.size(1)}, query.options());
+    out.slice(0, chosen.count).zero_();
+    for (const auto& group : chosen.groups) {
+      const auto count = group.paths.query_begin.back();
+      const auto rows = query.slice(0, group.paths.first_query, group.paths.first_query + count);
+      const auto key = kept.keys.index_select(0, group.key_rows);
+      const auto value = kept.values.index_select(0, group.key_rows);
+      const auto mixed = flash ? flash_attend_paths(rows, key, value,
+                                                    {group.query_begin, group.key_begin,
+                                                     longest(group.paths.query_begin), longest(group.paths.key_begin),
+                                                     rule_.num_heads, rule_.num_key_heads, scale, chosen.window})
+                               : attend_by_path(group, chosen.window, rows, key, value, scale);
+      out.slice(0, group.paths.first_query, group.paths.first_query + count).copy_(mixed);
+    }
+    return out;
+  }
+
+ private:
+  struct Kept {
+    at::Tensor keys;  ///< [capacity, key heads * width]
+    at::Tensor values;
+  };
+  struct Group {
+    TreePaths paths;
+    at::Tensor key_rows;  ///< the lists of `paths` on the device, int32
+    at::Tensor query_begin;
+    at::Tensor key_begin;
+  };
+  struct PathQueries : TreeAttention::Queries {
+    std::vector<Group> groups;
+    std::int64_t window = 0;
+    std::int64_t count = 0;
+  };
+
+  bool flash_knows() const { return rule_.slopes.empty() && rule_.softcap == 0; }
+
+  at::Tensor attend_by_path(const Group& group, std::int64_t window, const at::Tensor& query, const at::Tensor& key,
+                            const at::Tensor& value, float scale) const {
+    const auto& paths = group.paths;
+    const auto num_segments = paths.key_begin.size() - 1;
+    const auto shape_of = [&](std::size_t i) {
+      return EqualSegments{1, paths.query_begin[i + 1] - paths.query_begin[i],
+                           paths.key_begin[i + 1] - paths.key_begin[i], window,
+                           alibi_.defined() ? paths.first_position[i] : 0};
+    };
+    auto out = at::empty({query.size(0), query.size(1)}, query.options());
+    for (std::size_t first = 0; first < num_segments;) {
+      auto segments = shape_of(first);
+      const auto most = std::max<std::int64_t>(1, most_scores / (rule_.num_heads * segments.queries * segments.keys));
+      auto last = first + 1;
+      for (; last < num_segments && segments.count < most; ++last, ++segments.count) {
+        const auto next = shape_of(last);
+        if (next.queries != segments.queries || next.keys != segments.keys ||
+            next.first_position != segments.first_position) {
+          break;
+        }
+      }
+      const auto keys = [&](const at::Tensor& rows) {
+        return rows.slice(0, paths.key_begin[first], paths.key_begin[last]);
+      };
+      const auto queries = [&](const at::Tensor& rows) {
+        return rows.slice(0, paths.query_begin[first], paths.query_begin[last]);
+      };
+      queries(out).copy_(attend_equal(queries(query), keys(key), keys(value), scale, segments));
+      first = last;
+    }
+    return out;
+  }
+
+  struct EqualSegments {
+    std::int64_t count = 0;
+    std::int64_t queries = 0;  ///< of each
+    std::int64_t keys = 0;
+    std::int64_t window = 0;
+    std::int64_t first_position = 0;  ///< of the first key in its path; counts with alibi only
+  };
+
+  // Segments of equal shape together. Query i stands at position last - queries + 1 + i of its path, key j at
+  // first_position + j.
+  at::Tensor attend_equal(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, float scale,
+                          const EqualSegments& segments) const {
+    const auto count = segments.count;
+    const auto queries = segments.queries;
+    const auto keys = segments.keys;
+    const auto group = rule_.num_heads / rule_.num_key_heads;
+    // [segments, heads, queries, width]; of the key heads each stands once for every head of its group
+    const auto q = query.unflatten(0, {count, queries}).unflatten(2, {rule_.num_heads, rule_.width}).transpose(1, 2);
+    const auto by_head = [&](const at::Tensor& rows) {
+      const auto shared = rows.unflatten(0, {count, keys}).unflatten(2, {rule_.num_key_heads, 1, rule_.width});
+      return shared.permute({0, 2, 3, 1, 4}).expand({-1, -1, group, -1, -1}).flatten(1, 2);
+    };
+    const auto k = by_head(key);
+    const auto v = by_head(value);
+    const auto integers = at::TensorOptions(at::kLong).device(options_.device());
+    const auto distance =
+        at::arange(keys - queries, keys, integers).unsqueeze(1).sub(at::arange(keys, integers).unsqueeze(0));
+    auto hidden = distance.lt(0);
+    if (segments.window > 0) {
+      hidden = hidden.logical_or(distance.ge(segments.window));
+    }
+    auto mask = at::zeros({queries, keys}, at::TensorOptions(at::kFloat).device(options_.device()))
+                    .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+    if (alibi_.defined()) {
+      const auto bias = alibi_.slice(1, segments.first_position, segments.first_position + keys).unsqueeze(1);
+      mask = mask.add(rule_.alibi_is_scaled ? bias.mul(scale) : bias).unsqueeze(0);
+    }
+    at::Tensor mixed;
+    const bool wide = query.scalar_type() == at::kFloat;  // in bfloat16 a far key's alibi would lose its last digits
+    if (rule_.softcap == 0 && (wide || !alibi_.defined())) {
+      mixed = at::scaled_dot_product_attention(q, k, v, mask.to(query.scalar_type()), 0.0, false, scale);
+    } else {
+      const auto scores = at::matmul(q.to(at::kFloat), k.to(at::kFloat).transpose(2, 3)).mul_(scale);
+      if (rule_.softcap != 0) {
+        scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap);
+      }
+      mixed = at::matmul(at::softmax(scores.add_(mask), -1), v.to(at::kFloat)).to(query.scalar_type());
+    }
+    return mixed.transpose(1, 2).reshape({count * queries, query.size(1)});
+  }
+
+  AttentionRule rule_;
+  at::TensorOptions options_;
+  PathLimits limits_;
+  std::int64_t rows_ = 0;
+  std::int64_t most_rows_ = 0;
+  std::int64_t capacity_ = 0;
+  std::vector<Kept> layers_;
+  at::Tensor alibi_;  ///< [heads, positions] on the device; undefined without alibi
+};
+
+}  // namespace
+
+std::unique_ptr<TreeAttention> make_path_attention(AttentionRule rule, const KeptSize& size,
+                                                   const at::TensorOptions& options) {
+  return std::make_unique<PathAttention>(std::move(rule), size, options);
+}
+
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
+                                                   const at::TensorOptions& options, Kernels kernels) {
+  STEREOSWEEP_ASSERT(
+      rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
+      "key heads must divide the heads");
+  STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
+  if (kernels == Kernels::own_kernels) {
+    STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
+    return make_block_attention(rule, size, options);
+  }
+  return make_path_attention(rule, size, options);
+}
+
+std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most) {
+  const auto roomy = capacity + capacity / 2;
+  return std::max(needed, most > 0 ? std::min(roomy, most) : roomy);
+}
+
+at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions) {
+  auto rounded = at::empty({std::ssize(slopes)}, at::TensorOptions(at::kFloat));
+  std::copy(slopes.begin(), slopes.end(), rounded.mutable_data_ptr<float>());
+  const auto places = at::arange(positions, at::TensorOptions(at::kFloat)).to(at::kBFloat16);
+  return at::outer(rounded.to(at::kBFloat16), places).to(at::kFloat);
+}
+
+}  // namespace stereosweep::model

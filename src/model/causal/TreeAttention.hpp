@@ -1,0 +1,82 @@
+// Keys and values of a tree's rows and the attention over them: every row attends to the rows of its path up to itself.
+//   shapes  query [queries, heads * width], key and value [rows, key heads * width], last stride 1
+//           -> [queries, heads * width] in the same dtype
+//   bits    a function of the tree, the queries and the order of the calls
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/causal/TokenTree.hpp"
+#include "model/kernels/Kernels.hpp"
+
+namespace stereosweep::model {
+
+struct AttentionRule {
+  std::int64_t num_heads = 0;
+  std::int64_t num_key_heads = 0;  ///< divides num_heads
+  std::int64_t width = 0;
+  float softcap = 0;          ///< of the scaled scores; 0: none
+  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds bfloat16(slope * bfloat16(j)); or empty
+  bool alibi_is_scaled = false;  ///< whether that is added before the score is scaled
+};
+
+/// One forward pass, or all steps of a generation. Not for several threads at once.
+class TreeAttention {
+ public:
+  /// Queries that were chosen once for all layers with the same window.
+  class Queries {
+   public:
+    virtual ~Queries() = default;
+  };
+
+  virtual ~TreeAttention() = default;
+  /// Makes room for the rows of `tree` from rows() on. What was kept stays.
+  virtual void grow(const TokenTree& tree) = 0;
+  virtual std::int64_t rows() const = 0;
+  /// The given rows (sorted, distinct) with the keys that they see; window as in LayerKind.
+  virtual std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                          std::int64_t window) const = 0;
+  /// Keeps the first `count` rows of `key` and `value` as the tree's rows from `first` on. The numbers may be changed
+  /// later without harm.
+  virtual void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+                    const at::Tensor& value) = 0;
+  /// softmax(cap(scale * q k)) v for the chosen queries; rows of `query` beyond them become zero. All keys that they
+  /// see must have been kept.
+  virtual at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const = 0;
+};
+
+/// What is kept: `layers` layers (with one, each layer of a forward pass takes the place of the one before), of
+/// `most_rows` rows at most if that is known, else 0. Room grows by halves up to them, and beyond them only as it must.
+struct KeptSize {
+  int layers = 1;
+  std::int64_t most_rows = 0;
+};
+
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
+                                                   const at::TensorOptions& options, Kernels kernels);
+
+/// Where our own kernels compute: rows are put once into blocks of sixteen, and no key is copied for a branch. CPU
+/// only.
+std::unique_ptr<TreeAttention> make_block_attention(AttentionRule rule, const KeptSize& size,
+                                                    const at::TensorOptions& options);
+/// By torch's operators, on any device.
+std::unique_ptr<TreeAttention> make_path_attention(AttentionRule rule, const KeptSize& size,
+                                                   const at::TensorOptions& options);
+
+/// Keys and values that are gathered together take so many bytes at most, and so do the scores of segments that are
+/// computed together without flash attention.
+inline constexpr std::int64_t most_gathered_bytes = std::int64_t{1} << 29;
+inline constexpr std::int64_t most_scores_bytes = std::int64_t{1} << 28;
+
+/// Room for at least `needed` where there was room for `capacity`; `most`: as above.
+std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most);
+
+/// [heads, positions] float32: what alibi adds to the score of a key at each position.
+at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
+
+}  // namespace stereosweep::model

@@ -1,0 +1,365 @@
+#include "model/checkpoint/Safetensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Json.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+using base::describe;
+using base::InputError;
+using base::json_quote;
+
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
+constexpr std::size_t max_rank = 8;
+constexpr std::size_t max_header_depth = 4;
+
+struct TypeRow {
+  StoredType type;
+  const char* name;
+  std::size_t bytes;
+};
+constexpr std::array<TypeRow, 13> type_rows = {{{StoredType::boolean, "BOOL", 1},
+                                                {StoredType::int8, "I8", 1},
+                                                {StoredType::uint8, "U8", 1},
+                                                {StoredType::int16, "I16", 2},
+                                                {StoredType::uint16, "U16", 2},
+                                                {StoredType::int32, "I32", 4},
+                                                {StoredType::uint32, "U32", 4},
+                                                {StoredType::int64, "I64", 8},
+                                                {StoredType::uint64, "U64", 8},
+                                                {StoredType::float16, "F16", 2},
+                                                {StoredType::bfloat16, "BF16", 2},
+                                                {StoredType::float32, "F32", 4},
+                                                {StoredType::float64, "F64", 8}}};
+
+const TypeRow& row_of(StoredType type) {
+  return *std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& row) { return row.type == type; });
+}
+
+[[noreturn]] void refuse(const std::string& file, std::string_view problem, std::string_view why) {
+  throw InputError(file + ": " + describe(problem, why));
+}
+
+// What the JSON says of one tensor, before it is held against the data.
+struct Entry {
+  std::string name;
+  StoredType type;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+class HeaderReader {
+ public:
+  explicit HeaderReader(const std::string& file) : file_(file) {}
+
+  std::vector<Entry> entries(std::string_view text) const {
+    const auto header = base::parse_json(text, file_ + " header", {max_header_depth, max_header_bytes});
+    if (!header.is_object()) {
+      refuse(file_, "the header is no JSON object", "it maps tensor names to their places");
+    }
+    std::vector<Entry> found;
+    for (const auto& [name, value] : header.items()) {
+      if (name == "__metadata__") {
+        check_metadata(value);
+      } else {
+        found.push_back(entry(name, value));
+      }
+    }
+    return found;
+  }
+
+ private:
+  void check_metadata(const base::Json& value) const {
+    if (!value.is_object()) {
+      refuse(file_, "__metadata__ is no JSON object", "the name is reserved for a map of texts");
+    }
+    for (const auto& [key, text] : value.items()) {
+      if (!text.is_string()) {
+        refuse(file_, "__metadata__." + key + " is no text", "metadata maps texts to texts");
+      }
+    }
+  }
+
+  Entry entry(const std::string& name, const base::Json& value) const {
+    const auto whose = "tensor " + json_quote(name);
+    if (!value.is_object()) {
+      refuse(file_, whose + " is no JSON object", "dtype, shape and data_offsets are needed");
+    }
+    const base::Json* dtype = nullptr;
+    const base::Json* shape = nullptr;
+    const base::Json* offsets = nullptr;
+    for (const auto& [key, field] : value.items()) {
+      if (key == "dtype") {
+        dtype = &field;
+      } else if (key == "shape") {
+        shape = &field;
+      } else if (key == "data_offsets") {
+        offsets = &field;
+      } else {
+        refuse(file_, whose + " has the unknown field " + json_quote(key),
+               "the format knows dtype, shape, data_offsets");
+      }
+    }
+    if (dtype == nullptr || shape == nullptr || offsets == nullptr) {
+      refuse(file_, whose + " is incomplete", "dtype, shape and data_offsets are needed");
+    }
+    Entry out{name, type(whose, *dtype), {}, 0, 0};
+    if (!shape->is_array() || shape->size() > max_rank) {
+      refuse(file_, whose + ": bad shape", "a list of at most " + std::to_string(max_rank) + " sizes is needed");
+    }
+    for (const auto& size : *shape) {
+      const auto number = whole(whose + ": shape", size);
+      if (number > static_cast<std::uint64_t>(INT64_MAX)) {
+        refuse(file_, whose + ": a size of the shape is too large", "it does not fit 63 bits");
+      }
+      out.shape.push_back(static_cast<std::int64_t>(number));
+    }
+    if (!offsets->is_array() || offsets->size() != 2) {
+      refuse(file_, whose + ": bad data_offsets", "two numbers are needed: begin and end");
+    }
+    out.begin = whole(whose + ": data_offsets", (*offsets)[0]);
+    out.end = whole(whose + ": data_offsets", (*offsets)[1]);
+    return out;
+  }
+
+  StoredType type(const std::string& whose, const base::Json& value) const {
+    if (value.is_string()) {
+      for (const auto& row : type_rows) {
+        if (value.get_ref<const std::string&>() == row.name) {
+          return row.type;
+        }
+      }
+    }
+    refuse(file_, whose + ": dtype " + value.dump() + " is not supported",
+           "whole bytes from BOOL to U64, F16, BF16, F32 and F64 are");
+  }
+
+  std::uint64_t whole(const std::string& whose, const base::Json& value) const {
+    if (!value.is_number_unsigned()) {
+      refuse(file_, whose + ": " + value.dump() + " is no size", "a whole number from 0 to 2^64-1 is needed");
+    }
+    return value.get<std::uint64_t>();
+  }
+
+  std::string file_;
+};
+
+std::uint64_t expected_bytes(const Entry& entry, const std::string& file) {
+  std::uint64_t bytes = bytes_per_number(entry.type);
+  for (const auto size : entry.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
+      refuse(file, "tensor " + json_quote(entry.name) + ": the shape overflows", "its bytes do not fit 64 bits");
+    }
+  }
+  return bytes;
+}
+
+// Sorted by place, the tensors must tile the data exactly.
+void check_tiling(std::vector<Entry>& entries, std::uint64_t data_bytes, const std::string& file) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
+    return std::tie(left.begin, left.end, left.name) < std::tie(right.begin, right.end, right.name);
+  });
+  std::uint64_t reached = 0;
+  for (const auto& entry : entries) {
+    const auto whose = "tensor " + json_quote(entry.name);
+    if (entry.end < entry.begin || entry.end > data_bytes) {
+      refuse(file, whose + ": data_offsets " + std::to_string(entry.begin) + " to " + std::to_string(entry.end),
+             "the file has " + std::to_string(data_bytes) + " bytes of data; is it cut short?");
+    }
+    if (entry.begin != reached) {
+      refuse(file,
+             whose + " begins at " + std::to_string(entry.begin) + " of the data, the one before it ends at " +
+                 std::to_string(reached),
+             "tensors may neither overlap nor leave holes");
+    }
+    if (entry.end - entry.begin != expected_bytes(entry, file)) {
+      refuse(file, whose + " takes " + std::to_string(entry.end - entry.begin) + " bytes",
+             "dtype and shape ask for " + std::to_string(expected_bytes(entry, file)));
+    }
+    reached = entry.end;
+  }
+  if (reached != data_bytes) {
+    refuse(file, std::to_string(data_bytes - reached) + " bytes after the last tensor", "they belong to no tensor");
+  }
+}
+
+}  // namespace
+
+bool is_floating(StoredType type) { return type >= StoredType::float16; }
+std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
+const char* name_of(StoredType type) { return row_of(type).name; }
+
+StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
+  const auto part = [&](std::uint64_t offset, std::uint64_t size) {
+    std::string text(size, '\0');
+    content.read(offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  };
+  constexpr std::string_view pointer = "version https://git-lfs";
+  if (content.size() >= pointer.size() && part(0, pointer.size()) == pointer) {
+    refuse(name, "a Git LFS pointer stands in place of the file",
+           "the repository was cloned without its large files; 'git lfs pull' there fetches them");
+  }
+  std::uint64_t header_bytes = 0;
+  if (content.size() < sizeof(header_bytes)) {
+    refuse(name, std::to_string(content.size()) + " bytes are no safetensors file",
+           "it begins with a length of 8 bytes");
+  }
+  content.read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
+  if (header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes)) {
+    refuse(name, "a header of " + std::to_string(header_bytes) + " bytes is announced",
+           "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
+               std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
+  }
+  const auto text = part(sizeof(header_bytes), header_bytes);
+  if (!text.starts_with('{')) {
+    refuse(name, "the header does not begin with '{'", "is it no safetensors file?");
+  }
+  const auto data = sizeof(header_bytes) + header_bytes;
+  auto entries = HeaderReader(name).entries(text);
+  check_tiling(entries, content.size() - data, name);
+  StoredTensors tensors;
+  for (auto& entry : entries) {
+    tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape), content, data + entry.begin,
+                                             entry.end - entry.begin, name});
+  }
+  return tensors;
+}
+
+// A checkpoint's tensors from one file or from the shards that its index lists.
+
+namespace {
+
+using base::describe;
+using base::InputError;
+using base::json_quote;
+
+constexpr auto single_file = "model.safetensors";
+constexpr auto index_file = "model.safetensors.index.json";
+constexpr std::size_t max_index_depth = 8;
+
+bool is_plain_shard_name(const std::string& name) {
+  const auto plain = [](unsigned char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '.' || letter == '_' || letter == '-';
+  };
+  return name.ends_with(".safetensors") && name.front() != '.' && std::all_of(name.begin(), name.end(), plain);
+}
+
+// Tensor name -> shard, as the index says.
+std::map<std::string, std::string> read_index(const base::SharedBytes& content, const std::string& place) {
+  const auto index = base::parse_json(content.text(), place, {max_index_depth});
+  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
+    throw InputError(place + ": " + describe("weight_map is missing", "it maps tensor names to shard files"));
+  }
+  std::map<std::string, std::string> shard_of;
+  for (const auto& [tensor, shard] : index["weight_map"].items()) {
+    if (!shard.is_string() || !is_plain_shard_name(shard.get_ref<const std::string&>())) {
+      throw InputError(place + ": " +
+                       describe("weight_map." + tensor + " names " + shard.dump(),
+                                "a shard is a plain file name in the same directory that ends with .safetensors"));
+    }
+    shard_of.emplace(tensor, shard.get<std::string>());
+  }
+  if (shard_of.empty()) {
+    throw InputError(place + ": " + describe("weight_map is empty", "a checkpoint has tensors"));
+  }
+  return shard_of;
+}
+
+/// The name of a pickle file of weights; "" where there is none.
+std::string find_pickle(const base::FileSet& files) {
+  std::error_code ignored;
+  for (const auto* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth"}) {
+    if (std::filesystem::exists(std::filesystem::path(files.directory()) / name, ignored)) {
+      return name;
+    }
+  }
+  return "";
+}
+
+[[noreturn]] void no_weights(const base::FileSet& files) {
+  if (const auto pickle = find_pickle(files); !pickle.empty()) {
+    throw InputError(describe(files.directory() + "/" + pickle + " is not read",
+                              "a pickle file runs code of whoever wrote it",
+                              "convert to safetensors: model.save_pretrained(..., safe_serialization=True)"));
+  }
+  throw InputError(describe(files.directory() + " holds neither " + single_file + " nor " + index_file,
+                            "weights are read from safetensors only", "convert to safetensors"));
+}
+
+StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& index) {
+  const auto place = files.directory() + "/" + index_file;
+  const auto shard_of = read_index(index, place);
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : shard_of) {
+    shards.insert(shard);
+  }
+  std::vector<std::string> missing;
+  std::ranges::copy_if(shards, std::back_inserter(missing),
+                       [&](const std::string& shard) { return files.find(shard) == nullptr; });
+  if (!missing.empty()) {  // before any tensor is looked for: it may be listed for one of these
+    throw InputError(
+        place + ": " +
+        describe("it names " + base::counted(missing.size(), "shard") + " that " +
+                     (missing.size() == 1 ? "is" : "are") + " not in the directory: " + base::join(missing, ", "),
+                 std::to_string(shards.size() - missing.size()) + " of " + std::to_string(shards.size()) + " are there",
+                 "Fetch the checkpoint again."));
+  }
+  StoredTensors all;
+  for (const auto& shard : shards) {
+    for (auto& [tensor, stored] : parse_safetensors(files.at(shard), files.directory() + "/" + shard)) {
+      const auto listed = shard_of.find(tensor);
+      if (const auto other = all.find(tensor); other != all.end()) {
+        throw InputError(stored.file + ": " +
+                         describe("tensor " + json_quote(tensor) + " is also in " + other->second.file,
+                                  "one of them would be ignored"));
+      }
+      if (listed == shard_of.end() || listed->second != shard) {
+        throw InputError(stored.file + ": " +
+                         describe("tensor " + json_quote(tensor) + " is not listed for this shard",
+                                  std::string(index_file) + " must list every tensor"));
+      }
+      all.emplace(tensor, std::move(stored));
+    }
+  }
+  for (const auto& [tensor, shard] : shard_of) {
+    if (!all.contains(tensor)) {
+      throw InputError(files.directory() + "/" + shard + ": " +
+                       describe("tensor " + json_quote(tensor) + " is missing", std::string(index_file) + " lists it"));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+bool has_weights(const base::FileSet& files) {
+  const auto is_weights = [](const auto& row) { return base::is_weight_file(row.first) || row.first == index_file; };
+  return std::ranges::any_of(files.files(), is_weights) || !find_pickle(files).empty();
+}
+
+StoredTensors read_stored_tensors(const base::FileSet& files) {
+  if (const auto* single = files.find(single_file); single != nullptr) {
+    return parse_safetensors(*single, files.directory() + "/" + single_file);
+  }
+  if (const auto* index = files.find(index_file); index != nullptr) {
+    return read_shards(files, *index);
+  }
+  no_weights(files);
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,62 @@
+// The safetensors format, read from bytes that nobody vouches for.
+//   u64 header length, JSON header {name: {dtype, shape, data_offsets}, "__metadata__": {text: text}}, data
+// Every rule of the format is checked before a byte of data is touched: sizes, overflow, order, holes, duplicates.
+// (source: github.com/huggingface/safetensors, README «Format» and the checks of its reference reader)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/File.hpp"
+
+namespace stereosweep::model {
+
+/// Number types of the format that a checkpoint may hold; only the floating ones can be weights.
+enum class StoredType {
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64
+};
+
+bool is_floating(StoredType type);
+std::size_t bytes_per_number(StoredType type);
+/// As the format writes it: "F32", "BF16", ...
+const char* name_of(StoredType type);
+
+/// One tensor inside a file: C order, little-endian, not necessarily aligned.
+struct StoredTensor {
+  StoredType type = StoredType::float32;
+  std::vector<std::int64_t> shape;
+  base::SharedBytes content;  ///< of the whole file
+  std::uint64_t offset = 0;   ///< of the tensor in it
+  std::uint64_t num_bytes = 0;
+  std::string file;  ///< plain file name, for messages
+};
+
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+/// All tensors of one file. `name` stands in messages.
+/// Throws InputError "name: problem (why)" for everything that the format forbids.
+StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name);
+
+/// Whether the directory holds weights of any format, also of one that is refused.
+bool has_weights(const base::FileSet& files);
+
+/// All tensors of a checkpoint: model.safetensors, or the shards that model.safetensors.index.json lists.
+/// Throws InputError naming the file, and the tensor where there is one.
+StoredTensors read_stored_tensors(const base::FileSet& files);
+
+}  // namespace stereosweep::model

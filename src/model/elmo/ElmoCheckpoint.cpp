@@ -1,0 +1,291 @@
+#include "model/elmo/ElmoCheckpoint.hpp"
+
+#include <ATen/ops/from_blob.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Text.hpp"
+#include "base/Trial.hpp"
+#include "hdf5/File.hpp"
+#include "model/checkpoint/ConfigFields.hpp"
+#include "model/checkpoint/TensorReader.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+constexpr std::int64_t max_side = 1 << 16;  // of any side; published models stay below 2^13
+// Tables of the character encoder have 261 numbers for each of these.
+constexpr std::uint64_t max_filter_characters = 1 << 20;
+
+ConfigFields section(const ConfigFields& fields, const char* key) {
+  const auto found = fields.section(key);
+  if (!found) {
+    fields.refuse(key, "missing", "a model of characters and LSTMs has it");
+  }
+  return *found;
+}
+
+std::int64_t needed_size(const ConfigFields& fields, const char* key, std::int64_t most = max_side) {
+  if (fields.find(key) == nullptr) {
+    fields.refuse(key, "missing", "the shapes of the weights follow from it");
+  }
+  const auto size = fields.size(key, 0);
+  if (size > most) {
+    fields.refuse(key, std::to_string(size), "at most " + std::to_string(most) + " is taken");
+  }
+  return size;
+}
+
+double clip(const ConfigFields& fields, const char* key) {
+  return fields.number_or_none(key, std::nullopt).value_or(0);
+}
+
+std::vector<CharacterFilters> read_filters(const ConfigFields& cnn, std::int64_t max_characters) {
+  constexpr auto key = "filters";
+  const auto* list = cnn.find(key);
+  if (list == nullptr || !list->is_array() || list->empty() || list->size() > 64) {
+    cnn.refuse(key, "no list of 1 to 64 filters", "each is [characters, number of filters]");
+  }
+  std::vector<CharacterFilters> filters;
+  std::uint64_t filter_characters = 0;
+  for (const auto& entry : *list) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() || !entry[1].is_number_unsigned()) {
+      cnn.refuse(key, entry.dump(), "a filter is [characters, number of filters]");
+    }
+    const auto width = entry[0].get<std::uint64_t>();
+    const auto count = entry[1].get<std::uint64_t>();
+    if (width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_side) {
+      cnn.refuse(key, entry.dump(),
+                 "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_side) +
+                     " filters are possible");
+    }
+    filter_characters += width * count;
+    filters.push_back({static_cast<std::int64_t>(width), static_cast<std::int64_t>(count)});
+  }
+  if (filter_characters > max_filter_characters) {
+    cnn.refuse(key, base::with_thousands(filter_characters) + " characters in all filters",
+               "at most " + base::with_thousands(max_filter_characters) + " are taken, published models have 12,320");
+  }
+  return filters;
+}
+
+void read_characters(const ConfigFields& cnn, ElmoOptions& options) {
+  options.max_characters = needed_size(cnn, "max_characters_per_token", 1024);
+  if (options.max_characters < 3) {
+    cnn.refuse("max_characters_per_token", std::to_string(options.max_characters), "a word has two marks and a letter");
+  }
+  const auto characters = needed_size(cnn, "n_characters");
+  if (characters != num_elmo_characters && characters != num_elmo_characters + 1) {
+    cnn.refuse("n_characters", std::to_string(characters), "ELMo has 261 characters, 262 with the one of padding");
+  }
+  options.character_size = needed_size(section(cnn, "embedding"), "dim");
+  options.filters = read_filters(cnn, options.max_characters);
+  options.num_highways = needed_size(cnn, "n_highway", 64);
+  const auto activation = cnn.text("activation", "");
+  if (activation != "relu" && activation != "tanh") {
+    cnn.refuse("activation", '"' + activation + '"', "relu and tanh are known");
+  }
+  options.activation = activation == "relu" ? CharacterActivation::relu : CharacterActivation::tanh;
+}
+
+}  // namespace
+
+std::int64_t ElmoOptions::num_filters() const {
+  std::int64_t count = 0;
+  for (const auto& filter : filters) {
+    count += filter.count;
+  }
+  return count;
+}
+
+ElmoOptions read_elmo_options(const base::FileSet& files) {
+  const ConfigFields fields(files, base::find_elmo_options(files));
+  ElmoOptions options;
+  read_characters(section(fields, "char_cnn"), options);
+  const auto lstm = section(fields, "lstm");
+  if (!lstm.is_on("use_skip_connections")) {
+    lstm.refuse("use_skip_connections", "not true", "published models have residual connections, others are not known");
+  }
+  options.num_layers = needed_size(lstm, "n_layers", 64);
+  options.cell = needed_size(lstm, "dim");
+  options.projection = needed_size(lstm, "projection_dim");
+  options.cell_clip = clip(lstm, "cell_clip");
+  options.projection_clip = clip(lstm, "proj_clip");
+  return options;
+}
+
+namespace {
+
+using base::describe;
+using Shape = std::vector<std::int64_t>;
+
+constexpr std::size_t alignment = 64;
+
+struct Wanted {
+  std::string name;
+  Shape shape;
+  std::size_t count = 0;   // numbers
+  std::size_t offset = 0;  // bytes
+};
+
+/// Memory that a child process writes and this one reads: first the number of the data set that is being read.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes) {
+    // Its pages are taken when they are written: a shape that the file does not have costs nothing.
+    auto* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      throw base::Error(describe("no memory for " + base::with_thousands(bytes) + " bytes", std::strerror(errno)));
+    }
+    owner_ = {static_cast<std::byte*>(memory), [bytes](std::byte* begin) { ::munmap(begin, bytes); }};
+  }
+  void note_progress(std::size_t number) const { std::memcpy(owner_.get(), &number, sizeof number); }
+  std::size_t progress() const {
+    std::size_t number = 0;
+    std::memcpy(&number, owner_.get(), sizeof number);
+    return number;
+  }
+  float* numbers(std::size_t offset) const { return reinterpret_cast<float*>(owner_.get() + offset); }
+  const std::shared_ptr<std::byte>& owner() const { return owner_; }
+
+ private:
+  std::shared_ptr<std::byte> owner_;
+};
+
+/// In the order of the file's names; offsets begin behind the progress.
+std::vector<Wanted> lay_out(const ElmoOptions& options, std::size_t& bytes) {
+  std::vector<Wanted> all;
+  bytes = alignment;
+  for (auto& [name, shape] : elmo_tensor_shapes(options)) {
+    const auto count = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+    all.push_back({name, shape, count, bytes});
+    bytes += (count * sizeof(float) + alignment - 1) / alignment * alignment;
+  }
+  return all;
+}
+
+hdf5::DataSet open(const hdf5::File& file, const std::string& path) {
+  const auto parts = base::split(path, '/');
+  const auto require = [&](const hdf5::Group& group, const std::string& name) {
+    if (!group.contains(name)) {
+      throw base::Error(describe("it is missing", "the options file asks for it"));
+    }
+  };
+  std::vector<hdf5::Group> groups;
+  const auto* group = &file.root();
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {  // one at a time: a link anywhere on the way is refused
+    require(*group, parts[i]);
+    groups.push_back(group->open_group(parts[i]));
+    group = &groups.back();
+  }
+  require(*group, parts.back());
+  return group->open_dataset(parts.back());
+}
+
+void read(const hdf5::File& file, const Wanted& wanted, float* numbers) {
+  const auto dataset = open(file, wanted.name);
+  const auto stored = dataset.shape();
+  if (!std::equal(stored.begin(), stored.end(), wanted.shape.begin(), wanted.shape.end(),
+                  [](std::uint64_t a, std::int64_t b) { return a == static_cast<std::uint64_t>(b); })) {
+    throw base::Error(describe("it has shape " + text_of(Shape(stored.begin(), stored.end())),
+                               "the options file asks for " + text_of(wanted.shape)));
+  }
+  if (dataset.type() != hdf5::ElementType::float32) {
+    throw base::Error(describe("it is no float32", "ELMo's weights are"));
+  }
+  dataset.read(dataset.all(), std::span(numbers, wanted.count));
+}
+
+void check_finite(const Wanted& wanted, const float* numbers, const std::string& place) {
+  const auto* bad = std::find_if_not(numbers, numbers + wanted.count, [](float value) { return std::isfinite(value); });
+  if (bad != numbers + wanted.count) {
+    throw base::InputError(place + ": " +
+                           describe("data set " + base::json_quote(wanted.name) + " holds NaN or infinity at number " +
+                                        std::to_string(bad - numbers),
+                                    "every vector would be NaN", "Is the file damaged?"));
+  }
+}
+
+}  // namespace
+
+std::string elmo_cell_path(int direction, std::int64_t layer) {
+  return "RNN_" + std::to_string(direction) + "/RNN/MultiRNNCell/Cell" + std::to_string(layer) + "/LSTMCell/";
+}
+
+std::map<std::string, Shape> elmo_tensor_shapes(const ElmoOptions& options) {
+  std::map<std::string, Shape> shapes;
+  const auto filters = options.num_filters();
+  const auto gates = 4 * options.cell;
+  shapes["char_embed"] = {num_elmo_characters, options.character_size};
+  for (std::size_t i = 0; i < options.filters.size(); ++i) {
+    const auto& [width, count] = options.filters[i];
+    shapes["CNN/W_cnn_" + std::to_string(i)] = {1, width, options.character_size, count};
+    shapes["CNN/b_cnn_" + std::to_string(i)] = {count};
+  }
+  for (std::int64_t i = 0; i < options.num_highways; ++i) {
+    const auto group = "CNN_high_" + std::to_string(i) + "/";
+    for (const auto* part : {"carry", "transform"}) {
+      shapes[group + "W_" + part] = {filters, filters};
+      shapes[group + "b_" + part] = {filters};
+    }
+  }
+  shapes["CNN_proj/W_proj"] = {filters, options.projection};
+  shapes["CNN_proj/b_proj"] = {options.projection};
+  for (const int direction : {0, 1}) {
+    for (std::int64_t layer = 0; layer < options.num_layers; ++layer) {
+      const auto cell = elmo_cell_path(direction, layer);
+      shapes[cell + "W_0"] = {2 * options.projection, gates};
+      shapes[cell + "B"] = {gates};
+      shapes[cell + "W_P_0"] = {options.cell, options.projection};
+    }
+  }
+  return shapes;
+}
+
+ElmoTensors read_elmo_tensors(const base::FileSet& files, const ElmoOptions& options) {
+  const auto name = base::find_elmo_weights(files);
+  const auto place = files.directory() + "/" + name;
+  const auto& content = files.at(name);
+  std::size_t size = 0;
+  const auto wanted = lay_out(options, size);
+  const SharedMemory memory(size);
+  base::TrialLimits limits;
+  limits.memory += content.size();
+  const auto cause = base::try_in_child(
+      [&](const base::TrialStep& step) {
+        const auto image = content.mapped();
+        const auto file = hdf5::File::open_image(image.bytes(), place);
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+          memory.note_progress(i + 1);
+          read(file, wanted[i], memory.numbers(wanted[i].offset));
+          step();
+        }
+      },
+      limits);
+  const auto reached = std::min(memory.progress(), wanted.size());
+  if (!cause.empty()) {
+    const auto part = reached == 0 ? "its beginning" : "data set " + base::json_quote(wanted[reached - 1].name);
+    throw base::InputError(place + ": " + describe("cannot read " + part, cause));
+  }
+  ElmoTensors tensors;
+  for (const auto& part : wanted) {
+    auto* numbers = memory.numbers(part.offset);
+    check_finite(part, numbers, place);
+    tensors[part.name] = at::from_blob(
+        numbers, part.shape, [owner = memory.owner()](void*) {}, at::kFloat);
+  }
+  return tensors;
+}
+
+}  // namespace stereosweep::model

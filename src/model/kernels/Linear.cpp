@@ -1,0 +1,115 @@
+#include "model/kernels/Linear.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/silu.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "model/kernels/PackedProducts.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+// Products of float16 matrices on the CPU: the weight stays float16 in memory and is widened to float32 some MB at a
+// time, in front of a float32 product. Sums are float32 and are rounded once, at the end.
+constexpr std::int64_t numbers_at_once = 1 << 20;  // of the weight: 4 MB in float32 stay in the caches
+constexpr std::int64_t least_columns = 64;         // fewer make a slow product
+
+/// What happens to columns begin to end of the sums [rows, end - begin] float32 before they are rounded.
+using Finish = std::function<at::Tensor(const at::Tensor& sums, std::int64_t begin, std::int64_t end)>;
+
+// finish(x W^T + b) in the dtype of `input`; bias may be undefined, `finish` null.
+at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                            const Finish& finish = nullptr) {
+  const auto columns = weight.size(0);
+  const auto wide = input.to(at::kFloat);
+  const auto wide_bias = bias.defined() ? bias.to(at::kFloat) : at::Tensor();
+  auto out = at::empty({input.size(0), columns}, input.options());
+  const auto step = std::max(least_columns, numbers_at_once / weight.size(1));
+  for (std::int64_t begin = 0; begin < columns; begin += step) {
+    const auto end = std::min(columns, begin + step);
+    auto sums = at::linear(wide, weight.slice(0, begin, end).to(at::kFloat),
+                           wide_bias.defined() ? wide_bias.slice(0, begin, end) : wide_bias);
+    out.slice(1, begin, end).copy_(finish ? finish(sums, begin, end) : sums);
+  }
+  return out;
+}
+
+}  // namespace
+
+Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
+    : weight_(std::move(weight)), bias_(std::move(bias)), out_(weight_.size(0)) {
+  if (products == Products::plain || kernels_on(weight_.device()) == Kernels::operators) {
+    return;
+  }
+  if (weight_.scalar_type() == at::kFloat && mkl::works(weight_)) {
+    weight_ = mkl::pack(weight_);
+    form_ = Form::mkl;
+  } else if (onednn::works(weight_.scalar_type())) {
+    weight_ = onednn::pack(weight_);
+    form_ = Form::onednn;
+  } else if (weight_.scalar_type() == at::kHalf) {
+    form_ = Form::widened;
+  }
+}
+
+at::Tensor Linear::apply(const at::Tensor& input) const {
+  switch (form_) {
+    case Form::mkl:
+      return mkl::linear(input, weight_, bias_, out_);
+    case Form::onednn:
+      return onednn::linear(input, weight_, bias_);
+    case Form::widened:
+      return multiply_widened(input, weight_, bias_);
+    case Form::plain:
+      break;
+  }
+  return at::linear(input, weight_, bias_);
+}
+
+at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activation) const {
+  switch (form_) {
+    case Form::onednn:
+      return onednn::linear_activated(input, weight_, bias_, activation);
+    case Form::widened:
+      return multiply_widened(input, weight_, bias_, [activation](const at::Tensor& sums, std::int64_t, std::int64_t) {
+        return activate(sums, activation);
+      });
+    default:
+      return activate(apply(input), activation);
+  }
+}
+
+at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& residual) const {
+  switch (form_) {
+    case Form::onednn:
+      return onednn::linear_and_add(input, weight_, bias_, residual);
+    case Form::widened:
+      return multiply_widened(input, weight_, bias_, [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {
+        return sums.add(residual.slice(1, begin, end));
+      });
+    default:
+      return apply(input).add_(residual);
+  }
+}
+
+at::Tensor activate(const at::Tensor& input, Activation activation) {
+  switch (activation) {
+    case Activation::gelu:
+      return at::gelu(input, "none");
+    case Activation::gelu_tanh:
+      return at::gelu(input, "tanh");
+    case Activation::relu:
+      return at::relu(input);
+    case Activation::silu:
+      break;
+  }
+  return at::silu(input);
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,63 @@
+#include "model/kernels/Segments.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "base/Check.hpp"
+
+namespace stereosweep::model {
+
+std::int64_t longest(std::span<const std::int32_t> begins) {
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    most = std::max<std::int64_t>(most, begins[i] - begins[i - 1]);
+  }
+  return most;
+}
+
+std::size_t Staging::add(std::span<const std::int32_t> values) {
+  values_.insert(values_.end(), values.begin(), values.end());
+  begins_.push_back(static_cast<std::int64_t>(values_.size()));
+  return begins_.size() - 2;
+}
+
+void Staging::send(const at::Device& device) {
+  const auto options = at::TensorOptions(at::kInt).pinned_memory(device.is_cuda());
+  const auto host = at::empty({begins_.back()}, options);
+  std::copy(values_.begin(), values_.end(), host.mutable_data_ptr<std::int32_t>());
+  sent_ = host.to(device, device.is_cuda());
+}
+
+at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }
+
+at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows) {
+  Staging staging;
+  const auto list = staging.add(rows);
+  staging.send(matrix.device());
+  return matrix.index_select(0, staging.at(list));
+}
+
+DistinctTokens find_distinct(std::span<const query::TokenId> ids, std::span<const std::int32_t> positions) {
+  STEREOSWEEP_ASSERT(ids.size() == positions.size(),
+                     std::to_string(positions.size()) + " positions for " + std::to_string(ids.size()) + " tokens");
+  DistinctTokens found;
+  found.rows.reserve(ids.size());
+  std::unordered_map<std::uint64_t, std::int32_t> row_of_pair;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto pair =
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(positions[i])) << 32 | static_cast<std::uint32_t>(ids[i]);
+    const auto [place, is_new] = row_of_pair.try_emplace(pair, static_cast<std::int32_t>(found.ids.size()));
+    if (is_new) {
+      found.ids.push_back(ids[i]);
+      found.positions.push_back(positions[i]);
+    }
+    found.rows.push_back(place->second);
+  }
+  return found;
+}
+
+}  // namespace stereosweep::model

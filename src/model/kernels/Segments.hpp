@@ -1,0 +1,56 @@
+// Where the sequences of a packed batch lie, on the host and, for CUDA, on the device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/Query.hpp"
+
+namespace stereosweep::model {
+
+/// Sequence i has the key rows [key_begin[i], key_begin[i+1]) and the query rows [query_begin[i], query_begin[i+1]),
+/// which may be none.
+struct Segments {
+  std::vector<std::int32_t> key_begin;    ///< [sequences + 1]
+  std::vector<std::int32_t> query_begin;  ///< [sequences + 1]
+  at::Tensor device_key_begin;            ///< the same numbers on the device, int32; undefined on the CPU
+  at::Tensor device_query_begin;
+};
+
+/// The longest of the ranges that `begins` cuts.
+std::int64_t longest(std::span<const std::int32_t> begins);
+
+/// All small integers that a batch needs, put into one buffer so that one copy takes them to the device.
+class Staging {
+ public:
+  /// Remembers a list; returns its number.
+  std::size_t add(std::span<const std::int32_t> values);
+  /// Copies everything to `device` (through pinned memory where that is CUDA).
+  void send(const at::Device& device);
+  /// List number `index`, int32, on the device.
+  at::Tensor at(std::size_t index) const;
+
+ private:
+  std::vector<std::int32_t> values_;
+  std::vector<std::int64_t> begins_{0};
+  at::Tensor sent_;
+};
+
+/// matrix[rows]: [rows, columns], on the matrix's device.
+at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows);
+
+// Tokens of a batch that are alike before the first layer: same id, same position.
+
+struct DistinctTokens {
+  std::vector<query::TokenId> ids;      ///< each (id, position) once, in the order of the first that has it
+  std::vector<std::int32_t> positions;  ///< beside `ids`
+  std::vector<std::int32_t> rows;       ///< of each token of the batch: where its pair stands
+};
+
+/// `ids` and `positions` of the same length.
+DistinctTokens find_distinct(std::span<const query::TokenId> ids, std::span<const std::int32_t> positions);
+
+}  // namespace stereosweep::model

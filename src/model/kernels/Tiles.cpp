@@ -1,0 +1,233 @@
+#include "model/kernels/Tiles.hpp"
+
+#include <ATen/Parallel.h>
+#include <ATen/native/CPUBlas.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/Check.hpp"
+#include "base/Log.hpp"
+#include "base/VectorClones.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace stereosweep::model {
+
+namespace dots {
+
+#if defined(__x86_64__)
+namespace {
+
+constexpr int most_rows = 6;  // with four vectors of columns they fill the registers
+constexpr int vectors = 4;
+constexpr std::int64_t lanes = 16;
+
+template <int Rows>
+[[gnu::target("avx512f,avx512bf16")]] void multiply_rows(const Bfloat16Bits* input, std::int64_t width,
+                                                         const Bfloat16Bits* packed, float* sums) {
+  __m512 totals[Rows][vectors];
+  for (auto& row : totals) {
+    for (auto& total : row) {
+      total = _mm512_setzero_ps();
+    }
+  }
+  for (std::int64_t pair = 0; pair < width / 2; ++pair) {
+    __m512i weights[vectors];
+    for (int i = 0; i < vectors; ++i) {
+      weights[i] = _mm512_loadu_si512(packed + 2 * (pair * columns + i * lanes));
+    }
+    for (int row = 0; row < Rows; ++row) {
+      std::int32_t both = 0;
+      std::memcpy(&both, input + row * width + 2 * pair, sizeof(both));
+      const __m512i numbers = _mm512_set1_epi32(both);
+      for (int i = 0; i < vectors; ++i) {
+        totals[row][i] = _mm512_dpbf16_ps(totals[row][i], reinterpret_cast<__m512bh>(numbers),
+                                          reinterpret_cast<__m512bh>(weights[i]));
+      }
+    }
+  }
+  for (int row = 0; row < Rows; ++row) {
+    for (int i = 0; i < vectors; ++i) {
+      _mm512_storeu_ps(sums + row * columns + i * lanes, totals[row][i]);
+    }
+  }
+}
+
+}  // namespace
+
+bool present() { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bf16") != 0; }
+
+void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed,
+              float* sums) {
+  STEREOSWEEP_ASSERT(width % 2 == 0, "pairs of numbers are multiplied");
+  std::int64_t row = 0;
+  for (; row + most_rows <= rows; row += most_rows) {
+    multiply_rows<most_rows>(input + row * width, width, packed, sums + row * columns);
+  }
+  input += row * width;
+  sums += row * columns;
+  switch (rows - row) {
+    case 5:
+      return multiply_rows<5>(input, width, packed, sums);
+    case 4:
+      return multiply_rows<4>(input, width, packed, sums);
+    case 3:
+      return multiply_rows<3>(input, width, packed, sums);
+    case 2:
+      return multiply_rows<2>(input, width, packed, sums);
+    case 1:
+      return multiply_rows<1>(input, width, packed, sums);
+    default:
+      return;
+  }
+}
+#else
+bool present() { return false; }
+
+void multiply(const Bfloat16Bits*, std::int64_t, std::int64_t, const Bfloat16Bits*, float*) {
+  STEREOSWEEP_ASSERT(false, "this processor has no such instruction");
+}
+#endif
+
+void pack(const Bfloat16Bits* weight, std::int64_t count, std::int64_t width, Bfloat16Bits* packed) {
+  std::fill(packed, packed + width * columns, Bfloat16Bits{0});
+  for (std::int64_t column = 0; column < count; ++column) {
+    for (std::int64_t i = 0; i < width; ++i) {
+      packed[(i / 2 * columns + column) * 2 + i % 2] = weight[column * width + i];
+    }
+  }
+}
+
+}  // namespace dots
+
+namespace tiles {
+
+namespace {
+
+constexpr auto columns = dots::columns;  // of the answer, per tile
+constexpr std::int64_t most_rows = 128;  // of the answer, per tile
+constexpr std::int64_t depth = 32;       // the width must be a multiple
+
+// Additions round alike in all clones.
+STEREOSWEEP_VECTOR_CLONES void add_bias(const float* sums, std::int64_t rows, const float* bias, std::int64_t width,
+                                        float* out, std::int64_t out_stride) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < width; ++column) {
+      out[row * out_stride + column] = sums[row * columns + column] + bias[column];
+    }
+  }
+}
+
+// What multiplies a tile; both read the same kind of packed weight, each its own order.
+enum class Way { none, amx, dots };
+
+// One tile of the weight, [count <= columns, hidden].
+void pack_tile(Way way, const at::Tensor& part, const at::Tensor& packed) {
+  const auto hidden = part.size(1);
+  if (way == Way::dots) {
+    const auto rows = part.contiguous();
+    return dots::pack(static_cast<const Bfloat16Bits*>(rows.const_data_ptr()), part.size(0), hidden,
+                      static_cast<Bfloat16Bits*>(packed.mutable_data_ptr()));
+  }
+  auto upright = at::zeros({hidden, columns}, part.options());
+  upright.slice(1, 0, part.size(0)).copy_(part.t());
+  at::native::cpublas::pack(hidden, columns, columns, columns, at::kBFloat16, at::kBFloat16, upright.const_data_ptr(),
+                            packed.mutable_data_ptr());
+}
+
+at::Tensor pack_for(Way way, const at::Tensor& weight) {
+  const auto tiles = (weight.size(0) + columns - 1) / columns;
+  auto packed = at::empty({tiles, weight.size(1), columns}, weight.options());
+  for (std::int64_t i = 0; i < tiles; ++i) {
+    pack_tile(way, weight.slice(0, i * columns, std::min(weight.size(0), (i + 1) * columns)), packed[i]);
+  }
+  return packed;
+}
+
+void multiply_tile(Way way, const at::BFloat16* input, std::int64_t rows, std::int64_t hidden,
+                   const at::BFloat16* packed, float* sums) {
+  if (way == Way::dots) {
+    return dots::multiply(reinterpret_cast<const Bfloat16Bits*>(input), rows, hidden,
+                          reinterpret_cast<const Bfloat16Bits*>(packed), sums);
+  }
+  at::native::cpublas::brgemm(rows, columns, hidden, hidden, columns, columns, false, input, packed, sums, true);
+}
+
+at::Tensor multiply_by(Way way, const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+  const auto rows = input.size(0);
+  const auto hidden = input.size(1);
+  const auto vocabulary = bias.size(0);
+  const auto numbers = input.contiguous();
+  const auto out = at::empty({rows, vocabulary}, at::TensorOptions(at::kFloat));
+  const auto* in = numbers.const_data_ptr<at::BFloat16>();
+  const auto* weights = packed.const_data_ptr<at::BFloat16>();
+  const auto* offsets = bias.const_data_ptr<float>();
+  auto* to = out.mutable_data_ptr<float>();
+  at::parallel_for(0, packed.size(0), 8, [&](std::int64_t begin, std::int64_t end) {
+    const auto scratch = at::empty({most_rows, columns}, at::TensorOptions(at::kFloat));
+    for (auto tile = begin; tile < end; ++tile) {
+      const auto column = tile * columns;
+      for (std::int64_t row = 0; row < rows; row += most_rows) {
+        const auto count = std::min(most_rows, rows - row);
+        auto* sums = scratch.mutable_data_ptr<float>();
+        multiply_tile(way, in + row * hidden, count, hidden, weights + tile * hidden * columns, sums);
+        add_bias(sums, count, offsets + column, std::min(columns, vocabulary - column), to + row * vocabulary + column,
+                 vocabulary);
+      }
+    }
+    if (way == Way::amx) {
+      at::native::cpublas::brgemm_release();
+    }
+  });
+  return out;
+}
+
+bool multiplies_rightly(Way way) {
+  const auto wave = [](std::int64_t rows, std::int64_t width) {
+    return at::arange(rows * width, at::TensorOptions(at::kFloat)).sin().view({rows, width}).to(at::kBFloat16);
+  };
+  const auto input = wave(5, 2 * depth);
+  const auto weight = wave(columns + 7, 2 * depth);
+  const auto bias = wave(1, columns + 7).view({columns + 7}).to(at::kFloat);
+  const auto expected = at::linear(input.to(at::kFloat), weight.to(at::kFloat), bias);
+  return at::allclose(multiply_by(way, input, pack_for(way, weight), bias), expected, 1e-4, 1e-4);
+}
+
+Way find_way() {
+  try {
+    if (at::native::cpublas::could_pack(at::kBFloat16) && multiplies_rightly(Way::amx)) {
+      return Way::amx;
+    }
+  } catch (const c10::Error& error) {
+    base::log(base::LogLevel::debug, std::string("bfloat16 tiles are not used: ") + error.what_without_backtrace());
+  }
+  return dots::present() && multiplies_rightly(Way::dots) ? Way::dots : Way::none;
+}
+
+Way best_way() {
+  static const Way way = find_way();
+  return way;
+}
+
+}  // namespace
+
+bool take(std::int64_t hidden) { return best_way() != Way::none && hidden % depth == 0; }
+
+at::Tensor pack(const at::Tensor& weight) { return pack_for(best_way(), weight); }
+
+at::Tensor multiply(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+  return multiply_by(best_way(), input, packed, bias);
+}
+
+}  // namespace tiles
+
+}  // namespace stereosweep::model
