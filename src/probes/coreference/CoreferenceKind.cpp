@@ -1,5 +1,3 @@
-#include "probes/coreference/CoreferenceKind.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,13 +5,14 @@
 #include <limits>
 
 #include "base/Text.hpp"
+#include "config/DumpNodes.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
 #include "probes/coreference/CoreferenceScores.hpp"
-#include "probes/coreference/CoreferenceSettings.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
 #include "results/TextTable.hpp"
 
@@ -26,12 +25,8 @@ std::string coreference_summary(const sweep::Job& job) {
   const auto& settings = job.settings<Coreference>();
   const std::uint64_t num_conditions = list_conditions(settings).size();
   const std::uint64_t num_contexts = num_conditions * settings.questions.size() * settings.sentences.size();
-  std::uint64_t num_excluded = 0;
-  for (const auto& sentence : settings.sentences) {
-    num_excluded += std::any_of(sentence.notes.begin(), sentence.notes.end(), [&](auto note) {
-      return std::binary_search(settings.excluded.begin(), settings.excluded.end(), note);
-    });
-  }
+  const auto num_excluded = static_cast<std::uint64_t>(
+      std::ranges::count_if(settings.sentences, [&](const auto& sentence) { return settings.excludes(sentence); }));
   using base::counted;
   const auto list = list_subjects(settings);
   const auto is_single = [](const Subject& subject) { return subject.groups.size() == 1; };
@@ -250,7 +245,7 @@ class CoreferenceKind final : public ProbeKind {
     dump_settings(settings.as<Coreference>(), job);
   }
   config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return coreference::dump_statistics(settings.as<Coreference>());
+    return config::dump_fields(settings.as<Coreference>().statistics);
   }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {

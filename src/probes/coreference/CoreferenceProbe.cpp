@@ -161,11 +161,8 @@ results::RawSchema schema_of(const std::vector<Condition>& conditions, const std
 std::vector<RoledSentence> with_roles(const Coreference& settings, std::uint64_t seed) {
   std::vector<RoledSentence> sentences;
   for (const auto& sentence : settings.sentences) {
-    const auto is_named = [&](SentenceNote note) {
-      return std::binary_search(settings.excluded.begin(), settings.excluded.end(), note);
-    };
-    sentences.push_back({sentence, referent_of(sentence, settings.ambiguous_referent, seed),
-                         std::any_of(sentence.notes.begin(), sentence.notes.end(), is_named)});
+    sentences.push_back(
+        {sentence, referent_of(sentence, settings.ambiguous_referent, seed), settings.excludes(sentence)});
   }
   return sentences;
 }

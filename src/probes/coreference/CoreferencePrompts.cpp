@@ -7,18 +7,11 @@
 #include "base/Random.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
+#include "probes/coreference/CoreferenceSentences.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
-
-std::string lower_ascii(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
 
 /// An insertion or replacement; edits of one text do not overlap.
 struct Edit {

@@ -32,10 +32,10 @@ class MarkedSentence {
     char kind = '[';
     base::Span span;
   };
+  std::string repaired(std::string_view line);
   bool read_marks(std::string_view line, base::Problems& problems);
   bool sort_marks(base::Problems& problems);
   std::optional<Mention> mention_at(base::Span span, base::Problems& problems);
-  void remove(base::Span span);
   void note(SentenceNote note);
 
   base::Place place_;
@@ -48,8 +48,8 @@ class MarkedSentence {
 /// The line that `MarkedSentence` reads back to the same sentence.
 std::string marked_text(const CoreferenceSentence& sentence);
 
-/// Adds to an ascending list what it lacks.
-void add_note(std::vector<SentenceNote>& notes, SentenceNote note);
+/// Letters beyond ASCII stay as they are.
+std::string lower_ascii(std::string_view text);
 
 /// Whether a "her" at `span` is possessive, by the word behind it: nothing, punctuation, function words and a last
 /// adverb follow an object. Right for 19 in 20 sentences of WinoBias (tests); a partner with "his" or "him" tells for
@@ -66,6 +66,8 @@ std::string without_gender(std::string_view text);
 std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const std::string& key,
                                                 const std::vector<std::string>& occupations, config::Pieces& pieces,
                                                 base::Problems& problems);
+/// An entry that `read_sentences` reads back to the same sentence.
+config::Node dump_sentence(const CoreferenceSentence& sentence);
 /// Names of notes, ascending in the result.
 std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
                                               base::Problems& problems);

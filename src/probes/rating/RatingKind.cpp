@@ -1,5 +1,3 @@
-#include "probes/rating/RatingKind.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "config/Chat.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingStatistics.hpp"
@@ -99,7 +98,7 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
   const std::uint64_t contexts = std::min(limit, rating.blocks().product().num_contexts());
   for (std::uint64_t context = 0; context < contexts; ++context) {
     for (const auto order : orders) {
-      std::cout << context << '\t' << option_order_names()[static_cast<std::size_t>(order)] << '\t'
+      std::cout << context << '\t' << option_order_names[static_cast<std::size_t>(order)] << '\t'
                 << base::json_quote(rating.prompt(context, order)) << '\n';
     }
   }

@@ -150,7 +150,7 @@ std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
   std::vector<results::AxisSchema> axes = {
       std::move(option),
       axis("order", "order in which the prompt lists the options",
-           collect(rating.orders, [](auto order) { return option_order_names()[static_cast<std::size_t>(order)]; })),
+           collect(rating.orders, [](auto order) { return option_order_names[static_cast<std::size_t>(order)]; })),
       axis("form", "what is scored as the continuation", {"text", "letter"})};
   if (rating.sampling.runs > 0) {
     axes.push_back(axis("run", "sampled answer to the same prompt", {}));

@@ -82,7 +82,7 @@ RatingAxes axes_of(const results::RawSchema& schema) {
     axes.values.push_back(base::parse_double(value).value_or(nan));
   }
   for (const auto& order : schema.inner_axis("order").labels) {
-    axes.is_reversed.push_back(order == option_order_names()[static_cast<std::size_t>(OptionOrder::reversed)]);
+    axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
   axes.sources = {"option_text", "option_letter"};
   if (const auto* status = find_cube(schema, "answer_status")) {
