@@ -11,6 +11,7 @@
 
 #include "base/Text.hpp"
 #include "config/ProbeFormat.hpp"
+#include "stats/Answers.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::probes {
@@ -67,6 +68,15 @@ struct CoreferenceSentence {
   std::vector<SentenceNote> notes;  ///< ascending
   std::string pair;                 ///< label of the first sentence with the same text but for pronouns
   bool operator==(const CoreferenceSentence&) const = default;
+  /// Of an entry of a list, whose text is marked.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label);
+    keys.required_line("text", self.text);
+    keys.choice("type", self.type, type_names);
+    keys.choice("stereotype", self.stereotype, stereotype_names);
+    keys.line("split", self.split);
+  }
 
   std::string_view part(base::Span span) const {
     return std::string_view(text).substr(span.begin, span.end - span.begin);
@@ -127,10 +137,9 @@ inline const std::vector<std::string> referent_names = {"first", "random", "brac
 
 /// Read by `stats` only.
 struct CoreferenceStatistics {
-  enum class Ties { half, loss };
   inline static const std::vector<std::string> ties_names = {"half", "loss"};
-  Ties ties = Ties::half;          ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
-  std::int64_t replicates = 1000;  ///< of the bootstrap over pairs of sentences
+  stats::Ties ties = stats::Ties::half;  ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
+  std::int64_t replicates = 1000;        ///< of the bootstrap over pairs of sentences
   double confidence = 0.95;
   bool operator==(const CoreferenceStatistics&) const = default;
   template <class Self, class Keys>

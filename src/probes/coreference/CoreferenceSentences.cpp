@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -100,17 +102,8 @@ bool overlaps(Span left, Span right) { return left.begin < right.end && right.be
 
 /// Without blanks that a tokenizer has put before "'s" and punctuation, and without double ones.
 std::string close_up(std::string_view line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto rest = line.substr(i + 1);
-    const bool before_mark =
-        !rest.empty() && (std::string_view(",.;:!? ").find(rest.front()) != std::string_view::npos ||
-                          rest.starts_with("'s ") || rest.starts_with("n't "));
-    if (line[i] != ' ' || !before_mark) {
-      text += line[i];
-    }
-  }
-  return text;
+  static const std::regex blank(" (?=[,.;:!? ]|'s |n't )");
+  return std::regex_replace(std::string(line), blank, "");
 }
 
 /// Adds to an ascending list what it lacks.
@@ -133,11 +126,12 @@ std::string lower_ascii(std::string_view text) {
 
 void MarkedSentence::note(SentenceNote note) { add_note(sentence_.notes, note); }
 
-std::optional<MarkedSentence> MarkedSentence::read(std::string_view line, const base::Place& place,
+std::optional<MarkedSentence> MarkedSentence::read(const CoreferenceSentence& entry, const base::Place& place,
                                                    base::Problems& problems) {
   MarkedSentence result;
   result.place_ = place;
-  if (!result.read_marks(result.repaired(base::trim(line)), problems) || !result.sort_marks(problems)) {
+  result.sentence_ = entry;
+  if (!result.read_marks(result.repaired(base::trim(entry.text)), problems) || !result.sort_marks(problems)) {
     return std::nullopt;
   }
   return result;
@@ -181,6 +175,7 @@ std::string MarkedSentence::repaired(std::string_view line) {
 
 bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems) {
   std::string& text = sentence_.text;
+  text.clear();
   char open = 0;
   for (const char c : line) {
     if (c == '[' || c == '{') {
@@ -266,9 +261,8 @@ std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& pro
 std::string MarkedSentence::referent() const { return std::string(sentence_.part(referent_.noun)); }
 
 std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std::string>& occupations,
-                                                          SentenceType type, base::Problems& problems) const {
+                                                          base::Problems& problems) const {
   auto result = sentence_;
-  result.type = type;
   auto other = other_;
   std::vector<Span> found;  // mentions besides the marked one, in the order of the text, the longest at a place
   for (const auto& noun : occupations) {
@@ -303,7 +297,7 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
   if (num_mentions > 2) {
     add_note(result.notes, SentenceNote::three_mentions);
   }
-  if (type == SentenceType::unambiguous && first) {
+  if (result.type == SentenceType::unambiguous && first) {
     add_note(result.notes, SentenceNote::first_referent);
   }
   for (const auto word : words_of(result.text)) {
@@ -358,17 +352,12 @@ std::string without_gender(std::string_view text) {
 std::string marked_text(const CoreferenceSentence& sentence) {
   const auto& referent = sentence.mentions[sentence.bracketed];
   const auto& other = sentence.mentions[1 - sentence.bracketed];
-  struct Bracket {
-    std::size_t at;
-    char mark;
-  };
-  std::vector<Bracket> brackets = {{referent.article.begin, '['}, {referent.noun.end, ']'},
-                                   {other.article.begin, '{'},    {other.noun.end, '}'},
-                                   {sentence.pronoun.begin, '['}, {sentence.pronoun.end, ']'}};
-  std::sort(brackets.begin(), brackets.end(), [](const auto& left, const auto& right) { return left.at > right.at; });
+  const std::multimap<std::size_t, char, std::greater<>> brackets = {
+      {referent.article.begin, '['}, {referent.noun.end, ']'},      {other.article.begin, '{'},
+      {other.noun.end, '}'},         {sentence.pronoun.begin, '['}, {sentence.pronoun.end, ']'}};
   std::string text = sentence.text;
-  for (const auto& bracket : brackets) {
-    text.insert(bracket.at, 1, bracket.mark);
+  for (const auto& [at, mark] : brackets) {
+    text.insert(at, 1, mark);
   }
   return text;
 }
@@ -380,23 +369,11 @@ constexpr std::size_t max_line_bytes = 2000;
 
 /// An entry of a list or a line of a file, before the other occupation is looked for.
 struct Draft {
-  std::string text;  ///< with its marks
+  CoreferenceSentence entry = {};  ///< with the marks in its text
   base::Place place = {};
-  std::string label = {};
-  SentenceType type = SentenceType::ambiguous;
-  Stereotype stereotype = Stereotype::pro;
-  std::string split = {};
   std::optional<PronounCase> pronoun_case = {};         ///< none: "her" may be object or possessive
   std::optional<std::vector<SentenceNote>> notes = {};  ///< given: nothing is added to them
   MarkedSentence marked = {};
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
-    keys.line("label", self.label);
-    keys.required_line("text", self.text);
-    keys.choice("type", self.type, type_names);
-    keys.choice("stereotype", self.stereotype, stereotype_names);
-    keys.line("split", self.split);
-  }
 };
 
 /// What the name of a file says of its sentences; nothing: it says too little.
@@ -409,9 +386,9 @@ std::optional<Draft> draft_of_file(const std::filesystem::path& path) {
   const auto dot = name.rfind('.');
   Draft draft;
   draft.place.file = path.string();
-  draft.type = has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous;
-  draft.stereotype = has("pro") ? Stereotype::pro : Stereotype::anti;
-  draft.split = dot == std::string::npos ? "" : name.substr(dot + 1);
+  draft.entry.type = has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous;
+  draft.entry.stereotype = has("pro") ? Stereotype::pro : Stereotype::anti;
+  draft.entry.split = dot == std::string::npos ? "" : name.substr(dot + 1);
   return draft;
 }
 constexpr const char* name_rule = "names say 'pro' or 'anti', and 'type1' or 'type2'";
@@ -427,7 +404,7 @@ class Reader {
     draft.place = node.place(key);
     fields.required("type");
     fields.required("stereotype");
-    Draft::each_key(draft, fields);
+    CoreferenceSentence::each_key(draft.entry, fields);
     if (const config::Node* pronoun_case = fields.optional("case")) {
       if (const auto index = config::read_choice(*pronoun_case, key + ".case", problems_, case_names)) {
         draft.pronoun_case = static_cast<PronounCase>(*index);
@@ -437,9 +414,10 @@ class Reader {
       draft.notes = read_sentence_notes(*notes, key + ".notes", problems_);
     }
     fields.finish();
-    draft.label = draft.label.empty() ? draft.text : draft.label;
-    if (!draft.text.empty()) {
-      labels_.add(node, key, draft.label);
+    auto& entry = draft.entry;
+    entry.label = entry.label.empty() ? entry.text : entry.label;
+    if (!entry.text.empty()) {
+      labels_.add(node, key, entry.label);
       add(std::move(draft));
     }
   }
@@ -486,27 +464,29 @@ class Reader {
     }
     for (const auto& line : base::split(content, '\n')) {
       ++draft->place.line;
-      draft->text = base::trim(line);
-      if (!draft->text.empty()) {
-        draft->label = name + ":" + std::to_string(draft->place.line);
-        labels_.add(node, key, draft->label);
-        const auto digits = draft->text.find_first_not_of("0123456789");
-        const bool numbered = digits != 0 && digits != std::string::npos && draft->text[digits] == ' ';
-        draft->text.erase(0, numbered ? digits + 1 : 0);
+      auto& text = draft->entry.text;
+      text = base::trim(line);
+      if (!text.empty()) {
+        draft->entry.label = name + ":" + std::to_string(draft->place.line);
+        labels_.add(node, key, draft->entry.label);
+        const auto digits = text.find_first_not_of("0123456789");
+        const bool numbered = digits != 0 && digits != std::string::npos && text[digits] == ' ';
+        text.erase(0, numbered ? digits + 1 : 0);
         add(*draft);
       }
     }
   }
 
   void add(Draft draft) {
-    const bool is_clean = std::ranges::none_of(draft.text, [](char c) { return c >= 0 && c < ' '; });
-    if (!is_clean || draft.text.size() > max_line_bytes || base::find_invalid_utf8(draft.text)) {
+    const auto& text = draft.entry.text;
+    const bool is_clean = std::ranges::none_of(text, [](char c) { return c >= 0 && c < ' '; });
+    if (!is_clean || text.size() > max_line_bytes || base::find_invalid_utf8(text)) {
       problems_.add(
           draft.place, "this is no sentence",
           "lines are valid UTF-8 of at most " + std::to_string(max_line_bytes) + " bytes without control characters");
       return;
     }
-    if (auto marked = MarkedSentence::read(draft.text, draft.place, problems_)) {
+    if (auto marked = MarkedSentence::read(draft.entry, draft.place, problems_)) {
       draft.marked = std::move(*marked);
       drafts_.push_back(std::move(draft));
     }
@@ -534,13 +514,10 @@ std::vector<CoreferenceSentence> Reader::finish(const std::vector<std::string>& 
   std::vector<std::vector<Found>> pairs;
   std::unordered_map<std::string, std::size_t> index_of;
   for (const auto& draft : drafts_) {
-    auto sentence = draft.marked.finish(nouns, draft.type, problems_);
+    auto sentence = draft.marked.finish(nouns, problems_);
     if (!sentence) {
       continue;
     }
-    sentence->label = draft.label;
-    sentence->stereotype = draft.stereotype;
-    sentence->split = draft.split;
     sentence->notes = draft.notes.value_or(sentence->notes);
     const auto key = without_gender(sentence->text) + '\n' + std::to_string(static_cast<int>(sentence->type)) +
                      std::to_string(sentence->mentions[sentence->bracketed].noun.begin);
@@ -572,7 +549,7 @@ void Reader::tell_pair(std::vector<Found>& pair) {
   }
   std::set<std::pair<Stereotype, std::string>> texts;
   for (auto& [sentence, draft] : pair) {
-    sentence.pair = pair.front().draft.label;
+    sentence.pair = pair.front().draft.entry.label;
     const auto word = sentence.part(sentence.pronoun);
     if (!draft.pronoun_case && (word == "her" || word == "Her")) {
       const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);
@@ -617,13 +594,10 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
 }
 
 config::Node dump_sentence(const CoreferenceSentence& sentence) {
-  const Draft draft{.text = marked_text(sentence),
-                    .label = sentence.label,
-                    .type = sentence.type,
-                    .stereotype = sentence.stereotype,
-                    .split = sentence.split};
+  auto entry = sentence;
+  entry.text = marked_text(sentence);
   config::FieldsDump fields;
-  Draft::each_key(draft, fields);
+  CoreferenceSentence::each_key(entry, fields);
   fields.choice("case", sentence.pronoun_case, case_names);
   auto map = fields.take();
   map.add("notes", config::choice_list(sentence.notes, sentence_note_names));

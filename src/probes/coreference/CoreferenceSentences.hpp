@@ -17,14 +17,16 @@ namespace stereosweep::probes::coreference {
 /// A line whose brackets were read; the other occupation may still have to be found.
 class MarkedSentence {
  public:
-  /// Repairs spacing and bracket edges (each leaves its note). Faults go to `problems`: no or two marked occupations,
-  /// no pronoun, an occupation without article, brackets that do not close. Nothing is returned then.
-  static std::optional<MarkedSentence> read(std::string_view line, const base::Place& place, base::Problems& problems);
+  /// `entry` has the marks in its text. Repairs spacing and bracket edges (each leaves its note). Faults go to
+  /// `problems`: no or two marked occupations, no pronoun, an occupation without article, brackets that do not close.
+  /// Nothing is returned then.
+  static std::optional<MarkedSentence> read(const CoreferenceSentence& entry, const base::Place& place,
+                                            base::Problems& problems);
   /// "developer"
   std::string referent() const;
   /// With the other occupation: the one in braces, else the first mention of another one of `occupations` with an
-  /// article. `type` decides what is unusual.
-  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations, SentenceType type,
+  /// article. The type decides what is unusual.
+  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations,
                                             base::Problems& problems) const;
 
  private:

@@ -206,20 +206,10 @@ Coreference read_settings(const config::ProbeReading& job) {
   const std::uint64_t num_groups = num_markers + settings.groups.size();
   const auto num_crossed = settings.crosses() ? num_groups * num_groups : 0;
   const auto conditions = std::uint64_t{1} + 3 * (num_groups + num_crossed) + 2 * num_markers * num_markers;
-  std::uint64_t cells = conditions;
-  bool overflow = false;
-  for (const std::uint64_t length :
-       {std::uint64_t{settings.sentences.size()}, std::uint64_t{settings.questions.size()}, std::uint64_t{2}}) {
-    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
-  }
-  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
-    job.problems.add(job.root.place("axes"),
-                     "the job has up to " + base::with_thousands(conditions) + " conditions x " +
-                         base::with_thousands(settings.questions.size()) + " questions x " +
-                         base::with_thousands(settings.sentences.size()) + " sentences x 2 occupations",
-                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)) + " cells",
-                     "Shorten an axis, or raise execution.max_cells.");
-  }
+  config::check_cells(job, {{conditions, "conditions"},
+                            {settings.questions.size(), "questions"},
+                            {settings.sentences.size(), "sentences"},
+                            {2, "occupations"}});
   return settings;
 }
 

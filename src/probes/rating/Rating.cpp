@@ -18,27 +18,31 @@ using config::Node;
 /// How often a place stands in a text.
 enum class Times { once, at_most_once };
 
-void check_place(const Node& node, const std::string& key, const std::string& text,
-                 const std::vector<std::string>& names, Times times, base::Problems& problems) {
-  std::size_t count = 0;
-  for (const auto& name : names) {
-    count += base::count_of(text, name);
-  }
-  if (count > 1 || (count == 0 && times == Times::once)) {
-    problems.add(node.place(key),
-                 std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
-                 times == Times::once ? "exactly one is expected" : "at most one is expected");
-  }
-}
+/// A place in a text, under one of its names.
+struct Placeholder {
+  std::vector<std::string> names;
+  Times times;
+};
 
-/// No other brace than those of the places.
-void check_braces(const Node& node, const std::string& key, const std::string& text,
-                  const std::vector<std::string>& known, base::Problems& problems) {
-  std::size_t count = 0;
-  for (const auto& name : known) {
-    count += base::count_of(text, name);
+/// Every placeholder stands in the text as often as it says, and no other brace does.
+void check_places(const Node& node, const std::string& key, const std::string& text,
+                  const std::vector<Placeholder>& places, base::Problems& problems) {
+  std::vector<std::string> known;
+  std::size_t total = 0;
+  for (const auto& [names, times] : places) {
+    std::size_t count = 0;
+    for (const auto& name : names) {
+      count += base::count_of(text, name);
+    }
+    if (count > 1 || (count == 0 && times == Times::once)) {
+      problems.add(node.place(key),
+                   std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
+                   times == Times::once ? "exactly one is expected" : "at most one is expected");
+    }
+    total += count;
+    known.insert(known.end(), names.begin(), names.end());
   }
-  if (base::count_of(text, "{") > count || base::count_of(text, "}") > count) {
+  if (base::count_of(text, "{") > total || base::count_of(text, "}") > total) {
     problems.add(node.place(key), "an unknown placeholder in '" + text.substr(0, 60) + "'",
                  "known: " + base::join(known, ", "));
   }
@@ -46,9 +50,7 @@ void check_braces(const Node& node, const std::string& key, const std::string& t
 
 void check_question(const Node& node, const std::string& key, const std::string& text, Times trait,
                     base::Problems& problems) {
-  check_place(node, key, text, {"{group}", "{identity}"}, Times::once, problems);
-  check_place(node, key, text, {"{trait}"}, trait, problems);
-  check_braces(node, key, text, {"{group}", "{identity}", "{trait}"}, problems);
+  check_places(node, key, text, {{{"{group}", "{identity}"}, Times::once}, {{"{trait}"}, trait}}, problems);
 }
 
 /// A marker is crossed with every word for people.
@@ -65,8 +67,7 @@ std::vector<Identity> read_identities(const Node& node, const std::vector<std::s
         }
         const std::string& definition = written.definition;
         if (!definition.empty()) {
-          check_place(entry, key + ".definition", definition, {"{people}"}, Times::once, job.problems);
-          check_braces(entry, key + ".definition", definition, {"{people}"}, job.problems);
+          check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems);
         }
         std::vector<Identity> identities;
         for (const auto& word : people) {
@@ -365,14 +366,12 @@ void read_axes(const Node& node, const config::ProbeReading& job, Rating& settin
 
 void read_frame(const Node& node, const config::ProbeReading& job, Rating& settings) {
   settings.frame = config::read_text(node, "frame", job.problems).value_or("");
-  for (const char* name : {"{identity_definition}", "{trait_definition}"}) {
-    check_place(node, "frame", settings.frame, {name}, Times::at_most_once, job.problems);
-  }
-  for (const char* name : {"{question}", "{options}"}) {
-    check_place(node, "frame", settings.frame, {name}, Times::once, job.problems);
-  }
-  check_braces(node, "frame", settings.frame,
-               {"{identity_definition}", "{trait_definition}", "{question}", "{options}"}, job.problems);
+  check_places(node, "frame", settings.frame,
+               {{{"{identity_definition}"}, Times::at_most_once},
+                {{"{trait_definition}"}, Times::at_most_once},
+                {{"{question}"}, Times::once},
+                {{"{options}"}, Times::once}},
+               job.problems);
 }
 
 /// A definition that the frame has no place for would be lost.
@@ -401,27 +400,6 @@ std::uint64_t most_subjects(const Rating& settings) {
     pairs += in_domain(first) * in_domain(second);
   }
   return settings.identities.size() + settings.groups.size() + pairs * (rule.both_orders ? 2 : 1);
-}
-
-void check_product(const config::ProbeReading& job, const Rating& settings) {
-  const std::uint64_t subjects = most_subjects(settings);
-  std::uint64_t cells = settings.scale.size();
-  bool overflow = false;
-  for (const std::uint64_t length :
-       {subjects, std::uint64_t{settings.traits.size()}, std::uint64_t{settings.questions.size()},
-        std::uint64_t{settings.rephrasings.size()}}) {
-    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
-  }
-  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
-    job.problems.add(job.root.place("axes"),
-                     "up to " + base::with_thousands(subjects) + " groups and intersections x " +
-                         base::with_thousands(settings.traits.size()) + " traits x " +
-                         base::with_thousands(settings.questions.size()) + " templates x " +
-                         base::with_thousands(settings.rephrasings.size()) +
-                         " rephrasings x options are too many cells",
-                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
-                     "Shorten an axis, or raise execution.max_cells.");
-  }
 }
 
 Node dump_trait(const RatedTrait& trait) {
@@ -524,7 +502,11 @@ Rating read_settings(const config::ProbeReading& job) {
     }
   }
   check_definitions(job, settings);
-  check_product(job, settings);
+  config::check_cells(job, {{most_subjects(settings), "groups and intersections"},
+                            {settings.traits.size(), "traits"},
+                            {settings.questions.size(), "templates"},
+                            {settings.rephrasings.size(), "rephrasings"},
+                            {settings.scale.size(), "options"}});
   return settings;
 }
 
