@@ -23,12 +23,13 @@ using Format = Corpus::Format;
 
 constexpr std::uint64_t bytes_between_reports = std::uint64_t{8} << 20;
 
-std::uint64_t hash_of(std::string_view text) {
-  const auto digest = base::sha256(text);
+std::uint64_t start_of(const base::Digest& digest) {
   std::uint64_t value = 0;
   std::memcpy(&value, digest.data(), sizeof(value));
   return value;
 }
+
+std::uint64_t hash_of(std::string_view text) { return start_of(base::sha256(text)); }
 
 std::uint64_t identity_of(const Corpus& corpus, std::span<const CorpusFile> files, std::span<const std::string> words,
                           std::uint64_t seed) {
@@ -42,10 +43,7 @@ std::uint64_t identity_of(const Corpus& corpus, std::span<const CorpusFile> file
   for (const auto& file : files) {
     hash.field(file.label).number(file.size).number(static_cast<std::uint64_t>(file.format));
   }
-  const auto digest = hash.finish();
-  std::uint64_t value = 0;
-  std::memcpy(&value, digest.data(), sizeof(value));
-  return value;
+  return start_of(hash.finish());
 }
 
 /// Called behind every read with the place in the stored file and the bytes that were read.

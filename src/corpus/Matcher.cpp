@@ -61,7 +61,6 @@ Matcher::Matcher(std::span<const std::string> words, Boundary boundary, Case let
   for (std::size_t i = 0; i < words.size(); ++i) {
     add_pattern(i, words[i]);
   }
-  table_.build();
 }
 
 void Matcher::add_pattern(std::size_t word, std::string_view text) {
@@ -109,15 +108,10 @@ void Matcher::find_runs(std::string_view text) {
   const auto& words = masks_.words();
   const auto run = [&](std::size_t begin, std::size_t end) {
     if constexpr (letter_case == Case::exact) {
-      const auto key = key_of(text, begin, end);
-      if (table_.may_have(key)) {
-        look_up(text, begin, key);
-      }
+      look_up(text, begin, key_of(text, begin, end));
     } else {
-      const auto key = masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
-      if (table_.may_have(key)) {
-        look_up(text, begin, key);
-      }
+      look_up(text, begin,
+              masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end));
     }
   };
   std::uint64_t last = 0;  // bit 63 of the block before
@@ -138,12 +132,6 @@ void Matcher::find_runs(std::string_view text) {
   }
   if (inside) {
     run(begin, text.size());
-  }
-}
-
-void Matcher::look_up(std::string_view text, std::size_t begin, TokenKey key) {
-  for (const auto pattern : table_.find(key)) {
-    compare(text, begin, patterns_[pattern]);
   }
 }
 

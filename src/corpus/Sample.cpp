@@ -38,8 +38,8 @@ void merge_into(WordSample& one, WordSample&& other, std::uint64_t max_contexts)
   throw base::Error(base::describe("a corpus sample is broken", why));
 }
 
-bool is_border(std::string_view text, std::size_t position) {
-  return position == text.size() || (static_cast<unsigned char>(text[position]) & 0xC0) != 0x80;
+bool is_inside_character(std::string_view text, std::size_t position) {
+  return position < text.size() && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80;
 }
 
 std::string read_text(base::ByteReader& reader) {
@@ -58,8 +58,8 @@ Context read_context(base::ByteReader& reader) {
   context.file = read_text(reader);
   context.line_offset = reader.number<std::uint64_t>();
   const auto& [begin, end] = context.span;
-  if (begin >= end || end > context.sentence.size() || !is_border(context.sentence, begin) ||
-      !is_border(context.sentence, end)) {
+  if (begin >= end || end > context.sentence.size() || is_inside_character(context.sentence, begin) ||
+      is_inside_character(context.sentence, end)) {
     refuse("a span is none of its sentence");
   }
   return context;
@@ -121,10 +121,6 @@ std::size_t skip_forward(std::string_view text, std::size_t position, Kind kind)
   return position;
 }
 
-bool is_inside_character(std::string_view text, std::size_t position) {
-  return position < text.size() && (static_cast<unsigned char>(text[position]) & 0xC0) == 0x80;
-}
-
 // The first place from `position` to `limit` where a word begins after white space; else the first between characters.
 std::size_t next_border(std::string_view text, std::size_t position, std::size_t limit) {
   while (is_inside_character(text, position)) {
@@ -155,19 +151,15 @@ Context cut(Context context, base::Span kept) {
 base::Span window(std::string_view sentence, base::Span span, std::int64_t words) {
   STEREOSWEEP_ASSERT(span.begin <= span.end && span.end <= sentence.size(), "span of a context");
   base::Span kept{skip_back(sentence, span.begin, Kind::other), skip_forward(sentence, span.end, Kind::other)};
-  for (std::int64_t i = 0; i < words && kept.begin > 0; ++i) {
-    const auto border = skip_back(sentence, kept.begin, Kind::white_space);
-    if (border > 0) {
+  for (std::int64_t i = 0; i < words; ++i) {
+    const auto before = kept;
+    if (const auto border = skip_back(sentence, kept.begin, Kind::white_space); border > 0) {
       kept.begin = skip_back(sentence, border, Kind::other);
-    } else {
-      break;
     }
-  }
-  for (std::int64_t i = 0; i < words && kept.end < sentence.size(); ++i) {
-    const auto border = skip_forward(sentence, kept.end, Kind::white_space);
-    if (border < sentence.size()) {
+    if (const auto border = skip_forward(sentence, kept.end, Kind::white_space); border < sentence.size()) {
       kept.end = skip_forward(sentence, border, Kind::other);
-    } else {
+    }
+    if (kept == before) {
       break;
     }
   }

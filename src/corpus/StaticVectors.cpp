@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/Check.hpp"
@@ -81,12 +80,8 @@ class Found {
     std::size_t index = 0;
     Name name = Name::none;
   };
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
   std::span<const std::string> words_;
-  std::unordered_map<std::string, Wanted, Hash, std::equal_to<>> names_;
+  std::map<std::string, Wanted, std::less<>> names_;
   std::vector<Name> how_;
   std::vector<std::vector<float>> rows_;
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "corpus/Characters.hpp"
@@ -72,38 +73,35 @@ inline TokenKey lower_key_of(std::string_view text, std::size_t begin, std::size
   return key;
 }
 
+/// Numbers by key, behind a bit filter that turns nearly every run of a text away.
 class TokenTable {
  public:
   TokenTable() : filter_(filter_bits / 64) {}
-  /// `value` belongs to the runs of this key. All are added before the first `find`.
-  void add(TokenKey key, std::uint32_t value);
-  void build();
+  /// `value` belongs to the runs of this key.
+  void add(TokenKey key, std::uint32_t value) {
+    const auto bit = key.hash() >> (64 - filter_power);
+    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    values_[key].push_back(value);
+  }
   bool may_have(TokenKey key) const {
     const auto bit = key.hash() >> (64 - filter_power);
     return (filter_[bit / 64] >> bit % 64 & 1) != 0;
   }
   /// The values of a key, in the order in which they were added.
-  std::span<const std::uint32_t> find(TokenKey key) const;
+  std::span<const std::uint32_t> find(TokenKey key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? std::span<const std::uint32_t>() : found->second;
+  }
 
  private:
   static constexpr unsigned filter_power = 16;
   static constexpr std::size_t filter_bits = std::size_t{1} << filter_power;
-  struct Entry {
-    TokenKey key;
-    std::uint32_t value = 0;
+  struct Hash {
+    std::size_t operator()(TokenKey key) const { return key.hash() >> 32; }
   };
-  struct Slot {
-    TokenKey key;
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;  // 0: free
-  };
-  // not the bits that the filter takes, nor the lowest, which depend on the first letters alone
-  std::size_t slot_of(TokenKey key) const { return key.hash() >> 32 & (slots_.size() - 1); }
 
   std::vector<std::uint64_t> filter_;
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> values_;
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::unordered_map<TokenKey, std::vector<std::uint32_t>, Hash> values_;
 };
 
 }  // namespace stereosweep::corpus
