@@ -1,6 +1,7 @@
 #include "app/ResultPath.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "base/Error.hpp"

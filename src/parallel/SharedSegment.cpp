@@ -11,6 +11,7 @@
 
 #include "base/Error.hpp"
 #include "base/PendingFile.hpp"
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {
 

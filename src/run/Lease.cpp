@@ -37,11 +37,6 @@ std::uint64_t highest_epoch(const std::filesystem::path& directory) {
   return highest;
 }
 
-[[noreturn]] void refuse(const std::string& problem, const std::filesystem::path& path, int reason) {
-  const auto failure = base::explain_write_failure(path, reason);
-  throw base::Error(base::describe(problem, failure.why, failure.advice));
-}
-
 /// Anything but a clear answer is asked for again: a file server that is restarted is no newer attempt.
 bool is_there(const std::filesystem::path& file) {
   constexpr std::chrono::seconds patience{10};
@@ -91,11 +86,13 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   std::error_code status;
   std::filesystem::create_directories(directory_, status);
   if (status) {
-    refuse("cannot create " + directory_.string(), directory_, status.value());
+    const auto failure = base::explain_write_failure(directory_, status.value());
+    throw base::Error(base::describe("cannot create " + directory_.string(), failure.why, failure.advice));
   }
   lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) {
-    refuse("cannot write in " + directory_.string(), directory_ / "lock", errno);
+    const auto failure = base::explain_write_failure(directory_ / "lock", errno);
+    throw base::Error(base::describe("cannot write in " + directory_.string(), failure.why, failure.advice));
   }
   try {
     if (!take_lock(lock_, run_directory)) {
@@ -109,7 +106,8 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
         break;
       }
       if (errno != EEXIST) {
-        refuse("cannot create " + path(epoch_).string(), path(epoch_), errno);
+        const auto failure = base::explain_write_failure(path(epoch_), errno);
+        throw base::Error(base::describe("cannot create " + path(epoch_).string(), failure.why, failure.advice));
       }
     }
     for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {

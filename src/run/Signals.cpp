@@ -1,6 +1,7 @@
 #include "run/Signals.hpp"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +17,7 @@
 #include "base/Text.hpp"
 #include "tokenizer/Field.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
@@ -45,12 +46,13 @@ Json make_added_token(const std::string& content, AddedKind kind) {
 }
 
 // A special token's text: "[MASK]" or {"content": "[MASK]", ...}.
+std::string text_of_token(const Field& token) {
+  return token.json().is_object() ? token.at("content").text() : token.text();
+}
+
 std::optional<std::string> token_text(const Field& file, const std::string& name) {
   const auto field = file.find(name);
-  if (!field) {
-    return std::nullopt;
-  }
-  return field->json().is_object() ? field->at("content").text() : field->text();
+  return field ? std::optional(text_of_token(*field)) : std::nullopt;
 }
 
 // tokenizer_config.json and the files beside it, for directories without tokenizer.json: which tokens are special, what
@@ -163,10 +165,10 @@ class TokenizerConfig {
         }
       }
       if (const auto more = file.find("additional_special_tokens")) {
-        for (const auto& item : more->items()) {
-          if ((item.json().is_object() ? item.at("content").text() : item.text()) == content) {
-            return true;
-          }
+        const auto items = more->items();
+        if (std::any_of(items.begin(), items.end(),
+                        [&](const Field& item) { return text_of_token(item) == content; })) {
+          return true;
         }
       }
     }
@@ -186,6 +188,23 @@ std::string place_of_all(const base::FileSet& files, std::vector<std::string> na
     names.emplace_back("tokenizer_config.json");
   }
   return place(files, base::join(names, " with "));
+}
+
+// The post-processor that puts these tokens before and behind every text.
+Json make_frame(const std::optional<std::string>& begin, const std::optional<std::string>& end,
+                const std::function<Json(const std::string&)>& id_of) {
+  Json single = Json::array();
+  Json tokens = Json::object();
+  const auto put = [&](const std::optional<std::string>& token) {
+    if (token) {
+      single.push_back({{"SpecialToken", {{"id", *token}, {"type_id", 0U}}}});
+      tokens[*token] = {{"id", *token}, {"ids", Json::array({id_of(*token)})}};
+    }
+  };
+  put(begin);
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+  put(end);
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
 }
 
 /// Builds documents for directories without tokenizer.json.
@@ -307,29 +326,15 @@ class Builder {
     const auto* otherwise = family == Family::opt ? "</s>" : "<|endoftext|>";
     const auto end = config_.add_special("eos_token", otherwise);
     const auto begin = config_.token("bos_token", otherwise);
-    if (settings.find("bos_token")) {
-      config_.add_special("bos_token", otherwise);
+    for (const auto* name : {"bos_token", "unk_token", "pad_token"}) {
+      if (settings.find(name)) {
+        config_.add_special(name, otherwise);
+      }
     }
-    if (settings.find("unk_token")) {
-      config_.add_special("unk_token", otherwise);
-    }
-    if (settings.find("pad_token")) {
-      config_.add_special("pad_token", otherwise);
-    }
-    Json single = Json::array();
-    Json tokens = Json::object();
-    const auto put = [&](const std::string& token) {
-      single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0U}}}});
-      tokens[token] = {{"id", token}, {"ids", Json::array({id_of(vocabulary, token, "vocab.json")})}};
-    };
-    if (settings.flag_or("add_bos_token", family == Family::opt)) {
-      put(begin);
-    }
-    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
-    if (settings.flag_or("add_eos_token", false)) {
-      put(end);
-    }
-    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+    const bool begins = settings.flag_or("add_bos_token", family == Family::opt);
+    const bool ends = settings.flag_or("add_eos_token", false);
+    return make_frame(begins ? std::optional(begin) : std::nullopt, ends ? std::optional(end) : std::nullopt,
+                      [&](const std::string& token) { return id_of(vocabulary, token, "vocab.json"); });
   }
 
   Json openai_gpt() {
@@ -362,14 +367,7 @@ class Builder {
     TextMap<std::size_t> ids;
     std::size_t id = 0;
     for (auto line : lines_of("vocab.txt")) {
-      while (!line.empty()) {
-        const auto last = previous_character(line, line.size());
-        auto i = last;
-        if (!is(next_character(line, i), classes::white_space)) {
-          break;
-        }
-        line.resize(last);
-      }
+      line.resize(start_of_trailing(line, classes::white_space));
       ids[line] = id++;
     }
     Json vocabulary = Json::object();
@@ -425,19 +423,13 @@ constexpr auto pieces_name = "tokenizer.model";
 
 // The families whose tokenizer puts its BOS before every text unless it is told otherwise.
 bool begins_texts(const TokenizerConfig& config) {
-  constexpr std::array<const char*, 6> families = {"llama", "mistral", "mixtral", "gemma", "gemma2", "gemma3_text"};
-  constexpr std::array<const char*, 2> classes = {"Llama", "Gemma"};
+  constexpr std::array<std::string_view, 6> families = {"llama", "mistral", "mixtral",
+                                                        "gemma", "gemma2",  "gemma3_text"};
   const auto type = config.model_type();
   const auto kind = config.field().text_or("tokenizer_class", "");
-  for (const auto* family : families) {
-    if (type == family) {
-      return true;
-    }
-  }
-  for (const auto* name : classes) {
-    if (kind.starts_with(name)) {
-      return true;
-    }
+  if (std::find(families.begin(), families.end(), type) != families.end() || kind.starts_with("Llama") ||
+      kind.starts_with("Gemma")) {
+    return true;
   }
   const auto named = [](const std::string& value) { return value.empty() ? "missing" : base::json_quote(value); };
   config.field().refuse("\"add_bos_token\" is missing", "neither \"tokenizer_class\" (" + named(kind) +
@@ -447,25 +439,17 @@ bool begins_texts(const TokenizerConfig& config) {
 
 Json piece_frame(const TokenizerConfig& config, const PieceFile& pieces, const Vocabulary& vocabulary) {
   const auto settings = config.field();
-  Json single = Json::array();
-  Json tokens = Json::object();
-  const auto put = [&](const std::string& token) {
-    const auto id = vocabulary.find(token);
-    if (!id) {
-      settings.refuse(base::json_quote(token) + " is no piece of " + pieces_name, "it is put around every text");
-    }
-    single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0U}}}});
-    tokens[token] = {{"id", token}, {"ids", Json::array({static_cast<std::uint64_t>(*id)})}};
-  };
   const bool begins = settings.find("add_bos_token") ? settings.at("add_bos_token").flag() : begins_texts(config);
-  if (begins) {
-    put(config.token("bos_token", pieces.begin));
-  }
-  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
-  if (settings.flag_or("add_eos_token", false)) {
-    put(config.token("eos_token", pieces.end));
-  }
-  return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", tokens}};
+  const bool ends = settings.flag_or("add_eos_token", false);
+  return make_frame(
+      begins ? std::optional(config.token("bos_token", pieces.begin)) : std::nullopt,
+      ends ? std::optional(config.token("eos_token", pieces.end)) : std::nullopt, [&](const std::string& token) {
+        const auto id = vocabulary.find(token);
+        if (!id) {
+          settings.refuse(base::json_quote(token) + " is no piece of " + pieces_name, "it is put around every text");
+        }
+        return Json(static_cast<std::uint64_t>(*id));
+      });
 }
 
 Json piece_decoder(const PieceFile& pieces) {

@@ -86,13 +86,13 @@ bool Field::flag_or(const std::string& key, bool otherwise) const {
   return found ? found->flag() : otherwise;
 }
 
-void Field::refuse_type(std::string_view supported) const {
+void Field::refuse_type(const std::vector<std::string>& supported) const {
   const auto found = find("type");
   if (!found) {
     refuse("\"type\" is missing", "it names the component");
   }
   found->refuse("component " + base::json_quote(found->text()) + " is not supported",
-                "supported here: " + std::string(supported));
+                "supported here: " + base::join(supported, ", "));
 }
 
 }  // namespace stereosweep::tokenizer

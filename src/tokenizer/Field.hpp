@@ -1,6 +1,7 @@
 // One value of a tokenizer's JSON file with its place, so that every refusal names file and field.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class Field {
   /// "type"; "" where it is left out.
   std::string type() const { return text_or("type", ""); }
   /// "type \"X\" is not supported".
-  [[noreturn]] void refuse_type(std::string_view supported) const;
+  [[noreturn]] void refuse_type(const std::vector<std::string>& supported) const;
   const base::Json& object() const;
 
  private:
@@ -45,5 +46,40 @@ class Field {
   const std::string* file_;
   std::string path_;
 };
+
+/// A component of tokenizer files: how "type" names it, and what reads the rest of its object.
+template <typename Component>
+struct Kind {
+  const char* type;
+  Component (*read)(const Field&);
+};
+
+/// The component that `field` is. Throws InputError naming it and all kinds if it is none of them.
+template <typename Component, std::size_t count>
+Component read_kind(const Field& field, const Kind<Component> (&kinds)[count]) {
+  std::vector<std::string> supported;
+  for (const auto& kind : kinds) {
+    if (field.type() == kind.type) {
+      return kind.read(field);
+    }
+    supported.emplace_back(kind.type);
+  }
+  field.refuse_type(supported);
+}
+
+/// All components of the list `key`, one behind the other.
+template <typename... Arguments>
+std::function<void(Arguments...)> read_steps(const Field& field, const std::string& key,
+                                             std::function<void(Arguments...)> (*read)(const Field&)) {
+  std::vector<std::function<void(Arguments...)>> steps;
+  for (const auto& item : field.at(key).items()) {
+    steps.push_back(read(item));
+  }
+  return [steps](Arguments... arguments) {
+    for (const auto& step : steps) {
+      step(arguments...);
+    }
+  };
+}
 
 }  // namespace stereosweep::tokenizer

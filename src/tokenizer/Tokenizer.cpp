@@ -2,26 +2,24 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/AddedTokens.hpp"
-#include "tokenizer/stages/Decoder.hpp"
-#include "tokenizer/stages/Normalizer.hpp"
-#include "tokenizer/stages/PostProcessor.hpp"
-#include "tokenizer/stages/PreTokenizer.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
 
 constexpr std::size_t max_places = std::size_t{1} << 16;
 
+// Empty where the file has no such component.
 template <typename Component>
-std::unique_ptr<Component> read_if_there(const Field& root, const std::string& key,
-                                         std::unique_ptr<Component> (*read)(const Field&)) {
+Component read_if_there(const Field& root, const std::string& key, Component (*read)(const Field&)) {
   const auto field = root.find(key);
   return field ? read(*field) : nullptr;
 }
@@ -42,7 +40,24 @@ class WordCache {
  public:
   static constexpr std::size_t max_piece = 64;  ///< bytes; longer ones do not come again, and are not kept
   /// Tokens of `piece`; valid until the next call.
-  std::span<const PieceToken> tokenize(const Model& model, std::string_view piece);
+  std::span<const PieceToken> tokenize(const Model& model, std::string_view piece) {
+    if (piece.size() > max_piece) {
+      scratch_.clear();
+      model.tokenize(piece, scratch_);
+      return scratch_;
+    }
+    auto it = places_.find(piece);
+    if (it == places_.end()) {
+      if (places_.size() >= max_places) {
+        places_.clear();
+        tokens_.clear();
+      }
+      const auto begin = static_cast<std::uint32_t>(tokens_.size());
+      model.tokenize(piece, tokens_);
+      it = places_.emplace(piece, Place{begin, static_cast<std::uint32_t>(tokens_.size()) - begin}).first;
+    }
+    return std::span(tokens_).subspan(it->second.begin, it->second.count);
+  }
 
  private:
   struct Place {
@@ -53,64 +68,6 @@ class WordCache {
   std::vector<PieceToken> tokens_;
   std::vector<PieceToken> scratch_;
 };
-
-/// Hands each concurrent user a cache of its own.
-class WordCachePool {
- public:
-  class Lease {
-   public:
-    explicit Lease(WordCachePool& pool);
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    ~Lease();
-    WordCache& operator*() { return *cache_; }
-
-   private:
-    WordCachePool& pool_;
-    std::unique_ptr<WordCache> cache_;
-  };
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<WordCache>> free_;
-};
-
-std::span<const PieceToken> WordCache::tokenize(const Model& model, std::string_view piece) {
-  if (piece.size() > max_piece) {
-    scratch_.clear();
-    model.tokenize(piece, scratch_);
-    return scratch_;
-  }
-  auto it = places_.find(piece);
-  if (it == places_.end()) {
-    if (places_.size() >= max_places) {
-      places_.clear();
-      tokens_.clear();
-    }
-    const auto begin = static_cast<std::uint32_t>(tokens_.size());
-    model.tokenize(piece, tokens_);
-    it = places_.emplace(piece, Place{begin, static_cast<std::uint32_t>(tokens_.size()) - begin}).first;
-  }
-  return std::span(tokens_).subspan(it->second.begin, it->second.count);
-}
-
-WordCachePool::Lease::Lease(WordCachePool& pool) : pool_(pool) {
-  {
-    const std::lock_guard lock(pool_.mutex_);
-    if (!pool_.free_.empty()) {
-      cache_ = std::move(pool_.free_.back());
-      pool_.free_.pop_back();
-    }
-  }
-  if (!cache_) {
-    cache_ = std::make_unique<WordCache>();
-  }
-}
-
-WordCachePool::Lease::~Lease() {
-  const std::lock_guard lock(pool_.mutex_);
-  pool_.free_.push_back(std::move(cache_));
-}
 
 struct Tokenizer::Parts {
   Parts()
@@ -126,7 +83,7 @@ struct Tokenizer::Parts {
         pre_tokenizer(read_if_there(root, "pre_tokenizer", read_pre_tokenizer)),
         post_processor(read_if_there(root, "post_processor", read_post_processor)),
         decoder(read_if_there(root, "decoder", read_decoder)),
-        added(root.find("added_tokens"), model->vocabulary(), normalizer.get()),
+        added(root.find("added_tokens"), model->vocabulary(), normalizer),
         size(std::max(model->vocabulary().size(), added.size())) {
     spaces.resize(size);
     classes.resize(size, TokenClass::continuation);
@@ -146,7 +103,7 @@ struct Tokenizer::Parts {
     std::vector<Token> tokens(1);
     tokens.front().id = text;
     if (post_processor) {
-      post_processor->apply("", SpecialTokens::add, tokens);
+      post_processor("", SpecialTokens::add, tokens);
     }
     for (const auto& token : tokens) {
       if (token.id != text && static_cast<std::size_t>(token.id) >= size) {
@@ -230,7 +187,7 @@ struct Tokenizer::Parts {
     pieces.ranges.push_back({0, text.size()});
     pieces.text = std::move(text);
     if (pre_tokenizer) {
-      pre_tokenizer->apply(pieces);
+      pre_tokenizer(pieces);
     }
     for (const auto& range : pieces.ranges) {
       tokenize_piece(pieces.text, range, cache, tokens);
@@ -240,7 +197,7 @@ struct Tokenizer::Parts {
   void tokenize_gap(std::string_view gap, std::size_t offset, WordCache& cache, std::vector<Token>& tokens) const {
     AlignedText text(gap, offset);
     if (normalizer) {
-      normalizer->apply(text);
+      normalizer(text);
     }
     std::vector<AddedMatch> parts;
     added.find(text.text(), AddedTokens::Phase::normalized, parts);
@@ -256,7 +213,7 @@ struct Tokenizer::Parts {
   }
 
   std::vector<Token> tokenize(std::string_view text) const {
-    WordCachePool::Lease lease(caches);
+    auto cache = take_cache();
     std::vector<Token> tokens;
     std::vector<AddedMatch> parts;
     added.find(text, AddedTokens::Phase::raw, parts);
@@ -266,17 +223,30 @@ struct Tokenizer::Parts {
         tokens.push_back(
             added_token(*token, slice, {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}));
       } else {
-        tokenize_gap(slice, begin, *lease, tokens);
+        tokenize_gap(slice, begin, *cache, tokens);
       }
     }
+    const std::lock_guard lock(mutex);
+    free_caches.push_back(std::move(cache));
     return tokens;
   }
 
+  // Each concurrent user has one of its own.
+  std::unique_ptr<WordCache> take_cache() const {
+    const std::lock_guard lock(mutex);
+    if (free_caches.empty()) {
+      return std::make_unique<WordCache>();
+    }
+    auto cache = std::move(free_caches.back());
+    free_caches.pop_back();
+    return cache;
+  }
+
   std::unique_ptr<Model> model;
-  std::unique_ptr<Normalizer> normalizer;
-  std::unique_ptr<PreTokenizer> pre_tokenizer;
-  std::unique_ptr<PostProcessor> post_processor;
-  std::unique_ptr<Decoder> decoder;
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  PostProcessor post_processor;
+  Decoder decoder;
   AddedTokens added;
   std::size_t size;
   bool splits_words = false;        // and does nothing else
@@ -284,7 +254,8 @@ struct Tokenizer::Parts {
   std::vector<TokenClass> classes;  // [id]
   std::optional<std::string> mask, unknown, begin_name, end_name;
   std::optional<TokenId> first, last;
-  mutable WordCachePool caches;
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<WordCache>> free_caches;
 };
 
 Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -326,7 +297,7 @@ Encoding Tokenizer::encode(std::string_view text, SpecialTokens special) const {
   }
   auto tokens = parts_->tokenize(text);
   if (parts_->post_processor) {
-    parts_->post_processor->apply(text, special, tokens);
+    parts_->post_processor(text, special, tokens);
   }
   Encoding encoding;
   encoding.ids.reserve(tokens.size());
@@ -349,7 +320,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) con
   if (!parts_->decoder) {
     return base::join(tokens, " ");
   }
-  parts_->decoder->apply(tokens);
+  parts_->decoder(tokens);
   return base::join(tokens, "");
 }
 

@@ -1,4 +1,6 @@
 // `plan` from a job file to its report, on a model directory without weights.
+#include "app/PlanCommand.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +11,6 @@
 #include <iostream>
 #include <sstream>
 
-#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
@@ -60,15 +61,15 @@ class PlanCommandTest : public ::testing::Test {
     arguments.insert(arguments.begin(), (directory_ / "job.yaml").string());
     std::ostringstream captured;
     auto* before = std::cout.rdbuf(captured.rdbuf());
-    auto status = base::ExitCode::error;
+    int status = -1;
     try {
-      status = execute(plan_command, arguments);
+      status = plan_command(arguments);
     } catch (...) {
       std::cout.rdbuf(before);
       throw;
     }
     std::cout.rdbuf(before);
-    EXPECT_EQ(status, base::ExitCode::done);
+    EXPECT_EQ(status, 0);
     return captured.str();
   }
 
@@ -120,7 +121,7 @@ TEST_F(PlanCommandTest, RefusesBadArguments) {
   EXPECT_THROW(plan({"--ranks", "0"}), base::InputError);
   EXPECT_THROW(plan({"--limit", "-1"}), base::InputError);
   EXPECT_THROW(plan({"--what"}), base::InputError);
-  EXPECT_THROW(execute(plan_command, {}), base::InputError);
+  EXPECT_THROW(plan_command({}), base::InputError);
   EXPECT_THROW(plan({"model.path=/nowhere/at/all"}), base::InputError);
 }
 

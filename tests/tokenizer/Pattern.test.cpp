@@ -21,7 +21,7 @@ const Field place(nothing, pattern_file, "pre_tokenizer.pattern");
 
 std::vector<std::string> parts_of(const Pattern& pattern, std::string_view text) {
   std::vector<Match> parts;
-  pattern.find(text, parts);
+  pattern(text, parts);
   std::vector<std::string> found;
   for (const auto& part : parts) {
     found.push_back((part.is_match ? "+" : "-") + std::string(text.substr(part.begin, part.end - part.begin)));
@@ -30,7 +30,7 @@ std::vector<std::string> parts_of(const Pattern& pattern, std::string_view text)
 }
 
 TEST(Gpt2Words, LeaveTheLastSpaceToTheNextWord) {
-  EXPECT_EQ(parts_of(*make_gpt2_words(), "It's  so\n\n "),
+  EXPECT_EQ(parts_of(make_gpt2_words(), "It's  so\n\n "),
             (std::vector<std::string>{"+It", "+'s", "+ ", "+ so", "+\n\n "}));
 }
 
@@ -47,7 +47,7 @@ TEST(Gpt2Words, AgreeWithOnigurumaOnRandomText) {
     for (auto length = random() % 12; length > 0; --length) {
       text += atoms[random() % atoms.size()];
     }
-    ASSERT_EQ(parts_of(*scanner, text), parts_of(*oracle, text)) << base::json_quote(text);
+    ASSERT_EQ(parts_of(scanner, text), parts_of(oracle, text)) << base::json_quote(text);
   }
 }
 
@@ -62,14 +62,14 @@ TEST(Gpt2Words, AgreeWithOnigurumaOnEveryCharacter) {
     base::append_utf8(text, value);
     text += "1 ";
     base::append_utf8(text, value);
-    ASSERT_EQ(parts_of(*scanner, text), parts_of(*oracle, text)) << std::hex << static_cast<unsigned>(value);
+    ASSERT_EQ(parts_of(scanner, text), parts_of(oracle, text)) << std::hex << static_cast<unsigned>(value);
   }
 }
 
 TEST(Gpt2Words, TakeAMegabyteOfOneCharacter) {
   for (const char c : {'a', ' ', '7', '-', '\''}) {
     std::vector<Match> parts;
-    make_gpt2_words()->find(std::string(1 << 20, c), parts);
+    make_gpt2_words()(std::string(1 << 20, c), parts);
     EXPECT_EQ(parts.size(), 1U) << c;
   }
 }
@@ -78,12 +78,12 @@ TEST(Gpt2Words, TakeAMegabyteOfOneCharacter) {
 TEST(Regex, CountsSymbolsAsPunctuation) {
   for (const auto* expression : {"[[:punct:]]", "[^[:^punct:]]", "[0[:punct:]]", "\\p{PosixPunct}"}) {
     const auto regex = make_regex(expression, place);
-    EXPECT_EQ(parts_of(*regex, "a$b«c"), (std::vector<std::string>{"-a", "+$", "-b", "+«", "-c"})) << expression;
+    EXPECT_EQ(parts_of(regex, "a$b«c"), (std::vector<std::string>{"-a", "+$", "-b", "+«", "-c"})) << expression;
   }
 }
 
 TEST(Regex, StepsOverEmptyMatches) {
-  EXPECT_EQ(parts_of(*make_regex("b*", place), "abbé"), (std::vector<std::string>{"+", "-a", "+bb", "-é", "+"}));
+  EXPECT_EQ(parts_of(make_regex("b*", place), "abbé"), (std::vector<std::string>{"+", "-a", "+bb", "-é", "+"}));
 }
 
 TEST(Regex, ThatDoesNotCompileIsRefusedWithItsPlace) {
@@ -94,13 +94,12 @@ TEST(Regex, ThatDoesNotCompileIsRefusedWithItsPlace) {
 TEST(Regex, ThatBacktracksForeverGivesUp) {
   const auto hostile = make_regex("(a+)+$", place);
   std::vector<Match> parts;
-  EXPECT_THAT([&] { hostile->find(std::string(200, 'a') + "!", parts); },
-              ThrowsMessage<base::Error>(HasSubstr("gave up")));
+  EXPECT_THAT([&] { hostile(std::string(200, 'a') + "!", parts); }, ThrowsMessage<base::Error>(HasSubstr("gave up")));
 }
 
 TEST(Literal, MatchesWithoutOverlap) {
-  EXPECT_EQ(parts_of(*make_literal("aa"), "aaab"), (std::vector<std::string>{"+aa", "-ab"}));
-  EXPECT_EQ(parts_of(*make_literal(""), "ab"), (std::vector<std::string>{"-ab"}));
+  EXPECT_EQ(parts_of(make_literal("aa"), "aaab"), (std::vector<std::string>{"+aa", "-ab"}));
+  EXPECT_EQ(parts_of(make_literal(""), "ab"), (std::vector<std::string>{"-ab"}));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "tokenizer/stages/Decoder.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/Error.hpp"
 #include "tokenizer/Tokenizer.hpp"
-#include "tokenizer/stages/PreTokenizer.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

@@ -2,11 +2,12 @@
 """Writes src/tokenizer/unicode/UnicodeTables.hpp: what the `tokenizers` wheel does to each code point.
 
 Its parts use tables of different Unicode versions (8.0, 9.0 and Rust's own), so no single library has them all; the
-facts are read off the wheel's behaviour, one code point at a time. Only which characters have normal forms is kept:
-what the forms are is the same in every version that knows the character (Unicode's stability policy), so utf8proc says
-it. Run with the pinned wheel (env/requirements.txt):
+facts are read off the wheel's behaviour, one code point at a time. Kept is where they differ from what Debian's utf8proc
+(Unicode 15) says; what normal forms are is the same in every version that knows the character (Unicode's stability
+policy). Run with the pinned wheel (env/requirements.txt):
     python tests/tokenizer/make_unicode_tables.py src/tokenizer/unicode/UnicodeTables.hpp
 """
+import ctypes
 import sys
 import textwrap
 import unicodedata
@@ -17,6 +18,37 @@ from tokenizers import Regex, normalizers, pre_tokenizers
 
 POINTS = [chr(c) for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 HANGUL = range(0xAC00, 0xD7A4)
+
+
+class Property(ctypes.Structure):
+    """The first fields of utf8proc_property_t."""
+    _fields_ = [("category", ctypes.c_int16), ("combining_class", ctypes.c_int16), ("bidi_class", ctypes.c_int16),
+                ("decomp_type", ctypes.c_int16), ("decomp_seqindex", ctypes.c_uint16)]
+
+
+UTF8PROC = ctypes.CDLL("libutf8proc.so.2")
+UTF8PROC.utf8proc_category_string.restype = ctypes.c_char_p
+UTF8PROC.utf8proc_get_property.restype = ctypes.POINTER(Property)
+UTF8PROC.utf8proc_version.restype = ctypes.c_char_p
+assert UTF8PROC.utf8proc_version() == b"2.8.0"
+
+
+def utf8proc_classes(point):
+    """What `classes_in_utf8proc` of Unicode.cpp says of a code point."""
+    category = UTF8PROC.utf8proc_category_string(point).decode()
+    known = {"L": {"regex_letter", "word"}, "M": {"combining_mark", "word"}, "N": {"regex_number", "numeric"},
+             "P": {"punctuation"}, "Z": {"white_space", "regex_space", "cleaned_to_space"}}.get(category[0], set())
+    known = known | {"Mn": {"nonspacing_mark"}, "Nd": {"word"}, "Nl": {"word"}, "Pc": {"word"},
+                     "Cc": {"removed_by_cleaning"}, "Cf": {"removed_by_cleaning"},
+                     "Co": {"removed_by_cleaning"}}.get(category, set())
+    facts = UTF8PROC.utf8proc_get_property(point).contents
+    if facts.combining_class:
+        known.add("reordered")
+    if facts.decomp_seqindex != 0xFFFF:
+        known.add("has_compatible" if facts.decomp_type else "has_canonical")
+    if UTF8PROC.utf8proc_tolower(point) != point:
+        known.add("has_lowercase")
+    return known
 
 
 def class_tests():
@@ -101,6 +133,8 @@ def lowercase_runs():
     runs = []
     for c, lower in sorted(mapping(normalizers.Lowercase().normalize_str).items()):
         point, targets = ord(c), [ord(t) for t in lower]
+        if targets == [UTF8PROC.utf8proc_tolower(point)]:
+            continue
         if runs and len(targets) == 1:
             first, last, step, start = runs[-1]
             same = len(start) == 1 and targets[0] - point == start[0] - first
@@ -123,25 +157,28 @@ def ranges(points):
 
 
 def literal(words, indent):
-    lines = textwrap.wrap(" ".join(words), 116 - indent, break_on_hyphens=False)
+    lines = textwrap.wrap(" ".join(words), 116 - indent, break_on_hyphens=False) or [""]
     return "\n".join(f'{" " * indent}"{line}{" " if i + 1 < len(lines) else ""}"' for i, line in enumerate(lines))
 
 
-def rows(table, name_of):
-    return "\n".join(f"    {{{name_of(key)},\n{literal(ranges(points), 5)}}}," for key, points in table)
+def rows(table):
+    return "\n".join(f"    {{{name},\n" + ",\n".join(literal(part, 5) for part in parts) + "}," for name, parts in table)
 
 
 def main(path):
     nfd, nfkd = normalizers.NFD().normalize_str, normalizers.NFKD().normalize_str
     canonical = mapping(nfd)
     members = {name: {ord(c) for c in POINTS if test(c)} for name, test in class_tests()}
-    by_classes = {}  # of those that exclude or contain each other mostly: a code point stands in one row
-    for point in sorted(set().union(*members.values())):
-        by_classes.setdefault(tuple(name for name, points in members.items() if point in points), []).append(point)
-    table = sorted(by_classes.items(), key=lambda row: row[1][0])
-    table += [(("has_canonical",), map(ord, canonical)),
-              (("has_compatible",), [ord(c) for c, t in mapping(nfkd).items() if canonical.get(c) != t]),
-              (("reordered",), map(ord, reordered(nfd)))]
+    members["has_canonical"] = set(map(ord, canonical))
+    members["has_compatible"] = {ord(c) for c, t in mapping(nfkd).items() if canonical.get(c) != t}
+    members["reordered"] = set(map(ord, reordered(nfd)))
+    members["has_lowercase"] = set(map(ord, mapping(normalizers.Lowercase().normalize_str)))
+    known = {ord(c): utf8proc_classes(ord(c)) for c in POINTS}
+    table = []
+    for name, points in members.items():
+        library = {point for point, names in known.items() if name in names}
+        if points != library:
+            table.append((f"classes::{name}", (ranges(points - library), ranges(library - points))))
     later = sorted(newer().items())
     Path(path).write_text(
         f"// Generated by tests/tokenizer/make_unicode_tables.py from the behaviour of tokenizers "
@@ -157,17 +194,23 @@ def main(path):
 // clang-format off
 namespace stereosweep::tokenizer::tables {{
 
-/// Classes, and the code points of all of them: hexadecimal, "first-last" or one.
-constexpr std::array<std::pair<Classes, std::string_view>, {len(table)}> members = {{{{
-{rows(table, lambda names: " | ".join(f"classes::{name}" for name in names))}
+/// A class, and where the wheel differs from utf8proc: code points that belong to it, and that do not. Hexadecimal,
+/// "first-last" or one.
+struct Difference {{
+  Classes bits;
+  std::string_view more, fewer;
+}};
+constexpr std::array<Difference, {len(table)}> differences = {{{{
+{rows(table)}
 }}}};
 
 /// Code points assigned after Unicode 14, by an older one of the same category and UTF-8 length.
 constexpr std::array<std::pair<char32_t, std::string_view>, {len(later)}> newer = {{{{
-{rows(later, lambda like: f"0x{like:X}")}
+{rows([(f"0x{like:X}", (ranges(points),)) for like, points in later])}
 }}}};
 
-/// "first-last/step:target": the others keep the distance of the first to its target. One becomes two characters.
+/// Where utf8proc differs. "first-last/step:target": the others keep the distance of the first to its target.
+/// One becomes two characters.
 constexpr std::string_view lowercase =
 {literal(lowercase_runs(), 4)};
 

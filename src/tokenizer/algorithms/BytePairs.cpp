@@ -7,8 +7,8 @@
 #include "base/Text.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/algorithms/PairTable.hpp"
-#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
-#include "tokenizer/stages/Decoder.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
+#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

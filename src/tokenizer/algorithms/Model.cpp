@@ -156,20 +156,20 @@ bool ByteTokens::spell(std::string_view text, std::vector<PieceToken>& tokens) c
 }
 
 std::unique_ptr<Model> read_model(const Field& field) {
-  const auto type = field.type();
-  if (type == "WordPiece" || (type.empty() && !field.find("merges") && field.find("continuing_subword_prefix"))) {
-    return std::make_unique<WordPiece>(field);
-  }
-  if (type == "BPE" || (type.empty() && field.find("merges"))) {
+  using Made = std::unique_ptr<Model>;
+  static constexpr Kind<Made> kinds[] = {
+      {"WordPiece", [](const Field& model) -> Made { return std::make_unique<WordPiece>(model); }},
+      {"BPE", make_byte_pairs},
+      {"Unigram", make_unigram},
+      {"WordLevel", [](const Field& model) -> Made { return std::make_unique<WordLevel>(model); }}};
+  const bool is_named = !field.type().empty();
+  if (!is_named && field.find("merges")) {
     return make_byte_pairs(field);
   }
-  if (type == "Unigram") {
-    return make_unigram(field);
+  if (!is_named && field.find("continuing_subword_prefix")) {
+    return std::make_unique<WordPiece>(field);
   }
-  if (type == "WordLevel") {
-    return std::make_unique<WordLevel>(field);
-  }
-  field.refuse_type("WordPiece, BPE, Unigram, WordLevel");
+  return read_kind(field, kinds);
 }
 
 }  // namespace stereosweep::tokenizer

@@ -1,7 +1,7 @@
 // What a text is searched for: characters of a class, a literal text, a regular expression, GPT-2's words.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,28 +18,32 @@ struct Match {
   bool is_match = false;
 };
 
-class Pattern {
- public:
-  virtual ~Pattern() = default;
-  /// Appends parts that cover `text` in order; an empty text has one empty part.
-  virtual void find(std::string_view text, std::vector<Match>& parts) const = 0;
-};
+/// Appends parts that cover `text` in order; an empty text has one empty part.
+using Pattern = std::function<void(std::string_view text, std::vector<Match>& parts)>;
 
-std::unique_ptr<Pattern> make_class_pattern(Classes wanted);
-std::unique_ptr<Pattern> make_literal(std::string literal);
+Pattern make_class_pattern(Classes wanted);
+Pattern make_literal(const std::string& literal);
 /// Runs of word characters, and runs of what is neither word character nor white space.
-std::unique_ptr<Pattern> make_words();
+Pattern make_words();
 /// The words of GPT-2's regular expression, scanned by hand (no backtracking, linear time).
-std::unique_ptr<Pattern> make_gpt2_words();
+Pattern make_gpt2_words();
 extern const std::string_view gpt2_expression;
 /// A regular expression, matched as Hugging Face's tokenizers does (Oniguruma, its default syntax).
-/// Throws InputError (of `place`) for an expression that does not compile; `find` throws Error at its limits.
-std::unique_ptr<Pattern> make_regex(const std::string& expression, const Field& place);
+/// Throws InputError (of `place`) for an expression that does not compile; the pattern throws Error at its limits.
+Pattern make_regex(const std::string& expression, const Field& place);
 /// The same for expressions of the usual kind, compiled for the processor (PCRE2): alternatives, sequences, groups that
-/// may be optional, sets of characters with greedy counts, "$", and one set to look ahead at. Null for every other one,
-/// and where a match could be empty. Throws InputError for expressions that Oniguruma refuses.
-std::unique_ptr<Pattern> make_compiled_regex(const std::string& expression, const Field& place);
+/// may be optional, sets of characters with greedy counts, "$", and one set to look ahead at. Empty for every other
+/// one, and where a match could be empty. Throws InputError for expressions that Oniguruma refuses.
+Pattern make_compiled_regex(const std::string& expression, const Field& place);
 /// {"String": literal} or {"Regex": expression}.
-std::unique_ptr<Pattern> read_pattern(const Field& field);
+Pattern read_pattern(const Field& field);
+
+/// What takes the place of a pattern's matches.
+struct Replacement {
+  Pattern pattern;
+  std::string content;
+};
+/// {"pattern": ..., "content": text}. Throws InputError for groups ("$1") in the place of an expression's matches.
+Replacement read_replacement(const Field& field);
 
 }  // namespace stereosweep::tokenizer

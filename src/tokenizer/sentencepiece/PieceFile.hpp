@@ -1,4 +1,5 @@
-// A SentencePiece model file (tokenizer.model): its pieces with their scores, and how it normalizes.
+// A SentencePiece model file (tokenizer.model): its pieces with their scores; and what SentencePiece does to a text
+// before it looks for pieces: its character map, white space, "▁" for spaces.
 // Format: kudo2018, the published sentencepiece_model.proto.
 #pragma once
 
@@ -6,6 +7,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tokenizer/algorithms/ByteTrie.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -36,5 +40,19 @@ struct PieceFile {
 /// Throws InputError naming file, message and field for what is malformed or not supported (word and character models,
 /// normalization on the way back).
 PieceFile read_piece_file(std::string_view content, const std::string& file);
+
+/// "▁", which stands for a space.
+constexpr std::string_view space_mark = "\xE2\x96\x81";
+
+/// The user-defined pieces of a model: they are found in the text as it is and stay whole.
+ByteTrie user_defined_pieces(const PieceFile& model);
+
+/// `file` names the model in errors. The one more "▁" comes at the start of the whole text only: a part behind an
+/// added token has none.
+Normalizer make_piece_normalizer(const PieceFile& model, const std::string& file);
+
+/// "Precompiled" of tokenizer files: SentencePiece's character map, applied as the tokenizers wheel does. It looks up
+/// grapheme clusters and takes the shortest entry that one starts with, where SentencePiece takes the longest anywhere.
+Normalizer read_precompiled(const Field& field);
 
 }  // namespace stereosweep::tokenizer

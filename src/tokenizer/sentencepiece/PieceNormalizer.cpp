@@ -1,5 +1,3 @@
-#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -10,7 +8,8 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
-#include "tokenizer/stages/Normalizer.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
@@ -103,7 +102,7 @@ class CharacterMap {
 
 constexpr char32_t mark_character = U'\u2581';
 
-class PieceNormalizer final : public Normalizer {
+class PieceNormalizer {
  public:
   PieceNormalizer(const PieceFile& model, const std::string& file)
       : user_defined_(user_defined_pieces(model)),
@@ -117,7 +116,7 @@ class PieceNormalizer final : public Normalizer {
     base::append_utf8(space_text_, space_);
   }
 
-  void apply(AlignedText& text) const override {
+  void operator()(AlignedText& text) const {
     const auto input = text.text();
     AlignedText out = text.part(0, 0);
     out.reserve(input.size() + input.size() / 4 + space_text_.size());
@@ -227,15 +226,13 @@ std::string decode_base64(const Field& field) {
   return bytes;
 }
 
-// "Precompiled" of tokenizer files: SentencePiece's character map, applied as the tokenizers wheel does. It looks up
-// grapheme clusters and takes the shortest entry that one starts with, where SentencePiece takes the longest anywhere.
-class Precompiled final : public Normalizer {
+class Precompiled {
  public:
   explicit Precompiled(const Field& field)
       : map_(decode_base64(field.at("precompiled_charsmap")), field.file() + ":" + field.path()),
         clusters_(make_regex("\\X", field)) {}
 
-  void apply(AlignedText& text) const override {
+  void operator()(AlignedText& text) const {
     const auto input = text.text();
     std::vector<Match> clusters;
     std::vector<Change> changes;
@@ -250,7 +247,7 @@ class Precompiled final : public Normalizer {
       }
       const auto part = input.substr(begin, end_of_mixed_part(input, begin) - begin);
       clusters.clear();
-      clusters_->find(part, clusters);
+      clusters_(part, clusters);
       for (const auto& cluster : clusters) {
         changed = append(part.substr(cluster.begin, cluster.end - cluster.begin), changes) || changed;
       }
@@ -320,7 +317,7 @@ class Precompiled final : public Normalizer {
   }
 
   CharacterMap map_;
-  std::unique_ptr<Pattern> clusters_;
+  Pattern clusters_;
 };
 
 }  // namespace
@@ -335,10 +332,10 @@ ByteTrie user_defined_pieces(const PieceFile& model) {
   return ByteTrie(std::move(texts));
 }
 
-std::unique_ptr<Normalizer> make_piece_normalizer(const PieceFile& model, const std::string& file) {
-  return std::make_unique<PieceNormalizer>(model, file);
+Normalizer make_piece_normalizer(const PieceFile& model, const std::string& file) {
+  return PieceNormalizer(model, file);
 }
 
-std::unique_ptr<Normalizer> make_precompiled(const Field& field) { return std::make_unique<Precompiled>(field); }
+Normalizer read_precompiled(const Field& field) { return Precompiled(field); }
 
 }  // namespace stereosweep::tokenizer

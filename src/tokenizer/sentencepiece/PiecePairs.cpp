@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/sentencepiece/PieceNormalizer.hpp"
+#include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

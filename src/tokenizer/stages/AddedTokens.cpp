@@ -10,44 +10,12 @@
 namespace stereosweep::tokenizer {
 namespace {
 
-bool ends_with_word(std::string_view text) {
-  if (text.empty()) {
-    return false;
-  }
-  auto i = previous_character(text, text.size());
-  return is(next_character(text, i), classes::word);
-}
-
-bool starts_with_word(std::string_view text) {
-  std::size_t i = 0;
-  return !text.empty() && is(next_character(text, i), classes::word);
-}
-
-std::size_t start_of_trailing_space(std::string_view text) {
-  std::size_t end = text.size();
-  while (end > 0) {
-    const auto begin = previous_character(text, end);
-    auto i = begin;
-    if (!is(next_character(text, i), classes::white_space)) {
-      break;
-    }
-    end = begin;
-  }
-  return end;
-}
-
-std::size_t end_of_leading_space(std::string_view text) {
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < text.size() && is(next_character(text, i), classes::white_space);) {
-    end = i;
-  }
-  return end;
-}
+bool is_word(std::string_view text, std::size_t position) { return is(next_character(text, position), classes::word); }
 
 }  // namespace
 
 AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary,
-                         const Normalizer* normalizer) {
+                         const Normalizer& normalizer) {
   if (!field) {
     return;
   }
@@ -59,9 +27,9 @@ AddedTokens::AddedTokens(const std::optional<Field>& field, const Vocabulary& vo
       if (token.special != special) {
         continue;
       }
-      if (token.normalized && normalizer != nullptr) {
+      if (token.normalized && normalizer) {
         AlignedText text(token.content, 0);
-        normalizer->apply(text);
+        normalizer(text);
         if (text.size() == 0) {
           field->refuse("the token " + base::json_quote(token.content) + " is normalized to nothing",
                         "it would be found everywhere");
@@ -141,14 +109,15 @@ void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatc
     auto begin = i;
     auto end = i + length;
     i = end;
-    if (token->single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
+    if (token->single_word &&
+        ((begin > 0 && is_word(text, previous_character(text, begin))) || (end < text.size() && is_word(text, end)))) {
       continue;
     }
     if (token->strip_left) {
-      begin = std::max(start_of_trailing_space(text.substr(0, begin)), done);
+      begin = std::max(start_of_trailing(text.substr(0, begin), classes::white_space), done);
     }
     if (token->strip_right) {
-      end += end_of_leading_space(text.substr(end));
+      end += end_of_leading(text.substr(end), classes::white_space);
     }
     if (begin >= end) {  // white space that the token before has taken, and that this one may begin behind
       continue;

@@ -12,7 +12,7 @@
 #include "tokenizer/Field.hpp"
 #include "tokenizer/algorithms/ByteTrie.hpp"
 #include "tokenizer/algorithms/Model.hpp"
-#include "tokenizer/stages/Normalizer.hpp"
+#include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -37,8 +37,8 @@ struct AddedMatch {
 class AddedTokens {
  public:
   /// `field`: the list; nothing where the file has none. A token that the model's vocabulary has keeps its id there,
-  /// others get the next ids in order (the file's "id" does not count).
-  AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary, const Normalizer* normalizer);
+  /// others get the next ids in order (the file's "id" does not count). `normalizer` may be empty.
+  AddedTokens(const std::optional<Field>& field, const Vocabulary& vocabulary, const Normalizer& normalizer);
 
   enum class Phase { raw, normalized };
   /// Appends parts that cover `text` in order (none for an empty text): leftmost match, the longest of those.

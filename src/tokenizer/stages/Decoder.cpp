@@ -1,5 +1,3 @@
-#include "tokenizer/stages/Decoder.hpp"
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -9,28 +7,14 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
+#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-constexpr std::size_t max_grown = std::size_t{1} << 24;  // bytes; forty replacements in turn can double a text each
-
-/// One step given as a function.
-class DecoderStep final : public Decoder {
- public:
-  explicit DecoderStep(std::function<void(std::vector<std::string>&)> change) : change_(std::move(change)) {}
-  void apply(std::vector<std::string>& tokens) const override { change_(tokens); }
-
- private:
-  std::function<void(std::vector<std::string>&)> change_;
-};
-
-std::unique_ptr<Decoder> make_decoder_step(std::function<void(std::vector<std::string>&)> change) {
-  return std::make_unique<DecoderStep>(std::move(change));
-}
+constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
 // The spaces that BERT's decoder takes out again.
 std::string clean_up(std::string text) {
@@ -51,10 +35,10 @@ std::string clean_up(std::string text) {
   return text;
 }
 
-std::unique_ptr<Decoder> read_word_piece(const Field& field) {
+Decoder read_word_piece(const Field& field) {
   const auto prefix = field.text_or("prefix", "##");
   const bool cleans = field.flag_or("cleanup", true);
-  return make_decoder_step([prefix, cleans](std::vector<std::string>& tokens) {
+  return [prefix, cleans](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i].starts_with(prefix)) {
         tokens[i].erase(0, prefix.size());
@@ -65,7 +49,7 @@ std::unique_ptr<Decoder> read_word_piece(const Field& field) {
         tokens[i] = clean_up(std::move(tokens[i]));
       }
     }
-  });
+  };
 }
 
 // Tokens that are not wholly in the byte alphabet (added ones) stand for their own bytes.
@@ -86,24 +70,24 @@ void decode_bytes(std::vector<std::string>& tokens) {
   tokens = {to_valid_utf8(bytes)};
 }
 
-std::unique_ptr<Decoder> read_byte_pairs(const Field& field) {
+Decoder read_byte_pairs(const Field& field) {
   const auto suffix = field.text_or("suffix", "</w>");
-  return make_decoder_step([suffix](std::vector<std::string>& tokens) {
+  return [suffix](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] = base::replace_all(std::move(tokens[i]), suffix, i + 1 == tokens.size() ? "" : " ");
     }
-  });
+  };
 }
 
-std::unique_ptr<Decoder> read_metaspace(const Field& field) {
+Decoder read_metaspace(const Field& field) {
   std::string mark;
   base::append_utf8(mark, field.at("replacement").character());
   const bool added = field.text_or("prepend_scheme", "always") != "never" && field.flag_or("add_prefix_space", true);
-  return make_decoder_step([mark, added](std::vector<std::string>& tokens) {
+  return [mark, added](std::vector<std::string>& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] = base::replace_all(std::move(tokens[i]), mark, i == 0 && added ? "" : " ");
     }
-  });
+  };
 }
 
 // The byte of "<0x1F>"; nothing for other tokens.
@@ -135,7 +119,7 @@ void join_byte_tokens(std::vector<std::string>& tokens) {
     if (!base::find_invalid_utf8(bytes)) {
       out.push_back(bytes);
     } else {
-      out.insert(out.end(), bytes.size(), std::string(replacement));
+      out.insert(out.end(), bytes.size(), std::string(replacement_character));
     }
     bytes.clear();
   };
@@ -151,12 +135,14 @@ void join_byte_tokens(std::vector<std::string>& tokens) {
   tokens = std::move(out);
 }
 
-std::unique_ptr<Decoder> read_strip(const Field& field) {
+void fuse(std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; }
+
+Decoder read_strip(const Field& field) {
   std::string content;
   base::append_utf8(content, field.at("content").character());
   const auto start = field.at("start").number();
   const auto stop = field.at("stop").number();
-  return make_decoder_step([content, start, stop](std::vector<std::string>& tokens) {
+  return [content, start, stop](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
       for (std::size_t i = 0; i < start && token.starts_with(content); ++i) {
         token.erase(0, content.size());
@@ -165,44 +151,23 @@ std::unique_ptr<Decoder> read_strip(const Field& field) {
         token.resize(token.size() - content.size());
       }
     }
-  });
+  };
 }
 
-std::unique_ptr<Decoder> read_replace(const Field& field) {
-  std::shared_ptr<const Pattern> pattern = read_pattern(field.at("pattern"));
-  const auto content = field.at("content").text();
-  if (field.at("pattern").find("Regex") && content.find('$') != std::string::npos) {
-    field.at("content").refuse("\"$\" in the replacement of an expression", "groups are not supported");
-  }
-  return make_decoder_step([pattern, content](std::vector<std::string>& tokens) {
+Decoder read_replace(const Field& field) {
+  return [replacement = read_replacement(field)](std::vector<std::string>& tokens) {
     std::vector<Match> parts;
     for (auto& token : tokens) {
       parts.clear();
-      pattern->find(token, parts);
+      replacement.pattern(token, parts);
       std::string changed;
       for (const auto& part : parts) {
-        changed += part.is_match ? content : token.substr(part.begin, part.end - part.begin);
-        if (changed.size() > std::max(max_grown, token.size())) {
-          throw base::InputError(
-              base::describe("the tokenizer's decoder makes a text longer than " + std::to_string(max_grown) + " bytes",
-                             "replacements that grow without end are refused"));
-        }
+        changed += part.is_match ? replacement.content : token.substr(part.begin, part.end - part.begin);
+        AlignedText::check_growth(changed.size(), token.size());
       }
       token = std::move(changed);
     }
-  });
-}
-
-std::unique_ptr<Decoder> read_sequence(const Field& field) {
-  std::vector<std::shared_ptr<const Decoder>> steps;
-  for (const auto& item : field.at("decoders").items()) {
-    steps.push_back(read_decoder(item));
-  }
-  return make_decoder_step([steps](std::vector<std::string>& tokens) {
-    for (const auto& step : steps) {
-      step->apply(tokens);
-    }
-  });
+  };
 }
 
 // Bytes that a well-formed character with this lead byte has, and the bounds of its second byte.
@@ -239,7 +204,7 @@ std::string to_valid_utf8(std::string_view bytes) {
       i += character->length;
       continue;
     }
-    out += replacement;
+    out += replacement_character;
     const auto lead = lead_of(static_cast<unsigned char>(bytes[i]));
     std::size_t length = 1;
     for (; length < lead.length && i + length < bytes.size(); ++length) {
@@ -253,36 +218,18 @@ std::string to_valid_utf8(std::string_view bytes) {
   return out;
 }
 
-std::unique_ptr<Decoder> read_decoder(const Field& field) {
-  const auto type = field.type();
-  if (type == "WordPiece") {
-    return read_word_piece(field);
-  }
-  if (type == "ByteLevel") {
-    return make_decoder_step(decode_bytes);
-  }
-  if (type == "BPEDecoder") {
-    return read_byte_pairs(field);
-  }
-  if (type == "Metaspace") {
-    return read_metaspace(field);
-  }
-  if (type == "ByteFallback") {
-    return make_decoder_step(join_byte_tokens);
-  }
-  if (type == "Fuse") {
-    return make_decoder_step([](std::vector<std::string>& tokens) { tokens = {base::join(tokens, "")}; });
-  }
-  if (type == "Strip") {
-    return read_strip(field);
-  }
-  if (type == "Replace") {
-    return read_replace(field);
-  }
-  if (type == "Sequence") {
-    return read_sequence(field);
-  }
-  field.refuse_type("WordPiece, ByteLevel, BPEDecoder, Metaspace, ByteFallback, Fuse, Strip, Replace, Sequence");
+Decoder read_decoder(const Field& field) {
+  static constexpr Kind<Decoder> kinds[] = {
+      {"WordPiece", read_word_piece},
+      {"ByteLevel", [](const Field&) -> Decoder { return decode_bytes; }},
+      {"BPEDecoder", read_byte_pairs},
+      {"Metaspace", read_metaspace},
+      {"ByteFallback", [](const Field&) -> Decoder { return join_byte_tokens; }},
+      {"Fuse", [](const Field&) -> Decoder { return fuse; }},
+      {"Strip", read_strip},
+      {"Replace", read_replace},
+      {"Sequence", [](const Field& list) { return read_steps(list, "decoders", read_decoder); }}};
+  return read_kind(field, kinds);
 }
 
 }  // namespace stereosweep::tokenizer

@@ -1,8 +1,8 @@
-#include "tokenizer/stages/PostProcessor.hpp"
-
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
+#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
@@ -26,21 +26,21 @@ std::size_t backward(std::string_view input, std::size_t offset, std::uint32_t c
   return offset;
 }
 
+bool at_least(std::string_view input, std::size_t offset, std::uint32_t count) {
+  return backward(input, offset, count - 1, 0) > 0;
+}
+
 /// Takes white space off both ends of offsets; one leading space of the first token stays where the pre-tokenizer
 /// had put it there.
-class TrimOffsets final : public PostProcessor {
- public:
-  explicit TrimOffsets(const Field& field)
-      : trims_(field.flag_or("trim_offsets", true)), added_prefix_(field.flag_or("add_prefix_space", true)) {}
-  void apply(std::string_view input, SpecialTokens, std::vector<Token>& tokens) const override {
-    if (!trims_) {
-      return;
-    }
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
+PostProcessor read_trim(const Field& field) {
+  const bool trims = field.flag_or("trim_offsets", true);
+  const bool added_prefix = field.flag_or("add_prefix_space", true);
+  return [trims, added_prefix](std::string_view input, SpecialTokens, std::vector<Token>& tokens) {
+    for (std::size_t i = 0; trims && i < tokens.size(); ++i) {
       auto& [begin, end] = tokens[i].offset;
       const bool first = i == 0 || begin == 0;
       auto leading = tokens[i].leading_spaces;
-      if (first && added_prefix_ && leading == 1) {
+      if (first && added_prefix && leading == 1) {
         leading = 0;
       }
       begin = forward(input, begin, leading, end);
@@ -49,14 +49,8 @@ class TrimOffsets final : public PostProcessor {
         end = backward(input, end, trailing, begin);
       }
     }
-  }
-
- private:
-  static bool at_least(std::string_view input, std::size_t offset, std::uint32_t count) {
-    return backward(input, offset, count - 1, 0) > 0;
-  }
-  bool trims_, added_prefix_;
-};
+  };
+}
 
 TokenId read_id(const Field& field) {
   const auto id = field.number();
@@ -67,45 +61,20 @@ TokenId read_id(const Field& field) {
 }
 
 /// Fixed ids before and behind the text.
-class Wrap final : public PostProcessor {
- public:
-  Wrap(std::vector<TokenId> before, std::vector<TokenId> behind)
-      : before_(std::move(before)), behind_(std::move(behind)) {}
-  void apply(std::string_view, SpecialTokens special, std::vector<Token>& tokens) const override {
+PostProcessor make_wrap(std::vector<TokenId> before, std::vector<TokenId> behind) {
+  return [=](std::string_view, SpecialTokens special, std::vector<Token>& tokens) {
     if (special == SpecialTokens::leave_out) {
       return;
     }
+    const auto token_of = [](TokenId id) { return Token{id, {}, 0, 0}; };
     std::vector<Token> out;
-    out.reserve(tokens.size() + before_.size() + behind_.size());
-    append(before_, out);
+    out.reserve(tokens.size() + before.size() + behind.size());
+    std::transform(before.begin(), before.end(), std::back_inserter(out), token_of);
     out.insert(out.end(), tokens.begin(), tokens.end());
-    append(behind_, out);
+    std::transform(behind.begin(), behind.end(), std::back_inserter(out), token_of);
     tokens = std::move(out);
-  }
-
- private:
-  static void append(const std::vector<TokenId>& ids, std::vector<Token>& out) {
-    for (const auto id : ids) {
-      Token token;
-      token.id = id;
-      out.push_back(token);
-    }
-  }
-  std::vector<TokenId> before_, behind_;
-};
-
-class PostProcessorSequence final : public PostProcessor {
- public:
-  void add(std::unique_ptr<PostProcessor> step) { steps_.push_back(std::move(step)); }
-  void apply(std::string_view input, SpecialTokens special, std::vector<Token>& tokens) const override {
-    for (const auto& step : steps_) {
-      step->apply(input, special, tokens);
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<PostProcessor>> steps_;
-};
+  };
+}
 
 // ["[CLS]", 101]
 TokenId read_named_id(const Field& field) {
@@ -117,12 +86,19 @@ TokenId read_named_id(const Field& field) {
   return read_id(items[1]);
 }
 
-std::unique_ptr<PostProcessor> read_wrap(const Field& field) {
-  return std::make_unique<Wrap>(std::vector{read_named_id(field.at("cls"))},
-                                std::vector{read_named_id(field.at("sep"))});
+PostProcessor read_wrap(const Field& field) {
+  return make_wrap({read_named_id(field.at("cls"))}, {read_named_id(field.at("sep"))});
 }
 
-std::unique_ptr<PostProcessor> read_template(const Field& field) {
+PostProcessor read_roberta(const Field& field) {
+  return [trim = read_trim(field), wrap = read_wrap(field)](std::string_view input, SpecialTokens special,
+                                                            std::vector<Token>& tokens) {
+    trim(input, special, tokens);
+    wrap(input, special, tokens);
+  };
+}
+
+PostProcessor read_template(const Field& field) {
   std::vector<TokenId> before, behind;
   bool found = false;
   for (const auto& piece : field.at("single").items()) {
@@ -142,7 +118,7 @@ std::unique_ptr<PostProcessor> read_template(const Field& field) {
   if (!found) {
     field.at("single").refuse("no sequence \"A\"", "the text would be lost");
   }
-  return std::make_unique<Wrap>(std::move(before), std::move(behind));
+  return make_wrap(std::move(before), std::move(behind));
 }
 
 }  // namespace
@@ -163,31 +139,14 @@ OuterSpaces count_outer_spaces(std::string_view token) {
   return spaces;
 }
 
-std::unique_ptr<PostProcessor> read_post_processor(const Field& field) {
-  const auto type = field.type();
-  if (type == "ByteLevel") {
-    return std::make_unique<TrimOffsets>(field);
-  }
-  if (type == "BertProcessing") {
-    return read_wrap(field);
-  }
-  if (type == "RobertaProcessing") {
-    auto steps = std::make_unique<PostProcessorSequence>();
-    steps->add(std::make_unique<TrimOffsets>(field));
-    steps->add(read_wrap(field));
-    return steps;
-  }
-  if (type == "TemplateProcessing") {
-    return read_template(field);
-  }
-  if (type == "Sequence") {
-    auto steps = std::make_unique<PostProcessorSequence>();
-    for (const auto& item : field.at("processors").items()) {
-      steps->add(read_post_processor(item));
-    }
-    return steps;
-  }
-  field.refuse_type("BertProcessing, RobertaProcessing, TemplateProcessing, ByteLevel, Sequence");
+PostProcessor read_post_processor(const Field& field) {
+  static constexpr Kind<PostProcessor> kinds[] = {
+      {"BertProcessing", read_wrap},
+      {"RobertaProcessing", read_roberta},
+      {"TemplateProcessing", read_template},
+      {"ByteLevel", read_trim},
+      {"Sequence", [](const Field& list) { return read_steps(list, "processors", read_post_processor); }}};
+  return read_kind(field, kinds);
 }
 
 }  // namespace stereosweep::tokenizer

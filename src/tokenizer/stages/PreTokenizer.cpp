@@ -1,9 +1,10 @@
-#include "tokenizer/stages/PreTokenizer.hpp"
-
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
+#include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
@@ -14,23 +15,18 @@ namespace {
 enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 Behavior read_behavior(const Field& field) {
-  const auto name = field.text();
-  if (name == "Removed") {
-    return Behavior::removed;
+  constexpr std::array<std::pair<const char*, Behavior>, 5> known = {
+      {{"Removed", Behavior::removed},
+       {"Isolated", Behavior::isolated},
+       {"MergedWithPrevious", Behavior::merged_with_previous},
+       {"MergedWithNext", Behavior::merged_with_next},
+       {"Contiguous", Behavior::contiguous}}};
+  for (const auto& [name, behavior] : known) {
+    if (field.text() == name) {
+      return behavior;
+    }
   }
-  if (name == "Isolated") {
-    return Behavior::isolated;
-  }
-  if (name == "MergedWithPrevious") {
-    return Behavior::merged_with_previous;
-  }
-  if (name == "MergedWithNext") {
-    return Behavior::merged_with_next;
-  }
-  if (name == "Contiguous") {
-    return Behavior::contiguous;
-  }
-  field.refuse(base::json_quote(name),
+  field.refuse(base::json_quote(field.text()),
                "Removed, Isolated, MergedWithPrevious, MergedWithNext and Contiguous are supported");
 }
 
@@ -64,13 +60,13 @@ void arrange(std::vector<Match>& parts, Behavior behavior) {
 
 enum class Sense { matches, gaps };
 
-void split(Pieces& pieces, const Pattern& pattern, Behavior behavior, Sense sense = Sense::matches) {
+void split(Pieces& pieces, const Pattern& pattern, Behavior behavior, Sense sense) {
   std::vector<AlignedText::Range> out;
   out.reserve(pieces.ranges.size());
   std::vector<Match> parts;
   for (const auto& [begin, end] : pieces.ranges) {
     parts.clear();
-    pattern.find(pieces.text.text().substr(begin, end - begin), parts);
+    pattern(pieces.text.text().substr(begin, end - begin), parts);
     if (sense == Sense::gaps) {
       for (auto& part : parts) {
         part.is_match = !part.is_match;
@@ -86,189 +82,139 @@ void split(Pieces& pieces, const Pattern& pattern, Behavior behavior, Sense sens
   pieces.ranges = std::move(out);
 }
 
-/// Splits at the matches of one pattern.
-class Split final : public PreTokenizer {
- public:
-  Split(std::unique_ptr<Pattern> pattern, Behavior behavior, Sense sense = Sense::matches)
-      : pattern_(std::move(pattern)), behavior_(behavior), sense_(sense) {}
-  void apply(Pieces& pieces) const override { split(pieces, *pattern_, behavior_, sense_); }
-
- private:
-  std::unique_ptr<Pattern> pattern_;
-  Behavior behavior_;
-  Sense sense_;
-};
-
-class PreTokenizerSequence final : public PreTokenizer {
- public:
-  PreTokenizerSequence() = default;
-  explicit PreTokenizerSequence(const Field& field) {
-    for (const auto& item : field.at("pretokenizers").items()) {
-      add(read_pre_tokenizer(item));
-    }
-  }
-  void add(std::unique_ptr<PreTokenizer> step) { steps_.push_back(std::move(step)); }
-  void apply(Pieces& pieces) const override {
-    for (const auto& step : steps_) {
-      step->apply(pieces);
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<PreTokenizer>> steps_;
-};
-
-class ByteLevel final : public PreTokenizer {
- public:
-  explicit ByteLevel(const Field& field)
-      : prefix_(field.at("add_prefix_space").flag()),
-        words_(field.flag_or("use_regex", true) ? make_gpt2_words() : nullptr) {
-    field.flag_or("trim_offsets", true);  // only the post-processor of that name uses it
-  }
-  void apply(Pieces& pieces) const override {
-    if (prefix_) {
-      add_prefixes(pieces);
-    }
-    if (words_) {
-      split(pieces, *words_, Behavior::isolated);
-    }
-    Pieces out;
-    out.text.reserve(pieces.text.size() + pieces.text.size() / 4);
-    out.ranges.reserve(pieces.ranges.size());
-    for (const auto& [begin, end] : pieces.ranges) {
-      const auto start = out.text.size();
-      append_byte_level(out.text, pieces.text, begin, end);
-      out.ranges.push_back({start, out.text.size()});
-    }
-    pieces = std::move(out);
-  }
-
- private:
-  static void add_prefixes(Pieces& pieces) {
-    Pieces out;
-    out.text.reserve(pieces.text.size() + 1);
-    for (const auto& [begin, end] : pieces.ranges) {
-      const auto start = out.text.size();
-      if (pieces.text.text()[begin] != ' ') {
-        out.text.put(' ', pieces.text.alignment(begin));
-      }
-      out.text.append(pieces.text, begin, end);
-      out.ranges.push_back({start, out.text.size()});
-    }
-    pieces = std::move(out);
-  }
-  bool prefix_;
-  std::unique_ptr<Pattern> words_;
-};
-
-class Metaspace final : public PreTokenizer {
- public:
-  explicit Metaspace(const Field& field) : scheme_(read_scheme(field)), splits_(field.flag_or("split", true)) {
-    base::append_utf8(replacement_, field.at("replacement").character());
-    pattern_ = make_literal(replacement_);
-  }
-  void apply(Pieces& pieces) const override {
-    Pieces out;
-    out.text.reserve(pieces.text.size() * 2);
-    for (const auto& [begin, end] : pieces.ranges) {
-      auto part = pieces.text.part(begin, end);
-      replace_spaces(part);
-      const bool first = part.alignment(0).begin == 0;
-      if (!part.text().starts_with(replacement_) &&
-          (scheme_ == Scheme::always || (scheme_ == Scheme::first && first))) {
-        part.prepend(replacement_);
-      }
-      const auto start = out.text.size();
-      out.text.append(part, 0, part.size());
-      out.ranges.push_back({start, out.text.size()});
-    }
-    pieces = std::move(out);
-    if (splits_) {
-      split(pieces, *pattern_, Behavior::merged_with_next);
-    }
-  }
-
- private:
-  enum class Scheme { always, first, never };
-  static Scheme read_scheme(const Field& field) {
-    const auto name = field.text_or("prepend_scheme", "always");
-    if (name != "always" && name != "first" && name != "never") {
-      field.at("prepend_scheme").refuse(base::json_quote(name), "always, first and never are supported");
-    }
-    if (!field.flag_or("add_prefix_space", true)) {
-      return Scheme::never;
-    }
-    return name == "always" ? Scheme::always : name == "first" ? Scheme::first : Scheme::never;
-  }
-  void replace_spaces(AlignedText& part) const {
-    std::vector<AlignedText::Range> spaces;
-    const auto text = part.text();
-    for (auto at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
-      spaces.push_back({at, at + 1});
-    }
-    if (!spaces.empty()) {
-      part.replace(spaces, replacement_);
-    }
-  }
-  Scheme scheme_;
-  bool splits_;
-  std::string replacement_;
-  std::unique_ptr<Pattern> pattern_;
-};
-
-std::unique_ptr<PreTokenizer> make_split(std::unique_ptr<Pattern> pattern, Behavior behavior,
-                                         Sense sense = Sense::matches) {
-  return std::make_unique<Split>(std::move(pattern), behavior, sense);
+PreTokenizer make_split(Pattern pattern, Behavior behavior, Sense sense = Sense::matches) {
+  return [=](Pieces& pieces) { split(pieces, pattern, behavior, sense); };
 }
 
-std::unique_ptr<PreTokenizer> read_split(const Field& field) {
+PreTokenizer read_split(const Field& field) {
   return make_split(read_pattern(field.at("pattern")), read_behavior(field.at("behavior")),
                     field.flag_or("invert", false) ? Sense::gaps : Sense::matches);
 }
 
-std::unique_ptr<PreTokenizer> make_bert() {
-  auto steps = std::make_unique<PreTokenizerSequence>();
-  steps->add(make_split(make_class_pattern(classes::white_space), Behavior::removed));
-  steps->add(make_split(make_class_pattern(classes::punctuation), Behavior::isolated));
-  return steps;
+/// Rewrites each piece: `change(text, begin, end, out)` appends what it becomes.
+template <typename Change>
+void rewrite_each(Pieces& pieces, std::size_t expected_size, const Change& change) {
+  Pieces out;
+  out.text.reserve(expected_size);
+  out.ranges.reserve(pieces.ranges.size());
+  for (const auto& [begin, end] : pieces.ranges) {
+    const auto start = out.text.size();
+    change(pieces.text, begin, end, out.text);
+    out.ranges.push_back({start, out.text.size()});
+  }
+  pieces = std::move(out);
+}
+
+void add_prefix(const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
+  if (text.text()[begin] != ' ') {
+    out.put(' ', text.alignment(begin));
+  }
+  out.append(text, begin, end);
+}
+
+void add_byte_level(const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
+  append_byte_level(out, text, begin, end);
+}
+
+PreTokenizer read_byte_level(const Field& field) {
+  field.flag_or("trim_offsets", true);  // only the post-processor of that name uses it
+  const bool prefix = field.at("add_prefix_space").flag();
+  return [prefix, words = field.flag_or("use_regex", true) ? make_gpt2_words() : nullptr](Pieces& pieces) {
+    if (prefix) {
+      rewrite_each(pieces, pieces.text.size() + 1, add_prefix);
+    }
+    if (words) {
+      split(pieces, words, Behavior::isolated, Sense::matches);
+    }
+    rewrite_each(pieces, pieces.text.size() + pieces.text.size() / 4, add_byte_level);
+  };
+}
+
+enum class Scheme { always, first, never };
+
+Scheme read_scheme(const Field& field) {
+  const auto name = field.text_or("prepend_scheme", "always");
+  if (name != "always" && name != "first" && name != "never") {
+    field.at("prepend_scheme").refuse(base::json_quote(name), "always, first and never are supported");
+  }
+  if (!field.flag_or("add_prefix_space", true)) {
+    return Scheme::never;
+  }
+  return name == "always" ? Scheme::always : name == "first" ? Scheme::first : Scheme::never;
+}
+
+void replace_spaces(AlignedText& part, std::string_view replacement) {
+  std::vector<AlignedText::Range> spaces;
+  const auto text = part.text();
+  for (auto at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
+    spaces.push_back({at, at + 1});
+  }
+  if (!spaces.empty()) {
+    part.replace(spaces, replacement);
+  }
+}
+
+PreTokenizer read_metaspace_words(const Field& field) {
+  const auto scheme = read_scheme(field);
+  const bool splits = field.flag_or("split", true);
+  std::string replacement;
+  base::append_utf8(replacement, field.at("replacement").character());
+  return [=, pattern = make_literal(replacement)](Pieces& pieces) {
+    rewrite_each(pieces, pieces.text.size() * 2,
+                 [&](const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
+                   auto part = text.part(begin, end);
+                   replace_spaces(part, replacement);
+                   const bool first = part.alignment(0).begin == 0;
+                   if (!part.text().starts_with(replacement) &&
+                       (scheme == Scheme::always || (scheme == Scheme::first && first))) {
+                     part.prepend(replacement);
+                   }
+                   out.append(part, 0, part.size());
+                 });
+    if (splits) {
+      split(pieces, pattern, Behavior::merged_with_next, Sense::matches);
+    }
+  };
+}
+
+PreTokenizer read_bert_words(const Field& /*field*/) {
+  return [white = make_class_pattern(classes::white_space),
+          marks = make_class_pattern(classes::punctuation)](Pieces& pieces) {
+    split(pieces, white, Behavior::removed, Sense::matches);
+    split(pieces, marks, Behavior::isolated, Sense::matches);
+  };
+}
+
+PreTokenizer read_punctuation(const Field& field) {
+  const auto behavior = field.find("behavior");
+  return make_split(make_class_pattern(classes::punctuation), behavior ? read_behavior(*behavior) : Behavior::isolated);
+}
+
+PreTokenizer read_digits(const Field& field) {
+  return make_split(make_class_pattern(classes::numeric),
+                    field.flag_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous);
+}
+
+PreTokenizer read_words(const Field& /*field*/) { return make_split(make_words(), Behavior::removed, Sense::gaps); }
+
+PreTokenizer read_white_space(const Field& /*field*/) {
+  return make_split(make_class_pattern(classes::white_space), Behavior::removed);
 }
 
 }  // namespace
 
-std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Field& field) {
-  const auto type = field.type();
-  if (type == "BertPreTokenizer") {
-    return make_bert();
-  }
-  if (type == "ByteLevel") {
-    return std::make_unique<ByteLevel>(field);
-  }
-  if (type == "Whitespace") {
-    return make_split(make_words(), Behavior::removed, Sense::gaps);
-  }
-  if (type == "WhitespaceSplit") {
-    return make_split(make_class_pattern(classes::white_space), Behavior::removed);
-  }
-  if (type == "Punctuation") {
-    const auto behavior = field.find("behavior");
-    return make_split(make_class_pattern(classes::punctuation),
-                      behavior ? read_behavior(*behavior) : Behavior::isolated);
-  }
-  if (type == "Digits") {
-    return make_split(make_class_pattern(classes::numeric),
-                      field.flag_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous);
-  }
-  if (type == "Split") {
-    return read_split(field);
-  }
-  if (type == "Metaspace") {
-    return std::make_unique<Metaspace>(field);
-  }
-  if (type == "Sequence") {
-    return std::make_unique<PreTokenizerSequence>(field);
-  }
-  field.refuse_type(
-      "BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Split, Metaspace, Sequence");
+PreTokenizer read_pre_tokenizer(const Field& field) {
+  static constexpr Kind<PreTokenizer> kinds[] = {
+      {"BertPreTokenizer", read_bert_words},
+      {"ByteLevel", read_byte_level},
+      {"Whitespace", read_words},
+      {"WhitespaceSplit", read_white_space},
+      {"Punctuation", read_punctuation},
+      {"Digits", read_digits},
+      {"Split", read_split},
+      {"Metaspace", read_metaspace_words},
+      {"Sequence", [](const Field& list) { return read_steps(list, "pretokenizers", read_pre_tokenizer); }}};
+  return read_kind(field, kinds);
 }
 
 std::vector<base::Span> split_words(std::string_view text) {

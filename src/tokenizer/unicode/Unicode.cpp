@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "tokenizer/unicode/UnicodeTables.hpp"
@@ -45,29 +46,57 @@ std::vector<Run> read_runs(std::string_view text) {
   return runs;
 }
 
+// What utf8proc's facts make of a code point.
+Classes classes_in_utf8proc(char32_t value) {
+  using namespace classes;
+  const auto character = static_cast<utf8proc_int32_t>(value);
+  const auto& facts = *utf8proc_get_property(character);
+  const int kind = facts.category;
+  const auto in = [kind](int first, int last) { return kind >= first && kind <= last; };
+  const Classes category =
+      in(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO)   ? regex_letter | word
+      : in(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MN) ? combining_mark | word | nonspacing_mark
+      : in(UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME) ? combining_mark | word
+      : in(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL) ? regex_number | numeric | word
+      : in(UTF8PROC_CATEGORY_NO, UTF8PROC_CATEGORY_NO) ? regex_number | numeric
+      : in(UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PC) ? punctuation | word
+      : in(UTF8PROC_CATEGORY_PD, UTF8PROC_CATEGORY_PO) ? punctuation
+      : in(UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP) ? white_space | regex_space | cleaned_to_space
+      : in(UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF) || kind == UTF8PROC_CATEGORY_CO ? removed_by_cleaning
+                                                                                       : 0;
+  const bool decomposes = facts.decomp_seqindex != std::numeric_limits<utf8proc_uint16_t>::max();
+  return category | (facts.combining_class != 0 ? reordered : 0) |
+         (decomposes ? facts.decomp_type == 0 ? has_canonical : has_compatible : 0) |
+         (utf8proc_tolower(character) != character ? has_lowercase : 0);
+}
+
 struct Tables {
   std::vector<Classes> classes = std::vector<Classes>(num_code_points);
   std::vector<Run> lowercase;                   // ascending
   std::vector<std::pair<Run, char32_t>> newer;  // ascending, an older character like them
 
   Tables() : lowercase(read_runs(tables::lowercase)) {
-    for (const auto& [bits, ranges] : tables::members) {
-      mark(read_runs(ranges), bits);
+    for (char32_t value = 0; value < num_code_points; ++value) {
+      classes[value] = classes_in_utf8proc(value);
     }
-    mark(lowercase, classes::has_lowercase);
+    for (const auto& [bits, more, fewer] : tables::differences) {
+      mark(read_runs(more), bits, bits);
+      mark(read_runs(fewer), bits, 0);
+    }
     for (const auto& [older, ranges] : tables::newer) {
       const auto runs = read_runs(ranges);
-      mark(runs, classes::newer);
+      mark(runs, classes::newer, classes::newer);
       for (const auto& run : runs) {
         newer.emplace_back(run, older);
       }
     }
   }
 
-  void mark(const std::vector<Run>& runs, Classes bits) {
+  // Of all their characters these bits become those.
+  void mark(const std::vector<Run>& runs, Classes bits, Classes those) {
     for (const auto& run : runs) {
       for (char32_t value = run.first; value <= run.last; value += run.step) {
-        classes[value] |= bits;
+        classes[value] = (classes[value] & ~bits) | those;
       }
     }
   }
@@ -174,17 +203,14 @@ std::u32string lowercase_of(char32_t value) {
   if (!is(value, classes::has_lowercase)) {
     return {};
   }
-  const auto& runs = unicode().lowercase;
-  for (auto run = std::upper_bound(runs.begin(), runs.end(), value,
-                                   [](char32_t wanted, const Run&each) { return wanted < each.first; });
-       ;) {
-    --run;  // of two that interlock the first may hold it
-    if (value <= run->last && (value - run->first) % run->step == 0) {
-      auto target = run->target;
-      target.back() += value - run->first;
+  for (const auto& run : unicode().lowercase) {
+    if (run.first <= value && value <= run.last && (value - run.first) % run.step == 0) {
+      auto target = run.target;
+      target.back() += value - run.first;
       return target;
     }
   }
+  return {static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(value)))};
 }
 
 char32_t older_like(char32_t value) {
@@ -216,6 +242,27 @@ std::vector<Change> normal_form(std::string_view text, Form form, Composition co
 std::size_t count_characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::size_t end_of_leading(std::string_view text, Classes wanted) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size() && is(next_character(text, i), wanted);) {
+    end = i;
+  }
+  return end;
+}
+
+std::size_t start_of_trailing(std::string_view text, Classes wanted) {
+  std::size_t begin = text.size();
+  while (begin > 0) {
+    const auto last = previous_character(text, begin);
+    auto i = last;
+    if (!is(next_character(text, i), wanted)) {
+      break;
+    }
+    begin = last;
+  }
+  return begin;
 }
 
 }  // namespace stereosweep::tokenizer

@@ -79,6 +79,10 @@ inline std::size_t previous_character(std::string_view text, std::size_t positio
   return position;
 }
 std::size_t count_characters(std::string_view text);
+/// Where the characters of the wanted classes end that `text` starts with.
+std::size_t end_of_leading(std::string_view text, Classes wanted);
+/// Where those begin that it ends with.
+std::size_t start_of_trailing(std::string_view text, Classes wanted);
 inline std::size_t utf8_length(char32_t value) {
   return value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
 }

@@ -1,0 +1,24 @@
+#include "results/StatisticsAttributes.hpp"
+
+#include "base/Text.hpp"
+#include "results/Digest.hpp"
+#include "results/Software.hpp"
+
+namespace stereosweep::results {
+
+void write_statistics_attributes(hdf5::Group& root, const ResultFile& source, const std::string& probe) {
+  root.write_attribute("Conventions", "CF-1.8");
+  root.write_attribute("schema", "stereosweep-statistics/" + probe);
+  root.write_attribute("schema_version", "1.0");
+  for (const auto* copied : {"title", "created", "model", "model_sha256", "dtype", "job_sha256"}) {
+    if (const auto text = source.text(copied)) {
+      root.write_attribute(copied, *text);
+    }
+  }
+  root.write_attribute("software", "stereosweep");
+  root.write_attribute("software_version", software_version());
+  root.write_attribute("source_digest", base::to_hex(digest_of_file(source)));
+  root.write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
+}
+
+}  // namespace stereosweep::results
