@@ -8,7 +8,6 @@
 #include <iostream>
 #include <span>
 
-#include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 
@@ -52,47 +51,51 @@ constexpr const char* places_key = "places";
 
 }  // namespace
 
-std::size_t CommandLine::positive(const std::string& option) const {
+std::uint64_t CommandLine::number(const std::string& option, std::int64_t least) const {
   const auto value = get<std::int64_t>(option);
-  if (value < 1) {
-    throw base::InputError(base::describe("--" + option + " must be at least 1", "it is " + std::to_string(value)));
+  if (value < least) {
+    throw base::InputError(base::describe(
+        "--" + option + (least == 0 ? " must not be negative" : " must be at least " + std::to_string(least)),
+        "it is " + std::to_string(value)));
   }
-  return static_cast<std::size_t>(value);
+  return static_cast<std::uint64_t>(value);
 }
 
-std::optional<CommandLine> read_command_line(const Arguments& arguments, std::string_view command,
-                                             options::options_description visible, Places places,
-                                             std::string_view what_place) {
+base::ExitCode execute(const Command& command, const Arguments& arguments) {
+  const auto hint = "see stereosweep " + std::string(command.name) + " --help";
+  options::options_description visible(command.usage);
+  if (command.add_options != nullptr) {
+    command.add_options(visible.add_options());
+  }
   visible.add_options()("help", "print this");
-  const auto hint = "see stereosweep " + std::string(command) + " --help";
   options::options_description all;
   all.add(visible).add_options()(places_key, options::value<std::vector<std::string>>());
   options::positional_options_description positional;
-  if (places != Places::none) {
-    positional.add(places_key, places == Places::one ? 1 : -1);
+  if (command.places != Places::none) {
+    positional.add(places_key, command.places == Places::one ? 1 : -1);
   }
   CommandLine line;
   try {
     options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), line.values);
     options::notify(line.values);
   } catch (const options::unknown_option& error) {
-    refuse_option(error, visible, arguments, places, hint);
+    refuse_option(error, visible, arguments, command.places, hint);
   } catch (const options::error& error) {
     throw base::InputError(base::describe(error.what(), hint));
   }
   if (line.has("help")) {
     std::cout << visible;
-    return std::nullopt;
+    return base::ExitCode::done;
   }
-  if (places != Places::none) {
+  if (command.places != Places::none) {
     if (!line.has(places_key)) {
-      throw base::InputError(base::describe("no " + std::string(what_place) + " is named", hint));
+      throw base::InputError(base::describe("no " + std::string(command.what_place) + " is named", hint));
     }
     line.overrides = line.get<std::vector<std::string>>(places_key);
     line.place = line.overrides.front();
     line.overrides.erase(line.overrides.begin());
   }
-  return line;
+  return command.execute(line);
 }
 
 }  // namespace stereosweep::app

@@ -1,17 +1,20 @@
-// One way to read a command's arguments: options, places (arguments without a name), --help.
+// The commands, and one way to read their arguments: options, places (arguments without a name), --help.
 #pragma once
 
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/Commands.hpp"
+#include "base/Error.hpp"
 
 namespace stereosweep::app {
+
+/// Without program and command name.
+using Arguments = std::vector<std::string>;
 
 /// What a command takes besides its options.
 enum class Places { none, one, one_and_overrides };
@@ -25,14 +28,32 @@ struct CommandLine {
   const T& get(const std::string& option) const {
     return values[option].as<T>();
   }
-  /// Of an option that takes std::int64_t. Throws InputError unless it is at least 1.
-  std::size_t positive(const std::string& option) const;
+  /// Of an option that takes std::int64_t. Throws InputError unless it is at least `least`.
+  std::uint64_t number(const std::string& option, std::int64_t least) const;
 };
 
-/// The parsed line; nothing where --help was asked for, which prints `visible`.
-/// Throws InputError for unknown options, wrong values and a missing place (`what_place`: "job", "run directory").
-std::optional<CommandLine> read_command_line(const Arguments& arguments, std::string_view command,
-                                             boost::program_options::options_description visible, Places places,
-                                             std::string_view what_place = "");
+struct Command {
+  std::string_view name;
+  std::string_view summary;  ///< in the list of commands
+  const char* usage;         ///< heads the command's own help
+  Places places;
+  std::string_view what_place;  ///< "job", "run directory"
+  void (*add_options)(boost::program_options::options_description_easy_init add);
+  base::ExitCode (*execute)(const CommandLine& line);
+};
+
+/// Reads the arguments and executes, or prints the help that they ask for.
+/// Throws InputError for unknown options, wrong values and a missing place.
+base::ExitCode execute(const Command& command, const Arguments& arguments);
+
+extern const Command run_command;
+extern const Command plan_command;
+extern const Command status_command;
+extern const Command query_command;
+extern const Command export_command;
+extern const Command show_command;
+extern const Command stats_command;
+extern const Command tokenize_command;
+extern const Command validate_command;
 
 }  // namespace stereosweep::app

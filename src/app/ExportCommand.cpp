@@ -1,6 +1,3 @@
-#include "app/ExportCommand.hpp"
-
-#include <algorithm>
 #include <iostream>
 
 #include "app/CommandLine.hpp"
@@ -17,8 +14,6 @@
 namespace stereosweep::app {
 namespace {
 
-namespace options = boost::program_options;
-
 /// The axes come from the job and the tokenizer: both must be those of the journal. Weights are not read.
 void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const sweep::Job& job,
                          const base::FileSet& files) {
@@ -31,7 +26,7 @@ void require_same_origin(const run::RunDirectory& directory, const results::Jour
     throw base::InputError(
         base::describe("job.resolved.yaml is not the job of the journal", "it was changed after " + attempt.attempt));
   }
-  const auto now = run::make_settings(job, files, "");
+  const auto now = run::make_settings(job, run::hash_files(job, files, {}), "");
   auto differences = run::settings_differences(attempt.settings, now.text);
   std::erase_if(differences, [](const std::string& line) { return !line.starts_with("tokenizer/"); });
   if (!differences.empty()) {
@@ -40,7 +35,8 @@ void require_same_origin(const run::RunDirectory& directory, const results::Jour
   }
 }
 
-int export_run_directory(const std::filesystem::path& root) {
+base::ExitCode execute_export(const CommandLine& line) {
+  const std::filesystem::path root = line.place;
   refuse_job_file(root);
   refuse_folder_of_runs(root);
   const run::RunDirectory directory(root);
@@ -52,20 +48,21 @@ int export_run_directory(const std::filesystem::path& root) {
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
   }
   const auto check = [&](const results::JournalStore& store) { require_same_origin(directory, store, job, files); };
-  for (const auto& line : run::export_stages(directory, job, files, tokenizer ? &*tokenizer : nullptr, check)) {
-    std::cout << line << '\n';
+  for (const auto& text : run::export_stages(directory, job, files, tokenizer ? &*tokenizer : nullptr, check)) {
+    std::cout << text << '\n';
   }
-  return static_cast<int>(base::ExitCode::done);
+  return base::ExitCode::done;
 }
 
 }  // namespace
 
-int export_command(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep export DIR: write PROBE.h5 from the journal, also while the run goes on.\n"
-      "Cells that are not scored yet have the status not_scored");
-  const auto line = read_command_line(arguments, "export", visible, Places::one, "run directory");
-  return line ? export_run_directory(line->place) : static_cast<int>(base::ExitCode::done);
-}
+const Command export_command{"export",
+                             "write the HDF5 file of a run, finished or not",
+                             "stereosweep export DIR: write PROBE.h5 from the journal, also while the run goes on.\n"
+                             "Cells that are not scored yet have the status not_scored",
+                             Places::one,
+                             "run directory",
+                             nullptr,
+                             execute_export};
 
 }  // namespace stereosweep::app

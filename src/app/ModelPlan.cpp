@@ -1,6 +1,5 @@
 #include "app/ModelPlan.hpp"
 
-#include <optional>
 #include <ostream>
 #include <string>
 
@@ -30,12 +29,10 @@ std::optional<std::uint64_t> stored_bytes(const base::FileSet& files) {
     return std::nullopt;
   }
   const auto json = base::parse_json(index->text(), files.directory() + "/" + index_file);
-  if (!json.is_object() || !json.contains("metadata") || !json["metadata"].is_object()) {
-    return std::nullopt;
-  }
-  const auto total = json["metadata"].find("total_size");
-  return total != json["metadata"].end() && total->is_number_unsigned() ? std::optional(total->get<std::uint64_t>())
-                                                                        : std::nullopt;
+  const base::Json::json_pointer total("/metadata/total_size");
+  return json.contains(total) && json.at(total).is_number_unsigned()
+             ? std::optional(json.at(total).get<std::uint64_t>())
+             : std::nullopt;
 }
 
 void print_choice(std::ostream& out, const model::CausalSpecification& model, const sweep::Job& job,

@@ -1,89 +1,38 @@
-#include "app/PlanCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <memory>
 #include <optional>
-#include <string>
+#include <set>
 
 #include "app/CommandLine.hpp"
 #include "app/ModelPlan.hpp"
-#include "app/PlanTime.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/families/Families.hpp"
 #include "parallel/GpuBinding.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "run/MemoryCheck.hpp"
 #include "run/ModelCheck.hpp"
+#include "run/Progress.hpp"
+#include "run/Scorer.hpp"
+#include "run/Settings.hpp"
 
 namespace stereosweep::app {
 namespace {
 
 namespace options = boost::program_options;
 
-struct Request {
-  std::string file;
-  std::vector<std::string> overrides;
-  bool shows_prompts = false;
-  bool measures_time = false;
-  int ranks = 1;
-  std::optional<double> gpu_memory;  ///< GiB
-  std::optional<std::uint64_t> limit;
-};
-
-// Nothing where only help was asked for.
-std::optional<Request> parse_arguments(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
-      "unless --measure is given");
-  visible.add_options()("show-prompts", "also print the text of every cell");
-  visible.add_options()("measure", "estimate the time: load the model and score some blocks for about 5 s");
-  visible.add_options()("ranks", options::value<int>()->default_value(1), "ranks that the run will have");
-  visible.add_options()("gpu-memory", options::value<double>(),
-                        "GiB of one GPU: plan for GPUs (80 where the job asks for them or this machine has one)");
-  visible.add_options()("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
-  const auto line = read_command_line(arguments, "plan", visible, Places::one_and_overrides, "job");
-  if (!line) {
-    return std::nullopt;
-  }
-  Request request;
-  request.file = line->place;
-  request.overrides = line->overrides;
-  request.shows_prompts = line->has("show-prompts");
-  request.measures_time = line->has("measure");
-  request.ranks = line->get<int>("ranks");
-  if (request.ranks < 1) {
-    throw base::InputError(base::describe("--ranks must be at least 1", "it is " + std::to_string(request.ranks)));
-  }
-  if (line->has("gpu-memory")) {
-    request.gpu_memory = line->get<double>("gpu-memory");
-    if (!(*request.gpu_memory > 0 && *request.gpu_memory < 1e6)) {
-      throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
-    }
-  }
-  if (line->has("limit")) {
-    const auto limit = line->get<std::int64_t>("limit");
-    if (limit < 0) {
-      throw base::InputError(base::describe("--limit must not be negative", "it is " + std::to_string(limit)));
-    }
-    request.limit = static_cast<std::uint64_t>(limit);
-  }
-  return request;
-}
-
-bool has_tokenizer(const base::FileSet& files) {
-  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
-  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
-}
-
 /// Without a tokenizer sampled answers are not counted.
 model::Load load_of(const sweep::Job& job, const base::FileSet& files) {
-  return has_tokenizer(files) ? run::load_of(job, files, model::read_causal_specification(files))
-                              : model::Load{job.execution.batch_tokens, {}};
+  return run::has_tokenizer(files) ? run::load_of(job, files, model::read_causal_specification(files))
+                                   : model::Load{job.execution.batch_tokens, {}};
 }
 
 /// One that cannot be used counts: `run` says why.
@@ -96,67 +45,154 @@ bool has_gpu() {
 }
 
 /// Of one GPU, where the run is to have some.
-std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const Request& request) {
+std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const CommandLine& line) {
   constexpr double usual = 80;
+  const bool is_given = line.has("gpu-memory");
   const bool wants_gpu =
       job.execution.device == query::Device::cuda || (job.execution.device == query::Device::automatic && has_gpu());
-  if (!request.gpu_memory && !wants_gpu) {
+  if (!is_given && !wants_gpu) {
     return std::nullopt;
   }
-  return static_cast<std::uint64_t>(request.gpu_memory.value_or(usual) * 1024 * 1024 * 1024);
+  return static_cast<std::uint64_t>((is_given ? line.get<double>("gpu-memory") : usual) * 1024 * 1024 * 1024);
 }
 
-probes::PlanRequest plan_request(const sweep::Job& job, const Request& request, const base::FileSet& files,
-                                 const tokenizer::Tokenizer* tokenizer, std::optional<model::Load> load) {
-  probes::PlanRequest result{
-      .job = job,
-      .files = files,
-      .tokenizer = tokenizer,
-      .load = load,
-      .ranks = request.ranks,
-      .prompts = request.shows_prompts ? probes::PlanRequest::Prompts::printed : probes::PlanRequest::Prompts::left_out,
-      .limit = request.limit,
-      .print_time = {}};
-  result.print_time = [result, measures = request.measures_time](std::ostream& out, const probes::Probe& probe) {
-    measures ? print_time(out, result, probe) : print_no_time(out);
-  };
-  return result;
+constexpr double budget_s = 5;
+constexpr std::size_t most_blocks = 1000;
+
+struct Measurement {
+  std::size_t blocks = 0;
+  std::uint64_t contexts = 0;
+  double seconds = 0;
+};
+
+std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
+  const auto settings = run::engine_settings(request.job);
+  if (run::is_fake(request.job)) {
+    return engine::make_engine(settings, request.files, *request.tokenizer);
+  }
+  run::require_memory(request.job, request.files, run::node_memory(1, request.job.model.path));
+  const auto files = base::read_checkpoint_files(request.job.model.path, base::CheckpointPart::all_files);
+  return engine::make_engine(settings, files, *request.tokenizer);
 }
 
-void plan_job(const sweep::Job& job, const Request& request) {
-  if (!job.needs_model()) {
-    probes::kind_of(job).plan(plan_request(job, request, base::FileSet(""), nullptr, {}));
-    std::cout << std::flush;
+/// Blocks in steps of the golden section, so that any number of first ones lies spread over all.
+Measurement measure(const probes::Probe& probe, query::Engine& engine) {
+  const auto& blocks = probe.blocks();
+  run::InWork in_work;
+  Measurement measured;
+  std::set<std::uint64_t> seen;
+  for (std::size_t step = 0; step < most_blocks && measured.seconds < budget_s; ++step) {
+    const double fraction = std::fmod(0.5 + static_cast<double>(step) * 0.6180339887498949, 1.0);
+    const auto index = static_cast<std::uint64_t>(fraction * static_cast<double>(blocks.num_blocks()));
+    if (!seen.insert(index).second) {
+      continue;
+    }
+    const auto scored = run::score_block(probe, {}, &engine, blocks.block(index), in_work);
+    if (!scored.failure.empty()) {
+      throw base::Error(scored.failure);
+    }
+    if (step == 0 && scored.seconds < budget_s && blocks.num_blocks() > 1) {
+      seen.clear();  // the first block also warms up: it is scored again, or left out
+      continue;
+    }
+    ++measured.blocks;
+    measured.contexts += scored.id.num_contexts;
+    measured.seconds += scored.seconds;
+  }
+  return measured;
+}
+
+/// The seconds per context of these blocks, carried to the whole.
+void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
+  auto& line = probes::plan_line(out, "time");
+  if (request.job.execution.tensor_parallel > 1) {
+    line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
+         << '\n';
     return;
   }
-  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+  const auto engine = load_engine(request);
+  const auto measured = measure(probe, *engine);
+  const double whole = measured.seconds / static_cast<double>(std::max<std::uint64_t>(1, measured.contexts)) *
+                       static_cast<double>(probe.blocks().product().num_contexts());
+  line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on "
+       << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
+       << " as fast as this process, loading left out\n";
+  probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
+                             << base::counted(probe.blocks().num_blocks(), "block") << " took "
+                             << probes::format_number("%.1f", measured.seconds) << " s here\n";
+}
+
+void plan_job(const sweep::Job& job, const CommandLine& line) {
+  base::FileSet files("");
   std::optional<model::Load> load;
-  if (files.find("config.json") != nullptr && model::is_causal(files)) {
-    load = load_of(job, files);
-    print_model_plan(std::cout, files, job, *load, gpu_bytes_for(job, request));
-    if (!has_tokenizer(files)) {
-      std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
-                << std::flush;
-      return;
+  std::optional<tokenizer::Tokenizer> tokenizer;
+  if (job.needs_model()) {
+    files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+    if (files.find("config.json") != nullptr && model::is_causal(files)) {
+      load = load_of(job, files);
+      print_model_plan(std::cout, files, job, *load, gpu_bytes_for(job, line));
+      if (!run::has_tokenizer(files)) {
+        std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
+                  << std::flush;
+        return;
+      }
     }
+    tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
   }
-  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  probes::kind_of(job).plan(plan_request(job, request, files, &tokenizer, load));
+  probes::PlanRequest request{.job = job,
+                              .files = files,
+                              .tokenizer = tokenizer ? &*tokenizer : nullptr,
+                              .load = load,
+                              .ranks = static_cast<int>(line.number("ranks", 1)),
+                              .prompts = line.has("show-prompts") ? probes::PlanRequest::Prompts::printed
+                                                                  : probes::PlanRequest::Prompts::left_out,
+                              .limit = {},
+                              .print_time = {}};
+  if (line.has("limit")) {
+    request.limit = line.number("limit", 0);
+  }
+  request.print_time = [&](std::ostream& out, const probes::Probe& probe) {
+    if (line.has("measure")) {
+      print_time(out, request, probe);
+    } else {
+      probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about "
+                                     << budget_s << " s\n";
+    }
+  };
+  probes::kind_of(job).plan(request);
   std::cout << std::flush;
+}
+
+void add_plan_options(options::options_description_easy_init add) {
+  add("show-prompts", "also print the text of every cell");
+  add("measure", "estimate the time: load the model and score some blocks for about 5 s");
+  add("ranks", options::value<std::int64_t>()->default_value(1), "ranks that the run will have");
+  add("gpu-memory", options::value<double>(),
+      "GiB of one GPU: plan for GPUs (80 where the job asks for them or this machine has one)");
+  add("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
+}
+
+base::ExitCode execute_plan(const CommandLine& line) {
+  if (line.has("gpu-memory") && !(line.get<double>("gpu-memory") > 0 && line.get<double>("gpu-memory") < 1e6)) {
+    throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
+  }
+  run::ModelCheck models;
+  const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
+  for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
+    plan_job(job, line);
+  }
+  return base::ExitCode::done;
 }
 
 }  // namespace
 
-int plan_command(const Arguments& arguments) {
-  const auto request = parse_arguments(arguments);
-  if (request) {
-    run::ModelCheck models;
-    const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
-    for (const auto& job : config::load_jobs(config::read_job_file(request->file), request->overrides, check)) {
-      plan_job(job, *request);
-    }
-  }
-  return static_cast<int>(base::ExitCode::done);
-}
+const Command plan_command{"plan",
+                           "what a job will cost; how its words are tokenized",
+                           "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
+                           "unless --measure is given",
+                           Places::one_and_overrides,
+                           "job",
+                           add_plan_options,
+                           execute_plan};
 
 }  // namespace stereosweep::app

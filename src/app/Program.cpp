@@ -3,15 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "app/Commands.hpp"
+#include "app/CommandLine.hpp"
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
@@ -21,42 +23,43 @@ namespace {
 
 using base::ExitCode;
 
-int print_help(std::ostream& out) {
+/// In the order of `--help`.
+constexpr std::array commands = {&run_command,  &plan_command,  &status_command,   &query_command,   &export_command,
+                                 &show_command, &stats_command, &tokenize_command, &validate_command};
+
+void print_help(std::ostream& out) {
   out << "Usage: stereosweep COMMAND [ARGUMENTS]\n\nCommands:\n";
-  for (const auto& command : commands()) {
-    out << "  " << command.name << std::string(12 - std::min<std::size_t>(11, command.name.size()), ' ')
-        << command.summary << '\n';
+  for (const auto* command : commands) {
+    out << "  " << command->name << std::string(12 - command->name.size(), ' ') << command->summary << '\n';
   }
   out << "\n`stereosweep COMMAND --help` explains one command.\n"
          "Exit status: 0 done, 1 error, 2 usage or bad input, 75 stopped cleanly: resume.\n";
-  return static_cast<int>(ExitCode::done);
 }
 
-int run_command(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
+ExitCode run_one_of_all(const Arguments& arguments) {
+  const auto name = arguments.empty() ? "" : arguments.front();
   if (name.empty() || name == "--help" || name == "help") {
-    return name.empty() ? (print_help(std::cerr), static_cast<int>(ExitCode::usage)) : print_help(std::cout);
+    print_help(name.empty() ? std::cerr : std::cout);
+    return name.empty() ? ExitCode::usage : ExitCode::done;
   }
   if (name == "--version") {
     std::cout << "stereosweep " << STEREOSWEEP_VERSION << '\n';
-    return static_cast<int>(ExitCode::done);
+    return ExitCode::done;
+  }
+  const auto found = std::ranges::find(commands, name, [](const Command* command) { return command->name; });
+  if (found != commands.end()) {
+    return execute(**found, {arguments.begin() + 1, arguments.end()});
   }
   std::vector<std::string> names;
-  for (const auto& command : commands()) {
-    if (command.name == name) {
-      return command.execute({argv + 2, argv + argc});
-    }
-    names.emplace_back(command.name);
+  for (const auto* command : commands) {
+    names.emplace_back(command->name);
   }
   throw base::InputError(
       base::describe("unknown command '" + name + "'", "see stereosweep --help", base::did_you_mean(name, names)));
 }
 
-// Lines that could not be read or written must not look like success.
-int checked(int code) {
-  if (code != static_cast<int>(ExitCode::done) && code != static_cast<int>(ExitCode::error)) {
-    return code;  // says more already
-  }
+/// Lines that could not be read or written must not look like success.
+void check_streams() {
   std::cout.flush();
   if (std::cin.bad() || std::ferror(stdin) != 0) {
     throw base::Error("cannot read standard input");
@@ -64,7 +67,6 @@ int checked(int code) {
   if (!std::cout || std::ferror(stdout) != 0) {
     throw base::Error("cannot write to standard output");
   }
-  return code;
 }
 
 /// A standard stream that was closed would be the number of the next file that is opened: messages would go into a
@@ -82,19 +84,21 @@ void keep_standard_streams() {
 int run_program(int argc, char** argv) {
   keep_standard_streams();
   try {
-    const char* faults = std::getenv("STEREOSWEEP_INJECT");
-    base::set_faults(faults == nullptr ? "" : faults);
-    return checked(run_command(argc, argv));
+    base::set_faults(base::text_from_environment("STEREOSWEEP_INJECT"));
+    const auto code = run_one_of_all({argv + std::min(argc, 1), argv + argc});
+    if (code == ExitCode::done || code == ExitCode::error) {  // others say more already
+      check_streams();
+    }
+    return static_cast<int>(code);
   } catch (const base::Error& error) {
     std::cerr << "stereosweep: " << base::printable(error.what()) << '\n';
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
     std::cerr << "stereosweep: there is not enough memory\n";
-    return static_cast<int>(ExitCode::error);
   } catch (const std::exception& error) {
     std::cerr << "stereosweep: " << base::printable(error.what()) << '\n';
-    return static_cast<int>(ExitCode::error);
   }
+  return static_cast<int>(ExitCode::error);
 }
 
 }  // namespace stereosweep::app

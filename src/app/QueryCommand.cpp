@@ -1,11 +1,9 @@
-#include "app/QueryCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,61 +22,22 @@ namespace {
 
 namespace options = boost::program_options;
 
-struct QueryRequest {
-  std::string model;
-  engine::EngineSettings settings;
-  bool profiled = false;
-};
-
-query::Dtype dtype_of(const std::string& name) {
-  const auto& names = query::dtype_names;
-  const auto place = std::find(names.begin(), names.end(), name);
+/// The place of `given` among the names that there are. Throws InputError: `what` is unknown.
+std::size_t place_of(const std::string& given, const std::string& what, const std::vector<std::string>& names) {
+  const auto place = std::ranges::find(names, given);
   if (place == names.end()) {
-    throw base::InputError(base::describe("unknown --dtype '" + name + "'", "there are float32, bfloat16 and float16",
-                                          base::did_you_mean(name, names)));
+    const auto all = base::join(std::span(names).first(names.size() - 1), ", ") + " and " + names.back();
+    throw base::InputError(base::describe("unknown " + what, "there are " + all, base::did_you_mean(given, names)));
   }
-  return static_cast<query::Dtype>(place - names.begin());
+  return static_cast<std::size_t>(place - names.begin());
 }
 
-query::Device device_of(const std::string& name) {
-  if (name == "auto") {
-    return query::Device::automatic;
-  }
-  if (name == "cpu") {
-    return query::Device::cpu;
-  }
-  if (name == "cuda") {
-    return query::Device::cuda;
-  }
-  throw base::InputError(base::describe("unknown --device '" + name + "'", "there are auto, cpu and cuda"));
-}
-
-options::options_description described() {
-  options::options_description all("stereosweep query: JSON queries on standard input, answers on standard output");
-  all.add_options()("model", options::value<std::string>(), "Hugging Face checkpoint directory");
-  all.add_options()("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
-  all.add_options()("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
-  all.add_options()("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
-  all.add_options()("profile", "prints where the time went, at the end, on standard error");
-  return all;
-}
-
-// Nothing where only help was asked for.
-std::optional<QueryRequest> parse_query_arguments(const Arguments& arguments) {
-  const auto line = read_command_line(arguments, "query", described(), Places::none);
-  if (!line) {
-    return std::nullopt;
-  }
-  if (!line->has("model")) {
-    throw base::InputError(base::describe("--model is missing", "a query needs a checkpoint directory"));
-  }
-  QueryRequest request;
-  request.model = line->get<std::string>("model");
-  request.settings.dtype = dtype_of(line->get<std::string>("dtype"));
-  request.settings.device = device_of(line->get<std::string>("device"));
-  request.settings.threads = line->get<int>("threads");
-  request.profiled = line->has("profile");
-  return request;
+void add_query_options(options::options_description_easy_init add) {
+  add("model", options::value<std::string>(), "Hugging Face checkpoint directory");
+  add("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
+  add("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
+  add("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
+  add("profile", "prints where the time went, at the end, on standard error");
 }
 
 /// Writes conversations with the template that a query names, else with the checkpoint's own.
@@ -102,22 +61,14 @@ class ChatPrompts {
     }
     std::vector<sweep::Message> conversation;
     for (const auto& message : messages) {
-      conversation.push_back({role_of(message.role), message.content});
+      const auto role =
+          place_of(message.role, "role " + base::json_quote(message.role), {"system", "user", "assistant"});
+      conversation.push_back({static_cast<sweep::Role>(role), message.content});
     }
     return sweep::write_chat(known->second, conversation);
   }
 
  private:
-  static sweep::Role role_of(const std::string& name) {
-    const std::vector<std::string> names = {"system", "user", "assistant"};
-    const auto place = std::find(names.begin(), names.end(), name);
-    if (place == names.end()) {
-      throw base::InputError(base::describe("unknown role " + base::json_quote(name),
-                                            "there are system, user and assistant", base::did_you_mean(name, names)));
-    }
-    return static_cast<sweep::Role>(place - names.begin());
-  }
-
   std::string model_;
   const tokenizer::Tokenizer& tokenizer_;
   std::map<std::string, sweep::ChatTemplate> templates_;
@@ -134,32 +85,48 @@ query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPr
   }
 }
 
-}  // namespace
-
-int query_command(const Arguments& arguments) {
-  const auto request = parse_query_arguments(arguments);
-  if (!request) {
-    return static_cast<int>(base::ExitCode::done);
+base::ExitCode execute_query(const CommandLine& line) {
+  if (!line.has("model")) {
+    throw base::InputError(base::describe("--model is missing", "a query needs a checkpoint directory"));
   }
-  if (request->profiled) {
+  engine::EngineSettings settings;
+  const auto choose = [&](const std::string& option, const std::vector<std::string>& names) {
+    const auto& given = line.get<std::string>(option);
+    return place_of(given, "--" + option + " '" + given + "'", names);
+  };
+  settings.dtype = static_cast<query::Dtype>(choose("dtype", query::dtype_names));
+  settings.device = static_cast<query::Device>(choose("device", {"auto", "cpu", "cuda"}));
+  settings.threads = line.get<int>("threads");
+  if (line.has("profile")) {
     base::profile::enable();
   }
-  const auto files = base::read_checkpoint_files(request->model, base::CheckpointPart::all_files);
+  const auto& model = line.get<std::string>("model");
+  const auto files = base::read_checkpoint_files(model, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto engine = engine::make_engine(request->settings, files, tokenizer);
-  ChatPrompts chats(request->model, tokenizer);
+  const auto engine = engine::make_engine(settings, files, tokenizer);
+  ChatPrompts chats(model, tokenizer);
   auto code = base::ExitCode::done;
-  for (std::string line; std::getline(std::cin, line);) {
-    const auto answer = answer_line(line, *engine, chats);
+  for (std::string text; std::getline(std::cin, text);) {
+    const auto answer = answer_line(text, *engine, chats);
     if (std::holds_alternative<query::QueryError>(answer)) {
       code = base::ExitCode::error;
     }
     std::cout << query::format_answer(answer) << '\n' << std::flush;
   }
-  if (request->profiled) {
+  if (base::profile::is_enabled()) {
     std::cerr << base::profile::report();
   }
-  return static_cast<int>(code);
+  return code;
 }
+
+}  // namespace
+
+const Command query_command{"query",
+                            "JSON queries -> log-probabilities, vectors",
+                            "stereosweep query: JSON queries on standard input, answers on standard output",
+                            Places::none,
+                            "",
+                            add_query_options,
+                            execute_query};
 
 }  // namespace stereosweep::app

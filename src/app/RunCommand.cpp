@@ -1,15 +1,11 @@
-#include "app/RunCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 #include <unistd.h>
 
 #include <iostream>
-#include <memory>
 
 #include "app/CommandLine.hpp"
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
-#include "base/Log.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "parallel/Communicator.hpp"
@@ -23,37 +19,13 @@ namespace {
 
 namespace options = boost::program_options;
 
-/// Nothing if help was asked for and printed.
-std::optional<run::RunRequest> parse(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep run JOB_OR_DIR [key=value ...]: start a job, or continue what its directory holds.\n"
-      "A directory of another job is refused. Options");
-  visible.add_options()  //
-      ("output", options::value<std::string>(),
-       "directory of the run (default results/<name>); of a sweep: its parent")                                     //
-      ("overwrite", "start anew: removes what an earlier run left in the directory")                                //
-      ("reuse", options::value<std::string>(), "directory of an older run: blocks that both share are taken over")  //
-      ("profile", "rank zero prints where its time went, at the end, on standard error; costs some speed on a GPU");
-  const auto line = read_command_line(arguments, "run", visible, Places::one_and_overrides, "job");
-  if (!line) {
-    return std::nullopt;
-  }
-  run::RunRequest request;
-  request.job = line->place;
-  request.overrides = line->overrides;
-  if (line->has("output")) {
-    request.output = line->get<std::string>("output");
-  }
-  if (line->has("overwrite")) {
-    request.existing = run::RunRequest::Existing::overwrite;
-  }
-  if (line->has("reuse")) {
-    request.reuse = line->get<std::string>("reuse");
-  }
-  if (line->has("profile")) {
-    base::profile::enable();
-  }
-  return request;
+void add_run_options(options::options_description_easy_init add) {
+  add("output", options::value<std::string>()->default_value("", ""),
+      "directory of the run (default results/<name>); of a sweep: its parent");
+  add("overwrite", "start anew: removes what an earlier run left in the directory");
+  add("reuse", options::value<std::string>()->default_value("", ""),
+      "directory of an older run: blocks that both share are taken over");
+  add("profile", "rank zero prints where its time went, at the end, on standard error; costs some speed on a GPU");
 }
 
 /// srun without PMIx starts as many runs of one rank as there are tasks, all for one directory.
@@ -68,49 +40,51 @@ void refuse_rivals() {
   }
 }
 
-/// Other ranks wait for this one, which cannot go on: all end, with the cause in this rank's log.
-[[noreturn]] void abandon_ship(const std::exception& error, base::ExitCode code) {
-  base::log(base::LogLevel::error, error.what());
-  parallel::abort_all_ranks(static_cast<int>(code));
-}
-
-int execute(const run::RunRequest& request, run::SignalWatcher& signals) {
+base::ExitCode run_on_all_ranks(const run::RunRequest& request, run::SignalWatcher& signals) {
   const run::SignalAction before_start(signals, run::leave_before_start);
   const parallel::MpiSession session;
   const auto& world = session.world();
-  try {
-    const auto code = static_cast<int>(run::run_jobs(request, world, signals));
+  return parallel::end_on_all_ranks(world, [&] {
+    const auto code = run::run_jobs(request, world, signals);
     if (base::profile::is_enabled() && world.rank() == 0) {
       std::cerr << base::profile::report();
     }
     return code;
-  } catch (const parallel::SharedError& error) {
-    if (world.rank() == 0) {
-      base::log(base::LogLevel::error, error.what());
-    }
-    return static_cast<int>(error.exit_code());
-  } catch (const base::Error& error) {
-    abandon_ship(error, error.exit_code());
-  } catch (const std::exception& error) {
-    abandon_ship(error, base::ExitCode::error);
+  });
+}
+
+/// On every rank.
+base::ExitCode execute_run(const CommandLine& line) {
+  if (line.has("profile")) {
+    base::profile::enable();
   }
+  refuse_rivals();
+  const run::RunRequest request{
+      .job = line.place,
+      .overrides = line.overrides,
+      .output = line.get<std::string>("output"),
+      .existing = line.has("overwrite") ? run::RunRequest::Existing::overwrite : run::RunRequest::Existing::resume,
+      .reuse = line.get<std::string>("reuse")};
+  run::SignalWatcher signals;
+  const auto code = run_on_all_ranks(request, signals);
+  if (run::Scorer::any_abandoned()) {
+    std::cout.flush();
+    ::_exit(
+        static_cast<int>(code));  // a block that took too long is still in work: destroying what it uses would crash
+  }
+  return code;
 }
 
 }  // namespace
 
-int run_command(const Arguments& arguments) {
-  const auto request = parse(arguments);
-  if (!request) {
-    return static_cast<int>(base::ExitCode::done);
-  }
-  refuse_rivals();
-  run::SignalWatcher signals;
-  const int code = execute(*request, signals);
-  if (run::Scorer::any_abandoned()) {
-    std::cout.flush();
-    ::_exit(code);  // a block that took too long is still in work: destroying what it uses would crash
-  }
-  return code;
-}
+const Command run_command{
+    "run",
+    "start a job, or continue it",
+    "stereosweep run JOB_OR_DIR [key=value ...]: start a job, or continue what its directory holds.\n"
+    "A directory of another job is refused. Options",
+    Places::one_and_overrides,
+    "job",
+    add_run_options,
+    execute_run};
 
 }  // namespace stereosweep::app

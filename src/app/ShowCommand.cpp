@@ -1,5 +1,3 @@
-#include "app/ShowCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
@@ -66,35 +64,39 @@ std::string cubes_text(const results::ResultFile& file) {
   return "Numbers by " + base::join(outer, ", ") + ", and by further axes:\n\n" + table.text();
 }
 
-}  // namespace
-
-int show_command(const Arguments& arguments) {
-  options::options_description visible("stereosweep show DIR_OR_FILE: what a result holds");
-  visible.add_options()("digest",
-                        "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks")(
-      "status", "print only the counts of cells and scores by status")(
-      "top", options::value<std::int64_t>()->default_value(5),
+void add_show_options(options::options_description_easy_init add) {
+  add("digest", "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks");
+  add("status", "print only the counts of cells and scores by status");
+  add("top", options::value<std::int64_t>()->default_value(5),
       "how many rows of each long table; the strongest associations per measure");
-  const auto line = read_command_line(arguments, "show", visible, Places::one, "run directory");
-  if (!line) {
-    return static_cast<int>(base::ExitCode::done);
-  }
-  const auto top = line->positive("top");
-  const auto path = find_result(line->place);
-  const results::ResultFile file(path);
-  if (line->has("digest")) {
+}
+
+base::ExitCode execute_show(const CommandLine& line) {
+  const auto top = line.number("top", 1);
+  const results::ResultFile file(find_result(line.place));
+  if (line.has("digest")) {
     std::cout << base::to_hex(results::digest_of_file(file)) << '\n';
-    return static_cast<int>(base::ExitCode::done);
+    return base::ExitCode::done;
   }
-  if (!line->has("status")) {
+  const bool only_status = line.has("status");
+  if (!only_status) {
     std::cout << head_text(file) << '\n' << axes_text(file) << '\n' << cubes_text(file) << '\n';
   }
-  if (is_stage_file(file)) {
-    return static_cast<int>(base::ExitCode::done);
+  if (!is_stage_file(file)) {
+    probes::kind_of(probe_of(file))
+        .show(file, only_status ? probes::Detail::status_only : probes::Detail::everything, top);
   }
-  probes::kind_of(probe_of(file))
-      .show(file, line->has("status") ? probes::Detail::status_only : probes::Detail::everything, top);
-  return static_cast<int>(base::ExitCode::done);
+  return base::ExitCode::done;
 }
+
+}  // namespace
+
+const Command show_command{"show",
+                           "what a result holds, its digest, its strongest associations",
+                           "stereosweep show DIR_OR_FILE: what a result holds",
+                           Places::one,
+                           "run directory",
+                           add_show_options,
+                           execute_show};
 
 }  // namespace stereosweep::app

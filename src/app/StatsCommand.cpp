@@ -1,5 +1,3 @@
-#include "app/StatsCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
@@ -69,20 +67,17 @@ std::filesystem::path target_of(const CommandLine& line, const std::filesystem::
 
 /// What both kinds of ranks need.
 struct Source {
-  std::filesystem::path path;
   std::unique_ptr<const results::ResultFile> file;
   sweep::Job job;
   std::size_t top = 0;
 };
 
 Source open_source(const CommandLine& line) {
-  Source source;
-  source.top = line.positive("top");
-  source.path = find_result(line.place);
+  const auto path = find_result(line.place);
   require_statistics_keys(line.overrides);
-  source.file = std::make_unique<const results::ResultFile>(source.path);
+  Source source{std::make_unique<const results::ResultFile>(path), {}, line.number("top", 1)};
   if (is_stage_file(*source.file)) {
-    throw base::InputError(base::describe("no statistics of '" + source.path.string() + "'",
+    throw base::InputError(base::describe("no statistics of '" + path.string() + "'",
                                           "it holds an earlier stage of its run", "name the run directory"));
   }
   source.job = job_of(*source.file, line.overrides);
@@ -90,66 +85,54 @@ Source open_source(const CommandLine& line) {
 }
 
 /// Collective.
-void compute(const CommandLine& line, const parallel::Communicator& world) {
+base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& kind = probes::kind_of(source.job);
   const probes::StatsRequest request{.file = *source.file,
                                      .job = source.job,
-                                     .target = target_of(line, source.path),
+                                     .target = target_of(line, source.file->path()),
                                      .top = source.top,
                                      .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
                                      .world = world};
   if (world.rank() > 0) {
     kind.assist(request);
-    return;
+    return base::ExitCode::done;
   }
   if (!source.file->complete()) {
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
   kind.stats(request);
   std::cout << "\nwritten: " << request.target.string() << '\n';
+  return base::ExitCode::done;
 }
 
-int compute_on_all_ranks(const CommandLine& line) {
+base::ExitCode execute_stats(const CommandLine& line) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
-  if (world.size() == 1) {
-    compute(line, world);
-    return static_cast<int>(base::ExitCode::done);
-  }
-  try {
-    compute(line, world);
-    return static_cast<int>(base::ExitCode::done);
-  } catch (const parallel::SharedError& error) {
-    if (world.rank() == 0) {
-      base::log(base::LogLevel::error, error.what());
-    }
-    return static_cast<int>(error.exit_code());
-  } catch (const std::exception& error) {  // the other ranks may wait for this one
-    base::log(base::LogLevel::error, error.what());
-    const auto* known = dynamic_cast<const base::Error*>(&error);
-    parallel::abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
-  }
+  const auto step = [&] { return compute(line, world); };
+  return world.size() == 1 ? step() : parallel::end_on_all_ranks(world, step);
+}
+
+void add_stats_options(options::options_description_easy_init add) {
+  add("top", options::value<std::int64_t>()->default_value(5),
+      "how many rows of each long table; the strongest associations per measure");
+  add("all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too");
+  add("output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
 }
 
 }  // namespace
 
-int stats_command(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
-      "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
-      "contexts result");
-  visible.add_options()("top", options::value<std::int64_t>()->default_value(5),
-                        "how many rows of each long table; the strongest associations per measure")(
-      "all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too")(
-      "output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
-  const auto line = read_command_line(arguments, "stats", visible, Places::one_and_overrides, "run directory");
-  if (!line) {
-    return static_cast<int>(base::ExitCode::done);
-  }
-  return compute_on_all_ranks(*line);
-}
+const Command stats_command{
+    "stats",
+    "scores, averages and agreement with human ratings",
+    "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
+    "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
+    "contexts result",
+    Places::one_and_overrides,
+    "run directory",
+    add_stats_options,
+    execute_stats};
 
 }  // namespace stereosweep::app

@@ -1,5 +1,3 @@
-#include "app/StatusCommand.hpp"
-
 #include <signal.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -102,34 +101,37 @@ std::string journal_line(const fs::path& directory) {
   return base::counted(attempts, "attempt") + ", " + base::counted(bytes, "byte");
 }
 
-}  // namespace
-
-int status_command(const Arguments& arguments) {
-  if (arguments.size() == 1 && arguments[0] == "--help") {
-    std::cout << "stereosweep status DIR: what the run in DIR does, or how it ended\n";
-    return static_cast<int>(base::ExitCode::done);
-  }
-  if (arguments.size() != 1) {
-    throw base::InputError(base::describe("status takes one directory", "see stereosweep status --help"));
-  }
-  refuse_job_file(arguments[0]);
-  const auto read = run::read_status(arguments[0]);
+/// Reads status.json and the journals' sizes; touches nothing.
+base::ExitCode execute_status(const CommandLine& line) {
+  const auto& place = line.place;
+  refuse_job_file(place);
+  const auto read = run::read_status(place);
   if (!read) {
-    refuse_folder_of_runs(arguments[0]);
-    throw base::InputError(base::describe("no run in " + arguments[0], "it holds no status.json"));
+    refuse_folder_of_runs(place);
+    throw base::InputError(base::describe("no run in " + place, "it holds no status.json"));
   }
   const auto& status = read->status;
-  std::cout << "run      " << status.name << '\n' << "state    " << status.state << remark(*read, arguments[0]) << '\n';
+  std::cout << "run      " << status.name << '\n' << "state    " << status.state << remark(*read, place) << '\n';
   if (!status.cause.empty()) {
     std::cout << "cause    " << status.cause << '\n';
   }
   std::cout << "progress " << run::progress_line(status) << '\n'
             << "work     " << run::work_text(status.cost) << '\n'
-            << "journal  " << journal_line(arguments[0]) << '\n'
+            << "journal  " << journal_line(place) << '\n'
             << "process  " << read->process << " on " << read->host << ", "
             << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
             << "started  " << status.started << ", updated " << read->updated << '\n';
-  return static_cast<int>(base::ExitCode::done);
+  return base::ExitCode::done;
 }
+
+}  // namespace
+
+const Command status_command{"status",
+                             "what a run does, from another shell",
+                             "stereosweep status DIR: what the run in DIR does, or how it ended",
+                             Places::one,
+                             "run directory",
+                             nullptr,
+                             execute_status};
 
 }  // namespace stereosweep::app

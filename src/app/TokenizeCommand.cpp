@@ -1,5 +1,3 @@
-#include "app/TokenizeCommand.hpp"
-
 #include <boost/program_options/value_semantic.hpp>
 
 #include <charconv>
@@ -71,7 +69,7 @@ bool answer(const tokenizer::Tokenizer& tokenizer, std::string line, LineForm fo
   }
 }
 
-int tokenize_lines(const tokenizer::Tokenizer& tokenizer, LineForm form, tokenizer::SpecialTokens special) {
+base::ExitCode tokenize_lines(const tokenizer::Tokenizer& tokenizer, LineForm form, tokenizer::SpecialTokens special) {
   constexpr std::size_t flush_size = 1 << 16;
   std::string line;
   std::string out;
@@ -84,31 +82,37 @@ int tokenize_lines(const tokenizer::Tokenizer& tokenizer, LineForm form, tokeniz
     }
   }
   std::cout << out << std::flush;
-  return static_cast<int>(all_good ? base::ExitCode::done : base::ExitCode::error);
+  return all_good ? base::ExitCode::done : base::ExitCode::error;
 }
 
-}  // namespace
+void add_tokenize_options(options::options_description_easy_init add) {
+  add("model", options::value<std::string>(), "a Hugging Face directory");
+  add("no-special", "without the special tokens that frame a text");
+  add("json-lines", "each line is a JSON string, so that a text may hold line ends");
+}
 
-int tokenize_command(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep tokenize --model DIR: one line {\"ids\":[..],\"offsets\":[[start,end],..]} for each line of "
-      "standard input (offsets in bytes)");
-  visible.add_options()("model", options::value<std::string>(), "a Hugging Face directory")(
-      "no-special", "without the special tokens that frame a text")(
-      "json-lines", "each line is a JSON string, so that a text may hold line ends");
-  const auto line = read_command_line(arguments, "tokenize", visible, Places::none);
-  if (!line) {
-    return static_cast<int>(base::ExitCode::done);
-  }
-  if (!line->has("model")) {
+base::ExitCode execute_tokenize(const CommandLine& line) {
+  if (!line.has("model")) {
     throw base::InputError(base::describe("no --model is given", "see stereosweep tokenize --help"));
   }
   std::ios::sync_with_stdio(false);
   std::cin.tie(nullptr);
-  const auto files = base::read_checkpoint_files(line->get<std::string>("model"), base::CheckpointPart::small_files);
+  const auto files = base::read_checkpoint_files(line.get<std::string>("model"), base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  return tokenize_lines(tokenizer, line->has("json-lines") ? LineForm::json : LineForm::text,
-                        line->has("no-special") ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);
+  return tokenize_lines(tokenizer, line.has("json-lines") ? LineForm::json : LineForm::text,
+                        line.has("no-special") ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);
 }
+
+}  // namespace
+
+const Command tokenize_command{
+    "tokenize",
+    "lines of text -> ids and byte offsets",
+    "stereosweep tokenize --model DIR: one line {\"ids\":[..],\"offsets\":[[start,end],..]} for each line of "
+    "standard input (offsets in bytes)",
+    Places::none,
+    "",
+    add_tokenize_options,
+    execute_tokenize};
 
 }  // namespace stereosweep::app

@@ -1,5 +1,3 @@
-#include "app/ValidateCommand.hpp"
-
 #include <filesystem>
 #include <iostream>
 #include <utility>
@@ -13,8 +11,6 @@
 
 namespace stereosweep::app {
 namespace {
-
-namespace options = boost::program_options;
 
 std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   std::string text = job.name + ": " + probes::kind_of(job).summary(job);
@@ -30,22 +26,24 @@ std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
   return text;
 }
 
-}  // namespace
-
-int validate_command(const Arguments& arguments) {
-  options::options_description visible(
-      "stereosweep validate JOB [key=value ...]: check a job and the kind of its model;\n"
-      "weights are not read. JOB is a file, or - for standard input");
-  const auto line = read_command_line(arguments, "validate", visible, Places::one_and_overrides, "job");
-  if (!line) {
-    return static_cast<int>(base::ExitCode::done);
-  }
+base::ExitCode execute_validate(const CommandLine& line) {
   run::ModelCheck models;
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
-  for (const auto& job : config::load_jobs(config::read_job_file(line->place), line->overrides, check)) {
+  for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
     std::cout << job_summary(job, models.examine(job)) << '\n';
   }
-  return static_cast<int>(base::ExitCode::done);
+  return base::ExitCode::done;
 }
+
+}  // namespace
+
+const Command validate_command{"validate",
+                               "check a job and print its size",
+                               "stereosweep validate JOB [key=value ...]: check a job and the kind of its model;\n"
+                               "weights are not read. JOB is a file, or - for standard input",
+                               Places::one_and_overrides,
+                               "job",
+                               nullptr,
+                               execute_validate};
 
 }  // namespace stereosweep::app

@@ -35,6 +35,12 @@ struct AxisSource {
 AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
                        base::Problems& problems);
 
+/// Names an entry; overloaded where that is no member `label`.
+template <class T>
+const std::string& label_of(const T& entry) {
+  return entry.label;
+}
+
 /// Keeps the entries that `source.only` names; what is dropped goes to `dropped`. Unknown names are reported.
 template <class T>
 std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Problems& problems,
@@ -46,8 +52,8 @@ std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Pr
   std::vector<std::string> labels;
   std::vector<T> kept;
   for (auto& entry : entries) {
-    labels.push_back(entry.label);
-    if (wanted.erase(entry.label) > 0) {
+    labels.push_back(label_of(entry));
+    if (wanted.erase(labels.back()) > 0) {
       kept.push_back(std::move(entry));
     } else if (dropped != nullptr) {
       dropped->push_back(std::move(entry));
@@ -81,6 +87,28 @@ class LabelCheck {
   base::Problems& problems_;
   std::unordered_set<std::string> seen_;
 };
+
+/// An axis whose entries stand in a list; `read(entry, key)` gives the items of one. What `only` leaves out goes to
+/// `dropped`.
+template <class Item, class Read>
+std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
+  const auto source = find_source(node, kind, key, pieces, problems);
+  if (!source.table.empty()) {
+    problems.add(node.place(key), kind + " stand in no table", "a list or the name of a piece is expected");
+  }
+  LabelCheck labels(problems);
+  std::vector<Item> items;
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    for (auto& item : read(entry, entry_key)) {
+      labels.add(entry, entry_key, label_of(item));
+      items.push_back(std::move(item));
+    }
+  }
+  return select(std::move(items), source, problems, dropped);
+}
 
 /// `statistics.human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
 void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,

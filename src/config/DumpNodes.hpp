@@ -32,6 +32,41 @@ Node list_of(const std::vector<Value>& values, Dump dump) {
   return list;
 }
 
+/// Writes each field that it is shown: the counterpart of `Fields`, so that one list of fields reads and dumps.
+class FieldsDump {
+ public:
+  void line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
+  void required_line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
+  void integer(const std::string& name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/) {
+    map_.add(name, config::integer(value));
+  }
+  void number(const std::string& name, double value, double /*smallest*/, double /*largest*/) {
+    map_.add(name, config::number(value));
+  }
+  template <class Choice>
+  void choice(const std::string& name, Choice value, const std::vector<std::string>& names) {
+    map_.add(name, Node::plain(names[static_cast<std::size_t>(value)]));
+  }
+  Node take() { return std::move(map_); }
+
+ private:
+  Node map_ = Node::map();
+};
+
+/// What `read_fields` reads back.
+template <class Item>
+Node dump_fields(const Item& item) {
+  FieldsDump fields;
+  Item::each_key(item, fields);
+  return fields.take();
+}
+
+/// The names of values of an enumeration, in whose order `names` stand.
+template <class Choice>
+Node choice_list(const std::vector<Choice>& values, const std::vector<std::string>& names) {
+  return list_of(values, [&](Choice value) { return Node::plain(names[static_cast<std::size_t>(value)]); });
+}
+
 // What the readers of AxesReader.hpp read back.
 Node dump(const sweep::Group& group);
 Node dump(const sweep::IntersectionRule& rule);

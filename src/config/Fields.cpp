@@ -1,5 +1,6 @@
 #include "config/Fields.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_set>
 
@@ -141,6 +142,25 @@ std::optional<std::size_t> read_choice(const Node& node, const std::string& key,
   return std::nullopt;
 }
 
+std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
+                                      std::span<const std::string> choices, Choices wanted) {
+  std::vector<std::size_t> result;
+  const bool distinct = wanted == Choices::distinct;
+  if (!expect_kind(node, Node::Kind::list, key, problems, distinct ? Emptiness::refused : Emptiness::allowed)) {
+    return result;
+  }
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const std::string item_key = key + "[" + std::to_string(i) + "]";
+    const auto index = read_choice(node.children[i], item_key, problems, choices);
+    if (index && distinct && std::find(result.begin(), result.end(), *index) != result.end()) {
+      problems.add(node.children[i].place(item_key), "'" + choices[*index] + "' stands twice", "each counts once");
+    } else if (index) {
+      result.push_back(*index);
+    }
+  }
+  return result;
+}
+
 std::optional<std::vector<std::string>> read_lines(const Node& node, const std::string& key, base::Problems& problems) {
   if (!expect_kind(node, Node::Kind::list, key, problems, Emptiness::refused)) {
     return std::nullopt;
@@ -236,6 +256,31 @@ void Fields::integer(const std::string& name, std::int64_t& target, std::int64_t
   if (const Node* node = optional(name)) {
     target = read_integer(*node, key_of(name), problems_, smallest, largest).value_or(target);
   }
+}
+
+void Fields::number(const std::string& name, double& target, double smallest, double largest) {
+  const Node* node = optional(name);
+  const auto text = node != nullptr ? read_text(*node, key_of(name), problems_) : std::nullopt;
+  if (!text) {
+    return;
+  }
+  const auto value = base::parse_double(*text);
+  if (!value || *value < smallest || *value > largest) {
+    problems_.add(
+        node->place(key_of(name)), "'" + text->substr(0, 40) + "' is out of range",
+        "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected");
+  }
+  target = value.value_or(target);
+}
+
+Fields::Named Fields::either(const std::string& name, const std::string& other) {
+  const Node* first = optional(name);
+  const Node* second = optional(other);
+  if (first != nullptr && second != nullptr) {
+    problems_.add(second->place(key_of(other)), "'" + key_of(name) + "' and '" + key_of(other) + "' are both given",
+                  "both " + key_of(name) + " and " + key_of(other) + " name the same axis", "Leave one of them out.");
+  }
+  return first != nullptr ? Named{first, key_of(name)} : Named{second, key_of(other)};
 }
 
 void Fields::finish() {

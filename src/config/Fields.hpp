@@ -35,6 +35,11 @@ std::optional<std::vector<std::string>> read_lines(const Node& node, const std::
 /// A list of exactly two lines.
 std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
                                                             base::Problems& problems);
+/// A list of words among `choices`, as their indices. `distinct`: at least one, each once; `any`: may be empty, and may
+/// repeat.
+enum class Choices { any, distinct };
+std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
+                                      std::span<const std::string> choices, Choices wanted);
 /// Reports unless the node is of this kind.
 enum class Emptiness { allowed, refused };
 bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
@@ -57,6 +62,20 @@ class Fields {
   void required_line(const std::string& name, std::string& target);  ///< the same, reported where missing
   void boolean(const std::string& name, bool& target);
   void integer(const std::string& name, std::int64_t& target, std::int64_t smallest, std::int64_t largest);
+  void number(const std::string& name, double& target, double smallest, double largest);
+  /// One of `names`, which stand in the order of the enumeration.
+  template <class Choice>
+  void choice(const std::string& name, Choice& target, std::span<const std::string> names) {
+    if (const Node* node = optional(name)) {
+      target = static_cast<Choice>(read_choice(*node, key_of(name), problems_, names).value_or(0));
+    }
+  }
+  /// What has two names; null where neither is given, reported where both are.
+  struct Named {
+    const Node* node = nullptr;
+    std::string key;
+  };
+  Named either(const std::string& name, const std::string& other);
   void finish();
 
  private:
@@ -66,5 +85,14 @@ class Fields {
   bool usable_ = false;
   std::set<std::string> asked_;
 };
+
+/// Fills an item whose fields `Item::each_key` lists.
+template <class Item>
+void read_fields(const Node& node, const std::string& key, base::Problems& problems, Item& item,
+                 std::string_view form = "") {
+  Fields fields(node, key, problems, form);
+  Item::each_key(item, fields);
+  fields.finish();
+}
 
 }  // namespace stereosweep::config

@@ -4,6 +4,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -14,6 +15,27 @@ std::vector<const ProbeFormat*>& formats() {
 }
 
 }  // namespace
+
+base::Place ProbeReading::place(const std::string& key) const {
+  const Node* node = root.find(key);
+  return (node == nullptr ? root : *node).place(key);
+}
+
+void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint64_t, std::string>>& lengths) {
+  std::uint64_t cells = 1;
+  bool overflow = false;
+  std::string product;
+  for (const auto& [length, noun] : lengths) {
+    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
+    product += (product.empty() ? "" : " x ") + base::with_thousands(length) + " " + noun;
+  }
+  const auto limit = static_cast<std::uint64_t>(job.execution.max_cells);
+  if (overflow || cells > limit) {
+    job.problems.add(job.place("axes"), "up to " + product + " are too many cells",
+                     "limit: " + base::with_thousands(limit) + " cells",
+                     "Shorten an axis, or raise execution.max_cells.");
+  }
+}
 
 void add_probe_format(const ProbeFormat& format) {
   STEREOSWEEP_ASSERT(std::ranges::find(formats(), format.name(), &ProbeFormat::name) == formats().end(),

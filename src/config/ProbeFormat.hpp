@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/Fields.hpp"
@@ -21,7 +22,13 @@ struct ProbeReading {
   Pieces& pieces;
   base::Problems& problems;
   const sweep::Execution& execution;
+  /// Where a key of the job stands; the job's beginning where it is left out.
+  base::Place place(const std::string& key) const;
 };
+
+/// Reports at `axes` that a product has more than `execution.max_cells` cells. `lengths`: of its axes, with what they
+/// count: (3, "templates").
+void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint64_t, std::string>>& lengths);
 
 /// Whether the probe's prompts can be conversations (`model.chat`), and what holds where the job does not say.
 enum class ChatUse { refused, plain_unless_said, from_checkpoint };

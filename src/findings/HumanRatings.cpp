@@ -16,19 +16,6 @@
 namespace stereosweep::findings {
 namespace {
 
-/// Lower case (ASCII), hyphens and underscores as spaces, no repeated or outer spaces.
-std::string normalised(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    c = c == '-' || c == '_' || c == '\t' ? ' ' : c;
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) {
-      out += c;
-    }
-  }
-  return std::string(base::trim(out));
-}
-
 struct Poles {
   std::string left;
   std::string right;
@@ -166,6 +153,18 @@ std::vector<std::size_t> group_columns(const config::Table& table, base::Problem
 }
 
 }  // namespace
+
+std::string normalised(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    c = c == '-' || c == '_' || c == '\t' ? ' ' : c;
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) {
+      out += c;
+    }
+  }
+  return std::string(base::trim(out));
+}
 
 Ratings read_ratings(const RatingNames& names) {
   base::Problems problems;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Ratings {
   std::vector<std::string>
       notes;  ///< names that matched by more than case and hyphens, a doubtful scale; a sentence each
 };
+
+/// How names are compared: lower case (ASCII), hyphens and underscores as spaces, no repeated or outer spaces.
+std::string normalised(std::string_view name);
 
 /// Where a table lies, and the names of a job that its rows are held against.
 struct RatingNames {

@@ -1,13 +1,11 @@
 #include "parallel/Communicator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
 
 #include "base/Environment.hpp"
-#include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
@@ -25,11 +23,6 @@ constexpr std::chrono::duration<double> no_limit{1e18};
 /// One rank may read a corpus or write a result for hours while the others wait.
 std::chrono::duration<double> wait_limit() {
   return std::chrono::duration<double>(base::seconds_from_environment(wait_variable, 6 * 3600));
-}
-
-std::shared_ptr<Communicator::Handle> own(MPI_Comm communicator) {
-  check_mpi(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return std::make_shared<Communicator::Handle>(communicator);
 }
 
 }  // namespace
@@ -78,40 +71,29 @@ Communicator::Communicator(std::shared_ptr<Handle> handle) : handle_(std::move(h
   check_mpi(MPI_Comm_size(handle_->value, &size_), "MPI_Comm_size");
 }
 
-Communicator Communicator::node() const {
+Communicator Communicator::derive(std::string_view call, const std::function<int(const Handle&, Handle&)>& make) const {
   if (!handle_) {
     return {};
   }
-  MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(handle_->value, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
-            "MPI_Comm_split_type");
-  return Communicator(own(part));
+  auto made = std::make_shared<Handle>(MPI_COMM_NULL);
+  check_mpi(make(*handle_, *made), call);
+  check_mpi(MPI_Comm_set_errhandler(made->value, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return Communicator(std::move(made));
+}
+
+Communicator Communicator::node() const {
+  return derive("MPI_Comm_split_type", [&](const Handle& all, Handle& made) {
+    return MPI_Comm_split_type(all.value, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &made.value);
+  });
 }
 
 Communicator Communicator::split(int part) const {
-  if (!handle_) {
-    return {};
-  }
-  MPI_Comm own_part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(handle_->value, part, rank_, &own_part), "MPI_Comm_split");
-  return Communicator(own(own_part));
+  return derive("MPI_Comm_split",
+                [&](const Handle& all, Handle& made) { return MPI_Comm_split(all.value, part, rank_, &made.value); });
 }
 
 Communicator Communicator::duplicate() const {
-  if (!handle_) {
-    return {};
-  }
-  MPI_Comm copy = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(handle_->value, &copy), "MPI_Comm_dup");
-  return Communicator(own(copy));
-}
-
-void Communicator::barrier() const {
-  if (handle_) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(handle_->value, &request), "MPI_Ibarrier");
-    wait_for(request, "MPI_Ibarrier", wait_limit());
-  }
+  return derive("MPI_Comm_dup", [](const Handle& all, Handle& made) { return MPI_Comm_dup(all.value, &made.value); });
 }
 
 void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience) const {
@@ -165,37 +147,32 @@ std::vector<std::string> Communicator::gather_everywhere(const std::string& text
   return texts;
 }
 
-Failure catch_failure(const std::function<void()>& step, std::string_view name) {
+void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step) {
+  const auto tell = [](base::ExitCode code, const std::exception& error) {
+    return std::to_string(static_cast<int>(code)) + "\n" + host_name() + "\n" + error.what();
+  };
+  std::string failure;
   try {
     if (!name.empty()) {
       base::inject_fault("step:" + std::string(name));
     }
     step();
-    return {};
   } catch (const base::Error& error) {
-    return {error.what(), error.exit_code()};
+    failure = tell(error.exit_code(), error);
   } catch (const std::exception& error) {
-    return {error.what(), base::ExitCode::error};
+    failure = tell(base::ExitCode::error, error);
   }
-}
-
-void raise_everywhere(const Communicator& group, const Failure& own) {
-  const auto text = own.message.empty()
-                        ? ""
-                        : std::to_string(static_cast<int>(own.exit_code)) + "\n" + host_name() + "\n" + own.message;
-  const auto all = group.gather_everywhere(text);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].empty()) {
-      continue;
-    }
-    const auto code_end = all[rank].find('\n');
-    const auto host_end = all[rank].find('\n', code_end + 1);
-    const auto host = all[rank].substr(code_end + 1, host_end - code_end - 1);
-    const auto message = all[rank].substr(host_end + 1);
-    throw SharedError(
-        group.size() == 1 || rank == 0 ? message : "rank " + std::to_string(rank) + " on " + host + ": " + message,
-        static_cast<base::ExitCode>(std::stoi(all[rank])));
+  const auto all = group.gather_everywhere(failure);
+  const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
+  if (first == all.end()) {
+    return;
   }
+  const auto code_end = first->find('\n');
+  const auto host_end = first->find('\n', code_end + 1);
+  const auto place = first == all.begin() ? ""
+                                          : "rank " + std::to_string(first - all.begin()) + " on " +
+                                                first->substr(code_end + 1, host_end - code_end - 1) + ": ";
+  throw SharedError(place + first->substr(host_end + 1), static_cast<base::ExitCode>(std::stoi(*first)));
 }
 
 }  // namespace stereosweep::parallel

@@ -34,7 +34,6 @@ class Communicator {
   Communicator split(int part) const;
   /// The group without MPI traffic of its own in common with this one.
   Communicator duplicate() const;
-  void barrier() const;
   /// `bytes` of rank `root`, on every rank; any size.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
   /// The same for bytes that are not sent before days of other work have ended: waits without a limit.
@@ -71,6 +70,8 @@ class Communicator {
  private:
   /// How long a call may wait for the others.
   enum class Patience { limited, endless };
+  /// `make` is MPI's call.
+  Communicator derive(std::string_view call, const std::function<int(const Handle&, Handle&)>& make) const;
   void broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience = Patience::limited) const;
   std::shared_ptr<Handle> handle_;
   int rank_ = 0;
@@ -84,29 +85,20 @@ class SharedError : public base::Error {
   using Error::Error;
 };
 
-/// What a rank's part of a collective step threw; empty `message`: nothing.
-struct Failure {
-  std::string message;
-  base::ExitCode exit_code = base::ExitCode::error;
-};
-
-/// Runs `step`, catching what it throws. A name is the fault point `step:NAME` (base/FaultInjection.hpp).
-Failure catch_failure(const std::function<void()>& step, std::string_view name = "");
-
-/// Collective: throws SharedError on every rank: the failure of the lowest rank that has one, with its
-/// rank and host.
-void raise_everywhere(const Communicator& group, const Failure& own);
+/// `coordinated` for a step without a result.
+void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step);
 
 /// Collective: runs `step` on every rank; if it throws anywhere, every rank throws the lowest rank's error.
-/// The step itself must not communicate in ways that hang when one rank leaves it early.
+/// The step itself must not communicate in ways that hang when one rank leaves it early. A name is the fault point
+/// `step:NAME` (base/FaultInjection.hpp).
 template <class Step>
 auto coordinated(const Communicator& group, std::string_view name, Step&& step) {
   using Result = std::invoke_result_t<Step>;
   if constexpr (std::is_void_v<Result>) {
-    raise_everywhere(group, catch_failure(step, name));
+    run_coordinated(group, name, step);
   } else {
     std::optional<Result> result;
-    raise_everywhere(group, catch_failure([&] { result.emplace(step()); }, name));
+    run_coordinated(group, name, [&] { result.emplace(step()); });
     return std::move(*result);
   }
 }

@@ -1,13 +1,11 @@
 #include "parallel/GpuBinding.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Sha256.hpp"
-#include "parallel/Communicator.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -15,14 +13,9 @@
 #endif
 
 namespace stereosweep::parallel {
-namespace {
-
-bool may_share() {
-  const char* value = std::getenv("STEREOSWEEP_SHARE_GPU");
-  return value != nullptr && std::string_view(value) == "1";
-}
 
 #ifdef STEREOSWEEP_WITH_CUDA
+namespace {
 
 void check_cuda(cudaError_t status, const std::string& call) {
   if (status != cudaSuccess) {
@@ -70,16 +63,7 @@ std::uint64_t free_memory() {
   return free;
 }
 
-#else
-
-GpuBinding describe_gpu(int) { return {}; }
-std::uint64_t free_memory() { return 0; }
-
-#endif
-
 }  // namespace
-
-#ifdef STEREOSWEEP_WITH_CUDA
 
 int count_gpus() {
   int count = 0;
@@ -113,6 +97,10 @@ void use_gpu(const GpuBinding& binding) {
 
 #else
 
+namespace {
+GpuBinding describe_gpu(int) { return {}; }
+std::uint64_t free_memory() { return 0; }
+}  // namespace
 int count_gpus() { return 0; }
 GpuBinding current_gpu() { return {}; }
 std::string cuda_version() { return ""; }
@@ -135,7 +123,7 @@ GpuBinding bind_gpu(const Communicator& world) {
     if (own.ranks > 1) {
       const auto problem =
           std::to_string(own.ranks) + " ranks of a node hold the GPU " + own.uuid + " (" + own.name + ")";
-      if (!may_share()) {
+      if (base::text_from_environment("STEREOSWEEP_SHARE_GPU") != "1") {
         throw base::Error(base::describe(problem, "start one rank per GPU and let every rank see its own",
                                          "STEREOSWEEP_SHARE_GPU=1 lets them share it"));
       }

@@ -20,15 +20,16 @@ struct Message {
 /// Local calls, from the main thread only. Messages of one sender arrive in the order in which they were sent.
 class Messenger {
  public:
-  /// Collective: gets a group of its own. Messages longer than `chunk_bytes` travel in pieces (MPI counts are int).
-  explicit Messenger(const Communicator& group, std::size_t chunk_bytes = std::size_t{1} << 30);
+  /// Collective: gets a group of its own.
+  explicit Messenger(const Communicator& group);
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
   ~Messenger();
 
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
-  /// Returns at once; keeps the bytes until they are delivered. `destination` is another rank.
+  /// Returns at once; keeps the bytes, less than 16 GiB, until they are delivered. `destination` is another rank; kinds
+  /// are below 32768.
   void send(int destination, std::uint32_t kind, std::vector<std::byte> bytes = {});
   /// The next message that has arrived whole, from anyone. Never waits, whatever became of a sender. Also moves what
   /// is being sent.
@@ -39,14 +40,11 @@ class Messenger {
   bool all_sent();
 
  private:
-  struct Outgoing;
-  struct Incoming;
-  void progress();
-  void accept_first_pieces();
+  struct Transfer;
+  void accept();
   Communicator group_;
-  std::size_t chunk_bytes_;
-  std::vector<std::unique_ptr<Outgoing>> outgoing_;
-  std::vector<std::unique_ptr<Incoming>> incoming_;  ///< oldest first
+  std::vector<std::unique_ptr<Transfer>> outgoing_;
+  std::vector<std::unique_ptr<Transfer>> incoming_;  ///< oldest first
 };
 
 }  // namespace stereosweep::parallel

@@ -2,28 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <thread>
 
 #include "base/Bytes.hpp"
-#include "base/Error.hpp"
+#include "base/Environment.hpp"
 #include "base/FaultInjection.hpp"
+#include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/MpiHandle.hpp"
 
 namespace stereosweep::parallel {
 namespace {
-
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
 
 bool mpi_runs() {
   int initialized = 0;
@@ -33,42 +29,28 @@ bool mpi_runs() {
   return initialized != 0 && finalized == 0;
 }
 
-constexpr int fields_before_start = 18;  // of /proc/PID/stat, behind the state: proc(5)
-
 /// Nothing for a process that is gone, or dead and not yet fetched by its parent.
 std::optional<std::uint64_t> start_of(std::int64_t number) {
+  constexpr std::size_t start_place = 20;  // of the words behind the name: proc(5)
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string line;
   std::getline(file, line);
-  const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos) {
+  const auto words = base::split(line.substr(line.rfind(')') + 1), ' ');  // the first is empty
+  if (words.size() <= start_place || words[1] == "Z" || words[1] == "X") {
     return std::nullopt;
   }
-  std::istringstream fields(line.substr(name_end + 1));
-  char state = 0;
-  fields >> state;
-  std::string skipped;
-  for (int i = 0; i < fields_before_start; ++i) {
-    fields >> skipped;
-  }
-  std::uint64_t start = 0;
-  if (!(fields >> start) || state == 'Z' || state == 'X') {
-    return std::nullopt;
-  }
-  return start;
+  return base::parse_integer(words[start_place]);
 }
 
 }  // namespace
 
 bool launched_as_rank() {
-  if (is_set("OMPI_COMM_WORLD_SIZE")) {
-    return true;  // mpirun
-  }
-  if (!is_set("PMIX_RANK") || !is_set("PMIX_NAMESPACE")) {
-    return false;  // SLURM_* and PMI_* alone also stand in the shell of an allocation
-  }
-  return is_set("PMIX_SERVER_URI41") || is_set("PMIX_SERVER_URI4") || is_set("PMIX_SERVER_URI3") ||
-         is_set("PMIX_SERVER_URI21") || is_set("PMIX_SERVER_URI2");  // srun --mpi=pmix
+  const auto is_set = [](const char* name) { return !base::text_from_environment(name).empty(); };
+  const auto servers = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
+                        "PMIX_SERVER_URI2"};
+  // mpirun; srun --mpi=pmix. SLURM_* and PMI_* alone also stand in the shell of an allocation.
+  return is_set("OMPI_COMM_WORLD_SIZE") ||
+         (is_set("PMIX_RANK") && is_set("PMIX_NAMESPACE") && std::ranges::any_of(servers, is_set));
 }
 
 MpiSession::MpiSession() {
@@ -104,6 +86,21 @@ void abort_all_ranks(int status) {
     MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
   }
   ::_exit(status == 0 ? 1 : status);
+}
+
+base::ExitCode end_on_all_ranks(const Communicator& world, const std::function<base::ExitCode()>& step) {
+  try {
+    return step();
+  } catch (const SharedError& error) {
+    if (world.rank() == 0) {
+      base::log(base::LogLevel::error, error.what());
+    }
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());
+    const auto* known = dynamic_cast<const base::Error*>(&error);
+    abort_all_ranks(static_cast<int>(known != nullptr ? known->exit_code() : base::ExitCode::error));
+  }
 }
 
 std::string host_name() {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/Error.hpp"
 #include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {
@@ -45,6 +47,10 @@ bool launched_as_rank();
 /// Ends every rank with `status` (never 0: some launchers end only the caller then). If MPI cannot do it within 10 s,
 /// this process ends alone.
 [[noreturn]] void abort_all_ranks(int status);
+
+/// Runs what all ranks do together to its end and returns its exit code. What all throw is logged by rank zero; where
+/// one rank alone cannot go on, the others wait for it: all are aborted, with the cause in its log.
+base::ExitCode end_on_all_ranks(const Communicator& world, const std::function<base::ExitCode()>& step);
 
 /// Name of this machine.
 std::string host_name();

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -26,45 +25,44 @@ static_assert(sizeof(ncclUniqueId) == sizeof(NcclName));
 
 namespace {
 
-// The same library that torch uses: a second NCCL in a process would have state of its own.
+/// Becomes the function that is asked for.
+struct Symbol {
+  void* address;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
+
+/// In the library that torch uses, too: a second NCCL in a process would have state of its own.
+Symbol find(const char* name) {
+  static void* const library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = ::dlerror();
+    throw base::Error(base::describe("cannot load NCCL", reason == nullptr ? "no reason given" : reason,
+                                     "env/setup.sh cuda installs it"));
+  }
+  void* const found = ::dlsym(library, name);
+  if (found == nullptr) {
+    throw base::Error(base::describe(std::string("NCCL has no ") + name, "another library of that name was found"));
+  }
+  return {found};
+}
+
 struct Library {
-  decltype(&ncclGetUniqueId) get_unique_id;
-  decltype(&ncclCommInitRankConfig) init_rank;
-  decltype(&ncclAllReduce) all_reduce;
-  decltype(&ncclCommGetAsyncError) state_of;
-  decltype(&ncclCommFinalize) finalize;
-  decltype(&ncclCommDestroy) destroy;
-  decltype(&ncclCommAbort) abort;
-  decltype(&ncclGetErrorString) error_text;
-  decltype(&ncclGetVersion) get_version;
+  decltype(&ncclGetUniqueId) get_unique_id = find("ncclGetUniqueId");
+  decltype(&ncclCommInitRankConfig) init_rank = find("ncclCommInitRankConfig");
+  decltype(&ncclAllReduce) all_reduce = find("ncclAllReduce");
+  decltype(&ncclCommGetAsyncError) state_of = find("ncclCommGetAsyncError");
+  decltype(&ncclCommFinalize) finalize = find("ncclCommFinalize");
+  decltype(&ncclCommDestroy) destroy = find("ncclCommDestroy");
+  decltype(&ncclCommAbort) abort = find("ncclCommAbort");
+  decltype(&ncclGetErrorString) error_text = find("ncclGetErrorString");
+  decltype(&ncclGetVersion) get_version = find("ncclGetVersion");
 };
 
 const Library& library() {
-  static const Library loaded = [] {
-    void* const handle = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      const char* reason = ::dlerror();
-      throw base::Error(base::describe("cannot load NCCL", reason == nullptr ? "no reason given" : reason,
-                                       "env/setup.sh cuda installs it"));
-    }
-    const auto find = [&]<class Function>(Function*& function, const char* name) {
-      function = reinterpret_cast<Function*>(::dlsym(handle, name));
-      if (function == nullptr) {
-        throw base::Error(base::describe(std::string("NCCL has no ") + name, "another library of that name was found"));
-      }
-    };
-    Library found{};
-    find(found.get_unique_id, "ncclGetUniqueId");
-    find(found.init_rank, "ncclCommInitRankConfig");
-    find(found.all_reduce, "ncclAllReduce");
-    find(found.state_of, "ncclCommGetAsyncError");
-    find(found.finalize, "ncclCommFinalize");
-    find(found.destroy, "ncclCommDestroy");
-    find(found.abort, "ncclCommAbort");
-    find(found.error_text, "ncclGetErrorString");
-    find(found.get_version, "ncclGetVersion");
-    return found;
-  }();
+  static const Library loaded;
   return loaded;
 }
 

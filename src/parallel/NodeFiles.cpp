@@ -4,7 +4,6 @@
 
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
-#include "parallel/Communicator.hpp"
 #include "parallel/SharedSegment.hpp"
 
 namespace stereosweep::parallel {
@@ -55,12 +54,6 @@ base::SharedBytes open_sized(const std::filesystem::path& path, std::uint64_t si
   return content;
 }
 
-void open_files(const std::filesystem::path& directory, const Sizes& weights, base::FileSet& files) {
-  for (const auto& [name, size] : weights) {
-    files.add(name, open_sized(directory / name, size));
-  }
-}
-
 /// Copies this rank's share of the files, laid end to end, into the segment: the ranks of a node read side by side.
 void fill_share(const Communicator& node, const std::filesystem::path& directory, const Sizes& weights,
                 std::uint64_t total, std::byte* segment) {
@@ -80,34 +73,6 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
   }
 }
 
-/// Collective over the node. Returns false, having done nothing, if the node has no room for a shared copy.
-bool share_files(const Communicator& world, const Communicator& node, const std::filesystem::path& directory,
-                 const Sizes& weights, base::FileSet& files) {
-  std::uint64_t total = 0;
-  for (const auto& [name, size] : weights) {
-    total += aligned(size);
-  }
-  SharedSegment segment;
-  const bool shared = segment.make(world, node, node.size() > 1 ? total : 0);
-  coordinated(world, [&] {
-    if (shared) {
-      fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());
-    }
-  });
-  coordinated(world, [&] {
-    if (!shared) {
-      return;
-    }
-    const auto memory = segment.map(total, SharedSegment::Access::read);
-    const auto* next = memory.get();
-    for (const auto& [file, size] : weights) {
-      files.add(file, {memory, {next, size}, base::SharedBytes::Backing::mapping});
-      next += aligned(size);
-    }
-  });
-  return shared;
-}
-
 }  // namespace
 
 base::FileSet read_checkpoint_once(const Communicator& world, const std::filesystem::path& directory,
@@ -119,11 +84,28 @@ base::FileSet read_checkpoint_once(const Communicator& world, const std::filesys
   if (part == base::CheckpointPart::small_files) {
     return files;
   }
+  std::uint64_t total = 0;
+  for (const auto& [name, size] : weights) {
+    total += aligned(size);
+  }
   const auto node = world.node();
-  const bool shared = share_files(world, node, directory, weights, files);
+  SharedSegment segment;
+  const bool shared = segment.make(world, node, node.size() > 1 ? total : 0);
   coordinated(world, [&] {
-    if (!shared) {
-      open_files(directory, weights, files);
+    if (shared) {
+      fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());
+    }
+  });
+  coordinated(world, [&] {
+    const auto memory = shared ? segment.map(total, SharedSegment::Access::read) : nullptr;
+    const auto* next = memory.get();
+    for (const auto& [name, size] : weights) {
+      if (shared) {
+        files.add(name, {memory, {next, size}, base::SharedBytes::Backing::mapping});
+        next += aligned(size);
+      } else {
+        files.add(name, open_sized(directory / name, size));
+      }
     }
   });
   return files;

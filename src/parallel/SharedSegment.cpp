@@ -11,7 +11,6 @@
 
 #include "base/Error.hpp"
 #include "base/PendingFile.hpp"
-#include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {
 

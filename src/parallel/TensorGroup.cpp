@@ -8,7 +8,6 @@
 
 #include "base/Error.hpp"
 #include "parallel/Backoff.hpp"
-#include "parallel/Communicator.hpp"
 #include "parallel/NcclSum.hpp"
 #include "parallel/SharedSegment.hpp"
 

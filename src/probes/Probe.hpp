@@ -1,8 +1,11 @@
 // A probe turns cells of the product into queries and folds the answers into raw numbers. It never sees a tensor.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/Sha256.hpp"
@@ -44,6 +47,36 @@ class Probe {
   /// Feeds everything that the block's raw numbers depend on besides model and settings: prompts, targets, measures.
   virtual void hash_content(const sweep::Block& block, base::Sha256& hash) const = 0;
 };
+
+/// A text of every item of an axis: a coordinate, or the labels.
+template <class Item>
+struct AxisText {
+  std::string name;
+  std::string long_name;
+  std::function<std::string(const Item&)> read;
+};
+
+/// The axis of `items`.
+template <class Item>
+results::AxisSchema axis_of(const std::string& name, const std::string& long_name, const std::vector<Item>& items,
+                            const std::type_identity_t<std::function<std::string(const Item&)>>& label,
+                            const std::type_identity_t<std::vector<AxisText<Item>>>& coordinates = {}) {
+  const auto read_all = [&](const auto& read) {
+    std::vector<std::string> texts;
+    for (const auto& item : items) {
+      texts.push_back(read(item));
+    }
+    return texts;
+  };
+  results::AxisSchema axis{name, long_name, read_all(label), {}};
+  for (const auto& coordinate : coordinates) {
+    axis.coordinates.push_back({coordinate.name, coordinate.long_name, read_all(coordinate.read)});
+  }
+  return axis;
+}
+
+/// The texts of a coordinate. Throws InputError where there is none: the file is no result of the probe.
+const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name);
 
 /// Key of a block: hash of its content and of `fingerprint` (model and tokenizer files, dtype, threads, batch budget,
 /// numerics version). Equal keys mean equal raw numbers on the same kind of device.

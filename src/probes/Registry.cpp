@@ -1,10 +1,10 @@
 #include "probes/Registry.hpp"
 
-#include "config/ProbeFormat.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/association/AssociationKind.hpp"
 #include "probes/contexts/ContextsKind.hpp"
-#include "probes/coreference/CoreferenceKind.hpp"
-#include "probes/rating/RatingKind.hpp"
+#include "probes/coreference/Coreference.hpp"
+#include "probes/rating/Rating.hpp"
 
 namespace stereosweep::probes {
 

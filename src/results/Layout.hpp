@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hdf5/File.hpp"
@@ -27,6 +29,18 @@ class Layout {
   void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
     auto dataset = add_cube(cube, axes);
     dataset.write(dataset.all(), std::span<const T>(values));
+  }
+  /// The same of what `read` gives of each item: a double, a count (int32) or a flag (an enumeration).
+  template <class Item, class Read>
+  void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<Item>& items, Read read) {
+    using Value = std::decay_t<std::invoke_result_t<Read, const Item&>>;
+    using Element = std::conditional_t<std::is_enum_v<Value>, std::uint8_t,
+                                       std::conditional_t<std::is_integral_v<Value>, std::int32_t, double>>;
+    std::vector<Element> values;
+    for (const auto& item : items) {
+      values.push_back(static_cast<Element>(std::invoke(read, item)));
+    }
+    write(cube, axes, values);
   }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   std::uint64_t length(const std::string& axis) const;

@@ -7,11 +7,11 @@
 #include <future>
 #include <utility>
 
+#include "base/Bytes.hpp"
 #include "base/Environment.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/Signals.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -22,8 +22,6 @@ constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
 constexpr Seconds status_interval{0.1};
 /// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
 constexpr Seconds time_to_answer{0.8};
-
-std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
 
 std::vector<std::string> hosts_of(const std::vector<parallel::RankPlace>& ranks) {
   std::vector<std::string> hosts;
@@ -131,7 +129,7 @@ class Coordinator {
         break;
       }
       case MessageKind::signalled:
-        note_signal(static_cast<int>(decode_number(message.bytes)), message.source);
+        note_signal(base::ByteReader(message.bytes).number<int>(), message.source);
         break;
       case MessageKind::bye:
         peer(message.source).gone = true;
@@ -154,7 +152,7 @@ class Coordinator {
     if (rank == 0) {
       parts_.scorer.submit(parts_.probe.blocks().block(block));
     } else {
-      parts_.messenger.send(rank, number(MessageKind::grant), encode_number(block));
+      parts_.messenger.send(rank, number(MessageKind::grant), base::ByteWriter().number(block).take());
     }
   }
 
@@ -257,17 +255,21 @@ class Coordinator {
 
   void ask_all() {
     asked_at_ = Clock::now();
-    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
-      peer(rank).answered = false;
+    for (auto& peer : peers_) {
+      peer.answered = false;
     }
     ping_all();
   }
 
   void ping_all() {
     pinged_at_ = Clock::now();
+    tell_all(MessageKind::ping);
+  }
+
+  void tell_all(MessageKind kind, const std::vector<std::byte>& bytes = {}) {
     for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
       if (!peer(rank).gone) {
-        parts_.messenger.send(rank, number(MessageKind::ping));
+        parts_.messenger.send(rank, number(kind), bytes);
       }
     }
   }
@@ -331,9 +333,7 @@ class Coordinator {
     order_ = std::move(order);
     ordered_ = true;
     ordered_at_ = Clock::now();
-    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
-      parts_.messenger.send(rank, number(kind), kind == MessageKind::stop ? encode(order_) : std::vector<std::byte>());
-    }
+    tell_all(kind, kind == MessageKind::stop ? encode(order_) : std::vector<std::byte>());
   }
 
   /// Signals, silent ranks, status and progress.

@@ -55,4 +55,10 @@ struct CoordinatorEnd {
 /// order's cause, logged, and every rank that still listens was told to stop.
 CoordinatorEnd coordinate(const CoordinatorParts& parts, BlocksLeft& left);
 
+/// What the other ranks do meanwhile: blocks from rank zero to the scorer, raw numbers back, until it says finish (exit
+/// code `done`) or stop. Local calls only. Throws Error if rank zero, which pings, has not been heard for three times
+/// STEREOSWEEP_RANK_TIMEOUT_S.
+StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks,
+                             const SignalWatcher& signals);
+
 }  // namespace stereosweep::run

@@ -30,68 +30,65 @@ constexpr std::string_view no_context = "no_context";  // an end of the axis, no
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
  public:
-  explicit StatusCounter(const probes::Probe& probe) : probe_(probe) {
-    for (const auto& cube : probe.schema().cubes) {
+  explicit StatusCounter(const probes::Probe& probe) : schema_(probe.schema()), blocks_(probe.blocks()) {
+    for (const auto& cube : schema_.cubes) {
       counts_.emplace_back(cube.flag_meanings.size(), 0);
     }
   }
 
   void add(const sweep::Block& block, const results::RawBlock& raw) {
-    const auto& cubes = probe_.schema().cubes;
-    for (std::size_t cube = 0; cube < cubes.size(); ++cube) {
-      const auto* flags = std::get_if<std::vector<std::uint8_t>>(&raw.columns[cube]);
-      if (flags == nullptr || cubes[cube].flag_meanings.empty()) {
-        continue;
-      }
-      for (std::size_t i = 0; i < flags->size(); ++i) {
+    for (std::size_t c = 0; c < counts_.size(); ++c) {
+      const auto& cube = schema_.cubes[c];
+      const auto* flags = std::get_if<std::vector<std::uint8_t>>(&raw.columns[c]);
+      for (std::size_t i = 0; flags != nullptr && !cube.flag_meanings.empty() && i < flags->size(); ++i) {
         const auto flag = (*flags)[i];
-        ++counts_[cube].at(flag);
-        if (flag != 0 && examples_.size() < max_examples && cubes[cube].flag_meanings[flag] != no_context) {
-          examples_.push_back(cubes[cube].flag_meanings[flag] + ": " + place(block, cubes[cube], i));
+        ++counts_[c].at(flag);
+        if (flag != 0 && examples.size() < max_examples && cube.flag_meanings[flag] != no_context) {
+          examples.push_back(cube.flag_meanings[flag] + ": " + place(block, cube, i));
         }
       }
     }
   }
 
-  ExportSummary take() {
-    ExportSummary table;
-    table.examples = std::move(examples_);
-    for (std::size_t cube = 0; cube < counts_.size(); ++cube) {
-      for (std::size_t flag = 0; flag < counts_[cube].size(); ++flag) {
-        if (counts_[cube][flag] > 0) {
-          const auto& schema = probe_.schema().cubes[cube];
-          table.rows.push_back({schema.name, schema.flag_meanings[flag], counts_[cube][flag]});
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (std::size_t c = 0; c < counts_.size(); ++c) {
+      for (std::size_t flag = 0; flag < counts_[c].size(); ++flag) {
+        if (counts_[c][flag] > 0) {
+          const auto& cube = schema_.cubes[c];
+          lines.push_back(cube.name + " " + cube.flag_meanings[flag] + ": " + base::counted(counts_[c][flag], "cell"));
         }
       }
     }
-    return table;
+    return lines;
   }
+
+  std::vector<std::string> examples;
 
  private:
   std::string place(const sweep::Block& block, const results::CubeSchema& cube, std::size_t index) const {
-    const auto& schema = probe_.schema();
-    const auto per_context = schema.values_per_context(cube);
-    const auto at = probe_.blocks().product().coordinates(block.first_context + index / per_context);
-    std::string text;
-    for (std::size_t axis = 0; axis < schema.outer_axes.size(); ++axis) {
-      text += (axis == 0 ? "" : ", ") + schema.outer_axes[axis].name + " " + schema.outer_axes[axis].labels[at[axis]];
+    const auto per_context = schema_.values_per_context(cube);
+    const auto at = blocks_.product().coordinates(block.first_context + index / per_context);
+    std::vector<std::string> words;
+    for (std::size_t axis = 0; axis < schema_.outer_axes.size(); ++axis) {
+      words.push_back(schema_.outer_axes[axis].name + " " + schema_.outer_axes[axis].labels[at[axis]]);
     }
+    const auto num_outer = std::ssize(words);
     auto inner = index % per_context;
-    std::string words;
     for (auto name = cube.inner_axes.rbegin(); name != cube.inner_axes.rend(); ++name) {
-      const auto& axis = schema.inner_axis(*name);
-      words = ", " + axis.name + " " + axis.labels[inner % axis.labels.size()] + words;
+      const auto& axis = schema_.inner_axis(*name);
+      words.insert(words.begin() + num_outer, axis.name + " " + axis.labels[inner % axis.labels.size()]);
       inner /= axis.labels.size();
     }
-    return text + words;
+    return base::join(words, ", ");
   }
 
-  const probes::Probe& probe_;
+  const results::RawSchema& schema_;
+  const sweep::BlockPlan& blocks_;
   std::vector<std::vector<std::uint64_t>> counts_;
-  std::vector<std::string> examples_;
 };
 
-/// Values of one field over all attempts, without repeats, in order.
+/// What the heads of all attempts say of a field, in order.
 class History {
  public:
   explicit History(const results::JournalStore& store) {
@@ -99,25 +96,25 @@ class History {
       facts_.push_back(base::parse_json(attempt.facts, "journal " + attempt.attempt));
     }
   }
-  std::string distinct(const std::string& key) const {
+  /// With repeats.
+  std::vector<std::string> values(const std::string& key) const {
     std::vector<std::string> values;
     for (const auto& facts : facts_) {
       const auto& value = facts.at(key);
       for (const auto& item : value.is_array() ? value : base::Json::array({value})) {
-        const auto text = item.get<std::string>();
-        if (!text.empty() && std::ranges::find(values, text) == values.end()) {
-          values.push_back(text);
-        }
+        values.push_back(item.get<std::string>());
       }
     }
-    return base::join(values, ", ");
+    return values;
   }
-  std::string all(const std::string& key) const {
-    std::vector<std::string> values;
-    for (const auto& facts : facts_) {
-      values.push_back(facts.at(key).get<std::string>());
+  std::string distinct(const std::string& key) const {
+    std::vector<std::string> found;
+    for (const auto& text : values(key)) {
+      if (!text.empty() && std::ranges::find(found, text) == found.end()) {
+        found.push_back(text);
+      }
     }
-    return base::join(values, " ");
+    return base::join(found, ", ");
   }
   std::string first(const std::string& key) const {
     return facts_.empty() ? "" : facts_.front().at(key).get<std::string>();
@@ -127,22 +124,11 @@ class History {
   std::vector<base::Json> facts_;
 };
 
-std::string device_of(const RunSettings& settings) {
-  const auto json = base::parse_json(settings.text, "settings of a journal");
-  return json.contains("device") ? json.at("device").get<std::string>() : "";
-}
-
 /// As a shell wants it.
 std::string as_typed(const std::string& text) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=@%:,";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
+  const bool is_plain = !text.empty() && text.find_first_not_of(plain) == std::string::npos;
+  return is_plain ? text : "'" + base::replace_all(text, "'", "'\\''") + "'";
 }
 
 results::Attributes attributes_of(const sweep::Job& job, const results::JournalStore& store,
@@ -154,10 +140,10 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
   return {{"created", history.first("started")},
           {"dependencies", history.distinct("dependencies")},
-          {"machine", device_of(settings)},
+          {"machine", field_of(settings, "device")},
           {"hosts", history.distinct("hosts")},
           {"gpus", history.distinct("gpus")},
-          {"num_ranks", history.all("num_ranks")},
+          {"num_ranks", base::join(history.values("num_ranks"), " ")},
           {"slurm_job_id", history.distinct("slurm_job_id")},
           {"seed", std::to_string(job.seed)},
           {"dtype", query::name_of(job.model.dtype)},
@@ -172,6 +158,36 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
           {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
 }
 
+/// Before a result takes its name.
+void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
+  if (lease != nullptr) {
+    lease->check();
+  } else if (counts.num_blocks_scored < counts.num_blocks && is_whole(file)) {
+    throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
+                                     "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
+                                         base::with_thousands(counts.num_blocks) + " blocks",
+                                     "continue the run with 'stereosweep run'"));
+  }
+}
+
+/// To the nearest number of 11 significant bits, ties to even; the range stays that of float32.
+float rounded_to_half(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if (!std::isfinite(value)) {
+    return value;
+  }
+  bits += 0xfffU + ((bits >> 13U) & 1U);
+  return std::bit_cast<float>(bits & ~0x1fffU);
+}
+
+void round_singles(results::RawBlock& raw) {
+  for (auto& column : raw.columns) {
+    if (auto* values = std::get_if<std::vector<float>>(&column)) {
+      std::ranges::transform(*values, values->begin(), rounded_to_half);
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t cells_per_context(const results::RawSchema& schema) {
@@ -181,8 +197,8 @@ std::uint64_t cells_per_context(const results::RawSchema& schema) {
 
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost) {
   const auto head = stage.empty() ? "" : stage + ": ";
-  for (const auto& row : summary.rows) {
-    base::log(base::LogLevel::info, head + row.cube + " " + row.status + ": " + base::counted(row.count, "cell"));
+  for (const auto& line : summary.lines) {
+    base::log(base::LogLevel::info, head + line);
   }
   base::log(base::LogLevel::info, head + "work: " + work_text(cost));
   for (const auto& example : summary.examples) {
@@ -227,40 +243,6 @@ std::string attempt_facts(const std::vector<std::string>& hosts, const std::vect
   return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
 }
 
-namespace {
-
-/// Before a result takes its name.
-void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
-  if (lease != nullptr) {
-    lease->check();
-  } else if (counts.num_blocks_scored < counts.num_blocks && is_whole(file)) {
-    throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
-                                     "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
-                                         base::with_thousands(counts.num_blocks) + " blocks",
-                                     "continue the run with 'stereosweep run'"));
-  }
-}
-
-/// To the nearest number of 11 significant bits, ties to even; the range stays that of float32.
-float rounded_to_half(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  if (!std::isfinite(value)) {
-    return value;
-  }
-  bits += 0xfffU + ((bits >> 13U) & 1U);
-  return std::bit_cast<float>(bits & ~0x1fffU);
-}
-
-void round_singles(results::RawBlock& raw) {
-  for (auto& column : raw.columns) {
-    if (auto* values = std::get_if<std::vector<float>>(&column)) {
-      std::ranges::transform(*values, values->begin(), rounded_to_half);
-    }
-  }
-}
-
-}  // namespace
-
 ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
                            const probes::Probe& probe, const results::JournalStore& store, const Lease* lease) {
   const auto target = *stage.file_on_request(job);
@@ -302,9 +284,7 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     check_replacing(file, counts, lease);
   };
   results::export_run(run, file);
-  auto summary = counter.take();
-  summary.digest = digest.finish();
-  return summary;
+  return {counter.lines(), digest.finish(), counter.examples};
 }
 
 }  // namespace stereosweep::run

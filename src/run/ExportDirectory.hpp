@@ -15,12 +15,7 @@ namespace stereosweep::run {
 
 /// What an export went through: how many cells have which status, and the first few that are not "ok".
 struct ExportSummary {
-  struct Row {
-    std::string cube;
-    std::string status;
-    std::uint64_t count = 0;
-  };
-  std::vector<Row> rows;
+  std::vector<std::string> lines;     ///< "status ok: 1,234 cells"
   base::Digest digest{};              ///< of all raw numbers: results::RawDigest
   std::vector<std::string> examples;  ///< "status too_long: group women, template t1, rephrasing none, word kind"
 };

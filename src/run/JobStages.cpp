@@ -1,6 +1,8 @@
 #include "run/JobStages.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
@@ -10,11 +12,10 @@
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "run/ExportDirectory.hpp"
+#include "run/StageRun.hpp"
 
 namespace stereosweep::run {
 namespace {
-
-using parallel::coordinated;
 
 probes::StageRequest request_of(JobParts& job) {
   return {.job = job.job(),
@@ -36,15 +37,14 @@ probes::StageRequest request_of(JobParts& job) {
 }
 
 /// With what it borrows from: a thread that is given up outlives the job.
-std::shared_ptr<const probes::Probe> with_owners(std::shared_ptr<const probes::Probe> probe, JobParts& job,
-                                                 std::shared_ptr<probes::Stage> stage) {
-  struct Owner {
+std::shared_ptr<const probes::Probe> with_owners(const std::shared_ptr<const probes::Probe>& probe, const JobParts& job,
+                                                 const std::shared_ptr<probes::Stage>& stage) {
+  struct Owners {
     std::shared_ptr<ScoringParts> parts;
     std::shared_ptr<probes::Stage> stage;
-    std::shared_ptr<const probes::Probe> probe;
+    std::shared_ptr<const probes::Probe> probe;  ///< goes first
   };
-  const auto owner = std::make_shared<Owner>(Owner{job.scoring, std::move(stage), std::move(probe)});
-  return {owner, owner->probe.get()};
+  return {std::make_shared<Owners>(Owners{job.scoring, stage, probe}), probe.get()};
 }
 
 /// Whether the file says the same of itself as a new one would.
@@ -54,40 +54,54 @@ bool has_attributes(const std::filesystem::path& file, const probes::StageFile& 
                              [&](const auto& attribute) { return result.text(attribute.first) == attribute.second; });
 }
 
-}  // namespace
-
-JobStages::JobStages(JobParts& job) : job_(job), request_(request_of(job)) {
-  for (auto& stage : probes::kind_of(job.job()).stages(job.job())) {
-    steps_.push_back({std::move(stage), std::nullopt, {}, false});
+class JobStages {
+ public:
+  explicit JobStages(JobParts& job) : job_(job), request_(request_of(job)) {
+    for (auto& stage : probes::kind_of(job.job()).stages(job.job())) {
+      steps_.push_back({std::move(stage), std::nullopt, std::nullopt});
+    }
   }
-}
+  base::ExitCode run();
+
+ private:
+  struct Step {
+    std::shared_ptr<probes::Stage> stage;  ///< outlives a scoring thread that is given up
+    std::optional<StageRun> run;
+    std::optional<probes::Stage::Bytes> outcome;  ///< of a stage with a successor, once it is known
+  };
+  void open(std::size_t index);
+  void recall(Step& step);
+  base::ExitCode score_and_finish(std::size_t index);
+  base::ExitCode finish_stages_before(std::size_t index);
+  base::ExitCode score_for_missing_files();
+  bool is_wanted(const Step& step) const;
+  void export_all();
+  /// Collective: what rank zero answers.
+  bool ask(bool own) const { return job_.world.broadcast(own, 0); }
+
+  JobParts& job_;
+  probes::StageRequest request_;
+  std::vector<Step> steps_;
+  bool scored_ = false;  ///< this start has added blocks to a journal
+};
 
 void JobStages::open(std::size_t index) {
   auto& step = steps_[index];
-  const bool is_first = index == 0;
-  auto made = step.stage->open(request_, is_first ? std::span<const std::byte>() : steps_[index - 1].outcome);
-  auto settings = is_first ? job_.settings : steps_[index - 1].run->spec().settings;
+  const auto made = step.stage->open(request_, index == 0 ? std::span<const std::byte>() : *steps_[index - 1].outcome);
+  auto settings = index == 0 ? job_.settings : steps_[index - 1].run->settings();
   for (const auto& [key, value] : step.stage->settings()) {
     settings = with_field(settings, key, value);
   }
-  step.run.emplace(job_, StageSpec{step.stage->name(), with_owners(std::move(made), job_, step.stage),
-                                   step.stage->asks(), settings, step.stage->cost_before()});
+  step.run.emplace(job_, *step.stage, with_owners(made, job_, step.stage), settings);
   step.run->open();
-  coordinated(job_.world, [&] {
-    if (job_.leads()) {
-      step.stage->journals_agree(request_);
-    }
-  });
+  job_.on_rank_zero([&] { step.stage->journals_agree(request_); });
 }
 
 /// What an earlier start came to.
 void JobStages::recall(Step& step) {
-  const auto found = coordinated(job_.world, [&] {
-    return job_.leads() ? step.stage->recall(request_, step.run->spec().settings.text)
-                        : std::optional<probes::Stage::Bytes>();
-  });
-  step.has_outcome = job_.world.broadcast(job_.leads() && found.has_value(), 0);
-  if (step.has_outcome) {
+  std::optional<probes::Stage::Bytes> found;
+  job_.on_rank_zero([&] { found = step.stage->recall(request_, step.run->settings().text); });
+  if (ask(found.has_value())) {
     step.outcome = job_.world.broadcast(found.value_or(probes::Stage::Bytes()), 0);
   }
 }
@@ -95,8 +109,8 @@ void JobStages::recall(Step& step) {
 base::ExitCode JobStages::score_and_finish(std::size_t index) {
   auto& step = steps_[index];
   if (!step.run->complete()) {
-    if (auto prepared = step.stage->prepare(request_)) {
-      step.run->use(with_owners(std::move(prepared), job_, step.stage));
+    if (const auto prepared = step.stage->prepare(request_)) {
+      step.run->use(with_owners(prepared, job_, step.stage));
     }
     scored_ = true;
     if (const auto end = step.run->score(); end != base::ExitCode::done) {
@@ -107,22 +121,21 @@ base::ExitCode JobStages::score_and_finish(std::size_t index) {
   if (index + 1 == steps_.size()) {
     return base::ExitCode::done;
   }
-  const auto bytes = coordinated(job_.world, "finish_stage", [&] {
-    if (!job_.leads()) {
-      return probes::Stage::Bytes();
-    }
-    job_.status->update([](RunStatus& status) { status.state = "exporting"; });
-    return step.stage->finish(request_, {step.run->reread(), step.run->spec().settings.text});
-  });
-  step.outcome = job_.world.broadcast(bytes, 0);
-  step.has_outcome = true;
+  probes::Stage::Bytes bytes;
+  job_.on_rank_zero(
+      [&] {
+        job_.status->update([](RunStatus& status) { status.state = "exporting"; });
+        bytes = step.stage->finish(request_, {step.run->reread(), step.run->settings().text});
+      },
+      "finish_stage");
+  step.outcome = job_.world.broadcast(std::move(bytes), 0);
   return base::ExitCode::done;
 }
 
 /// What a stage that is to be scored reads must be there.
 base::ExitCode JobStages::finish_stages_before(std::size_t index) {
   for (std::size_t before = 0; before < index; ++before) {
-    if (job_.world.broadcast(job_.leads() && steps_[before].stage->is_intact(request_), 0)) {
+    if (ask(job_.leads() && steps_[before].stage->is_intact(request_))) {
       continue;
     }
     if (const auto end = score_and_finish(before); end != base::ExitCode::done) {
@@ -145,8 +158,7 @@ bool JobStages::is_wanted(const Step& step) const {
 /// A stage whose journal is gone, and whose file is wanted, is scored again.
 base::ExitCode JobStages::score_for_missing_files() {
   for (std::size_t index = 0; index + 1 < steps_.size(); ++index) {
-    const bool is_missing = job_.world.broadcast(job_.leads() && is_wanted(steps_[index]), 0);
-    if (is_missing && !steps_[index].run->complete()) {
+    if (ask(job_.leads() && is_wanted(steps_[index])) && !steps_[index].run->complete()) {
       if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
         return end;
       }
@@ -161,7 +173,7 @@ base::ExitCode JobStages::run() {
     auto& step = steps_[index];
     if (index + 1 < steps_.size()) {
       recall(step);
-      if (step.has_outcome) {
+      if (step.outcome) {
         continue;
       }
     } else if (!step.run->complete()) {
@@ -177,16 +189,12 @@ base::ExitCode JobStages::run() {
     return end;
   }
   job_.stop_at_once_on_signal();
-  coordinated(job_.world, [&] {
-    if (job_.leads()) {
-      export_stages();
-    }
-  });
+  job_.on_rank_zero([&] { export_all(); });
   job_.remember_signals();
   return base::ExitCode::done;
 }
 
-void JobStages::export_stages() {
+void JobStages::export_all() {
   const auto result = job_.directory.export_file(job_.job());
   std::vector<Step*> wanted;
   for (auto& step : steps_) {
@@ -202,11 +210,12 @@ void JobStages::export_stages() {
   }
   for (auto* step : wanted) {
     const auto& journal = step->run->reread();
-    const auto& spec = step->run->spec();
-    const auto summary = export_stage(job_.directory, job_.job(), *step->stage, *spec.probe, journal, &*job_.lease);
+    const auto summary =
+        export_stage(job_.directory, job_.job(), *step->stage, step->run->probe(), journal, &*job_.lease);
     step->stage->report();
     const bool is_result = step == &steps_.back();
-    log_summary(spec.name, summary, steps_.size() > 1 && is_result ? spec.cost_before : journal.cost());
+    log_summary(step->stage->name(), summary,
+                steps_.size() > 1 && is_result ? step->stage->cost_before() : journal.cost());
     if (is_result) {
       job_.write_end("done", "");
       print_digest(summary, result);
@@ -218,6 +227,10 @@ void JobStages::export_stages() {
     step.stage->clean_up(request_);
   }
 }
+
+}  // namespace
+
+base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
                                        const tokenizer::Tokenizer* tokenizer, const JournalCheck& check) {

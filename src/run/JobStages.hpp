@@ -2,43 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "probes/Stage.hpp"
-#include "run/RunDirectory.hpp"
-#include "run/StageRun.hpp"
+#include "base/File.hpp"
+#include "results/Journal.hpp"
+#include "run/OneJob.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 
-class JobStages {
- public:
-  /// `job` is borrowed; its model is read and its settings are agreed on.
-  explicit JobStages(JobParts& job);
-  /// Collective; see run_jobs.
-  base::ExitCode run();
-
- private:
-  struct Step {
-    std::shared_ptr<probes::Stage> stage;  ///< outlives a scoring thread that is given up
-    std::optional<StageRun> run;
-    std::vector<std::byte> outcome;  ///< of a stage with a successor, once it is known
-    bool has_outcome = false;
-  };
-  void open(std::size_t index);
-  void recall(Step& step);
-  base::ExitCode score_and_finish(std::size_t index);
-  base::ExitCode finish_stages_before(std::size_t index);
-  base::ExitCode score_for_missing_files();
-  bool is_wanted(const Step& step) const;
-  void export_stages();
-
-  JobParts& job_;
-  probes::StageRequest request_;
-  std::vector<Step> steps_;
-  bool scored_ = false;  ///< this start has added blocks to a journal
-};
+/// Collective; see run_jobs. The job's model is read and its settings are agreed on.
+base::ExitCode run_stages(JobParts& job);
 
 /// Called with a stage's journal before anything is written from it: throws where it is not the job's.
 using JournalCheck = std::function<void(const results::JournalStore&)>;

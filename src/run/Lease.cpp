@@ -37,6 +37,11 @@ std::uint64_t highest_epoch(const std::filesystem::path& directory) {
   return highest;
 }
 
+[[noreturn]] void refuse(const std::string& problem, const std::filesystem::path& path, int reason) {
+  const auto failure = base::explain_write_failure(path, reason);
+  throw base::Error(base::describe(problem, failure.why, failure.advice));
+}
+
 /// Anything but a clear answer is asked for again: a file server that is restarted is no newer attempt.
 bool is_there(const std::filesystem::path& file) {
   constexpr std::chrono::seconds patience{10};
@@ -86,13 +91,11 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   std::error_code status;
   std::filesystem::create_directories(directory_, status);
   if (status) {
-    const auto failure = base::explain_write_failure(directory_, status.value());
-    throw base::Error(base::describe("cannot create " + directory_.string(), failure.why, failure.advice));
+    refuse("cannot create " + directory_.string(), directory_, status.value());
   }
   lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) {
-    const auto failure = base::explain_write_failure(directory_ / "lock", errno);
-    throw base::Error(base::describe("cannot write in " + directory_.string(), failure.why, failure.advice));
+    refuse("cannot write in " + directory_.string(), directory_ / "lock", errno);
   }
   try {
     if (!take_lock(lock_, run_directory)) {
@@ -106,8 +109,7 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
         break;
       }
       if (errno != EEXIST) {
-        const auto failure = base::explain_write_failure(path(epoch_), errno);
-        throw base::Error(base::describe("cannot create " + path(epoch_).string(), failure.why, failure.advice));
+        refuse("cannot create " + path(epoch_).string(), path(epoch_), errno);
       }
     }
     for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {

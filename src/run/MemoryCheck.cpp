@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -42,6 +41,27 @@ std::string parts_of(const model::RankMemory& own, const model::Load& load) {
   return batch + kept + (own.gpu == 0 ? "" : ", gathered keys, logits and CUDA's libraries " + gibibytes(own.gpu));
 }
 
+/// What there is, or what the control group allows; 0: unknown.
+std::uint64_t host_memory() {
+  std::uint64_t total = 0;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string name, unit; meminfo >> name;) {
+    if (name == "MemTotal:") {
+      meminfo >> total;
+      total *= 1024;
+      break;
+    }
+    std::getline(meminfo, unit);
+  }
+  for (const char* limit_file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(limit_file);
+    if (std::uint64_t limit = 0; file >> limit && limit > 0) {  // "max": no limit
+      total = total == 0 ? limit : std::min(total, limit);
+    }
+  }
+  return total;
+}
+
 }  // namespace
 
 model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
@@ -68,24 +88,12 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   return load;
 }
 
-std::uint64_t host_memory() {
-  std::uint64_t total = 0;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string name, unit; meminfo >> name;) {
-    if (name == "MemTotal:") {
-      meminfo >> total;
-      total *= 1024;
-      break;
-    }
-    std::getline(meminfo, unit);
+NodeMemory node_memory(int ranks, const std::filesystem::path& model) {
+  NodeMemory memory{.ranks = ranks, .host = host_memory()};
+  for (const auto& [name, size] : base::list_checkpoint_files(model)) {
+    memory.stored += base::is_weight_file(name) ? size : 0;
   }
-  for (const char* limit_file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(limit_file);
-    if (std::uint64_t limit = 0; file >> limit && limit > 0) {  // "max": no limit
-      total = total == 0 ? limit : std::min(total, limit);
-    }
-  }
-  return total;
+  return memory;
 }
 
 void require_memory(const sweep::Job& job, const base::FileSet& small_files, const NodeMemory& memory) {

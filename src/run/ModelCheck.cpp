@@ -5,7 +5,6 @@
 #include <initializer_list>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
@@ -93,12 +92,11 @@ ModelReport examine_directory(const sweep::Job& job) {
       });
     }
     const bool holds_less = outline && !outline->has_weights;
-    const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
     if (holds_less) {
       report.notes.push_back("the model '" + job.model.path + "' has no weights on this machine; run will need " +
                              needed_files(job));
     }
-    if (holds_less && std::ranges::none_of(names, [&](const char* name) { return files.find(name) != nullptr; })) {
+    if (holds_less && !has_tokenizer(files)) {
       return;
     }
     attempt([&] {
@@ -116,6 +114,11 @@ ModelReport examine_directory(const sweep::Job& job) {
 
 void require_fitting(const sweep::Job& job, const base::FileSet& files) {
   check_files(job, files, model::read_outline(files));
+}
+
+bool has_tokenizer(const base::FileSet& files) {
+  const auto names = {"tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"};
+  return std::ranges::any_of(names, [&](const char* name) { return files.find(name) != nullptr; });
 }
 
 const ModelReport& ModelCheck::examine(const sweep::Job& job) {

@@ -13,6 +13,9 @@ namespace stereosweep::run {
 /// Throws InputError where the checkpoint is not what the job asks of it. Weights may be missing.
 void require_fitting(const sweep::Job& job, const base::FileSet& files);
 
+/// Whether the files hold a tokenizer of some kind.
+bool has_tokenizer(const base::FileSet& files);
+
 struct ModelReport {
   std::vector<std::string> faults;  ///< a run would end with one of them
   std::vector<std::string> notes;   ///< what is not on this machine, and a run will need

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
@@ -10,38 +11,28 @@
 #include "base/Json.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "config/JobDump.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"
 #include "run/MemoryCheck.hpp"
-#include "run/ModelCheck.hpp"
+#include "run/TensorRanks.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 using parallel::coordinated;
 
-std::optional<ReadStatus> read_status_or_nothing(const std::filesystem::path& root) {
+/// Of an earlier attempt; nothing where it cannot be read.
+std::optional<RunStatus> earlier_status(const std::filesystem::path& root) {
   try {
-    return read_status(root);
+    const auto read = read_status(root);
+    return read ? std::optional(read->status) : std::nullopt;
   } catch (const base::Error&) {
     return std::nullopt;
   }
-}
-
-/// What an earlier attempt has finished stands until the journal is read: this one may end before.
-RunStatus first_status(const std::optional<ReadStatus>& earlier) {
-  RunStatus status;
-  if (earlier) {
-    status = earlier->status;
-    status.state = RunStatus().state;
-    status.cause.clear();
-    status.slowest.clear();
-    status.cells_per_second = status.tokens_per_second = status.seconds_left = 0;
-  }
-  return status;
 }
 
 /// GPUs that are paid for and not used are rarely what was meant.
@@ -62,64 +53,40 @@ void tell_batch_script(const std::filesystem::path& root) {
   }
 }
 
-}  // namespace
-
-base::ExitCode OneJob::run() {
-  try {
-    prepare();
-    return JobStages(parts_).run();
-  } catch (const std::exception& error) {
-    parts_.write_end("failed", error.what());
-    throw;
-  }
-}
-
-void OneJob::prepare() {
-  parts_.hosts = parts_.world.gather_everywhere(parallel::host_name());
-  coordinated(parts_.world, "open_directory", [&] {
-    if (parts_.leads()) {
-      open_directory();
-    }
-  });
-  parts_.stop_at_once_on_signal();
-  TensorRanks(parts_.world, parts_.job().execution.tensor_parallel);  // refused here, before anything is read
-  read_model();
-  agree_on_settings();
-  coordinated(parts_.world, [&] {
-    if (parts_.leads() && overwrite_) {
-      begin_anew();
-    }
-  });
+/// --overwrite was given, and this is no restart by Slurm.
+bool starts_anew(const RunRequest& request) {
+  return request.existing == RunRequest::Existing::overwrite && !base::is_requeued();
 }
 
 /// Before --overwrite touches anything: what an older run holds is not to be lost by a slip.
-void OneJob::check_reuse() const {
-  const auto& reuse = parts_.request.reuse;
+void check_reuse(const JobParts& parts) {
+  const auto& reuse = parts.request.reuse;
   if (reuse.empty()) {
     return;
   }
   require_reusable(reuse);
   std::error_code ignored;
-  if (std::filesystem::equivalent(reuse, parts_.directory.root(), ignored)) {
+  if (std::filesystem::equivalent(reuse, parts.directory.root(), ignored)) {
     throw base::InputError(base::describe("--overwrite would delete what --reuse " + reuse.string() + " names", "",
                                           "give another --output"));
   }
 }
 
-void OneJob::open_directory() {
-  auto& directory = parts_.directory;
+/// Rank zero.
+void open_directory(JobParts& parts) {
+  auto& directory = parts.directory;
   directory.create();
-  overwrite_ = parts_.request.existing == RunRequest::Existing::overwrite && !base::is_requeued();
-  if (overwrite_) {
-    check_reuse();
+  const bool anew = starts_anew(parts.request);
+  if (anew) {
+    check_reuse(parts);
   } else {
-    directory.require_same_job(parts_.job());
+    directory.require_same_job(parts.job());
   }
-  parts_.lease.emplace(directory.root());
+  parts.lease.emplace(directory.root());
   std::vector<std::string> replaced;
-  if (!overwrite_) {
-    directory.require_same_job(parts_.job());  // again: whoever held the lock may have started another job
-    replaced = directory.differences(parts_.job());
+  if (!anew) {
+    directory.require_same_job(parts.job());  // again: whoever held the lock may have started another job
+    replaced = directory.differences(parts.job());
     if (!replaced.empty()) {
       directory.remove_run_files();
     }
@@ -132,103 +99,104 @@ void OneJob::open_directory() {
   if (!base::active_faults().empty()) {
     base::log(base::LogLevel::warning, "faults are injected: STEREOSWEEP_INJECT=" + base::active_faults());
   }
-  if (base::is_requeued() && parts_.request.existing == RunRequest::Existing::overwrite) {
+  if (base::is_requeued() && parts.request.existing == RunRequest::Existing::overwrite) {
     base::log(base::LogLevel::warning, "--overwrite is ignored: Slurm has started this job again, so it is continued");
   }
-  const auto earlier = read_status_or_nothing(directory.root());
+  const auto earlier = earlier_status(directory.root());
   // an .h5 alone may be a partial one (`stereosweep export` of a run)
-  parts_.exported = earlier && earlier->status.state == "done";
+  parts.exported = earlier && earlier->state == "done";
   std::error_code ignored;
   if (earlier) {
-    parts_.old_status = base::read_file(directory.status());
+    parts.old_status = base::read_file(directory.status());
   }
-  if (parts_.exported || overwrite_) {
-    parts_.keep_earlier_end();
+  if (parts.exported || anew) {
+    parts.keep_earlier_end();
   }
-  auto status = first_status(overwrite_ ? std::nullopt : earlier);
-  status.name = parts_.job().name;
-  status.num_ranks = parts_.world.size();
+  // What an earlier attempt has finished stands until the journal is read: this one may end before.
+  auto status = anew ? RunStatus() : earlier.value_or(RunStatus());
+  status.state = RunStatus().state;
+  status.cause.clear();
+  status.slowest.clear();
+  status.cells_per_second = status.tokens_per_second = status.seconds_left = 0;
+  status.name = parts.job().name;
+  status.num_ranks = parts.world.size();
   status.started = base::utc_now();
-  parts_.open_status(status);
+  parts.open_status(status);
   tell_batch_script(directory.root());
   if (!std::filesystem::exists(directory.resolved_job(), ignored)) {
-    parts_.write_resolved_job();
+    parts.write_resolved_job();
   }
 }
 
-/// The old run goes only now that the new one can begin.
-void OneJob::begin_anew() {
-  const auto& directory = parts_.directory;
-  parts_.lease->check();
+/// Rank zero. The old run goes only now that the new one can begin.
+void begin_anew(JobParts& parts) {
+  const auto& directory = parts.directory;
+  parts.lease->check();
   directory.remove_run_files();
-  parts_.exported = false;
-  parts_.old_status.clear();
-  parts_.forget_earlier_end();
+  parts.exported = false;
+  parts.old_status.clear();
+  parts.forget_earlier_end();
   base::set_log_file(directory.log().string());
-  parts_.status->update([](RunStatus&) {});
-  parts_.write_resolved_job();
+  parts.status->update([](RunStatus&) {});
+  parts.write_resolved_job();
 }
 
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read.
-void OneJob::check_devices() {
-  const auto& path = parts_.job().model.path;
-  const auto settings = engine_settings(parts_.job());
-  const auto small_files = parallel::read_checkpoint_once(parts_.world, path, base::CheckpointPart::small_files);
-  auto& gpu = parts_.scoring->gpu;
+void check_devices(JobParts& parts) {
+  const auto& path = parts.job().model.path;
+  const auto settings = engine_settings(parts.job());
+  const auto small_files = parallel::read_checkpoint_once(parts.world, path, base::CheckpointPart::small_files);
+  auto& gpu = parts.scoring->gpu;
   if (engine::may_use_gpu(settings, small_files)) {
-    gpu = parallel::bind_gpu(parts_.world);
+    gpu = parallel::bind_gpu(parts.world);
   }
-  NodeMemory memory;
-  memory.ranks = parts_.world.node().size();
-  coordinated(parts_.world, [&] {
-    for (const auto& [name, size] : base::list_checkpoint_files(path)) {
-      memory.stored += base::is_weight_file(name) ? size : 0;
-    }
+  const int node_ranks = parts.world.node().size();
+  coordinated(parts.world, [&] {
     engine::require_gpu(settings, gpu);
-    if (gpu.ranks > 1 && parts_.job().execution.tensor_parallel > 1) {
+    if (gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1) {
       throw base::InputError(base::describe("execution.tensor_parallel with several ranks on one GPU",
                                             "NCCL adds up over GPUs of their own", "start one rank per GPU"));
     }
-    memory.host = host_memory();
+    auto memory = node_memory(node_ranks, path);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
-    require_memory(parts_.job(), small_files, memory);
+    require_memory(parts.job(), small_files, memory);
   });
 }
 
-void OneJob::read_model() {
-  auto& scoring = *parts_.scoring;
+void read_model(JobParts& parts) {
+  auto& scoring = *parts.scoring;
   if (scoring.job.needs_model()) {
     if (!is_fake(scoring.job)) {
-      check_devices();
-      coordinated(parts_.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
+      check_devices(parts);
+      coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
-    scoring.files = parallel::read_checkpoint_once(parts_.world, scoring.job.model.path, part);
-    coordinated(parts_.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
+    scoring.files = parallel::read_checkpoint_once(parts.world, scoring.job.model.path, part);
+    coordinated(parts.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
   }
-  parts_.gpus = parts_.world.gather_everywhere(scoring.gpu.name);
+  parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);
 }
 
-void OneJob::agree_on_settings() {
-  const auto& scoring = *parts_.scoring;
+void agree_on_settings(JobParts& parts) {
+  const auto& scoring = *parts.scoring;
   const auto own = scoring.gpu.name.empty() ? engine::device_description(engine_settings(scoring.job), scoring.files)
                                             : scoring.gpu.name;
-  auto devices = parts_.world.gather_everywhere(own);
+  auto devices = parts.world.gather_everywhere(own);
   std::ranges::sort(devices);
   const auto repeats = std::ranges::unique(devices);
   devices.erase(repeats.begin(), repeats.end());
   const auto device = base::join(devices, " + ");
-  const auto node = parts_.world.node();
-  auto& settings = parts_.settings;
-  const auto own_hashes = coordinated(parts_.world, "hash_files", [&] {
+  const auto node = parts.world.node();
+  auto& settings = parts.settings;
+  const auto own_hashes = coordinated(parts.world, "hash_files", [&] {
     return base::Json(hash_files(scoring.job, scoring.files, {node.rank(), node.size()})).dump();
   });
   FileHashes hashes;
   for (const auto& text : node.gather_everywhere(own_hashes)) {
     hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
   }
-  coordinated(parts_.world, [&] {
+  coordinated(parts.world, [&] {
     if (devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1") {
       throw base::InputError(base::describe("the ranks run on different devices: " + device,
                                             "the last bits of a number would depend on the rank that scored it",
@@ -238,14 +206,101 @@ void OneJob::agree_on_settings() {
       settings = with_software(make_settings(scoring.job, hashes, device), scoring.job, scoring.gpu);
     }
   });
-  const auto agreed = parts_.world.broadcast(settings.text, 0);
-  coordinated(parts_.world, [&] {
+  const auto agreed = parts.world.broadcast(settings.text, 0);
+  coordinated(parts.world, [&] {
     if (node.rank() == 0 && settings.text != agreed) {
       throw base::InputError(base::describe("this node has another checkpoint or other libraries than rank 0",
                                             base::join(settings_differences(agreed, settings.text), "; ")));
     }
   });
   settings.text = agreed;
+}
+
+void prepare(JobParts& parts) {
+  parts.hosts = parts.world.gather_everywhere(parallel::host_name());
+  parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
+  parts.stop_at_once_on_signal();
+  TensorRanks(parts.world, parts.job().execution.tensor_parallel);  // refused here, before anything is read
+  read_model(parts);
+  agree_on_settings(parts);
+  parts.on_rank_zero([&] {
+    if (starts_anew(parts.request)) {
+      begin_anew(parts);
+    }
+  });
+}
+
+}  // namespace
+
+JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
+                   const parallel::Communicator& ranks, SignalWatcher& watcher)
+    : request(asked),
+      job_text(std::move(text)),
+      directory(std::move(root)),
+      world(ranks),
+      signals(watcher),
+      scoring(std::make_shared<ScoringParts>()) {
+  scoring->job = std::move(job);
+}
+
+void JobParts::open_status(const RunStatus& first) {
+  auto file = std::make_unique<StatusFile>(directory.root(), first);
+  const std::lock_guard lock(end_mutex_);
+  status = std::move(file);
+}
+
+void JobParts::keep_earlier_end() {
+  const std::lock_guard lock(end_mutex_);
+  true_end_ = old_status;
+}
+
+void JobParts::forget_earlier_end() {
+  const std::lock_guard lock(end_mutex_);
+  true_end_.clear();
+}
+
+bool JobParts::write_end(const std::string& state, const std::string& cause) {
+  const std::lock_guard lock(end_mutex_);
+  const bool is_first = !std::exchange(has_ended_, true);
+  if (!status || (lease && lease->is_overtaken())) {
+    return is_first;  // the status is another attempt's
+  }
+  if (!is_first) {
+    status->update([&](RunStatus& now) { now.cause = now.cause.empty() ? cause : now.cause; });
+  } else if (!true_end_.empty()) {
+    status->put_back(true_end_);
+  } else {
+    status->update([&](RunStatus& now) {
+      now.state = state;
+      now.cause = cause;
+      now.seconds_left = 0;
+    });
+  }
+  return is_first;
+}
+
+void JobParts::write_resolved_job() const {
+  lease->check();
+  base::write_file_atomically(directory.resolved_job(), config::canonical_dump(job()));
+}
+
+void JobParts::stop_at_once_on_signal() {
+  on_signal_.emplace(signals, [this](int signal) {
+    leave_for_signal(signal, world.rank(),
+                     [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
+  });
+}
+
+base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
+                           const parallel::Communicator& world, SignalWatcher& signals) {
+  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals);
+  try {
+    prepare(parts);
+    return run_stages(parts);
+  } catch (const std::exception& error) {
+    parts.write_end("failed", error.what());
+    throw;
+  }
 }
 
 }  // namespace stereosweep::run

@@ -1,32 +1,91 @@
-// One job of a run request: set-up, scoring of its stages, export. Made and used on all ranks.
+// One job of a run request: set-up, scoring of its stages, export; and what all its stages share on a rank: its
+// directory, model and settings, and how its end is written down.
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "run/JobParts.hpp"
+#include "parallel/Communicator.hpp"
+#include "parallel/GpuBinding.hpp"
+#include "run/Lease.hpp"
+#include "run/Run.hpp"
+#include "run/RunDirectory.hpp"
+#include "run/Settings.hpp"
+#include "run/Signals.hpp"
+#include "run/StatusFile.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 
-class OneJob {
- public:
-  /// `job_text`: the job file as it was written, for provenance (rank zero).
-  OneJob(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-         const parallel::Communicator& world, SignalWatcher& signals)
-      : parts_(request, std::move(job), std::move(job_text), std::move(root), world, signals) {}
-  /// Collective; see run_jobs.
-  base::ExitCode run();
+/// What the scoring thread uses. Shared with it, because a thread that is given up outlives everything else.
+struct ScoringParts {
+  base::FileSet files{""};
+  std::optional<tokenizer::Tokenizer> tokenizer;  ///< none where the job needs no model
+  sweep::Job job;
+  parallel::GpuBinding gpu;
+};
+
+/// `request`, `world` and `signals` are borrowed.
+struct JobParts {
+  JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
+           const parallel::Communicator& ranks, SignalWatcher& watcher);
+  JobParts(const JobParts&) = delete;
+  JobParts& operator=(const JobParts&) = delete;
+
+  const sweep::Job& job() const { return scoring->job; }
+  bool leads() const { return world.rank() == 0; }
+  /// Collective: what `step` throws on rank zero is thrown on all ranks. A name is a fault point
+  /// (parallel::coordinated).
+  template <class Step>
+  void on_rank_zero(Step&& step, std::string_view name = "") const {
+    parallel::coordinated(world, name, [&] {
+      if (leads()) {
+        step();
+      }
+    });
+  }
+  /// Rank zero: from here on the run has a status.
+  void open_status(const RunStatus& first);
+  /// Any thread; rank zero writes it down. The first end is the true one: returns whether this is it; a later one at
+  /// most adds its cause.
+  bool write_end(const std::string& state, const std::string& cause);
+  /// Rank zero: until forgotten, a failure of this start says nothing about the run, whose status goes back to
+  /// `old_status`.
+  void keep_earlier_end();
+  void forget_earlier_end();
+  void write_resolved_job() const;
+  /// While nothing is in flight a signal may end the process where it stands; until signals are only remembered again.
+  void stop_at_once_on_signal();
+  void remember_signals() { on_signal_.reset(); }
+
+  const RunRequest& request;
+  std::string job_text;  ///< the job file as it was written
+  RunDirectory directory;
+  const parallel::Communicator& world;
+  SignalWatcher& signals;
+  std::shared_ptr<ScoringParts> scoring;
+  RunSettings settings;
+  std::vector<std::string> hosts;
+  std::vector<std::string> gpus;
+  // rank zero only
+  bool exported = false;   ///< an earlier attempt wrote the whole result
+  std::string old_status;  ///< status.json as an earlier attempt left it
+  std::optional<Lease> lease;
+  std::unique_ptr<StatusFile> status;
 
  private:
-  void prepare();
-  void check_reuse() const;
-  void open_directory();
-  void begin_anew();
-  void check_devices();
-  void read_model();
-  void agree_on_settings();
-
-  JobParts parts_;
-  bool overwrite_ = false;  ///< rank zero: --overwrite, and this is no restart by Slurm
+  std::mutex end_mutex_;  ///< main thread and signals write the end
+  bool has_ended_ = false;
+  std::string true_end_;                   ///< empty: the end that is written
+  std::optional<SignalAction> on_signal_;  ///< the last member: it uses the others
 };
+
+/// Collective; see run_jobs. `job_text`: the job file as it was written, for provenance (rank zero).
+base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
+                           const parallel::Communicator& world, SignalWatcher& signals);
 
 }  // namespace stereosweep::run

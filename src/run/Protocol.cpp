@@ -1,29 +1,25 @@
 #include "run/Protocol.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "base/Bytes.hpp"
 
 namespace stereosweep::run {
 
 std::vector<std::byte> encode(const Scored& scored) {
-  base::ByteWriter out;
-  out.raw(std::as_bytes(std::span(scored.id.key))).number(scored.id.block_index).number(scored.id.num_contexts);
-  out.number(scored.id.cost.queries).number(scored.id.cost.distinct_sequences).number(scored.id.cost.distinct_tokens);
-  out.number(scored.id.cost.head_rows).number(scored.seconds).raw(scored.payload);
-  return out.take();
+  static_assert(std::has_unique_object_representations_v<results::BlockId>);
+  return base::ByteWriter()
+      .raw(std::as_bytes(std::span(&scored.id, 1)))
+      .number(scored.seconds)
+      .raw(scored.payload)
+      .take();
 }
 
 Scored decode_scored(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
   Scored scored;
-  std::memcpy(scored.id.key.data(), in.take(scored.id.key.size()).data(), scored.id.key.size());
-  scored.id.block_index = in.number<std::uint64_t>();
-  scored.id.num_contexts = in.number<std::uint64_t>();
-  scored.id.cost.queries = in.number<std::uint64_t>();
-  scored.id.cost.distinct_sequences = in.number<std::uint64_t>();
-  scored.id.cost.distinct_tokens = in.number<std::uint64_t>();
-  scored.id.cost.head_rows = in.number<std::uint64_t>();
+  std::memcpy(&scored.id, in.take(sizeof(scored.id)).data(), sizeof(scored.id));
   scored.seconds = in.number<double>();
   scored.payload.assign(in.rest().begin(), in.rest().end());
   return scored;
@@ -48,12 +44,6 @@ StopOrder decode_stop(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
   const auto exit_code = static_cast<base::ExitCode>(in.number<std::int32_t>());
   return {exit_code, in.text()};
-}
-
-std::vector<std::byte> encode_number(std::uint64_t number) { return base::ByteWriter().number(number).take(); }
-
-std::uint64_t decode_number(std::span<const std::byte> bytes) {
-  return base::ByteReader(bytes).number<std::uint64_t>();
 }
 
 }  // namespace stereosweep::run

@@ -32,6 +32,8 @@ inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
 
 enum class MessageKind : std::uint32_t { grant = 1, finish, stop, ping, result, failed, signalled, pong, bye };
 
+inline std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
+
 /// Why the ranks stop before all is done.
 struct StopOrder {
   base::ExitCode exit_code = base::ExitCode::error;
@@ -46,7 +48,5 @@ std::vector<std::byte> encode(const Scored& scored);
 Scored decode_scored(std::span<const std::byte> bytes);
 std::vector<std::byte> encode(const StopOrder& order);
 StopOrder decode_stop(std::span<const std::byte> bytes);
-std::vector<std::byte> encode_number(std::uint64_t number);
-std::uint64_t decode_number(std::span<const std::byte> bytes);
 
 }  // namespace stereosweep::run

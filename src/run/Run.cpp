@@ -1,20 +1,162 @@
 #include "run/Run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
+#include "base/Bytes.hpp"
 #include "base/FaultInjection.hpp"
+#include "base/File.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
-#include "parallel/Communicator.hpp"
+#include "model/checkpoint/Safetensors.hpp"
+#include "parallel/GpuBinding.hpp"
+#include "probes/ProbeKind.hpp"
+#include "run/MemoryCheck.hpp"
+#include "run/ModelCheck.hpp"
 #include "run/OneJob.hpp"
+#include "run/RunDirectory.hpp"
 #include "run/Scorer.hpp"
-#include "run/Signals.hpp"
-#include "run/Sweep.hpp"
+#include "run/Settings.hpp"
+#include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
 namespace {
+
+namespace fs = std::filesystem;
+
+struct PlannedJob {
+  std::string dump;     ///< resolved
+  std::string root;     ///< its run directory
+  std::string problem;  ///< why it cannot run here; empty: nothing is known against it
+  std::string sibling;  ///< directory of an earlier job of the sweep with the same numbers; empty: none
+  std::string reason;   ///< why the numbers are the same
+};
+
+/// The jobs of one request (a sweep has several): read, named and checked before the first starts.
+struct PlannedJobs {
+  std::string text;  ///< the file as written
+  std::vector<PlannedJob> jobs;
+};
+
+void require_usable_model(const sweep::Job& job, int node_ranks) {
+  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  probes::kind_of(job).make_probe(job, tokenizer);
+  if (is_fake(job)) {
+    return;
+  }
+  require_fitting(job, files);
+  if (base::is_elmo(files)) {
+    return;
+  }
+  model::read_stored_tensors(files);  // weights that are not there
+  const bool on_gpu = job.execution.device != query::Device::cpu && parallel::count_gpus() > 0;
+  if (!on_gpu) {  // what is free on a GPU is known once it is bound
+    require_memory(job, files, node_memory(node_ranks, job.model.path));
+  }
+}
+
+/// Where the job would end before its first block: throws what ends it, as far as that is quick to see: model,
+/// tokenizer, headers of the weights, memory, input files, directory.
+void require_startable(const RunRequest& request, int node_ranks, const sweep::Job& job, const fs::path& root) {
+  if (request.existing != RunRequest::Existing::overwrite) {
+    RunDirectory(root).require_same_job(job);
+  }
+  probes::kind_of(job).check_inputs(job);
+  if (job.needs_model()) {
+    require_usable_model(job, node_ranks);
+  }
+}
+
+fs::path root_of(const RunRequest& request, const sweep::Job& job, std::size_t num_jobs) {
+  auto root = request.output.empty() && fs::is_directory(request.job) ? request.job : request.output;
+  if (root.empty()) {
+    return fs::path("results") / job.name;
+  }
+  return num_jobs > 1 ? root / job.name : root;
+}
+
+/// Equal for jobs whose raw numbers are the same.
+std::string numbers_of(const sweep::Job& job) {
+  std::string text = config::canonical_raw_dump(job) + job.model.path + '\n';
+  if (!job.needs_model()) {
+    for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
+      text += path;
+    }
+  }
+  return text;
+}
+
+/// Jobs that would score what an earlier one scores.
+void find_siblings(const std::vector<sweep::Job>& jobs, std::vector<PlannedJob>& planned) {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto [known, is_new] = first.emplace(numbers_of(jobs[i]), i);
+    if (!is_new) {
+      planned[i].sibling = planned[known->second].root;
+      planned[i].reason =
+          jobs[i].seed == jobs[known->second].seed
+              ? "nothing that differs changes a raw number"
+              : "the probe '" + jobs[i].probe_name() + "' draws nothing here, so the seed changes no number";
+    }
+  }
+}
+
+void check_all(const RunRequest& request, int node_ranks, const std::vector<sweep::Job>& jobs,
+               std::vector<PlannedJob>& planned) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    try {
+      require_startable(request, node_ranks, jobs[i], planned[i].root);
+    } catch (const base::Error& error) {
+      planned[i].problem = error.what();
+    }
+  }
+  const auto is_hopeless = [](const PlannedJob& job) { return !job.problem.empty(); };
+  if (std::ranges::all_of(planned, is_hopeless)) {
+    base::Problems problems;
+    for (const auto& job : planned) {
+      problems.add({}, job.root + ": " + job.problem, "");
+    }
+    problems.raise_if_any("no job of the sweep can run:");
+  }
+}
+
+/// `node_ranks`: ranks of this node. Throws InputError for a file that cannot be used, and for a sweep of which no job
+/// can run.
+PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
+  const auto file = fs::is_directory(request.job) ? request.job / "job.resolved.yaml" : request.job;
+  const auto source = config::read_job_file(file);
+  const auto jobs = config::load_jobs(source, request.overrides);
+  PlannedJobs planned;
+  planned.text = source.text;
+  for (const auto& job : jobs) {
+    planned.jobs.push_back({config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""});
+  }
+  if (jobs.size() > 1) {
+    find_siblings(jobs, planned.jobs);
+    check_all(request, node_ranks, jobs, planned.jobs);
+  }
+  return planned;
+}
+
+/// Collective: what rank zero has planned, on all ranks.
+PlannedJobs share(const PlannedJobs& planned, const parallel::Communicator& world) {
+  base::ByteWriter out;
+  out.text(planned.text);
+  for (const auto& job : planned.jobs) {
+    out.text(job.dump).text(job.root).text(job.problem).text(job.sibling).text(job.reason);
+  }
+  const auto bytes = world.broadcast(out.take(), 0);
+  base::ByteReader in(bytes);
+  PlannedJobs shared{in.text(), {}};
+  while (!in.done()) {
+    shared.jobs.push_back({in.text(), in.text(), in.text(), in.text(), in.text()});
+  }
+  return shared;
+}
 
 /// What `run_jobs` was called with, and what became of each job.
 class Sweep {
@@ -25,10 +167,9 @@ class Sweep {
   base::ExitCode run() {
     leave_on_signal();
     const int node_ranks = world_.node().size();
-    auto bytes = parallel::coordinated(world_, [&] {
-      return world_.rank() == 0 ? encode(plan_jobs(request_, node_ranks)) : std::vector<std::byte>();
-    });
-    planned_ = decode_jobs(world_.broadcast(std::move(bytes), 0));
+    planned_ =
+        share(parallel::coordinated(world_, [&] { return leads() ? plan_jobs(request_, node_ranks) : PlannedJobs(); }),
+              world_);
     auto& jobs = planned_.jobs;
     if (jobs.size() == 1) {
       return run_one(jobs.front());
@@ -66,8 +207,7 @@ class Sweep {
       say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
                                     "): its blocks are taken over");
     }
-    OneJob one(own, std::move(job), planned_.text, planned.root, world_, signals_);
-    return one.run();
+    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_);
   }
 
   /// Where it has ended well.

@@ -5,10 +5,10 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <thread>
 
 #include "base/FaultInjection.hpp"
+#include "base/Log.hpp"
 #include "base/Profile.hpp"
 
 namespace stereosweep::run {
@@ -17,13 +17,15 @@ namespace {
 std::atomic<bool> abandoned{false};
 
 std::string prompt_of(const query::Query& query) {
-  struct Visitor {
-    std::string operator()(const query::Fill& asked) const { return asked.text; }
-    std::string operator()(const query::Continue& asked) const { return asked.prompt; }
-    std::string operator()(const query::Embed& asked) const { return asked.text; }
-    std::string operator()(const query::Generate& asked) const { return asked.prompt; }
-  };
-  return std::visit(Visitor(), query);
+  return std::visit(
+      [](const auto& asked) {
+        if constexpr (requires { asked.prompt; }) {
+          return asked.prompt;
+        } else {
+          return asked.text;
+        }
+      },
+      query);
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ std::string InWork::overdue(std::chrono::seconds limit) {
                         prompt_.empty() ? "it has no prompt yet" : "its first prompt: '" + prompt_ + "'");
 }
 
-Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work) {
+Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, query::Engine* engine,
+                   const sweep::Block& block, InWork& in_work) {
   const base::profile::Span span("prompts and answers");
   in_work.begin(block.index);
   const auto start = std::chrono::steady_clock::now();
@@ -74,7 +77,7 @@ Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep:
     probes::Transcript transcript;
     std::optional<probes::Round> round;
     if (engine != nullptr) {
-      round = parts.probe->first(block);
+      round = probe.first(block);
     }
     if (round && !round->queries.empty()) {
       in_work.has_prompt(round->queries.front());
@@ -84,12 +87,12 @@ Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep:
       auto answers = engine->answer(round->queries);
       transcript.rounds.push_back(std::move(*round));
       transcript.answers.push_back(std::move(answers));
-      round = parts.probe->next(block, transcript);
+      round = probe.next(block, transcript);
     }
     base::ByteWriter out;
-    parts.probe->fold(block, transcript).write(out);
+    probe.fold(block, transcript).write(out);
     scored.payload = out.take();
-    scored.id.key = probes::block_key(*parts.probe, block, parts.fingerprint);
+    scored.id.key = probes::block_key(probe, block, fingerprint);
     base::inject_fault("block_done");
   } catch (const base::Error& error) {
     scored.failure = error.what();
@@ -103,32 +106,6 @@ Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep:
   }
   in_work.end();
   scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return scored;
-}
-
-std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts) {
-  if (!parts.make_engine) {
-    return nullptr;
-  }
-  try {
-    return parts.make_engine();
-  } catch (const std::exception& error) {
-    if (parts.group) {
-      parts.group->fail(error.what());  // the others may wait for this rank on their GPUs
-    }
-    throw;
-  }
-}
-
-Scored score_in_group(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work) {
-  auto scored = score_block(parts, engine, block, in_work);
-  // Once another rank has failed sums on a GPU go on with wrong numbers: neither these count nor errors because of
-  // them.
-  if (const auto cause = parts.group->failure(); !cause.empty() && scored.failure_code != base::ExitCode::usage) {
-    scored.failure = cause;
-  } else if (!scored.failure.empty()) {
-    parts.group->fail(scored.failure);
-  }
   return scored;
 }
 
@@ -146,53 +123,93 @@ struct Scorer::State {
   bool ending = false;
   bool ended = false;
 
-  Scored score_with_group(const sweep::Block& block, query::Engine* engine) {
-    if (!parts.group) {
-      return score_block(parts, engine, block, in_work);
+  bool follows() const { return parts.group && parts.group->rank() > 0; }
+
+  /// The next block to score; nothing: the thread ends.
+  std::optional<sweep::Block> next() {
+    if (follows()) {
+      const auto ordered = parts.group->next_order();
+      return ordered ? std::optional(parts.probe->blocks().block(*ordered)) : std::nullopt;
     }
+    const base::profile::Span span("waiting for blocks");
+    std::unique_lock lock(mutex);
+    to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
+    if (ending) {
+      return std::nullopt;
+    }
+    const auto block = waiting.front();
+    waiting.pop_front();
+    working = true;
+    return block;
+  }
+
+  Scored score(const sweep::Block& block, query::Engine* engine) {
+    Scored scored;
     try {
-      parts.group->order(block.index);
+      if (parts.group && !follows()) {
+        parts.group->order(block.index);
+      }
+      scored = score_block(*parts.probe, parts.fingerprint, engine, block, in_work);
     } catch (const base::Error& error) {
-      Scored scored;
       scored.failure = error.what();
       return scored;
     }
-    return score_in_group(parts, engine, block, in_work);
+    // Once another rank has failed sums on a GPU go on with wrong numbers: neither these count nor errors because of
+    // them.
+    const auto cause = parts.group ? parts.group->failure() : "";
+    if (!cause.empty() && scored.failure_code != base::ExitCode::usage) {
+      scored.failure = cause;
+    } else if (parts.group && !scored.failure.empty()) {
+      parts.group->fail(scored.failure);
+    }
+    return scored;
   }
 
-  void work() {
-    std::unique_ptr<query::Engine> engine;
+  std::unique_ptr<query::Engine> make_engine() {
     try {
-      engine = make_engine_in_group(parts);
-    } catch (...) {
+      return parts.make_engine ? parts.make_engine() : nullptr;
+    } catch (const std::exception& error) {
       start_failure = std::current_exception();
+      if (parts.group) {
+        parts.group->fail(error.what());  // the others may wait for this rank on their GPUs
+      }
+      return nullptr;
     }
-    std::unique_lock lock(mutex);
-    started = true;
-    to_main.notify_all();
-    while (!start_failure) {
-      {
-        const base::profile::Span span("waiting for blocks");
-        to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
+  }
+
+  /// A failure of a rank that follows reaches the run through the leader: its next sum or order throws with this cause.
+  void score_all(query::Engine* engine) {
+    bool failed = false;
+    while (const auto block = failed ? std::nullopt : next()) {
+      auto scored = score(*block, engine);
+      failed = follows() && !scored.failure.empty();
+      const std::lock_guard lock(mutex);
+      if (!follows()) {
+        ready.push_back(std::move(scored));
       }
-      if (ending) {
-        break;
-      }
-      const auto block = waiting.front();
-      waiting.pop_front();
-      working = true;
-      lock.unlock();
-      auto scored = score_with_group(block, engine.get());
-      lock.lock();
-      ready.push_back(std::move(scored));
       working = false;
       to_main.notify_all();
     }
-    lock.unlock();
-    engine.reset();
-    lock.lock();
-    ended = true;
+  }
+
+  void note(bool& flag) {
+    const std::lock_guard lock(mutex);
+    flag = true;
     to_main.notify_all();
+  }
+
+  void work() {
+    auto engine = make_engine();
+    note(started);
+    if (!start_failure) {
+      try {
+        score_all(engine.get());
+      } catch (const base::Error& error) {  // of a rank that follows
+        base::log(base::LogLevel::warning, error.what());
+      }
+    }
+    engine.reset();
+    note(ended);
   }
 };
 
@@ -252,7 +269,5 @@ bool Scorer::idle() const {
 std::string Scorer::overdue() const { return state_->in_work.overdue(state_->parts.block_limit); }
 
 bool Scorer::any_abandoned() { return abandoned; }
-
-void Scorer::note_abandoned() { abandoned = true; }
 
 }  // namespace stereosweep::run

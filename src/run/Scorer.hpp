@@ -34,7 +34,8 @@ struct ScorerParts {
   base::Digest fingerprint{};
   std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread, whose tensor threads it sets; empty:
                                                                 ///< the blocks are computed without a model
-  /// Several ranks that hold one model: rank 0 of the group tells the others what it scores. Null: one rank.
+  /// Several ranks that hold one model: rank 0 of the group tells the others what it scores; they score the same blocks
+  /// in step, because their slices are needed, until nothing follows, and drop the numbers. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
   std::chrono::seconds block_limit{0};  ///< 0: none
 };
@@ -58,13 +59,9 @@ class InWork {
 };
 
 /// first, answer, next, ..., fold; without an engine (null) fold alone. Does not throw: a failure is part of the
-/// answer.
-Scored score_block(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);
-/// The same in a group of ranks (parts.group), which hears of a failure here and whose failures are those of the block.
-Scored score_in_group(const ScorerParts& parts, query::Engine* engine, const sweep::Block& block, InWork& in_work);
-
-/// parts.make_engine(); a group of ranks hears of what it throws.
-std::unique_ptr<query::Engine> make_engine_in_group(const ScorerParts& parts);
+/// answer. `fingerprint` (of the settings) enters the block's key.
+Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, query::Engine* engine,
+                   const sweep::Block& block, InWork& in_work);
 
 class Scorer {
  public:
@@ -88,7 +85,6 @@ class Scorer {
   std::string overdue() const;
   /// Whether a thread of this process was left behind: then the process must end without destroying statics.
   static bool any_abandoned();
-  static void note_abandoned();
 
  private:
   struct State;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
 #include "base/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
@@ -96,10 +95,6 @@ FileHashes hash_files(const sweep::Job& job, const base::FileSet& files, Share s
   return hashes;
 }
 
-RunSettings make_settings(const sweep::Job& job, const base::FileSet& files, const std::string& device) {
-  return make_settings(job, hash_files(job, files, {}), device);
-}
-
 RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const std::string& device) {
   const bool fake = is_fake(job);
   base::Json json;
@@ -151,23 +146,20 @@ std::vector<std::string> settings_differences(const std::string& old_text, const
     return text.size() == 2 * base::Digest().size() ? std::string("a file") : text;  // a hash says nothing to anybody
   };
   std::vector<std::string> lines;
-  const auto compare = [&](const std::string& key) {
-    if (before.value(key, "") == after.value(key, "")) {
-      return;
-    }
-    const auto was = text_of(before, key);
-    const auto is = text_of(after, key);
-    lines.push_back(key + ": " + (was == is ? "other content than before" : was + ", now " + is));
-  };
-  for (const auto& [key, value] : before.items()) {
-    compare(key);
-  }
-  for (const auto& [key, value] : after.items()) {
-    if (!before.contains(key)) {
-      compare(key);
+  auto all = before;
+  all.update(after);
+  for (const auto& [key, value] : all.items()) {
+    if (before.value(key, "") != after.value(key, "")) {
+      const auto was = text_of(before, key);
+      const auto is = text_of(after, key);
+      lines.push_back(key + ": " + (was == is ? "other content than before" : was + ", now " + is));
     }
   }
   return lines;
+}
+
+std::string field_of(const RunSettings& settings, const std::string& key) {
+  return parse(settings.text).value(key, "");
 }
 
 std::string files_hash(const RunSettings& settings, const std::string& kind) {

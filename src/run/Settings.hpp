@@ -46,12 +46,13 @@ RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const
 RunSettings with_software(RunSettings settings, const sweep::Job& job, const parallel::GpuBinding& gpu);
 /// Whether a line of settings_differences is about what `with_software` adds, or about the numerics version.
 bool is_software(const std::string& difference);
-/// The same with all files hashed here.
-RunSettings make_settings(const sweep::Job& job, const base::FileSet& files, const std::string& device);
 
 /// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than
 /// before".
 std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text);
+
+/// "" where the settings do not have it.
+std::string field_of(const RunSettings& settings, const std::string& key);
 
 /// One hash over the files of a kind, for provenance: "model" or "tokenizer".
 std::string files_hash(const RunSettings& settings, const std::string& kind);

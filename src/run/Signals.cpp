@@ -1,7 +1,6 @@
 #include "run/Signals.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 

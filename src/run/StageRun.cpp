@@ -9,7 +9,6 @@
 #include "probes/ProbeKind.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/Signals.hpp"
-#include "run/Worker.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -43,27 +42,19 @@ void require_prediction(const sweep::Job& job, const query::Engine& engine) {
 }  // namespace
 
 void StageRun::open() {
-  coordinated(job_.world, [&] {
-    if (job_.leads()) {
-      read_journals();
-    }
-  });
+  job_.on_rank_zero([&] { read_journals(); });
   agree_whether_complete();
 }
 
-void StageRun::agree_whether_complete() {
-  complete_ = job_.world.broadcast(job_.leads() && left_->num_done() == left_->size(), 0);
-}
-
 void StageRun::read_journals() {
-  store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
+  store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
   for (const auto& line : store_->damage()) {
     base::log(base::LogLevel::warning, line);
   }
-  const auto& blocks = spec_.probe->blocks();
+  const auto& blocks = probe_->blocks();
   try {
     job_.directory.require_same_settings(
-        *store_, job_.job(), spec_.settings,
+        *store_, job_.job(), settings_,
         store_->records().size() == blocks.num_blocks() ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
   } catch (const base::InputError&) {
     job_.keep_earlier_end();
@@ -84,16 +75,16 @@ void StageRun::read_journals() {
 }
 
 void StageRun::show_in_status() {
-  const auto& blocks = spec_.probe->blocks();
+  const auto& blocks = probe_->blocks();
   job_.status->update([&](RunStatus& status) {
-    const auto cells = cells_per_context(spec_.probe->schema());
-    status.stage = spec_.name;
+    const auto cells = cells_per_context(probe_->schema());
+    status.stage = stage_.name();
     status.blocks_total = blocks.num_blocks();
     status.blocks_done = status.blocks_resumed = left_->num_done();
     status.blocks_reused = 0;
     status.cells_total = blocks.product().num_contexts() * cells;
     status.cells_done = contexts_in(*store_) * cells;
-    status.cost = spec_.cost_before;
+    status.cost = stage_.cost_before();
     status.cost += store_->cost();
   });
 }
@@ -101,11 +92,11 @@ void StageRun::show_in_status() {
 void StageRun::start_attempt() {
   results::JournalHeader header;
   header.job_hash = raw_job_hash(job_.job());
-  header.settings = spec_.settings.text;
+  header.settings = settings_.text;
   header.facts = attempt_facts(job_.hosts, job_.gpus, job_.job_text);
   header.attempt = results::make_attempt_name();
   job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });
-  journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, spec_.name);
+  journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, stage_.name());
   if (!job_.request.reuse.empty()) {
     take_over(job_.request.reuse);
   }
@@ -113,8 +104,8 @@ void StageRun::start_attempt() {
 
 void StageRun::take_over(const std::filesystem::path& old_directory) {
   require_reusable(old_directory);
-  const auto old_store = results::JournalStore::open(old_directory, spec_.name);
-  const auto& blocks = spec_.probe->blocks();
+  const auto old_store = results::JournalStore::open(old_directory, stage_.name());
+  const auto& blocks = probe_->blocks();
   const auto fingerprint = job_.settings.fingerprint();
   std::uint64_t taken = 0;
   std::uint64_t contexts = 0;
@@ -124,7 +115,7 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
     if (left_->is_done(index)) {
       continue;
     }
-    const auto key = probes::block_key(*spec_.probe, block, fingerprint);
+    const auto key = probes::block_key(*probe_, block, fingerprint);
     const auto* record = old_store.find(key);
     if (record == nullptr || record->num_contexts != block.num_contexts) {
       continue;
@@ -142,14 +133,14 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
   journal_->commit();
   base::log(base::LogLevel::info,
             "reused " + with_thousands(taken) + " of " + base::counted(blocks.num_blocks(), "block") +
-                (spec_.name.empty() ? "" : " of stage " + spec_.name) + " from " + old_directory.string());
+                (stage_.name().empty() ? "" : " of stage " + stage_.name()) + " from " + old_directory.string());
   if (taken == 0 && !old_store.attempts().empty()) {
     warn_of_no_reuse(old_directory, old_store);
   }
   job_.status->update([&](RunStatus& status) {
     status.blocks_reused = taken;
     status.blocks_done += taken;
-    status.cells_done += contexts * cells_per_context(spec_.probe->schema());
+    status.cells_done += contexts * cells_per_context(probe_->schema());
     status.cost += cost;
   });
 }
@@ -157,32 +148,30 @@ void StageRun::take_over(const std::filesystem::path& old_directory) {
 void StageRun::warn_of_no_reuse(const std::filesystem::path& old_directory,
                                 const results::JournalStore& old_store) const {
   const RunDirectory old(old_directory);
-  auto fields = old.differences(job_.job(), old_store.attempts().front().settings, spec_.settings);
+  auto fields = old.differences(job_.job(), old_store.attempts().front().settings, settings_);
   std::string advice;
   if (fields.empty()) {
     fields = old.differences(job_.job());
     advice = "Blocks (" + std::to_string(job_.job().execution.contexts_per_block) +
              " contexts in a row, with all that is asked of them) stay the same where values of the axis '" +
-             spec_.probe->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
+             probe_->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
   }
   base::log(base::LogLevel::warning,
             base::describe("no block of " + old_directory.string() + " fits this job", first_few(fields), advice));
 }
 
 base::ExitCode StageRun::score() {
-  coordinated(job_.world, [&] {
-    if (job_.leads()) {
-      show_in_status();
-      start_attempt();
-    }
+  job_.on_rank_zero([&] {
+    show_in_status();
+    start_attempt();
   });
   agree_whether_complete();
   if (complete_) {
     return base::ExitCode::done;
   }
-  const bool asks_model = spec_.asks == probes::Stage::Asks::model;
+  const bool asks_model = stage_.asks() == probes::Stage::Asks::model;
   const TensorRanks ranks(job_.world, asks_model ? job_.job().execution.tensor_parallel : 1);
-  ScorerParts scorer_parts{spec_.probe,
+  ScorerParts scorer_parts{probe_,
                            job_.settings.fingerprint(),
                            {},
                            ranks.tensors(),
@@ -197,27 +186,16 @@ base::ExitCode StageRun::score() {
       return engine;
     };
   }
-  const auto end = ranks.leads() ? lead(scorer_parts, ranks) : follow(scorer_parts, ranks);
+  const auto end = serve(scorer_parts, ranks);
   complete_ = end == base::ExitCode::done;
   return end;
-}
-
-base::ExitCode StageRun::follow(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
-  Follower follower(scorer_parts, spec_.probe->blocks());
-  coordinated(job_.world, [&] { follower.wait_until_ready(); });
-  job_.remember_signals();  // the leader gets the same signal, and what it decides holds for the group
-  const auto order = ranks.wait_for_dismissal();
-  if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
-    throw parallel::SharedError(order.cause, order.exit_code);
-  }
-  return order.exit_code;
 }
 
 void StageRun::announce() {
   job_.status->update([](RunStatus& status) { status.state = "running"; });
   const auto status = job_.status->current();
   base::log(base::LogLevel::info,
-            status.name + (spec_.name.empty() ? "" : ", stage " + spec_.name) + ": " +
+            status.name + (stage_.name().empty() ? "" : ", stage " + stage_.name()) + ": " +
                 with_thousands(left_->size() - left_->num_done()) + " of " + base::counted(left_->size(), "block") +
                 " to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
                 with_thousands(status.blocks_reused) + " reused), " + base::counted(status.cells_total, "cell") + ", " +
@@ -225,35 +203,42 @@ void StageRun::announce() {
                 job_.directory.root().string());
 }
 
-base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
+/// A rank that follows gets the same signals as its leader, and what that one decides holds for the group.
+base::ExitCode StageRun::serve(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
   Scorer scorer(scorer_parts);
   coordinated(job_.world, [&] { scorer.wait_until_ready(); });
-  const auto& leaders = ranks.leaders();
-  parallel::Messenger messenger(leaders);
-  const auto ranks_at = parallel::places_of(leaders, job_.world.rank());
-  if (job_.leads()) {
-    announce();
-  }
-  job_.remember_signals();
-  const auto work = [&] { return scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up; };
-  if (!job_.leads()) {
-    const auto order = work_for_rank_zero(messenger, scorer, spec_.probe->blocks(), job_.signals);
-    ranks.dismiss(order, work());
-    if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
-      throw parallel::SharedError(order.cause, order.exit_code);
+  StopOrder order;
+  if (!ranks.leads()) {
+    job_.remember_signals();
+    order = ranks.wait_for_dismissal();
+  } else {
+    parallel::Messenger messenger(ranks.leaders());
+    const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
+    if (job_.leads()) {
+      announce();
     }
-    return order.exit_code;
+    job_.remember_signals();
+    order = job_.leads() ? lead(messenger, scorer, places)
+                         : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
+    ranks.dismiss(order, scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up);
   }
-  const auto end = coordinate({messenger, scorer, *spec_.probe, *journal_, *job_.lease, *job_.status, job_.signals,
-                               ranks_at, cells_per_context(spec_.probe->schema())},
+  if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
+    throw parallel::SharedError(order.cause, order.exit_code);
+  }
+  return order.exit_code;
+}
+
+StopOrder StageRun::lead(parallel::Messenger& messenger, Scorer& scorer,
+                         const std::vector<parallel::RankPlace>& places) {
+  const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
+                               cells_per_context(probe_->schema())},
                               *left_);
-  const bool failed = end.order.exit_code != base::ExitCode::done && end.order.exit_code != base::ExitCode::resume;
   if (end.order.exit_code != base::ExitCode::done) {
     job_.write_end(end.order.state(), end.order.cause);
   }
   if (!end.unreached.empty()) {
-    base::log(base::LogLevel::error, ranks_at[static_cast<std::size_t>(end.unreached.front())].name +
-                                         " does not answer: all ranks are aborted");
+    base::log(base::LogLevel::error,
+              places[static_cast<std::size_t>(end.unreached.front())].name + " does not answer: all ranks are aborted");
   }
   if (end.order.exit_code == base::ExitCode::resume) {
     base::log(base::LogLevel::warning, std::string("stopped: ") + how_to_go_on);
@@ -261,20 +246,16 @@ base::ExitCode StageRun::lead(const ScorerParts& scorer_parts, const TensorRanks
   if (!end.unreached.empty()) {
     parallel::abort_all_ranks(static_cast<int>(end.order.exit_code));
   }
-  ranks.dismiss(end.order, work());
-  if (failed) {
-    throw parallel::SharedError(end.order.cause, end.order.exit_code);
-  }
-  return end.order.exit_code;
+  return end.order;
 }
 
 const results::JournalStore& StageRun::reread() {
   journal_.reset();
-  store_ = results::JournalStore::open(job_.directory.root(), spec_.name);
+  store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
   if (const auto lost = left_->size() - store_->records().size(); complete_ && lost > 0) {
     throw base::Error(base::describe(
         with_thousands(lost) + " of " + base::counted(left_->size(), "block") + " in the journal no more",
-        "its files in " + results::journal_directory(job_.directory.root(), spec_.name).string() +
+        "its files in " + results::journal_directory(job_.directory.root(), stage_.name()).string() +
             " were deleted or damaged during the run",
         "run the same command again"));
   }

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
+#include <type_traits>
 
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
@@ -35,34 +37,43 @@ constexpr const char* schema = "stereosweep-status/1";
 
 std::filesystem::path path_in(const std::filesystem::path& directory) { return directory / "status.json"; }
 
-base::Json to_json(const RunStatus& status) {
-  return {{"schema", schema},
-          {"name", status.name},
-          {"state", status.state},
-          {"cause", status.cause},
-          {"stage", status.stage},
-          {"blocks",
-           {{"done", status.blocks_done},
-            {"total", status.blocks_total},
-            {"resumed", status.blocks_resumed},
-            {"reused", status.blocks_reused}}},
-          {"cells", {{"done", status.cells_done}, {"total", status.cells_total}}},
-          {"work",
-           {{"queries", status.cost.queries},
-            {"distinct_sequences", status.cost.distinct_sequences},
-            {"distinct_tokens", status.cost.distinct_tokens},
-            {"head_rows", status.cost.head_rows}}},
-          {"cells_per_second", status.cells_per_second},
-          {"tokens_per_second", status.tokens_per_second},
-          {"seconds_left", status.seconds_left},
-          {"slowest", status.slowest},
-          {"attempt", status.attempt},
-          {"num_ranks", status.num_ranks},
-          {"host", parallel::host_name()},
-          {"pid", ::getpid()},
-          {"slurm_job_id", base::text_from_environment("SLURM_JOB_ID")},
-          {"started", status.started},
-          {"updated", base::utc_now()}};
+/// Every field of the file and its place there, in order.
+template <class Visit>
+void for_each_field(ReadStatus& read, Visit&& visit) {
+  auto& status = read.status;
+  visit("schema", read.schema);
+  visit("name", status.name);
+  visit("state", status.state);
+  visit("cause", status.cause);
+  visit("stage", status.stage);
+  visit("blocks/done", status.blocks_done);
+  visit("blocks/total", status.blocks_total);
+  visit("blocks/resumed", status.blocks_resumed);
+  visit("blocks/reused", status.blocks_reused);
+  visit("cells/done", status.cells_done);
+  visit("cells/total", status.cells_total);
+  visit("work/queries", status.cost.queries);
+  visit("work/distinct_sequences", status.cost.distinct_sequences);
+  visit("work/distinct_tokens", status.cost.distinct_tokens);
+  visit("work/head_rows", status.cost.head_rows);
+  visit("cells_per_second", status.cells_per_second);
+  visit("tokens_per_second", status.tokens_per_second);
+  visit("seconds_left", status.seconds_left);
+  visit("slowest", status.slowest);
+  visit("attempt", status.attempt);
+  visit("num_ranks", status.num_ranks);
+  visit("host", read.host);
+  visit("pid", read.process);
+  visit("slurm_job_id", read.slurm_job);
+  visit("started", status.started);
+  visit("updated", read.updated);
+}
+
+base::Json::json_pointer pointer_to(const std::string& place) { return base::Json::json_pointer("/" + place); }
+
+/// Files of older programs have none of these.
+bool may_be_missing(std::string_view place) {
+  return place == "stage" || place == "slurm_job_id" || place.starts_with("work/");
 }
 
 }  // namespace
@@ -79,7 +90,11 @@ void StatusFile::put_back(const std::string& text) {
 
 void StatusFile::write() {
   const std::lock_guard lock(write_mutex_);
-  write_text(to_json(current()).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+  ReadStatus now{schema,     current(),       parallel::host_name(),
+                 ::getpid(), base::utc_now(), base::text_from_environment("SLURM_JOB_ID")};
+  base::Json json;
+  for_each_field(now, [&](const char* place, const auto& value) { json[pointer_to(place)] = value; });
+  write_text(json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
 }
 
 void StatusFile::write_text(const std::string& text) {
@@ -102,37 +117,16 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
   const auto json = base::parse_json(base::read_file(path, 1 << 20), path.string());
   try {
     ReadStatus read;
-    auto& status = read.status;
-    if (json.at("schema") != schema) {
+    for_each_field(read, [&](const char* place, auto& value) {
+      const auto pointer = pointer_to(place);
+      if (json.contains(pointer) || !may_be_missing(place)) {
+        value = json.at(pointer).get<std::remove_reference_t<decltype(value)>>();
+      }
+    });
+    if (read.schema != schema) {
       throw base::InputError(
           base::describe(path.string() + " is no status file of this program", "its schema differs"));
     }
-    status.name = json.at("name").get<std::string>();
-    status.state = json.at("state").get<std::string>();
-    status.cause = json.at("cause").get<std::string>();
-    status.stage = json.value("stage", "");  // not in older files
-    status.blocks_done = json.at("blocks").at("done").get<std::uint64_t>();
-    status.blocks_total = json.at("blocks").at("total").get<std::uint64_t>();
-    status.blocks_resumed = json.at("blocks").at("resumed").get<std::uint64_t>();
-    status.blocks_reused = json.at("blocks").at("reused").get<std::uint64_t>();
-    status.cells_done = json.at("cells").at("done").get<std::uint64_t>();
-    status.cells_total = json.at("cells").at("total").get<std::uint64_t>();
-    if (json.contains("work")) {  // not in older files
-      const auto& work = json.at("work");
-      status.cost = {work.at("queries").get<std::uint64_t>(), work.at("distinct_sequences").get<std::uint64_t>(),
-                     work.at("distinct_tokens").get<std::uint64_t>(), work.at("head_rows").get<std::uint64_t>()};
-    }
-    status.cells_per_second = json.at("cells_per_second").get<double>();
-    status.tokens_per_second = json.at("tokens_per_second").get<double>();
-    status.seconds_left = json.at("seconds_left").get<double>();
-    status.slowest = json.at("slowest").get<std::string>();
-    status.attempt = json.at("attempt").get<std::string>();
-    status.num_ranks = json.at("num_ranks").get<int>();
-    status.started = json.at("started").get<std::string>();
-    read.host = json.at("host").get<std::string>();
-    read.process = json.at("pid").get<std::int64_t>();
-    read.updated = json.at("updated").get<std::string>();
-    read.slurm_job = json.value("slurm_job_id", "");
     return read;
   } catch (const base::Json::exception& error) {
     throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));

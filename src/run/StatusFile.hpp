@@ -68,6 +68,7 @@ class StatusFile {
 
 /// A status as it was read, with who wrote it.
 struct ReadStatus {
+  std::string schema;
   RunStatus status;
   std::string host;
   std::int64_t process = 0;

@@ -8,7 +8,6 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "run/Protocol.hpp"
-#include "run/Scorer.hpp"
 
 namespace stereosweep::run {
 
@@ -36,22 +35,6 @@ class TensorRanks {
   parallel::Communicator group_;
   parallel::Communicator leaders_;
   std::shared_ptr<parallel::TensorGroup> tensors_;
-};
-
-/// The second thread of a rank that does not lead: scores what its leader orders until nothing follows.
-class Follower {
- public:
-  Follower(ScorerParts parts, sweep::BlockPlan blocks);
-  Follower(const Follower&) = delete;
-  Follower& operator=(const Follower&) = delete;
-  /// Ends with the orders; a thread that does not come back within a second is abandoned.
-  ~Follower();
-  /// Throws what making the engine threw.
-  void wait_until_ready();
-
- private:
-  struct State;
-  std::shared_ptr<State> state_;
 };
 
 }  // namespace stereosweep::run

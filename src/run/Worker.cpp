@@ -1,14 +1,11 @@
-#include "run/Worker.hpp"
-
+#include "base/Bytes.hpp"
 #include "base/Environment.hpp"
 #include "base/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "run/Protocol.hpp"
+#include "run/Coordinator.hpp"
 
 namespace stereosweep::run {
 namespace {
-
-std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
 
 class Worker {
  public:
@@ -56,7 +53,7 @@ class Worker {
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::grant:
         if (!ordered_) {
-          scorer_.submit(blocks_.block(decode_number(message.bytes)));
+          scorer_.submit(blocks_.block(base::ByteReader(message.bytes).number<std::uint64_t>()));
         }
         break;
       case MessageKind::ping:
@@ -90,8 +87,7 @@ class Worker {
 
   void report_signal() {
     if (signals_.received() != 0 && !reported_) {
-      messenger_.send(0, number(MessageKind::signalled),
-                      encode_number(static_cast<std::uint64_t>(signals_.received())));
+      messenger_.send(0, number(MessageKind::signalled), base::ByteWriter().number(signals_.received()).take());
       reported_ = true;
     }
   }

@@ -1,6 +1,4 @@
 // `plan` from a job file to its report, on a model directory without weights.
-#include "app/PlanCommand.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
@@ -61,15 +60,15 @@ class PlanCommandTest : public ::testing::Test {
     arguments.insert(arguments.begin(), (directory_ / "job.yaml").string());
     std::ostringstream captured;
     auto* before = std::cout.rdbuf(captured.rdbuf());
-    int status = -1;
+    auto status = base::ExitCode::error;
     try {
-      status = plan_command(arguments);
+      status = execute(plan_command, arguments);
     } catch (...) {
       std::cout.rdbuf(before);
       throw;
     }
     std::cout.rdbuf(before);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(status, base::ExitCode::done);
     return captured.str();
   }
 
@@ -121,7 +120,7 @@ TEST_F(PlanCommandTest, RefusesBadArguments) {
   EXPECT_THROW(plan({"--ranks", "0"}), base::InputError);
   EXPECT_THROW(plan({"--limit", "-1"}), base::InputError);
   EXPECT_THROW(plan({"--what"}), base::InputError);
-  EXPECT_THROW(plan_command({}), base::InputError);
+  EXPECT_THROW(execute(plan_command, {}), base::InputError);
   EXPECT_THROW(plan({"model.path=/nowhere/at/all"}), base::InputError);
 }
 

@@ -6,7 +6,7 @@
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationKind.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/ContextsKind.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -26,7 +26,7 @@ class DeviceSumsTest : public testing::Test {
   DeviceSumsTest() { group.emplace(world, world); }
   ~DeviceSumsTest() override {
     fake_nccl_error(0);
-    world.barrier();
+    world.all(true);
   }
 
   void add_up(std::vector<float>& numbers) {
@@ -90,7 +90,7 @@ TEST_F(DeviceSumsTest, ARankThatFailsBeforeItJoinsHoldsUpNobody) {
 
 TEST_F(DeviceSumsTest, WhatNcclReportsReachesAllRanks) {
   group->join_devices();
-  world.barrier();
+  world.all(true);
   if (world.rank() == 1) {
     fake_nccl_error(6);  // ncclRemoteError
   }

@@ -119,7 +119,7 @@ TEST_F(ParallelTest, RanksKnowEachOthersProcesses) {
     EXPECT_TRUE(places[rank].visible && is_alive(places[rank].process));
   }
   EXPECT_EQ(places[static_cast<std::size_t>(world.rank())].process, this_process());
-  world.barrier();
+  world.all(true);
 }
 
 TEST_F(ParallelTest, WaitingForARankThatDoesNotComeEndsWithAnError) {
@@ -129,21 +129,20 @@ TEST_F(ParallelTest, WaitingForARankThatDoesNotComeEndsWithAnError) {
   const auto copy = world.duplicate();
   if (world.rank() == 0) {
     ::setenv("STEREOSWEEP_WAIT_TIMEOUT_S", "0.2", 1);
-    EXPECT_THROW(copy.barrier(), base::Error);
+    EXPECT_THROW(copy.broadcast(0, world.size() - 1), base::Error);
     ::unsetenv("STEREOSWEEP_WAIT_TIMEOUT_S");
   } else {
     ::usleep(700000);
-    copy.barrier();
+    copy.broadcast(0, world.size() - 1);
   }
-  world.barrier();
+  world.all(true);
 }
 
 TEST_F(ParallelTest, NodeHoldsAllRanksOfThisMachine) { EXPECT_EQ(world.node().size(), world.size()); }
 
 TEST_F(ParallelTest, MessagesOfAllSizesCrossInAllDirections) {
-  constexpr std::size_t chunk = 1000;  // small pieces, so that all lengths around their border are met
-  Messenger messenger(world, chunk);
-  const std::vector<std::size_t> sizes = {0, 1, 983, 984, 985, 1984, 1985, 100000};
+  Messenger messenger(world);
+  const std::vector<std::size_t> sizes = {0, 1, 7, 8, 9, 1984, 1985, 100000};
   for (int peer = 0; peer < world.size(); ++peer) {
     for (std::size_t i = 0; peer != world.rank() && i < sizes.size(); ++i) {
       messenger.send(peer, static_cast<std::uint32_t>(i), pattern(sizes[i], world.rank()));
@@ -160,15 +159,15 @@ TEST_F(ParallelTest, MessagesOfAllSizesCrossInAllDirections) {
   }
   while (!messenger.all_sent()) {
   }
-  world.barrier();
+  world.all(true);
   EXPECT_FALSE(messenger.poll().has_value());
 }
 
 TEST_F(ParallelTest, PollNeverWaitsForASenderThatStopsHalfway) {
   using Clock = std::chrono::steady_clock;
   constexpr std::size_t size = std::size_t{32} << 20;
-  Messenger messenger(world, std::size_t{1} << 20);
-  world.barrier();
+  Messenger messenger(world);
+  world.all(true);
   if (world.rank() == world.size() - 1 && world.rank() > 0) {
     messenger.send(0, 5, pattern(size, 1));
     ::usleep(2000000);  // a rank that was stopped, or whose node does not answer
@@ -186,7 +185,7 @@ TEST_F(ParallelTest, PollNeverWaitsForASenderThatStopsHalfway) {
     EXPECT_EQ(message->bytes, pattern(size, 1));
     EXPECT_LT(longest, std::chrono::seconds(1));
   }
-  world.barrier();
+  world.all(true);
 }
 
 TEST_F(ParallelTest, AFailureOnOneRankIsThrownOnAll) {
@@ -215,12 +214,12 @@ TEST_F(ParallelTest, WaitingRanksSleep) {
     return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   };
-  world.barrier();
+  world.all(true);
   const double before = processor_seconds();
   if (world.rank() == 0) {
     ::usleep(1000000);
   }
-  world.barrier();
+  world.all(true);
   EXPECT_LT(processor_seconds() - before, 0.3);
 }
 
@@ -239,7 +238,7 @@ class NodeFilesTest : public ParallelTest {
     }
     directory = world.broadcast(name, 0);
   }
-  void TearDown() override { world.barrier(); }
+  void TearDown() override { world.all(true); }
   std::optional<testing::TemporaryDirectory> temporary;  ///< on rank zero
   fs::path directory;
 };
@@ -264,7 +263,7 @@ TEST_F(NodeFilesTest, SmallAndEmptyFilesLieBetweenLargeOnes) {
       std::ofstream(directory / file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
     }
   }
-  world.barrier();
+  world.all(true);
   const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
   for (const auto& [file, size] : sizes) {
     EXPECT_EQ(content_of(files.at(file)), pattern(size, file[0])) << file;

@@ -119,7 +119,7 @@ TEST_F(TensorGroupTest, AFailureInOneGroupIsAnErrorInAll) {
       EXPECT_THAT(error.what(), HasSubstr("injected fault at step"));
     }
     base::set_faults("");
-    world.barrier();
+    world.all(true);
   }
 }
 

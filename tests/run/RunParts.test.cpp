@@ -182,6 +182,10 @@ TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
   EXPECT_EQ(in_work.overdue(limit), "");
 }
 
+RunSettings settings_of(const sweep::Job& job, const base::FileSet& files, const std::string& device) {
+  return make_settings(job, hash_files(job, files, {}), device);
+}
+
 TEST(SettingsTest, DifferencesNameTheField) {
   base::FileSet files("model");
   files.add("tokenizer.json", base::to_shared("{}"));
@@ -189,12 +193,12 @@ TEST(SettingsTest, DifferencesNameTheField) {
   files.add("model.safetensors", base::to_shared("weights"));
   files.add("README.txt", base::to_shared("whatever"));
   sweep::Job job;
-  const auto first = make_settings(job, files, "device A");
+  const auto first = settings_of(job, files, "device A");
   files.add("README.txt", base::to_shared("changed"));
-  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "device A").text), IsEmpty());
+  EXPECT_THAT(settings_differences(first.text, settings_of(job, files, "device A").text), IsEmpty());
   job.execution.threads_per_rank = 2;
   files.add("model.safetensors", base::to_shared("other weights"));
-  const auto second = make_settings(job, files, "device A");
+  const auto second = settings_of(job, files, "device A");
   EXPECT_NE(first.fingerprint(), second.fingerprint());
   EXPECT_THAT(settings_differences(first.text, second.text),
               ::testing::UnorderedElementsAre(HasSubstr("execution.threads_per_rank: 1, now 2"),
@@ -207,8 +211,8 @@ TEST(SettingsTest, BuildAndLibrariesAreNamedAndChangeEveryKey) {
   base::FileSet files("model");
   files.add("tokenizer.json", base::to_shared("{}"));
   sweep::Job job;
-  const auto settings = with_software(make_settings(job, files, "device A"), job, {});
-  EXPECT_EQ(settings.text, with_software(make_settings(job, files, "device A"), job, {}).text);
+  const auto settings = with_software(settings_of(job, files, "device A"), job, {});
+  EXPECT_EQ(settings.text, with_software(settings_of(job, files, "device A"), job, {}).text);
   const auto upgraded = with_field(settings, "libtorch", "2.12.0, MKL 2025.0");
   EXPECT_NE(settings.fingerprint(), upgraded.fingerprint());
   const auto fields = settings_differences(settings.text, upgraded.text);
@@ -218,7 +222,7 @@ TEST(SettingsTest, BuildAndLibrariesAreNamedAndChangeEveryKey) {
   EXPECT_THAT(settings.text, HasSubstr("\"build\":\"GNU "));
   EXPECT_FALSE(is_software("model/config.json: other content than before"));
   job.execution.engine = query::EngineKind::fake;
-  EXPECT_THAT(with_software(make_settings(job, files, "fake"), job, {}).text, ::testing::Not(HasSubstr("libtorch")));
+  EXPECT_THAT(with_software(settings_of(job, files, "fake"), job, {}).text, ::testing::Not(HasSubstr("libtorch")));
 }
 
 TEST(SettingsTest, SharesOfTheHashesMakeTheWhole) {
@@ -241,7 +245,7 @@ TEST(SettingsTest, SharesOfTheHashesMakeTheWhole) {
       EXPECT_EQ(merged.size(), before) << "a file was hashed twice";
     }
     EXPECT_EQ(merged, whole);
-    EXPECT_EQ(make_settings(job, merged, "device A").text, make_settings(job, files, "device A").text);
+    EXPECT_EQ(make_settings(job, merged, "device A").text, settings_of(job, files, "device A").text);
   }
 }
 
@@ -251,11 +255,11 @@ TEST(SettingsTest, TheFakeEngineSeesNoWeights) {
   files.add("model.safetensors", base::to_shared("weights"));
   sweep::Job job;
   job.execution.engine = query::EngineKind::fake;
-  const auto first = make_settings(job, files, "fake");
+  const auto first = settings_of(job, files, "fake");
   files.add("model.safetensors", base::to_shared("other weights"));
-  EXPECT_EQ(first.text, make_settings(job, files, "fake").text);
+  EXPECT_EQ(first.text, settings_of(job, files, "fake").text);
   job.seed = 5;
-  EXPECT_THAT(settings_differences(first.text, make_settings(job, files, "fake").text), ElementsAre("seed: 0, now 5"));
+  EXPECT_THAT(settings_differences(first.text, settings_of(job, files, "fake").text), ElementsAre("seed: 0, now 5"));
 }
 
 TEST(ProgressTest, EstimatesFromWhatWasAdded) {

@@ -2,6 +2,7 @@
 // from, which word sets are tested, how many context samples are drawn, what is derived from them. Plain values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,8 +56,11 @@ struct EmbeddingTest {
   WordSet y;  ///< empty for wefat
   WordSet a;
   WordSet b;
+  std::array<const WordSet*, 4> sets() const { return {&x, &y, &a, &b}; }
   bool operator==(const EmbeddingTest&) const = default;
 };
+
+inline const char* name_of(EmbeddingTest::Kind kind) { return kind == EmbeddingTest::Kind::weat ? "weat" : "wefat"; }
 
 /// A group or an intersection of groups that is a target word of the tests.
 struct TargetSubject {

@@ -15,7 +15,7 @@
 #include "model/masked/MaskedSpecification.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/ContextsKind.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/vectors/ContextSample.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
@@ -61,48 +61,51 @@ class QueryPlanner {
     }
   }
 
-  /// Adds what one block takes; returns whether each query has an answer.
-  std::vector<bool> add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
-    std::vector<query::Answer> answers;
+  /// Adds what one block takes; returns how many queries have an answer.
+  std::uint64_t add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
+    const auto add_sequence = [&](std::uint64_t tokens) {
+      ++audit.sequences;
+      audit.tokens += tokens;
+      audit.longest = std::max(audit.longest, tokens);
+    };
     if (is_elmo_) {
-      auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_, engine::max_sentence_words);
-      audit.sequences += plan.sentences.size();
+      const auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_, engine::max_sentence_words);
       for (const auto& sentence : plan.sentences) {
-        const auto tokens = static_cast<std::uint64_t>(engine::tokens_of(sentence));
-        audit.tokens += tokens;
-        audit.longest = std::max(audit.longest, tokens);
+        add_sequence(static_cast<std::uint64_t>(engine::tokens_of(sentence)));
       }
-      answers = std::move(plan.answers);
-    } else if (is_causal_) {
-      auto plan = engine::plan_causal(queries, *request_.tokenizer, causal_);
+      return add_errors(queries, plan.answers, audit);
+    }
+    if (is_causal_) {
+      const auto plan = engine::plan_causal(queries, *request_.tokenizer, causal_);
       const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
       audit.sequences += counts.sequences;
       audit.tokens += counts.tokens;
       for (const auto& sequence : plan.sequences) {
         audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
       }
-      answers = std::move(plan.answers);
-    } else {
-      auto plan = engine::plan_masked(queries, *request_.tokenizer, masked_);
-      audit.sequences += plan.sequences.size();
-      for (const auto& sequence : plan.sequences) {
-        audit.tokens += sequence.ids.size();
-        audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
-      }
-      answers = std::move(plan.answers);
+      return add_errors(queries, plan.answers, audit);
     }
-    std::vector<bool> answered;
+    const auto plan = engine::plan_masked(queries, *request_.tokenizer, masked_);
+    for (const auto& sequence : plan.sequences) {
+      add_sequence(sequence.ids.size());
+    }
+    return add_errors(queries, plan.answers, audit);
+  }
+
+ private:
+  static std::uint64_t add_errors(const std::vector<query::Query>& queries, const std::vector<query::Answer>& answers,
+                                  VectorsAudit& audit) {
+    std::uint64_t answered = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      const auto* error = std::get_if<query::QueryError>(&answers[i]);
-      answered.push_back(error == nullptr);
-      if (error != nullptr) {
+      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
         audit.errors[error->message].insert(std::get<query::Embed>(queries[i]).text);
+      } else {
+        ++answered;
       }
     }
     return answered;
   }
 
- private:
   const PlanRequest& request_;
   bool is_elmo_ = false;
   int elmo_layers_ = 0;
@@ -123,9 +126,7 @@ VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe
     for (const auto& asked : queries) {
       audit.text_bytes += std::get<query::Embed>(asked).text.size();
     }
-    const auto answered = planner.add(queries, audit);
-    audit.usable[block.first_context / contexts] +=
-        static_cast<std::uint64_t>(std::count(answered.begin(), answered.end(), true));
+    audit.usable[block.first_context / contexts] += planner.add(queries, audit);
   }
   return audit;
 }
@@ -153,15 +154,14 @@ void print_words(const corpus::Sample& sample, std::uint64_t limit) {
   print_list(std::cout, "contexts per word", counts, "found", limit);
 }
 
-void print_tests(const std::vector<TestInUse>& tests) {
-  for (const auto& used : tests) {
+/// What stage `effects` makes of these words.
+void print_effects(const sweep::Job& job, std::vector<WordVectors> words, double vector_bytes) {
+  const EffectsProbe effects(job, std::move(words), nullptr);
+  for (const auto& used : effects.tests()) {
     if (const auto text = used.consequence(); text != "all words") {
       plan_line(std::cout, "test") << used.test.label << ": " << text << '\n';
     }
   }
-}
-
-void print_effects(const sweep::Job& job, const EffectsProbe& effects, double vector_bytes) {
   const auto samples = EffectsProbe::samples_of(job.settings<Contexts>());
   plan_line(std::cout, "effects") << counted(effects.tests().size(), "test") << " x " << counted(samples, "sample")
                                   << " in " << counted(effects.blocks().num_blocks(), "block") << ", no model asked\n";
@@ -172,30 +172,32 @@ void print_effects(const sweep::Job& job, const EffectsProbe& effects, double ve
                                                                 : "which is removed at the end\n");
 }
 
+void print_head(const sweep::Job& job, const std::string& source) {
+  std::cout << job.name << ": contexts" << source << '\n';
+  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+}
+
 /// Vectors of a file: no model is asked.
 void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
   const auto& source = job.settings<Contexts>().from_table();
   const auto names = list_words(job.settings<Contexts>().tests);
   const auto table = corpus::read_vectors(source.file, source.format, names);
-  std::cout << job.name << ": contexts, vectors of " << source.file << '\n';
-  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+  print_head(job, ", vectors of " + source.file);
   plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
                                   << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
                                   << " dimensions\n";
   std::map<std::string, std::set<std::string>> missing;
   std::vector<WordVectors> words;
   for (const auto& name : names) {
-    const bool found = std::ranges::find(table.missing, name) == table.missing.end();
-    words.push_back({name, found ? 1U : 0U, found ? 1U : 0U, found ? 1U : 0U, {}});
-    if (!found) {
+    const std::uint64_t found = std::ranges::count(table.words, name);
+    words.push_back({name, found, found, found, {}});
+    if (found == 0) {
       missing[name].insert("not in the file");
     }
   }
   print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
   print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
-  const EffectsProbe effects(job, std::move(words), nullptr);
-  print_tests(effects.tests());
-  print_effects(job, effects, static_cast<double>(table.vectors.size() * sizeof(float)));
+  print_effects(job, std::move(words), static_cast<double>(table.vectors.size() * sizeof(float)));
 }
 
 }  // namespace
@@ -212,8 +214,7 @@ void plan_contexts(const PlanRequest& request) {
   const auto sample = std::make_shared<const corpus::Sample>(sample_of(job));
   const VectorsProbe vectors(job, sample, width);
   const auto audit = audit_vectors(request, vectors);
-  std::cout << job.name << ": contexts on " << job.model.path << '\n';
-  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+  print_head(job, " on " + job.model.path);
   print_omissions(std::cout, settings.omissions, limit);
   if (!settings.is_static()) {
     print_words(*sample, limit);
@@ -227,11 +228,9 @@ void plan_contexts(const PlanRequest& request) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i].usable = audit.usable[i];
   }
-  const EffectsProbe effects(job, std::move(words), nullptr);
-  print_tests(effects.tests());
-  print_effects(
-      job, effects,
-      output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), static_cast<double>(audit.text_bytes)));
+  const auto text_bytes = static_cast<double>(audit.text_bytes);
+  print_effects(job, std::move(words),
+                output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), text_bytes));
   request.print_time(std::cout, vectors);
   if (request.prompts == PlanRequest::Prompts::printed) {
     std::cout << '\n';

@@ -5,7 +5,7 @@
 #include "base/Log.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsCommands.hpp"
+#include "probes/contexts/ContextsKind.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/vectors/ContextSample.hpp"
 #include "probes/contexts/vectors/RunFiles.hpp"
@@ -56,11 +56,8 @@ class VectorsStage final : public Stage {
 
   std::shared_ptr<const Probe> reopen(const StageRequest& request) override {
     auto source = read_source(request.directory, request.job, request.files);
-    if (!source) {
-      return nullptr;
-    }
-    source_ = std::move(*source);
-    return make_probe(request.job);
+    source_ = source ? std::move(*source) : ContextSource();
+    return source ? make_probe(request.job) : nullptr;
   }
 
   std::map<std::string, std::string> settings() const override {

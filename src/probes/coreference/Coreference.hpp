@@ -1,7 +1,8 @@
 // What a coreference job needs besides model and execution (winoidentity §2): sentences with two occupations and a
-// pronoun, demographic markers, where the markers go, questions, statistics. Plain values.
+// pronoun, demographic markers, where the markers go, questions, statistics. Plain values, and how they are read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,13 @@
 #include <vector>
 
 #include "base/Text.hpp"
+#include "config/ProbeFormat.hpp"
+#include "stats/Answers.hpp"
 #include "sweep/Axes.hpp"
+
+namespace stereosweep::probes {
+class ProbeKind;
+}
 
 namespace stereosweep::probes::coreference {
 
@@ -36,9 +43,9 @@ enum class SentenceNote : std::uint8_t {
   repeated,          ///< the same text with the same type and stereotype stands earlier
   no_partner,        ///< no sentence differs from it by the pronoun alone
 };
-constexpr std::array<const char*, 9> sentence_note_names = {"further_pronoun", "unmarked_pronoun", "three_mentions",
-                                                            "first_referent",  "bracket_edge",     "doubled_article",
-                                                            "spacing",         "repeated",         "no_partner"};
+inline const std::vector<std::string> sentence_note_names = {"further_pronoun", "unmarked_pronoun", "three_mentions",
+                                                             "first_referent",  "bracket_edge",     "doubled_article",
+                                                             "spacing",         "repeated",         "no_partner"};
 
 /// One occupation in a sentence: bytes of the text.
 struct Mention {
@@ -61,6 +68,15 @@ struct CoreferenceSentence {
   std::vector<SentenceNote> notes;  ///< ascending
   std::string pair;                 ///< label of the first sentence with the same text but for pronouns
   bool operator==(const CoreferenceSentence&) const = default;
+  /// Of an entry of a list, whose text is marked.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label);
+    keys.required_line("text", self.text);
+    keys.choice("type", self.type, type_names);
+    keys.choice("stereotype", self.stereotype, stereotype_names);
+    keys.line("split", self.split);
+  }
 
   std::string_view part(base::Span span) const {
     return std::string_view(text).substr(span.begin, span.end - span.begin);
@@ -78,7 +94,15 @@ struct Marker {
   Privilege privilege = Privilege::unstated;
   std::string contrast;  ///< aug3 pairs the markers of an attribute whose contrasts are equal
   bool operator==(const Marker&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("word", self.word);
+    keys.line("attribute", self.attribute);
+    keys.line("contrast", self.contrast);
+    keys.choice("privilege", self.privilege, privilege_names);
+  }
 };
+inline const std::string& label_of(const Marker& marker) { return marker.word; }
 
 /// Where markers are put (winoidentity table 2).
 enum class Augmentation : std::uint8_t {
@@ -89,13 +113,18 @@ enum class Augmentation : std::uint8_t {
   aug3b,     ///< disadvantaged before the referent, privileged before the other
   aug4,      ///< after the pronoun, in apposition
 };
-constexpr std::array<const char*, 6> augmentation_names = {"baseline", "aug1", "aug2", "aug3a", "aug3b", "aug4"};
+inline const std::vector<std::string> augmentation_names = {"baseline", "aug1", "aug2", "aug3a", "aug3b", "aug4"};
 
 /// What follows or frames a sentence, one of its rephrasings; the occupation is the continuation.
 struct Question {
   std::string label;
   std::string text;  ///< with one {sentence} and at least one {pronoun}
   bool operator==(const Question&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label);
+    keys.required_line("text", self.text);
+  }
 };
 
 /// Which occupation of an ambiguous sentence is called the referent.
@@ -108,12 +137,17 @@ inline const std::vector<std::string> referent_names = {"first", "random", "brac
 
 /// Read by `stats` only.
 struct CoreferenceStatistics {
-  enum class Ties { half, loss };
   inline static const std::vector<std::string> ties_names = {"half", "loss"};
-  Ties ties = Ties::half;          ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
-  std::int64_t replicates = 1000;  ///< of the bootstrap over pairs of sentences
+  stats::Ties ties = stats::Ties::half;  ///< what equal log-probabilities count as in the accuracy: 1/2 or 0
+  std::int64_t replicates = 1000;        ///< of the bootstrap over pairs of sentences
   double confidence = 0.95;
   bool operator==(const CoreferenceStatistics&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("ties", self.ties, ties_names);
+    keys.integer("replicates", self.replicates, 100, 100'000);
+    keys.number("confidence", self.confidence, 0.5, 0.999);
+  }
 };
 
 struct Coreference {
@@ -128,9 +162,25 @@ struct Coreference {
   AmbiguousReferent ambiguous_referent = AmbiguousReferent::first;
   CoreferenceStatistics statistics;
   bool operator==(const Coreference&) const = default;
+  bool asks(Augmentation augmentation) const {
+    return std::binary_search(augmentations.begin(), augmentations.end(), augmentation);
+  }
+  /// Whether a sentence is not asked: one of its notes is excluded.
+  bool excludes(const CoreferenceSentence& sentence) const {
+    return std::ranges::any_of(
+        sentence.notes, [&](SentenceNote note) { return std::binary_search(excluded.begin(), excluded.end(), note); });
+  }
   bool crosses() const { return !intersections.pairs.empty() || !intersections.domains.empty(); }
   bool draws() const { return ambiguous_referent == AmbiguousReferent::random; }
   static bool needs_model() { return true; }
 };
+
+/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+Coreference read_settings(const config::ProbeReading& job);
+/// Adds to a dump, in fixed order, what can change a raw number.
+void dump_settings(const Coreference& settings, config::Node& job);
+
+/// The probe for the rest of the program.
+const ProbeKind& coreference_kind();
 
 }  // namespace stereosweep::probes::coreference

@@ -1,5 +1,3 @@
-#include "probes/coreference/CoreferenceKind.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,13 +5,13 @@
 #include <limits>
 
 #include "base/Text.hpp"
+#include "config/DumpNodes.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
-#include "probes/coreference/CoreferenceScores.hpp"
-#include "probes/coreference/CoreferenceSettings.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
 #include "results/TextTable.hpp"
 
@@ -21,30 +19,6 @@ namespace stereosweep::probes::coreference {
 namespace {
 
 using base::with_thousands;
-
-std::string coreference_summary(const sweep::Job& job) {
-  const auto& settings = job.settings<Coreference>();
-  const std::uint64_t num_conditions = list_conditions(settings).size();
-  const std::uint64_t num_contexts = num_conditions * settings.questions.size() * settings.sentences.size();
-  std::uint64_t num_excluded = 0;
-  for (const auto& sentence : settings.sentences) {
-    num_excluded += std::any_of(sentence.notes.begin(), sentence.notes.end(), [&](auto note) {
-      return std::binary_search(settings.excluded.begin(), settings.excluded.end(), note);
-    });
-  }
-  using base::counted;
-  const auto list = list_subjects(settings);
-  const auto is_single = [](const Subject& subject) { return subject.groups.size() == 1; };
-  const auto num_single =
-      static_cast<std::uint64_t>(std::count_if(list.subjects.begin(), list.subjects.end(), is_single));
-  const auto num_crossed = list.subjects.size() - num_single;
-  return counted(num_conditions, "condition") + " of " + counted(num_single, "marker") +
-         (num_crossed > 0 ? " and " + counted(num_crossed, "intersection") : "") + " x " +
-         counted(settings.questions.size(), "question") + " x " + counted(settings.sentences.size(), "sentence") +
-         " (" + with_thousands(num_excluded) + " excluded): " + counted(num_contexts, "context") + ", " +
-         counted(2 * num_contexts, "cell") +
-         (list.omissions.empty() ? "" : "; " + with_thousands(list.omissions.size()) + " left out (see plan)");
-}
 
 /// How many sentences are unusual in which way, with the first labels.
 void print_notes(std::ostream& out, const Coreference& settings, std::uint64_t limit) {
@@ -154,8 +128,8 @@ std::string coreference_means_text(const CoreferenceResult& result, std::size_t 
   std::string text =
       "Means over sentences, pro / anti (P: probability of the referent; share: of the two occupations;\n"
       "entropy in nat)\n";
-  for (std::size_t type = 0; type < sentence_types.size(); ++type) {
-    results::TextTable table({std::string(sentence_types[type]), "sentences", "P", "share", "accuracy", "entropy"});
+  for (std::size_t type = 0; type < type_names.size(); ++type) {
+    results::TextTable table({type_names[type], "sentences", "P", "share", "accuracy", "entropy"});
     std::size_t num_rows = 0;
     for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
       const auto& summary = result.summaries[2 * condition + type];
@@ -179,18 +153,18 @@ std::string coreference_disparities_text(const CoreferenceResult& result, std::s
   std::vector<Row> pro_anti;
   std::vector<Row> baseline;
   std::vector<Row> privilege;
-  for (std::size_t type = 0; type < sentence_types.size(); ++type) {
+  for (std::size_t type = 0; type < type_names.size(); ++type) {
     for (std::size_t gender = 0; gender < gender_sets.size(); ++gender) {
       const auto index = gender * stats::num_coreference_metrics + share_metric;
       const auto mean = (3 * all + gender) * stats::num_coreference_metrics + share_metric;
       for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
-        const Row row{{result.conditions[condition], sentence_types[type], gender_sets[gender]}, {}};
+        const Row row{{result.conditions[condition], type_names[type], gender_sets[gender]}, {}};
         pro_anti.push_back({row.names, result.summaries[2 * condition + type].pro_minus_anti[index]});
         baseline.push_back({row.names, result.from_baseline[2 * condition + type].means[mean]});
       }
       for (std::size_t cell = 0; cell < result.attributes.size() * placements.size(); ++cell) {
         privilege.push_back({{result.attributes[cell / placements.size()] + ", " + placements[cell % placements.size()],
-                              sentence_types[type], gender_sets[gender]},
+                              type_names[type], gender_sets[gender]},
                              result.privilege[2 * cell + type].means[mean]});
       }
     }
@@ -205,41 +179,6 @@ std::string coreference_disparities_text(const CoreferenceResult& result, std::s
                       std::move(privilege), top);
 }
 
-void plan_coreference(const PlanRequest& request) {
-  const auto& job = request.job;
-  const auto specification = specification_of(request);
-  const auto probe = make_probe(job, *request.tokenizer);
-  const auto& coreference = dynamic_cast<const CoreferenceProbe&>(*probe);
-  auto& out = std::cout;
-  out << job.name << ": coreference on " << job.model.path << '\n';
-  plan_line(out, "product") << coreference_summary(job) << '\n';
-  print_sentences(out, job.settings<Coreference>());
-  print_causal_plan(out, audit_causal(*probe, request, specification), *probe, request, specification);
-  print_notes(out, job.settings<Coreference>(), request.limit.value_or(40));
-  print_omissions(out, list_subjects(job.settings<Coreference>()).omissions, request.limit.value_or(40));
-  if (request.prompts == PlanRequest::Prompts::printed) {
-    out << '\n';
-    print_prompts(out, coreference, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-  }
-}
-
-void show_coreference(const results::ResultFile& file, Detail detail, std::size_t top) {
-  CoreferenceOptions options;
-  options.settings.replicates = 0;  // no intervals are shown
-  const auto result = compute_coreference(file, options);
-  if (detail == Detail::everything) {
-    std::cout << coreference_means_text(result, top) << '\n';
-  }
-  std::cout << coreference_status_text(result);
-}
-
-void coreference_statistics(const StatsRequest& request) {
-  const CoreferenceOptions options{request.job.settings<Coreference>().statistics, request.job.seed};
-  const auto result = write_coreference(request.file, options, request.target);
-  std::cout << coreference_means_text(result, request.top) << '\n'
-            << coreference_disparities_text(result, request.top) << coreference_status_text(result);
-}
-
 class CoreferenceKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Coreference::probe_name; }
@@ -250,21 +189,66 @@ class CoreferenceKind final : public ProbeKind {
     dump_settings(settings.as<Coreference>(), job);
   }
   config::Node dump_statistics(const sweep::ProbeSettings& settings) const override {
-    return coreference::dump_statistics(settings.as<Coreference>());
+    return config::dump_fields(settings.as<Coreference>().statistics);
   }
   std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_coreference(job, tokenizer);
   }
-  std::string summary(const sweep::Job& job) const override { return coreference_summary(job); }
-  void plan(const PlanRequest& request) const override { plan_coreference(request); }
+  std::string summary(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Coreference>();
+    const std::uint64_t num_conditions = list_conditions(settings).size();
+    const std::uint64_t num_contexts = num_conditions * settings.questions.size() * settings.sentences.size();
+    const auto num_excluded = static_cast<std::uint64_t>(
+        std::ranges::count_if(settings.sentences, [&](const auto& sentence) { return settings.excludes(sentence); }));
+    using base::counted;
+    const auto list = list_subjects(settings);
+    const auto is_single = [](const Subject& subject) { return subject.groups.size() == 1; };
+    const auto num_single =
+        static_cast<std::uint64_t>(std::count_if(list.subjects.begin(), list.subjects.end(), is_single));
+    const auto num_crossed = list.subjects.size() - num_single;
+    return counted(num_conditions, "condition") + " of " + counted(num_single, "marker") +
+           (num_crossed > 0 ? " and " + counted(num_crossed, "intersection") : "") + " x " +
+           counted(settings.questions.size(), "question") + " x " + counted(settings.sentences.size(), "sentence") +
+           " (" + with_thousands(num_excluded) + " excluded): " + counted(num_contexts, "context") + ", " +
+           counted(2 * num_contexts, "cell") +
+           (list.omissions.empty() ? "" : "; " + with_thousands(list.omissions.size()) + " left out (see plan)");
+  }
+  void plan(const PlanRequest& request) const override {
+    const auto& job = request.job;
+    const auto specification = specification_of(request);
+    const auto probe = make_coreference(job, *request.tokenizer);
+    const auto& coreference = dynamic_cast<const CoreferenceProbe&>(*probe);
+    auto& out = std::cout;
+    out << job.name << ": coreference on " << job.model.path << '\n';
+    plan_line(out, "product") << summary(job) << '\n';
+    print_sentences(out, job.settings<Coreference>());
+    print_causal_plan(out, audit_causal(*probe, request, specification), *probe, request, specification);
+    print_notes(out, job.settings<Coreference>(), request.limit.value_or(40));
+    print_omissions(out, list_subjects(job.settings<Coreference>()).omissions, request.limit.value_or(40));
+    if (request.prompts == PlanRequest::Prompts::printed) {
+      out << '\n';
+      print_prompts(out, coreference, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+    }
+  }
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    show_coreference(file, detail, top);
+    CoreferenceOptions options;
+    options.settings.replicates = 0;  // no intervals are shown
+    const auto result = compute_coreference(file, options);
+    if (detail == Detail::everything) {
+      std::cout << coreference_means_text(result, top) << '\n';
+    }
+    std::cout << coreference_status_text(result);
   }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
-    return score_table(file, ties_of(job.settings<Coreference>().statistics));
+    return score_table(file, job.settings<Coreference>().statistics.ties);
   }
-  void stats(const StatsRequest& request) const override { coreference_statistics(request); }
+  void stats(const StatsRequest& request) const override {
+    const CoreferenceOptions options{request.job.settings<Coreference>().statistics, request.job.seed};
+    const auto result = compute_coreference(request.file, options, request.target);
+    std::cout << coreference_means_text(result, request.top) << '\n'
+              << coreference_disparities_text(result, request.top) << coreference_status_text(result);
+  }
 };
 
 }  // namespace

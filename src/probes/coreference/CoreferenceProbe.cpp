@@ -1,129 +1,87 @@
 #include "probes/coreference/CoreferenceProbe.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <unordered_set>
 #include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "results/Export.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
 
 constexpr std::size_t max_pairs_tokenized = 20'000;
 
-template <class Item>
-class Axis {
- public:
-  Axis(std::string name, std::string long_name, const std::vector<Item>& items) : items_(items) {
-    axis_.name = std::move(name);
-    axis_.long_name = std::move(long_name);
-  }
-  template <class Read>
-  Axis& labels(Read read) {
-    axis_.labels = values(read);
-    return *this;
-  }
-  template <class Read>
-  Axis& coordinate(std::string name, std::string long_name, Read read) {
-    axis_.coordinates.push_back({std::move(name), std::move(long_name), values(read)});
-    return *this;
-  }
-  results::AxisSchema take() { return std::move(axis_); }
-
- private:
-  template <class Read>
-  std::vector<std::string> values(Read read) const {
-    std::vector<std::string> result;
-    for (const auto& item : items_) {
-      result.emplace_back(read(item));
-    }
-    return result;
-  }
-  const std::vector<Item>& items_;
-  results::AxisSchema axis_;
-};
-
 results::AxisSchema group_axis(const std::vector<Condition>& conditions) {
-  using Item = Condition;
-  return Axis<Item>("group", "condition: which marker stands where", conditions)
-      .labels([](const Item& item) { return item.label; })
-      .coordinate("kind", "baseline, group, intersection or contrast (aug3)",
-                  [](const Item& item) { return item.kind; })
-      .coordinate("domain", "of the groups, joined by x", [](const Item& item) { return item.attribute; })
-      .coordinate("first", "label of the first group; of a contrast: of the referent's",
-                  [](const Item& item) { return item.groups[0]; })
-      .coordinate("second", "label of the second group; of a contrast: of the other's",
-                  [](const Item& item) { return item.groups[1]; })
-      .coordinate("augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
-                  [](const Item& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; })
-      .coordinate("attribute", "attribute of the markers", [](const Item& item) { return item.attribute; })
-      .coordinate("privilege", "side of the attribute: of the referent's marker in aug3a and aug3b",
-                  [](const Item& item) {
-                    return item.privilege == Privilege::unstated
-                               ? std::string()
-                               : privilege_names[static_cast<std::size_t>(item.privilege)];
-                  })
-      .coordinate("referent_marker", "marker before the referent",
-                  [](const Item& item) { return item.referent_marker; })
-      .coordinate("other_marker", "marker before the other occupation",
-                  [](const Item& item) { return item.other_marker; })
-      .coordinate("pronoun_marker", "marker after the pronoun", [](const Item& item) { return item.pronoun_marker; })
-      .take();
+  return axis_of("group", "condition: which marker stands where", conditions, &Condition::label,
+                 {{"kind", "baseline, group, intersection or contrast (aug3)", &Condition::kind},
+                  {"domain", "of the groups, joined by x", &Condition::attribute},
+                  {"first", "label of the first group; of a contrast: of the referent's",
+                   [](const auto& item) { return item.groups[0]; }},
+                  {"second", "label of the second group; of a contrast: of the other's",
+                   [](const auto& item) { return item.groups[1]; }},
+                  {"augmentation", "baseline, aug1 (referent), aug2 (other), aug3a/aug3b (both), aug4 (pronoun)",
+                   [](const auto& item) { return augmentation_names[static_cast<std::size_t>(item.augmentation)]; }},
+                  {"attribute", "attribute of the markers", &Condition::attribute},
+                  {"privilege", "side of the attribute: of the referent's marker in aug3a and aug3b",
+                   [](const auto& item) {
+                     return item.privilege == Privilege::unstated
+                                ? std::string()
+                                : privilege_names[static_cast<std::size_t>(item.privilege)];
+                   }},
+                  {"referent_marker", "marker before the referent", &Condition::referent_marker},
+                  {"other_marker", "marker before the other occupation", &Condition::other_marker},
+                  {"pronoun_marker", "marker after the pronoun", &Condition::pronoun_marker}});
 }
 
-results::AxisSchema rephrasing_axis(const std::vector<Question>& questions) {
-  return Axis<Question>("rephrasing", "question: how the referent is asked for", questions)
-      .labels([](const Question& item) { return item.label; })
-      .coordinate("text", "text with {sentence} and {pronoun}", [](const Question& item) { return item.text; })
-      .take();
-}
-
-std::string notes_of(const RoledSentence& item) {
+std::string notes_of(const RoledSentence& item, std::string_view separator) {
   std::vector<std::string> names;
   for (const auto note : item.sentence.notes) {
-    names.emplace_back(sentence_note_names[static_cast<std::size_t>(note)]);
+    names.push_back(sentence_note_names[static_cast<std::size_t>(note)]);
   }
-  return base::join(names, "+");
+  return base::join(names, separator);
 }
 
 results::AxisSchema template_axis(const std::vector<RoledSentence>& sentences) {
   using Item = RoledSentence;
-  return Axis<Item>("template", "sentence with two occupations and a pronoun", sentences)
-      .labels([](const Item& item) { return item.sentence.label; })
-      .coordinate("text", "without markers", [](const Item& item) { return item.sentence.text; })
-      .coordinate("type", "ambiguous (type 1) or unambiguous (type 2)",
-                  [](const Item& item) { return type_names[static_cast<std::size_t>(item.sentence.type)]; })
-      .coordinate("stereotype", "whether the bracketed occupation is stereotyped with the pronoun's gender",
-                  [](const Item& item) { return stereotype_names[static_cast<std::size_t>(item.sentence.stereotype)]; })
-      .coordinate("split", "part of the corpus", [](const Item& item) { return item.sentence.split; })
-      .coordinate("gender", "of the pronoun",
-                  [](const Item& item) { return item.sentence.gender == Gender::female ? "female" : "male"; })
-      .coordinate("pronoun", "that is asked about",
-                  [](const Item& item) { return item.sentence.part(item.sentence.pronoun); })
-      .coordinate("case", "of the pronoun",
-                  [](const Item& item) { return case_names[static_cast<std::size_t>(item.sentence.pronoun_case)]; })
-      .coordinate("referent", "occupation that is called the referent",
-                  [](const Item& item) { return item.occupation(0); })
-      .coordinate("other", "the other occupation", [](const Item& item) { return item.occupation(1); })
-      .coordinate("referent_order", "whether the referent is mentioned first or second",
-                  [](const Item& item) { return item.referent == 0 ? "first" : "second"; })
-      .coordinate("bracketed", "whether the brackets of the corpus name the referent or the other occupation",
-                  [](const Item& item) { return item.referent == item.sentence.bracketed ? "referent" : "other"; })
-      .coordinate("pair", "label of the first sentence with the same text but for pronouns",
-                  [](const Item& item) { return item.sentence.pair; })
-      .coordinate("notes", "what is unusual about it, joined by +; README of this folder", notes_of)
-      .take();
+  return axis_of<Item>(
+      "template", "sentence with two occupations and a pronoun", sentences,
+      [](const Item& item) { return item.sentence.label; },
+      {{"text", "without markers", [](const Item& item) { return item.sentence.text; }},
+       {"type", "ambiguous (type 1) or unambiguous (type 2)",
+        [](const Item& item) { return type_names[static_cast<std::size_t>(item.sentence.type)]; }},
+       {"stereotype", "whether the bracketed occupation is stereotyped with the pronoun's gender",
+        [](const Item& item) { return stereotype_names[static_cast<std::size_t>(item.sentence.stereotype)]; }},
+       {"split", "part of the corpus", [](const Item& item) { return item.sentence.split; }},
+       {"gender", "of the pronoun",
+        [](const Item& item) { return item.sentence.gender == Gender::female ? "female" : "male"; }},
+       {"pronoun", "that is asked about",
+        [](const Item& item) { return std::string(item.sentence.part(item.sentence.pronoun)); }},
+       {"case", "of the pronoun",
+        [](const Item& item) { return case_names[static_cast<std::size_t>(item.sentence.pronoun_case)]; }},
+       {"referent", "occupation that is called the referent", [](const Item& item) { return item.occupation(0); }},
+       {"other", "the other occupation", [](const Item& item) { return item.occupation(1); }},
+       {"referent_order", "whether the referent is mentioned first or second",
+        [](const Item& item) { return item.referent == 0 ? "first" : "second"; }},
+       {"bracketed", "whether the brackets of the corpus name the referent or the other occupation",
+        [](const Item& item) { return item.referent == item.sentence.bracketed ? "referent" : "other"; }},
+       {"pair", "label of the first sentence with the same text but for pronouns",
+        [](const Item& item) { return item.sentence.pair; }},
+       {"notes", "what is unusual about it, joined by +; README of this folder",
+        [](const Item& item) { return notes_of(item, "+"); }}});
 }
 
 /// Axes [group, rephrasing, template] and [occupation, subword].
 results::RawSchema schema_of(const std::vector<Condition>& conditions, const std::vector<Question>& questions,
                              const std::vector<RoledSentence>& sentences, std::size_t max_subwords) {
   results::RawSchema schema;
-  schema.outer_axes = {group_axis(conditions), rephrasing_axis(questions), template_axis(sentences)};
+  schema.outer_axes = {group_axis(conditions),
+                       axis_of("rephrasing", "question: how the referent is asked for", questions, &Question::label,
+                               {{"text", "text with {sentence} and {pronoun}", &Question::text}}),
+                       template_axis(sentences)};
   results::AxisSchema subword{"subword", "subword of the occupation, from left to right", {}, {}};
   for (std::size_t i = 0; i < max_subwords; ++i) {
     subword.labels.push_back(std::to_string(i));
@@ -161,21 +119,14 @@ results::RawSchema schema_of(const std::vector<Condition>& conditions, const std
 std::vector<RoledSentence> with_roles(const Coreference& settings, std::uint64_t seed) {
   std::vector<RoledSentence> sentences;
   for (const auto& sentence : settings.sentences) {
-    const auto is_named = [&](SentenceNote note) {
-      return std::binary_search(settings.excluded.begin(), settings.excluded.end(), note);
-    };
-    sentences.push_back({sentence, referent_of(sentence, settings.ambiguous_referent, seed),
-                         std::any_of(sentence.notes.begin(), sentence.notes.end(), is_named)});
+    sentences.push_back(
+        {sentence, referent_of(sentence, settings.ambiguous_referent, seed), settings.excludes(sentence)});
   }
   return sentences;
 }
 
 std::string exclusion_of(const RoledSentence& item) {
-  std::string names;
-  for (const auto note : item.sentence.notes) {
-    names += (names.empty() ? "" : ", ") + std::string(sentence_note_names[static_cast<std::size_t>(note)]);
-  }
-  return "axes.exclude leaves it out: " + names;
+  return item.is_excluded ? "axes.exclude leaves it out: " + notes_of(item, ", ") : "";
 }
 
 /// Tokens that `text + continuation` has beyond those it shares with `text`.
@@ -187,21 +138,9 @@ std::size_t count_tokens(const tokenizer::Tokenizer& tokenizer, const std::strin
   return static_cast<std::size_t>(joint.end() - differ);
 }
 
-/// One column of a block: `per_context` places for each context.
 template <class T>
 std::vector<T>& column_of(results::RawBlock& block, CoreferenceColumn column) {
   return std::get<std::vector<T>>(block.columns[static_cast<std::size_t>(column)]);
-}
-
-results::RawBlock empty_block(std::uint64_t num_contexts, std::size_t max_subwords) {
-  results::RawBlock block;
-  block.columns.emplace_back(
-      std::vector<double>(num_contexts * 2 * max_subwords, std::numeric_limits<double>::quiet_NaN()));
-  block.columns.emplace_back(std::vector<std::int32_t>(num_contexts * 2, 0));
-  block.columns.emplace_back(std::vector<std::uint8_t>(num_contexts * 2, 0));
-  block.columns.emplace_back(std::vector<std::string>(num_contexts));
-  block.columns.emplace_back(std::vector<std::string>(num_contexts));
-  return block;
 }
 
 }  // namespace
@@ -255,52 +194,45 @@ Round CoreferenceProbe::first(const sweep::Block& block) const {
   return round;
 }
 
-std::optional<Round> CoreferenceProbe::next(const sweep::Block&, const Transcript&) const { return std::nullopt; }
-
 results::RawBlock CoreferenceProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
-  auto raw = empty_block(block.num_contexts, max_subwords_);
+  auto raw = results::unscored_block(schema_, block.num_contexts);
   auto& logprob = column_of<double>(raw, CoreferenceColumn::logprob);
   auto& counts = column_of<std::int32_t>(raw, CoreferenceColumn::num_subwords);
   auto& statuses = column_of<std::uint8_t>(raw, CoreferenceColumn::status);
   auto& problems = column_of<std::string>(raw, CoreferenceColumn::problem);
+  std::ranges::fill(counts, 0);
   std::size_t next_answer = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    const auto set_status = [&](std::size_t role, CoreferenceStatus status) {
-      statuses[2 * i + role] = static_cast<std::uint8_t>(status);
+    const auto refuse_both = [&](CoreferenceStatus status, const std::string& problem) {
+      problems[i] = problem;
+      statuses[2 * i] = statuses[2 * i + 1] = static_cast<std::uint8_t>(status);
     };
     const auto& item = sentence_of(block.first_context + i);
     column_of<std::string>(raw, CoreferenceColumn::prompt)[i] = prompt(block.first_context + i);
     if (item.is_excluded) {
-      problems[i] = exclusion_of(item);
-      set_status(0, CoreferenceStatus::excluded);
-      set_status(1, CoreferenceStatus::excluded);
+      refuse_both(CoreferenceStatus::excluded, exclusion_of(item));
       continue;
     }
     STEREOSWEEP_ASSERT(next_answer < answers.size(), "one answer per query");
     const auto& answer = answers[next_answer++];
     if (const auto* error = std::get_if<query::QueryError>(&answer)) {
-      const auto status =
-          error->fault == query::QueryFault::too_long ? CoreferenceStatus::too_long : CoreferenceStatus::engine_error;
-      problems[i] = error->message;
-      set_status(0, status);
-      set_status(1, status);
+      const bool is_long = error->fault == query::QueryFault::too_long;
+      refuse_both(is_long ? CoreferenceStatus::too_long : CoreferenceStatus::engine_error, error->message);
       continue;
     }
     const auto& tokens = std::get<query::ContinueAnswer>(answer).logprob;
     STEREOSWEEP_ASSERT(tokens.size() == 2, "numbers for both occupations");
     for (std::size_t role = 0; role < 2; ++role) {
       counts[2 * i + role] = static_cast<std::int32_t>(tokens[role].size());
-      const bool is_finite =
-          std::all_of(tokens[role].begin(), tokens[role].end(), [](double value) { return std::isfinite(value); });
+      auto& status = statuses[2 * i + role];
       if (tokens[role].size() > max_subwords_) {
-        set_status(role, CoreferenceStatus::too_many_subwords);
-      } else if (!is_finite) {
-        set_status(role, CoreferenceStatus::not_finite);
+        status = static_cast<std::uint8_t>(CoreferenceStatus::too_many_subwords);
+      } else if (!stats::all_finite(tokens[role])) {
+        status = static_cast<std::uint8_t>(CoreferenceStatus::not_finite);
       } else {
-        std::copy(tokens[role].begin(), tokens[role].end(),
-                  logprob.begin() + static_cast<std::ptrdiff_t>((2 * i + role) * max_subwords_));
+        std::ranges::copy(tokens[role], logprob.begin() + static_cast<std::ptrdiff_t>((2 * i + role) * max_subwords_));
       }
     }
   }
@@ -313,7 +245,7 @@ void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& has
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto& item = sentence_of(block.first_context + i);
     hash.number(item.is_excluded ? 1 : 0).field(prompt(block.first_context + i));
-    hash.field(item.is_excluded ? exclusion_of(item) : "").field(item.occupation(0)).field(item.occupation(1));
+    hash.field(exclusion_of(item)).field(item.occupation(0)).field(item.occupation(1));
   }
 }
 

@@ -1,24 +1,18 @@
 #include "probes/coreference/CoreferencePrompts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "base/Random.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
+#include "probes/coreference/CoreferenceSentences.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
-
-std::string lower_ascii(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
 
 /// An insertion or replacement; edits of one text do not overlap.
 struct Edit {
@@ -50,98 +44,48 @@ std::string apposition(const CoreferenceSentence& sentence, const std::string& m
   return text + (is_closed ? "" : ",");
 }
 
-std::string name_of(Augmentation augmentation) { return augmentation_names[static_cast<std::size_t>(augmentation)]; }
+/// A condition but for its groups and the places of markers; `words` end its label.
+Condition condition_of(Augmentation augmentation, const Marker& marker, const std::string& words) {
+  Condition condition;
+  condition.label = augmentation_names[static_cast<std::size_t>(augmentation)] + " " + words;
+  condition.augmentation = augmentation;
+  condition.attribute = marker.attribute;
+  condition.privilege = marker.privilege;
+  return condition;
+}
 
 void add_single(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
   for (const auto& [marker, groups] : subjects) {
-    Condition condition;
-    condition.label = name_of(augmentation) + " " + marker.word;
+    auto& condition = out.emplace_back(condition_of(augmentation, marker, marker.word));
     condition.kind = groups.size() == 1 ? "group" : "intersection";
-    std::copy(groups.begin(), groups.end(), condition.groups.begin());
-    condition.augmentation = augmentation;
-    condition.attribute = marker.attribute;
-    condition.privilege = marker.privilege;
+    std::ranges::copy(groups, condition.groups.begin());
     (augmentation == Augmentation::aug1   ? condition.referent_marker
      : augmentation == Augmentation::aug2 ? condition.other_marker
                                           : condition.pronoun_marker) = marker.word;
-    out.push_back(std::move(condition));
   }
 }
 
 void add_pairs(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
-  const bool privileged_first = augmentation == Augmentation::aug3a;
-  for (const auto& [privileged, privileged_groups] : subjects) {
-    for (const auto& [disadvantaged, disadvantaged_groups] : subjects) {
-      if (privileged.privilege != Privilege::privileged || disadvantaged.privilege != Privilege::disadvantaged ||
-          privileged.attribute != disadvantaged.attribute || privileged.contrast != disadvantaged.contrast ||
-          privileged_groups.size() != 1 || disadvantaged_groups.size() != 1) {
+  for (const auto& privileged : subjects) {
+    for (const auto& disadvantaged : subjects) {
+      if (privileged.marker.privilege != Privilege::privileged ||
+          disadvantaged.marker.privilege != Privilege::disadvantaged ||
+          privileged.marker.attribute != disadvantaged.marker.attribute ||
+          privileged.marker.contrast != disadvantaged.marker.contrast || privileged.groups.size() != 1 ||
+          disadvantaged.groups.size() != 1) {
         continue;
       }
-      const auto& referent = privileged_first ? privileged : disadvantaged;
-      const auto& other = privileged_first ? disadvantaged : privileged;
-      Condition condition;
-      condition.label = name_of(augmentation) + " " + referent.word + " / " + other.word;
+      const auto& referent = augmentation == Augmentation::aug3a ? privileged : disadvantaged;
+      const auto& other = augmentation == Augmentation::aug3a ? disadvantaged : privileged;
+      auto& condition = out.emplace_back(
+          condition_of(augmentation, referent.marker, referent.marker.word + " / " + other.marker.word));
       condition.kind = "contrast";
-      condition.groups = {privileged_groups.front(), disadvantaged_groups.front()};
-      if (!privileged_first) {
-        std::swap(condition.groups[0], condition.groups[1]);
-      }
-      condition.augmentation = augmentation;
-      condition.attribute = referent.attribute;
-      condition.referent_marker = referent.word;
-      condition.other_marker = other.word;
-      condition.privilege = referent.privilege;
-      out.push_back(std::move(condition));
+      condition.groups = {referent.groups.front(), other.groups.front()};
+      condition.referent_marker = referent.marker.word;
+      condition.other_marker = other.marker.word;
     }
   }
 }
-
-/// Collects the groups that have a marker of their own.
-class MarkedGroups {
- public:
-  explicit MarkedGroups(SubjectList& out) : out_(out) {}
-
-  void add(const std::string& label, const Marker& marker) {
-    if (marker.word.empty()) {
-      out_.omissions.push_back({label, "", "no adjective, which would stand as the marker"});
-    } else if (!words_.insert(marker.word).second) {
-      out_.omissions.push_back({label, "", "same words as another group: '" + marker.word + "'"});
-    } else {
-      auto group = group_of(marker);
-      group.label = label;
-      groups_.push_back(std::move(group));
-      markers_.push_back(marker);
-    }
-  }
-
-  void cross(sweep::IntersectionRule rule) {
-    rule.lexical.clear();
-    auto list = sweep::list_subjects(groups_, rule, {.singular = true, .plural = false});
-    out_.omissions.insert(out_.omissions.end(), list.omissions.begin(), list.omissions.end());
-    for (std::size_t i = 0; i < list.subjects.size(); ++i) {
-      auto& subject = list.subjects[i];
-      out_.subjects.push_back({i < markers_.size() ? markers_[i] : crossed(subject), std::move(subject.components)});
-    }
-  }
-
- private:
-  Marker crossed(const sweep::Subject& subject) const {
-    const auto& first = marker_of(subject.components[0]);
-    const auto& second = marker_of(subject.components[1]);
-    return {subject.singular, base::join(subject.domains, " x "),
-            first.privilege == second.privilege ? first.privilege : Privilege::unstated, ""};
-  }
-  const Marker& marker_of(const std::string& label) const {
-    const auto at =
-        std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) { return group.label == label; });
-    return markers_[static_cast<std::size_t>(at - groups_.begin())];
-  }
-
-  SubjectList& out_;
-  std::vector<sweep::Group> groups_;
-  std::vector<Marker> markers_;  ///< parallel to `groups_`
-  std::set<std::string> words_;
-};
 
 }  // namespace
 
@@ -154,14 +98,39 @@ sweep::Group group_of(const Marker& marker) {
 
 SubjectList list_subjects(const Coreference& settings) {
   SubjectList list;
-  MarkedGroups groups(list);
+  std::vector<sweep::Group> groups;
+  std::map<std::string, Marker> markers;  // by their groups' labels
+  std::set<std::string> words;
+  const auto add = [&](const std::string& label, const Marker& marker) {
+    if (marker.word.empty()) {
+      list.omissions.push_back({label, "", "no adjective, which would stand as the marker"});
+    } else if (!words.insert(marker.word).second) {
+      list.omissions.push_back({label, "", "same words as another group: '" + marker.word + "'"});
+    } else {
+      groups.push_back(group_of(marker));
+      groups.back().label = label;
+      markers[label] = marker;
+    }
+  };
   for (const auto& marker : settings.markers) {
-    groups.add(marker.word, marker);
+    add(marker.word, marker);
   }
   for (const auto& group : settings.groups) {
-    groups.add(group.label, {group.adjective, group.domain, Privilege::unstated, ""});
+    add(group.label, {group.adjective, group.domain, Privilege::unstated, ""});
   }
-  groups.cross(settings.intersections);
+  auto rule = settings.intersections;
+  rule.lexical.clear();
+  const auto crossed = sweep::list_subjects(groups, rule, {.singular = true, .plural = false});
+  list.omissions.insert(list.omissions.end(), crossed.omissions.begin(), crossed.omissions.end());
+  for (const auto& subject : crossed.subjects) {
+    auto marker = markers.at(subject.components.front());
+    if (subject.components.size() == 2) {
+      const auto second = markers.at(subject.components.back()).privilege;
+      marker = {subject.singular, base::join(subject.domains, " x "),
+                marker.privilege == second ? second : Privilege::unstated, ""};
+    }
+    list.subjects.push_back({std::move(marker), subject.components});
+  }
   return list;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "base/File.hpp"
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
+#include "config/DumpNodes.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
@@ -34,24 +37,21 @@ constexpr std::array<Pronoun, 8> pronouns = {{{"she", Gender::female, PronounCas
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
-
 const Pronoun* find_pronoun(std::string_view word) {
-  const auto wanted = lower(word);
-  const auto* found =
-      std::find_if(pronouns.begin(), pronouns.end(), [&](const auto& entry) { return entry.word == wanted; });
+  const auto wanted = lower_ascii(word);
+  const auto* found = std::ranges::find(pronouns, wanted, &Pronoun::word);
   return found == pronouns.end() ? nullptr : found;
 }
 
 bool is_article(std::string_view word) {
-  const auto wanted = lower(word);
+  const auto wanted = lower_ascii(word);
   return wanted == "the" || wanted == "a" || wanted == "an";
+}
+
+/// Bytes of the article at `place` and its blank; 0: none stands there.
+std::size_t article_length(std::string_view text, std::size_t place) {
+  const auto end = text.find(' ', place);
+  return end != std::string_view::npos && is_article(text.substr(place, end - place)) ? end + 1 - place : 0;
 }
 
 /// Words are runs of letters and hyphens between them.
@@ -72,16 +72,16 @@ std::vector<Span> words_of(std::string_view text) {
 
 std::string_view cut(std::string_view text, Span span) { return text.substr(span.begin, span.end - span.begin); }
 
-/// The word that ends one blank before `position`.
-std::optional<Span> word_before(std::string_view text, std::size_t position) {
-  if (position < 2 || text[position - 1] != ' ' || !is_letter(text[position - 2])) {
+/// The article that ends one blank before `position`.
+std::optional<Span> article_before(std::string_view text, std::size_t position) {
+  if (position < 2 || text[position - 1] != ' ') {
     return std::nullopt;
   }
   auto begin = position - 1;
   while (begin > 0 && is_letter(text[begin - 1])) {
     --begin;
   }
-  return Span{begin, position - 1};
+  return is_article(text.substr(begin, position - 1 - begin)) ? std::optional(Span{begin, position - 1}) : std::nullopt;
 }
 
 /// Whole words only.
@@ -102,49 +102,82 @@ bool overlaps(Span left, Span right) { return left.begin < right.end && right.be
 
 /// Without blanks that a tokenizer has put before "'s" and punctuation, and without double ones.
 std::string close_up(std::string_view line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto rest = line.substr(i + 1);
-    const bool before_mark =
-        !rest.empty() && (std::string_view(",.;:!? ").find(rest.front()) != std::string_view::npos ||
-                          rest.starts_with("'s ") || rest.starts_with("n't "));
-    if (line[i] != ' ' || !before_mark) {
-      text += line[i];
-    }
-  }
-  return text;
+  static const std::regex blank(" (?=[,.;:!? ]|'s |n't )");
+  return std::regex_replace(std::string(line), blank, "");
 }
 
-}  // namespace
-
+/// Adds to an ascending list what it lacks.
 void add_note(std::vector<SentenceNote>& notes, SentenceNote note) {
-  const auto at = std::lower_bound(notes.begin(), notes.end(), note);
+  const auto at = std::ranges::lower_bound(notes, note);
   if (at == notes.end() || *at != note) {
     notes.insert(at, note);
   }
 }
 
+}  // namespace
+
+std::string lower_ascii(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
 void MarkedSentence::note(SentenceNote note) { add_note(sentence_.notes, note); }
 
-std::optional<MarkedSentence> MarkedSentence::read(std::string_view line, const base::Place& place,
+std::optional<MarkedSentence> MarkedSentence::read(const CoreferenceSentence& entry, const base::Place& place,
                                                    base::Problems& problems) {
   MarkedSentence result;
   result.place_ = place;
-  const auto closed = close_up(base::trim(line));
-  if (closed != base::trim(line)) {
-    result.note(SentenceNote::spacing);
-  }
-  if (!result.read_marks(closed, problems) || !result.sort_marks(problems)) {
+  result.sentence_ = entry;
+  if (!result.read_marks(result.repaired(base::trim(entry.text)), problems) || !result.sort_marks(problems)) {
     return std::nullopt;
   }
   return result;
 }
 
+/// Without needless blanks, and without a second article beside the one inside a bracket.
+std::string MarkedSentence::repaired(std::string_view line) {
+  const auto closed = close_up(line);
+  if (closed != line) {
+    note(SentenceNote::spacing);
+  }
+  std::string text;
+  for (const char c : closed) {
+    const bool opened = text.ends_with('[') || text.ends_with('{');
+    const bool closes = c == ']' || c == '}';
+    if ((opened && c == ' ') || (closes && text.ends_with(' '))) {
+      note(SentenceNote::bracket_edge);
+    }
+    if (closes && text.ends_with(' ')) {
+      text.pop_back();
+    }
+    if (!opened || c != ' ') {
+      text += c;
+    }
+  }
+  for (auto at = text.find_first_of("[{"); at != std::string::npos; at = text.find_first_of("[{", at + 1)) {
+    const auto length = article_length(text, at + 1);
+    const auto second = length == 0 ? 0 : article_length(text, at + 1 + length);
+    const auto before = length == 0 ? std::nullopt : article_before(text, at);
+    if (second > 0 || before) {
+      note(SentenceNote::doubled_article);
+    }
+    text.erase(at + 1 + length, second);
+    if (before) {
+      text.erase(before->begin, at - before->begin);
+      at = before->begin;
+    }
+  }
+  return text;
+}
+
 bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems) {
   std::string& text = sentence_.text;
+  text.clear();
   char open = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
+  for (const char c : line) {
     if (c == '[' || c == '{') {
       if (open != 0) {
         problems.add(place_, "a bracket inside brackets", "marks do not nest");
@@ -152,20 +185,12 @@ bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems)
       }
       open = c;
       marks_.push_back({c, {text.size(), text.size()}});
-      if (i + 1 < line.size() && line[i + 1] == ' ') {
-        note(SentenceNote::bracket_edge);
-        ++i;
-      }
     } else if (c == ']' || c == '}') {
       if (open == 0 || (open == '[') != (c == ']')) {
         problems.add(place_, std::string("a '") + c + "' without its opening bracket", "marks are [...] and {...}");
         return false;
       }
       open = 0;
-      if (text.ends_with(' ')) {
-        note(SentenceNote::bracket_edge);
-        text.pop_back();
-      }
       marks_.back().span.end = text.size();
     } else {
       text += c;
@@ -180,21 +205,24 @@ bool MarkedSentence::read_marks(std::string_view line, base::Problems& problems)
 bool MarkedSentence::sort_marks(base::Problems& problems) {
   std::vector<Span> named;
   std::vector<Span> braced;
-  std::optional<Span> pronoun;
+  const Pronoun* pronoun = nullptr;
   for (const auto& mark : marks_) {
+    const auto* found = find_pronoun(sentence_.part(mark.span));
     if (mark.kind == '{') {
       braced.push_back(mark.span);
-    } else if (find_pronoun(sentence_.part(mark.span)) == nullptr) {
+    } else if (found == nullptr) {
       named.push_back(mark.span);
-    } else if (pronoun) {
+    } else if (pronoun != nullptr) {
       note(SentenceNote::further_pronoun);
     } else {
-      pronoun = mark.span;
+      pronoun = found;
+      sentence_.pronoun = mark.span;
     }
   }
-  if (named.size() != 1 || !pronoun || braced.size() > 1) {
+  if (named.size() != 1 || pronoun == nullptr || braced.size() > 1) {
     problems.add(
-        place_, std::to_string(named.size()) + " occupations and " + (pronoun ? "a" : "no") + " pronoun in brackets",
+        place_,
+        std::to_string(named.size()) + " occupations and " + (pronoun != nullptr ? "a" : "no") + " pronoun in brackets",
         "exactly one occupation and at least one of he, she, him, her, his, hers, himself, herself are expected",
         "Mark them as in '[The x] saw the y because [she] looked.'");
     return false;
@@ -203,63 +231,24 @@ bool MarkedSentence::sort_marks(base::Problems& problems) {
     problems.add(place_, "the sentence does not end", "a question follows it", "End it with '.', '!' or '?'.");
     return false;
   }
-  sentence_.pronoun = *pronoun;
-  const auto* entry = find_pronoun(sentence_.part(*pronoun));
-  sentence_.gender = entry->gender;
-  sentence_.pronoun_case = entry->pronoun_case;
+  sentence_.gender = pronoun->gender;
+  sentence_.pronoun_case = pronoun->pronoun_case;
   const auto referent = mention_at(named.front(), problems);
   if (!referent) {
     return false;
   }
   referent_ = *referent;
-  if (!braced.empty()) {
-    const auto brace = std::find_if(marks_.begin(), marks_.end(), [](const Mark& mark) { return mark.kind == '{'; });
-    other_ = mention_at(brace->span, problems);  // the referent's article may have moved it
-  }
+  other_ = braced.empty() ? std::nullopt : mention_at(braced.front(), problems);
   return braced.empty() || other_;
-}
-
-/// Takes a range out of the text; everything that was read so far moves with it.
-void MarkedSentence::remove(Span span) {
-  const auto length = span.end - span.begin;
-  sentence_.text.erase(span.begin, length);
-  const auto move = [&](Span& other) {
-    if (other.begin >= span.end) {
-      other.begin -= length;
-      other.end -= length;
-    }
-  };
-  for (auto& mark : marks_) {
-    move(mark.span);
-  }
-  for (auto* other : {&sentence_.pronoun, &referent_.article, &referent_.noun}) {
-    move(*other);
-  }
 }
 
 std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& problems) {
   const auto inside = sentence_.part(span);
-  const auto blank = inside.find(' ');
-  auto before = word_before(sentence_.text, span.begin);
-  const bool article_before = before && is_article(cut(sentence_.text, *before));
-  if (blank != std::string_view::npos && is_article(inside.substr(0, blank))) {
-    if (article_before) {
-      note(SentenceNote::doubled_article);
-      remove({before->begin, span.begin});
-      const auto length = span.begin - before->begin;
-      span = {span.begin - length, span.end - length};
-    }
-    const auto second = sentence_.part({span.begin + blank + 1, span.end});
-    const auto end = second.find(' ');
-    if (end != std::string_view::npos && is_article(second.substr(0, end))) {
-      note(SentenceNote::doubled_article);
-      const auto length = end + 1;
-      remove({span.begin + blank + 1, span.begin + blank + 1 + length});
-      span.end -= length;
-    }
-    return Mention{{span.begin, span.begin + blank}, {span.begin + blank + 1, span.end}};
+  if (const auto length = article_length(inside, 0); length > 0) {
+    return Mention{{span.begin, span.begin + length - 1}, {span.begin + length, span.end}};
   }
-  if (!article_before || inside.empty()) {
+  const auto before = article_before(sentence_.text, span.begin);
+  if (!before || inside.empty()) {
     problems.add(place_, "the occupation '" + std::string(inside.substr(0, 60)) + "' has no article",
                  "a marker is put between 'the', 'a' or 'an' and the occupation",
                  "Write [the " + std::string(inside) + "].");
@@ -272,9 +261,8 @@ std::optional<Mention> MarkedSentence::mention_at(Span span, base::Problems& pro
 std::string MarkedSentence::referent() const { return std::string(sentence_.part(referent_.noun)); }
 
 std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std::string>& occupations,
-                                                          SentenceType type, base::Problems& problems) const {
+                                                          base::Problems& problems) const {
   auto result = sentence_;
-  result.type = type;
   auto other = other_;
   std::vector<Span> found;  // mentions besides the marked one, in the order of the text, the longest at a place
   for (const auto& noun : occupations) {
@@ -292,9 +280,8 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
     }
     last = span;
     ++num_mentions;
-    const auto article = word_before(result.text, span.begin);
-    const bool is_other = cut(result.text, span) != result.part(referent_.noun);
-    if (!other && is_other && article && is_article(cut(result.text, *article))) {
+    const auto article = article_before(result.text, span.begin);
+    if (!other && article && cut(result.text, span) != result.part(referent_.noun)) {
       other = Mention{*article, span};
     }
   }
@@ -310,7 +297,7 @@ std::optional<CoreferenceSentence> MarkedSentence::finish(const std::vector<std:
   if (num_mentions > 2) {
     add_note(result.notes, SentenceNote::three_mentions);
   }
-  if (type == SentenceType::unambiguous && first) {
+  if (result.type == SentenceType::unambiguous && first) {
     add_note(result.notes, SentenceNote::first_referent);
   }
   for (const auto word : words_of(result.text)) {
@@ -344,7 +331,7 @@ bool is_possessive_her(std::string_view text, Span span) {
     return false;
   }
   const auto behind = text.substr(span.end + 1);
-  const auto next = lower(cut(behind, words.front()));
+  const auto next = lower_ascii(cut(behind, words.front()));
   const bool ends_clause = words.front().end >= behind.size() || behind[words.front().end] != ' ';
   const bool is_adverb = ends_clause && next.ends_with("ly");
   return !is_adverb && !after_objects.contains(next);
@@ -365,17 +352,12 @@ std::string without_gender(std::string_view text) {
 std::string marked_text(const CoreferenceSentence& sentence) {
   const auto& referent = sentence.mentions[sentence.bracketed];
   const auto& other = sentence.mentions[1 - sentence.bracketed];
-  struct Bracket {
-    std::size_t at;
-    char mark;
-  };
-  std::vector<Bracket> brackets = {{referent.article.begin, '['}, {referent.noun.end, ']'},
-                                   {other.article.begin, '{'},    {other.noun.end, '}'},
-                                   {sentence.pronoun.begin, '['}, {sentence.pronoun.end, ']'}};
-  std::sort(brackets.begin(), brackets.end(), [](const auto& left, const auto& right) { return left.at > right.at; });
+  const std::multimap<std::size_t, char, std::greater<>> brackets = {
+      {referent.article.begin, '['}, {referent.noun.end, ']'},      {other.article.begin, '{'},
+      {other.noun.end, '}'},         {sentence.pronoun.begin, '['}, {sentence.pronoun.end, ']'}};
   std::string text = sentence.text;
-  for (const auto& bracket : brackets) {
-    text.insert(bracket.at, 1, bracket.mark);
+  for (const auto& [at, mark] : brackets) {
+    text.insert(at, 1, mark);
   }
   return text;
 }
@@ -385,17 +367,31 @@ namespace {
 constexpr std::size_t max_file_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_line_bytes = 2000;
 
-/// A sentence before the other occupation is looked for.
+/// An entry of a list or a line of a file, before the other occupation is looked for.
 struct Draft {
-  MarkedSentence marked;
-  base::Place place;
-  std::string label;
-  SentenceType type = SentenceType::ambiguous;
-  Stereotype stereotype = Stereotype::pro;
-  std::string split;
-  std::optional<PronounCase> pronoun_case;
-  std::optional<std::vector<SentenceNote>> notes;  ///< given: nothing is added to them
+  CoreferenceSentence entry = {};  ///< with the marks in its text
+  base::Place place = {};
+  std::optional<PronounCase> pronoun_case = {};         ///< none: "her" may be object or possessive
+  std::optional<std::vector<SentenceNote>> notes = {};  ///< given: nothing is added to them
+  MarkedSentence marked = {};
 };
+
+/// What the name of a file says of its sentences; nothing: it says too little.
+std::optional<Draft> draft_of_file(const std::filesystem::path& path) {
+  const auto name = path.filename().string();
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (has("pro") == has("anti") || has("type1") == has("type2")) {
+    return std::nullopt;
+  }
+  const auto dot = name.rfind('.');
+  Draft draft;
+  draft.place.file = path.string();
+  draft.entry.type = has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous;
+  draft.entry.stereotype = has("pro") ? Stereotype::pro : Stereotype::anti;
+  draft.entry.split = dot == std::string::npos ? "" : name.substr(dot + 1);
+  return draft;
+}
+constexpr const char* name_rule = "names say 'pro' or 'anti', and 'type1' or 'type2'";
 
 class Reader {
  public:
@@ -404,32 +400,25 @@ class Reader {
   void read_entry(const config::Node& node, const std::string& key) {
     config::Fields fields(node, key, problems_,
                           "{text: '[The baker] saw the editor because [he] sang.', type: ambiguous, stereotype: pro}");
-    std::string text;
-    Draft draft{{}, node.place(key), "", {}, {}, "", std::nullopt, {}};
-    fields.required_line("text", text);
-    if (const config::Node* type = fields.required("type")) {
-      draft.type =
-          static_cast<SentenceType>(config::read_choice(*type, key + ".type", problems_, type_names).value_or(0));
-    }
-    if (const config::Node* stereotype = fields.required("stereotype")) {
-      draft.stereotype = static_cast<Stereotype>(
-          config::read_choice(*stereotype, key + ".stereotype", problems_, stereotype_names).value_or(0));
-    }
-    fields.line("label", draft.label);
-    fields.line("split", draft.split);
+    Draft draft;
+    draft.place = node.place(key);
+    fields.required("type");
+    fields.required("stereotype");
+    CoreferenceSentence::each_key(draft.entry, fields);
     if (const config::Node* pronoun_case = fields.optional("case")) {
       if (const auto index = config::read_choice(*pronoun_case, key + ".case", problems_, case_names)) {
         draft.pronoun_case = static_cast<PronounCase>(*index);
       }
     }
     if (const config::Node* notes = fields.optional("notes")) {
-      draft.notes = read_notes(*notes, key + ".notes", problems_);
+      draft.notes = read_sentence_notes(*notes, key + ".notes", problems_);
     }
     fields.finish();
-    draft.label = draft.label.empty() ? text : draft.label;
-    if (!text.empty()) {
-      labels_.add(node, key, draft.label);
-      add(text, std::move(draft));
+    auto& entry = draft.entry;
+    entry.label = entry.label.empty() ? entry.text : entry.label;
+    if (!entry.text.empty()) {
+      labels_.add(node, key, entry.label);
+      add(std::move(draft));
     }
   }
 
@@ -442,73 +431,28 @@ class Reader {
     }
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      if (entry.is_regular_file(error) && kind_of(entry.path().filename().string())) {
+      if (entry.is_regular_file(error) && draft_of_file(entry.path())) {
         files.push_back(entry.path());
       }
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     if (files.empty()) {
-      problems_.add(node.place(key), "no file of sentences in '" + path.string() + "'", kind_rule);
+      problems_.add(node.place(key), "no file of sentences in '" + path.string() + "'", name_rule);
     }
     for (const auto& file : files) {
       read_file(node, key, file);
     }
   }
 
-  std::vector<CoreferenceSentence> finish(std::vector<std::string> occupations) {
-    std::set<std::string> known(occupations.begin(), occupations.end());
-    for (const auto& draft : drafts_) {
-      known.insert(draft.marked.referent());
-    }
-    occupations.assign(known.begin(), known.end());
-    std::vector<CoreferenceSentence> sentences;
-    std::vector<Open> open;
-    for (const auto& draft : drafts_) {
-      auto sentence = draft.marked.finish(occupations, draft.type, problems_);
-      if (!sentence) {
-        continue;
-      }
-      sentence->label = draft.label;
-      sentence->stereotype = draft.stereotype;
-      sentence->split = draft.split;
-      sentence->notes = draft.notes.value_or(sentence->notes);
-      const auto word = sentence->part(sentence->pronoun);
-      open.push_back({!draft.pronoun_case && (word == "her" || word == "Her"), !draft.notes});
-      sentence->pronoun_case = draft.pronoun_case.value_or(sentence->pronoun_case);
-      sentences.push_back(std::move(*sentence));
-    }
-    return in_pairs(std::move(sentences), open);
-  }
-
-  static std::vector<SentenceNote> read_notes(const config::Node& node, const std::string& key,
-                                              base::Problems& problems);
+  /// Sentences of one text but for the pronouns stand together, in the order of their first; each learns its pair.
+  std::vector<CoreferenceSentence> finish(const std::vector<std::string>& occupations);
 
  private:
-  /// What is still to be found out about a sentence.
-  struct Open {
-    bool pronoun_case = false;  ///< "her" may be object or possessive
-    bool notes = false;
-  };
-  struct Kind {
-    SentenceType type;
-    Stereotype stereotype;
-  };
-  static constexpr const char* kind_rule = "names say 'pro' or 'anti', and 'type1' or 'type2'";
-
-  static std::optional<Kind> kind_of(const std::string& name) {
-    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-    if (has("pro") == has("anti") || has("type1") == has("type2")) {
-      return std::nullopt;
-    }
-    return Kind{has("type1") ? SentenceType::ambiguous : SentenceType::unambiguous,
-                has("pro") ? Stereotype::pro : Stereotype::anti};
-  }
-
   void read_file(const config::Node& node, const std::string& key, const std::filesystem::path& path) {
     const auto name = path.filename().string();
-    const auto kind = kind_of(name);
-    if (!kind) {
-      problems_.add(node.place(key), "'" + name + "' does not say what its sentences are", kind_rule);
+    auto draft = draft_of_file(path);
+    if (!draft) {
+      problems_.add(node.place(key), "'" + name + "' does not say what its sentences are", name_rule);
       return;
     }
     std::string content;
@@ -518,44 +462,42 @@ class Reader {
       problems_.add(node.place(key), "a file of sentences cannot be read", error.what());
       return;
     }
-    const auto dot = name.rfind('.');
-    int number = 0;
-    for (auto line : base::split(content, '\n')) {
-      ++number;
-      line = std::string(base::trim(line));
-      if (!line.empty()) {
-        Draft draft{{},
-                    {path.string(), number, ""},
-                    name + ":" + std::to_string(number),
-                    kind->type,
-                    kind->stereotype,
-                    dot == std::string::npos ? "" : name.substr(dot + 1),
-                    std::nullopt,
-                    {}};
-        labels_.add(node, key, draft.label);
-        const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
-        const bool numbered = digits > 0 && digits < line.size() && line[digits] == ' ';
-        add(numbered ? line.substr(digits + 1) : line, std::move(draft));
+    for (const auto& line : base::split(content, '\n')) {
+      ++draft->place.line;
+      auto& text = draft->entry.text;
+      text = base::trim(line);
+      if (!text.empty()) {
+        draft->entry.label = name + ":" + std::to_string(draft->place.line);
+        labels_.add(node, key, draft->entry.label);
+        const auto digits = text.find_first_not_of("0123456789");
+        const bool numbered = digits != 0 && digits != std::string::npos && text[digits] == ' ';
+        text.erase(0, numbered ? digits + 1 : 0);
+        add(*draft);
       }
     }
   }
 
-  void add(std::string_view text, Draft draft) {
-    const bool is_clean = std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
+  void add(Draft draft) {
+    const auto& text = draft.entry.text;
+    const bool is_clean = std::ranges::none_of(text, [](char c) { return c >= 0 && c < ' '; });
     if (!is_clean || text.size() > max_line_bytes || base::find_invalid_utf8(text)) {
       problems_.add(
           draft.place, "this is no sentence",
           "lines are valid UTF-8 of at most " + std::to_string(max_line_bytes) + " bytes without control characters");
       return;
     }
-    if (auto marked = MarkedSentence::read(text, draft.place, problems_)) {
+    if (auto marked = MarkedSentence::read(draft.entry, draft.place, problems_)) {
       draft.marked = std::move(*marked);
       drafts_.push_back(std::move(draft));
     }
   }
 
-  static std::vector<CoreferenceSentence> in_pairs(std::vector<CoreferenceSentence> sentences,
-                                                   const std::vector<Open>& open);
+  /// A sentence with what its draft leaves open.
+  struct Found {
+    CoreferenceSentence sentence;
+    const Draft& draft;
+  };
+  static void tell_pair(std::vector<Found>& pair);
 
   config::Pieces& pieces_;
   base::Problems& problems_;
@@ -563,65 +505,64 @@ class Reader {
   std::vector<Draft> drafts_;
 };
 
-std::vector<SentenceNote> Reader::read_notes(const config::Node& node, const std::string& key,
-                                             base::Problems& problems) {
-  const std::vector<std::string> names(sentence_note_names.begin(), sentence_note_names.end());
-  std::vector<SentenceNote> notes;
-  for (std::size_t i = 0;
-       config::expect_kind(node, config::Node::Kind::list, key, problems) && i < node.children.size(); ++i) {
-    const auto item_key = key + "[" + std::to_string(i) + "]";
-    if (const auto index = config::read_choice(node.children[i], item_key, problems, names)) {
-      add_note(notes, static_cast<SentenceNote>(*index));
+std::vector<CoreferenceSentence> Reader::finish(const std::vector<std::string>& occupations) {
+  std::set<std::string> known(occupations.begin(), occupations.end());
+  for (const auto& draft : drafts_) {
+    known.insert(draft.marked.referent());
+  }
+  const std::vector<std::string> nouns(known.begin(), known.end());
+  std::vector<std::vector<Found>> pairs;
+  std::unordered_map<std::string, std::size_t> index_of;
+  for (const auto& draft : drafts_) {
+    auto sentence = draft.marked.finish(nouns, problems_);
+    if (!sentence) {
+      continue;
+    }
+    sentence->notes = draft.notes.value_or(sentence->notes);
+    const auto key = without_gender(sentence->text) + '\n' + std::to_string(static_cast<int>(sentence->type)) +
+                     std::to_string(sentence->mentions[sentence->bracketed].noun.begin);
+    const auto [at, is_new] = index_of.emplace(key, pairs.size());
+    if (is_new) {
+      pairs.emplace_back();
+    }
+    pairs[at->second].push_back({std::move(*sentence), draft});
+  }
+  std::vector<CoreferenceSentence> sentences;
+  for (auto& pair : pairs) {
+    tell_pair(pair);
+    for (auto& [sentence, draft] : pair) {
+      sentences.push_back(std::move(sentence));
     }
   }
-  return notes;
+  return sentences;
 }
 
-/// Sentences of one text but for the pronouns stand together, in the order of their first; each learns its pair.
-std::vector<CoreferenceSentence> Reader::in_pairs(std::vector<CoreferenceSentence> sentences,
-                                                  const std::vector<Open>& open) {
-  std::unordered_map<std::string, std::vector<std::size_t>> groups;
-  std::vector<const std::vector<std::size_t>*> order;
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    const auto& sentence = sentences[i];
-    const auto key = without_gender(sentence.text) + '\n' + std::to_string(static_cast<int>(sentence.type)) +
-                     std::to_string(sentence.mentions[sentence.bracketed].noun.begin);
-    auto& group = groups[key];
-    if (group.empty()) {
-      order.push_back(&group);
-    }
-    group.push_back(i);
-  }
-  std::vector<CoreferenceSentence> result;
-  for (const auto* group : order) {
-    std::optional<PronounCase> told;  // by "his" or "him" in the same place
-    std::set<Stereotype> stereotypes;
-    for (const auto i : *group) {
-      stereotypes.insert(sentences[i].stereotype);
-      if (sentences[i].gender == Gender::male) {
-        told = sentences[i].pronoun_case;
-      }
-    }
-    std::set<std::pair<Stereotype, std::string>> texts;
-    for (const auto i : *group) {
-      auto& sentence = sentences[i];
-      sentence.pair = sentences[group->front()].label;
-      if (open[i].pronoun_case) {
-        const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);
-        sentence.pronoun_case = told.value_or(possessive ? PronounCase::possessive : PronounCase::object);
-      }
-      if (open[i].notes && stereotypes.size() < 2) {
-        add_note(sentence.notes, SentenceNote::no_partner);
-      }
-      if (!texts.emplace(sentence.stereotype, sentence.text).second && open[i].notes) {
-        add_note(sentence.notes, SentenceNote::repeated);
-      }
-    }
-    for (const auto i : *group) {
-      result.push_back(std::move(sentences[i]));
+void Reader::tell_pair(std::vector<Found>& pair) {
+  std::optional<PronounCase> told;  // by "his" or "him" in the same place
+  std::set<Stereotype> stereotypes;
+  for (auto& [sentence, draft] : pair) {
+    sentence.pronoun_case = draft.pronoun_case.value_or(sentence.pronoun_case);
+    stereotypes.insert(sentence.stereotype);
+    if (sentence.gender == Gender::male) {
+      told = sentence.pronoun_case;
     }
   }
-  return result;
+  std::set<std::pair<Stereotype, std::string>> texts;
+  for (auto& [sentence, draft] : pair) {
+    sentence.pair = pair.front().draft.entry.label;
+    const auto word = sentence.part(sentence.pronoun);
+    if (!draft.pronoun_case && (word == "her" || word == "Her")) {
+      const bool possessive = is_possessive_her(sentence.text, sentence.pronoun);
+      sentence.pronoun_case = told.value_or(possessive ? PronounCase::possessive : PronounCase::object);
+    }
+    const bool is_new = texts.emplace(sentence.stereotype, sentence.text).second;
+    if (!draft.notes && stereotypes.size() < 2) {
+      add_note(sentence.notes, SentenceNote::no_partner);
+    }
+    if (!draft.notes && !is_new) {
+      add_note(sentence.notes, SentenceNote::repeated);
+    }
+  }
 }
 
 }  // namespace
@@ -652,9 +593,24 @@ std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const 
   return config::select(reader.finish(occupations), source, problems);
 }
 
+config::Node dump_sentence(const CoreferenceSentence& sentence) {
+  auto entry = sentence;
+  entry.text = marked_text(sentence);
+  config::FieldsDump fields;
+  CoreferenceSentence::each_key(entry, fields);
+  fields.choice("case", sentence.pronoun_case, case_names);
+  auto map = fields.take();
+  map.add("notes", config::choice_list(sentence.notes, sentence_note_names));
+  return map;
+}
+
 std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
                                               base::Problems& problems) {
-  return Reader::read_notes(node, key, problems);
+  std::vector<SentenceNote> notes;
+  for (const auto index : config::read_choices(node, key, problems, sentence_note_names, config::Choices::any)) {
+    add_note(notes, static_cast<SentenceNote>(index));
+  }
+  return notes;
 }
 
 }  // namespace stereosweep::probes::coreference

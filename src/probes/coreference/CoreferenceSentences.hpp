@@ -17,14 +17,16 @@ namespace stereosweep::probes::coreference {
 /// A line whose brackets were read; the other occupation may still have to be found.
 class MarkedSentence {
  public:
-  /// Repairs spacing and bracket edges (each leaves its note). Faults go to `problems`: no or two marked occupations,
-  /// no pronoun, an occupation without article, brackets that do not close. Nothing is returned then.
-  static std::optional<MarkedSentence> read(std::string_view line, const base::Place& place, base::Problems& problems);
+  /// `entry` has the marks in its text. Repairs spacing and bracket edges (each leaves its note). Faults go to
+  /// `problems`: no or two marked occupations, no pronoun, an occupation without article, brackets that do not close.
+  /// Nothing is returned then.
+  static std::optional<MarkedSentence> read(const CoreferenceSentence& entry, const base::Place& place,
+                                            base::Problems& problems);
   /// "developer"
   std::string referent() const;
   /// With the other occupation: the one in braces, else the first mention of another one of `occupations` with an
-  /// article. `type` decides what is unusual.
-  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations, SentenceType type,
+  /// article. The type decides what is unusual.
+  std::optional<CoreferenceSentence> finish(const std::vector<std::string>& occupations,
                                             base::Problems& problems) const;
 
  private:
@@ -32,10 +34,10 @@ class MarkedSentence {
     char kind = '[';
     base::Span span;
   };
+  std::string repaired(std::string_view line);
   bool read_marks(std::string_view line, base::Problems& problems);
   bool sort_marks(base::Problems& problems);
   std::optional<Mention> mention_at(base::Span span, base::Problems& problems);
-  void remove(base::Span span);
   void note(SentenceNote note);
 
   base::Place place_;
@@ -48,8 +50,8 @@ class MarkedSentence {
 /// The line that `MarkedSentence` reads back to the same sentence.
 std::string marked_text(const CoreferenceSentence& sentence);
 
-/// Adds to an ascending list what it lacks.
-void add_note(std::vector<SentenceNote>& notes, SentenceNote note);
+/// Letters beyond ASCII stay as they are.
+std::string lower_ascii(std::string_view text);
 
 /// Whether a "her" at `span` is possessive, by the word behind it: nothing, punctuation, function words and a last
 /// adverb follow an object. Right for 19 in 20 sentences of WinoBias (tests); a partner with "his" or "him" tells for
@@ -66,6 +68,8 @@ std::string without_gender(std::string_view text);
 std::vector<CoreferenceSentence> read_sentences(const config::Node& node, const std::string& key,
                                                 const std::vector<std::string>& occupations, config::Pieces& pieces,
                                                 base::Problems& problems);
+/// An entry that `read_sentences` reads back to the same sentence.
+config::Node dump_sentence(const CoreferenceSentence& sentence);
 /// Names of notes, ascending in the result.
 std::vector<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key,
                                               base::Problems& problems);

@@ -2,24 +2,229 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <functional>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 
-#include "base/PendingFile.hpp"
-#include "base/Sha256.hpp"
-#include "hdf5/File.hpp"
-#include "probes/coreference/CoreferenceScores.hpp"
+#include "base/Error.hpp"
+#include "probes/Probe.hpp"
 #include "results/CubeKinds.hpp"
-#include "results/Layout.hpp"
-#include "results/Seal.hpp"
-#include "results/StatisticsAttributes.hpp"
+#include "results/StatisticsFile.hpp"
 #include "stats/Bootstrap.hpp"
-#include "stats/Undefined.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {
 
 using stats::nan;
+
+/// What the axis of the sentences says.
+struct SentenceFacts {
+  std::size_t type = 0;        ///< index into type_names
+  std::size_t stereotype = 0;  ///< 0 pro, 1 anti
+  std::size_t gender = 0;      ///< 0 female, 1 male
+  std::size_t cluster = 0;     ///< its pair, counted within the type
+};
+
+struct ConditionFacts {
+  std::string label;
+  std::string augmentation;
+  std::string attribute;
+  std::string privilege;  ///< "privileged", "disadvantaged", ""
+};
+
+/// Contexts of one condition.
+struct ConditionNumbers {
+  std::vector<stats::CoreferenceMetrics> sentences;  ///< mean over the questions; NaN unless all have numbers
+  results::ScoreTableWriter::Part scores;            ///< all its sentences
+  std::vector<std::uint64_t> cells_by_status;
+};
+
+struct MeasureText {
+  const char* name;
+  const char* units;
+  const char* description;
+};
+constexpr std::size_t num_measures = 8;
+constexpr std::size_t first_metric = 2;     ///< from here on the metrics of stats/Answers.hpp
+constexpr std::size_t first_of_prompt = 5;  ///< from here on one number of the prompt, which stands at the referent
+const std::vector<MeasureText> measure_table = {
+    {"log_probability", "nat", "sum of ln p over the subwords of the occupation"},
+    {"mean_log_probability", "nat", "mean of ln p over the subwords of the occupation"},
+    {"probability", "1", "exp of log_probability"},
+    {"share", "1", "probability divided by the sum of both occupations' probabilities"},
+    {"share_per_subword", "1", "the same of exp of mean_log_probability"},
+    {"accuracy", "1", "1 where the referent is more probable, 0 where it is less; ties: attribute ties"},
+    {"entropy", "nat", "of the two shares"},
+    {"margin", "nat", "log_probability of the referent minus that of the other occupation"},
+};
+/// Of one prompt: [measure, role]; NaN where there is none.
+using PromptScores = std::array<std::array<double, 2>, num_measures>;
+
+/// `metrics`: null unless both occupations have numbers.
+PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, const stats::CoreferenceMetrics* metrics) {
+  PromptScores scores;
+  scores.fill({nan, nan});
+  for (std::size_t role = 0; role < 2; ++role) {
+    if (!tokens[role].empty()) {
+      const auto sum = std::accumulate(tokens[role].begin(), tokens[role].end(), 0.0);
+      scores[0][role] = sum;
+      scores[1][role] = sum / static_cast<double>(tokens[role].size());
+      scores[2][role] = std::exp(sum);
+    }
+  }
+  for (std::size_t metric = 0; metrics != nullptr && metric < metrics->size(); ++metric) {
+    scores[first_metric + metric][0] = (*metrics)[metric];
+  }
+  if (metrics != nullptr) {
+    scores[3][1] = stats::logistic(scores[0][1] - scores[0][0]);
+    scores[4][1] = stats::logistic(scores[1][1] - scores[1][0]);
+  }
+  return scores;
+}
+
+[[noreturn]] void refuse_result(const results::ResultFile& file, const std::string& why) {
+  throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
+}
+
+std::size_t index_of(const results::ResultFile& file, const std::string& value, const std::string& first,
+                     const std::string& second) {
+  if (value != first && value != second) {
+    refuse_result(file, "'" + value + "' is neither '" + first + "' nor '" + second + "'");
+  }
+  return value == first ? 0 : 1;
+}
+
+/// Reads a result condition by condition.
+class ResultReader {
+ public:
+  /// `file` is borrowed. Throws InputError if it is no coreference result.
+  explicit ResultReader(const results::ResultFile& file);
+  const std::vector<ConditionFacts>& conditions() const { return conditions_; }
+  const std::vector<SentenceFacts>& sentences() const { return sentences_; }
+  /// Of a type.
+  std::size_t num_clusters(std::size_t type) const { return num_clusters_[type]; }
+  const std::vector<std::string>& status_names() const { return file_.schema().cubes[columns_[2]].flag_meanings; }
+  /// Measures: README.md. Subjects are the conditions, items the roles of the occupations; one replicate.
+  results::ScoreTableAxes score_axes() const;
+  ConditionNumbers read(std::size_t condition, stats::Ties ties) const;
+
+ private:
+  const results::ResultFile& file_;
+  std::vector<ConditionFacts> conditions_;
+  std::vector<SentenceFacts> sentences_;
+  std::array<std::size_t, 2> num_clusters_{};
+  std::size_t num_questions_ = 0;
+  std::size_t num_subwords_ = 0;
+  std::array<std::size_t, 3> columns_{};  ///< of the cubes logprob, num_subwords, status
+};
+
+ResultReader::ResultReader(const results::ResultFile& file) : file_(file) {
+  if (file.text("schema") != "stereosweep/coreference") {
+    refuse_result(file, "it is no result of the probe 'coreference'");
+  }
+  const auto& axes = file.schema().outer_axes;
+  if (axes.size() != 3 || axes[0].name != "group" || axes[1].name != "rephrasing" || axes[2].name != "template") {
+    refuse_result(file, "its axes are not group, rephrasing, template: export the run anew");
+  }
+  const auto& augmentations = coordinate_of(axes[0], "augmentation");
+  const auto& attributes = coordinate_of(axes[0], "attribute");
+  const auto& privileges = coordinate_of(axes[0], "privilege");
+  for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
+    conditions_.push_back({axes[0].labels[i], augmentations[i], attributes[i], privileges[i]});
+  }
+  num_questions_ = axes[1].labels.size();
+  const auto& types = coordinate_of(axes[2], "type");
+  const auto& stereotypes = coordinate_of(axes[2], "stereotype");
+  const auto& genders = coordinate_of(axes[2], "gender");
+  const auto& pairs = coordinate_of(axes[2], "pair");
+  std::array<std::map<std::string, std::size_t>, 2> clusters;
+  for (std::size_t i = 0; i < axes[2].labels.size(); ++i) {
+    SentenceFacts facts;
+    facts.type = index_of(file, types[i], type_names[0], type_names[1]);
+    facts.stereotype = index_of(file, stereotypes[i], "pro", "anti");
+    facts.gender = index_of(file, genders[i], "female", "male");
+    facts.cluster = clusters[facts.type].emplace(pairs[i], clusters[facts.type].size()).first->second;
+    sentences_.push_back(facts);
+  }
+  num_clusters_ = {clusters[0].size(), clusters[1].size()};
+  num_subwords_ = file.schema().inner_axis("subword").labels.size();
+  const auto& cubes = file.schema().cubes;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::string name = std::array{"logprob", "num_subwords", "status"}[i];
+    const auto found = std::ranges::find(cubes, name, &results::CubeSchema::name);
+    if (found == cubes.end()) {
+      refuse_result(file, "it has no cube '" + name + "'");
+    }
+    columns_[i] = static_cast<std::size_t>(found - cubes.begin());
+  }
+}
+
+results::ScoreTableAxes ResultReader::score_axes() const {
+  const auto& raw = file_.schema().outer_axes;
+  auto subjects = raw[0];
+  subjects.name = "subject";
+  const std::vector<std::string> none(2);
+  return {axis_of("measure", "what is computed of one prompt", measure_table, &MeasureText::name,
+                  {{"units", "unit", &MeasureText::units}, {"description", "definition", &MeasureText::description}}),
+          std::move(subjects),
+          raw[2],
+          raw[1],
+          results::ScoreTable::no_axis(4),
+          {"item",
+           "role of the occupation in the sentence",
+           {"referent", "other"},
+           {{"dimension", "none here", none}, {"left", "none here", none}, {"right", "none here", none}}}};
+}
+
+ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) const {
+  const auto num_contexts = num_questions_ * sentences_.size();
+  ConditionNumbers result;
+  result.cells_by_status.assign(status_names().size(), 0);
+  result.scores = {condition, 0, num_contexts, {}, {}};
+  result.scores.values.resize(num_measures * 2 * num_contexts);
+  result.scores.statuses.resize(result.scores.values.size());
+  result.sentences.assign(sentences_.size(), {});
+  const auto block = file_.read(condition * num_contexts, num_contexts);
+  const auto& logprob = std::get<std::vector<double>>(block.columns[columns_[0]]);
+  const auto& counts = std::get<std::vector<std::int32_t>>(block.columns[columns_[1]]);
+  const auto& statuses = std::get<std::vector<std::uint8_t>>(block.columns[columns_[2]]);
+  for (std::size_t context = 0; context < num_contexts; ++context) {
+    std::array<std::span<const double>, 2> tokens;
+    for (std::size_t role = 0; role < 2; ++role) {
+      const auto cell = 2 * context + role;
+      ++result.cells_by_status.at(statuses[cell]);
+      const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords_));
+      if (statuses[cell] == 0 && count > 0) {
+        tokens[role] = std::span(logprob).subspan(cell * num_subwords_, static_cast<std::size_t>(count));
+      }
+    }
+    auto& sentence = result.sentences[context % sentences_.size()];
+    std::optional<stats::CoreferenceMetrics> metrics;
+    if (tokens[0].empty() || tokens[1].empty()) {
+      sentence.fill(nan);
+    } else {
+      metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
+    }
+    for (std::size_t metric = 0; metrics && metric < metrics->size(); ++metric) {
+      sentence[metric] += (*metrics)[metric] / static_cast<double>(num_questions_);
+    }
+    const auto scores = scores_of(tokens, metrics ? &*metrics : nullptr);
+    const auto place = context % sentences_.size() * num_questions_ + context / sentences_.size();
+    for (std::size_t cell = 0; cell < 2 * num_measures; ++cell) {
+      const auto measure = cell / 2;
+      const auto at = (measure * num_contexts + place) * 2 + cell % 2;
+      const auto value = scores[measure][cell % 2];
+      result.scores.values[at] = value;
+      result.scores.statuses[at] = cell % 2 == 1 && measure >= first_of_prompt ? results::ScoreStatus::not_applicable
+                                   : std::isnan(value)                         ? results::ScoreStatus::missing
+                                                                               : results::ScoreStatus::ok;
+    }
+  }
+  return result;
+}
+
 constexpr std::size_t num_metrics = stats::num_coreference_metrics;
 /// Columns of one [stereotype, gender]: how many sentences, then the sum of each metric.
 constexpr std::size_t part_width = 1 + num_metrics;
@@ -49,7 +254,7 @@ double mean_of(const double* row, std::size_t stereotype_set, std::size_t gender
 /// Makes summaries of sentences of one type, all from the same draws.
 class Summariser {
  public:
-  Summariser(const CoreferenceReader& reader, const CoreferenceOptions& options, std::size_t type)
+  Summariser(const ResultReader& reader, const CoreferenceOptions& options, std::size_t type)
       : reader_(reader),
         confidence_(options.settings.confidence),
         type_(type),
@@ -114,7 +319,7 @@ class Summariser {
     return result;
   }
 
-  const CoreferenceReader& reader_;
+  const ResultReader& reader_;
   double confidence_;
   std::size_t type_;
   stats::ClusterBootstrap bootstrap_;
@@ -124,258 +329,150 @@ class Summariser {
 Sentences difference(const Sentences& left, const Sentences& right) {
   Sentences result = left;
   for (std::size_t i = 0; i < result.size(); ++i) {
-    for (std::size_t metric = 0; metric < num_metrics; ++metric) {
-      result[i][metric] -= right[i][metric];
-    }
+    std::ranges::transform(left[i], right[i], result[i].begin(), std::minus());
   }
   return result;
 }
 
-/// Sums over the conditions of one side of an attribute.
-struct SideSum {
-  Sentences sums;
-  std::size_t num_conditions = 0;
-  void add(const Sentences& sentences) {
-    if (sums.empty()) {
-      sums.assign(sentences.size(), {});
-    }
-    ++num_conditions;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      for (std::size_t metric = 0; metric < num_metrics; ++metric) {
-        sums[i][metric] += sentences[i][metric];
-      }
-    }
-  }
-  Sentences mean() const {
-    auto result = sums;
-    for (auto& metrics : result) {
-      for (auto& value : metrics) {
-        value /= static_cast<double>(num_conditions);
-      }
-    }
-    return result;
-  }
-};
-
-/// [attribute, placement, side]
-class PrivilegeSums {
+/// Means over the conditions of each side of an attribute.
+class PrivilegeMeans {
  public:
-  explicit PrivilegeSums(const std::vector<std::string>& attributes)
+  explicit PrivilegeMeans(const std::vector<std::string>& attributes)
       : attributes_(attributes), sides_(attributes.size() * placements.size() * 2) {}
   void add(const ConditionFacts& condition, const Sentences& sentences) {
-    const auto attribute = std::find(attributes_.begin(), attributes_.end(), condition.attribute);
-    const auto* placement = std::find_if(placements.begin(), placements.end(), [&](const std::string& name) {
-      return condition.augmentation.starts_with(name);
-    });
+    const auto attribute = std::ranges::find(attributes_, condition.attribute);
+    const auto placement = std::ranges::find_if(
+        placements, [&](const std::string& name) { return condition.augmentation.starts_with(name); });
     if (attribute == attributes_.end() || placement == placements.end() || condition.privilege.empty()) {
       return;
     }
     const auto cell = static_cast<std::size_t>(attribute - attributes_.begin()) * placements.size() +
                       static_cast<std::size_t>(placement - placements.begin());
-    sides_[2 * cell + (condition.privilege == "privileged" ? 0 : 1)].add(sentences);
-  }
-  /// Nothing where a side has no condition.
-  std::optional<Sentences> contrast(std::size_t cell) const {
-    const auto& privileged = sides_[2 * cell];
-    const auto& disadvantaged = sides_[2 * cell + 1];
-    if (privileged.num_conditions == 0 || disadvantaged.num_conditions == 0) {
-      return std::nullopt;
+    auto& side = sides_[2 * cell + (condition.privilege == "privileged" ? 0 : 1)];
+    side.sums.resize(sentences.size());
+    ++side.num_conditions;
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      std::ranges::transform(side.sums[i], sentences[i], side.sums[i].begin(), std::plus());
     }
-    return difference(privileged.mean(), disadvantaged.mean());
+  }
+  /// Of attribute and placement: privileged minus disadvantaged; none where a side has no condition.
+  Sentences contrast(std::size_t cell) const {
+    const auto privileged = mean_of(sides_[2 * cell]);
+    const auto disadvantaged = mean_of(sides_[2 * cell + 1]);
+    return privileged.empty() || disadvantaged.empty() ? Sentences() : difference(privileged, disadvantaged);
   }
 
  private:
+  struct Side {
+    Sentences sums;
+    std::size_t num_conditions = 0;
+  };
+  static Sentences mean_of(const Side& side) {
+    auto result = side.sums;
+    for (auto& metrics : result) {
+      for (auto& value : metrics) {
+        value /= static_cast<double>(side.num_conditions);
+      }
+    }
+    return result;
+  }
+
   const std::vector<std::string>& attributes_;
-  std::vector<SideSum> sides_;
+  std::vector<Side> sides_;  ///< [attribute, placement, side]
 };
 
-std::vector<std::string> attributes_of(const CoreferenceReader& reader) {
+std::vector<std::string> attributes_of(const ResultReader& reader) {
   std::vector<std::string> attributes;
-  for (const auto& condition : reader.conditions()) {
-    if (!condition.privilege.empty() &&
-        std::find(attributes.begin(), attributes.end(), condition.attribute) == attributes.end()) {
-      attributes.push_back(condition.attribute);
+  for (const auto& [label, augmentation, attribute, privilege] : reader.conditions()) {
+    if (!privilege.empty() && std::ranges::find(attributes, attribute) == attributes.end()) {
+      attributes.push_back(attribute);
     }
   }
   return attributes;
 }
 
-using results::CubeSchema;
-using results::ElementType;
 using Names = std::vector<std::string>;
-
-template <class Strings>
-results::AxisSchema labelled_axis(const char* name, const char* long_name, const Strings& labels) {
-  return {name, long_name, Names(labels.begin(), labels.end()), {}};
-}
-
-template <class T>
-void write_all(hdf5::DataSet dataset, const std::vector<T>& values) {
-  dataset.write(dataset.all(), std::span<const T>(values));
-}
 
 /// One table over all summaries.
 template <class Table>
-std::vector<Estimate> all_of(const std::vector<SentenceSummary>& summaries, Table table) {
-  std::vector<Estimate> result;
+auto all_of(const std::vector<SentenceSummary>& summaries, Table table) {
+  std::vector<typename std::decay_t<decltype(summaries.front().*table)>::value_type> result;
   for (const auto& summary : summaries) {
-    const auto& estimates = summary.*table;
-    result.insert(result.end(), estimates.begin(), estimates.end());
+    result.insert(result.end(), (summary.*table).begin(), (summary.*table).end());
   }
   return result;
 }
 
-std::vector<std::int32_t> counts_of(const std::vector<SentenceSummary>& summaries) {
-  std::vector<std::int32_t> result;
-  for (const auto& summary : summaries) {
-    result.insert(result.end(), summary.counts.begin(), summary.counts.end());
+/// Attributes and axes of the file.
+void describe_file(results::StatisticsFile& file, const results::ResultFile& source,
+                   const CoreferenceOptions& options) {
+  const bool half = options.settings.ties == stats::Ties::half;
+  file.root().write_attribute("ties", half ? "half" : "loss");
+  file.root().write_attribute("bootstrap_replicates", std::int64_t{options.settings.replicates});
+  file.root().write_attribute("bootstrap_seed", std::to_string(options.seed));
+  file.root().write_attribute("confidence", options.settings.confidence);
+  for (const auto& outer : source.schema().outer_axes) {
+    file.layout().add_axis(outer);
   }
-  return result;
+  file.layout().add_axis({"type", "type of the sentences", type_names, {}});
+  file.layout().add_axis({"stereotype", "sentences that count", stereotype_sets, {}});
+  file.layout().add_axis({"gender", "pronouns that count", gender_sets, {}});
+  file.layout().add_axis({"metric",
+                          "number of a sentence",
+                          {stats::coreference_metric_names.begin(), stats::coreference_metric_names.end()},
+                          {}});
 }
 
-/// The file coreference.stats.h5; same conventions as an exported result.
-class CoreferenceFile {
- public:
-  /// `source` is borrowed until `finish`.
-  CoreferenceFile(const CoreferenceReader& reader, const results::ResultFile& source, const CoreferenceOptions& options,
-                  const std::filesystem::path& target);
-  /// Scores of the contexts of one condition.
-  void add(std::size_t condition, const ConditionNumbers& numbers);
-  /// Writes the tables, then makes the file appear under its name.
-  void finish(const CoreferenceResult& result);
-
- private:
-  void write_attributes(const CoreferenceOptions& options);
-  void add_axes();
-  /// NAME, NAME_low, NAME_high and NAME_status over `axes`.
-  void write_estimates(const std::string& name, const std::string& long_name, const std::vector<std::string>& axes,
-                       const std::vector<Estimate>& estimates);
-  void write_privilege(const CoreferenceResult& result);
-
-  const results::ResultFile& source_;
-  base::PendingFile pending_;
-  hdf5::File file_;
-  std::unique_ptr<results::Layout> layout_;
-  std::optional<results::ScoreTableWriter> scores_;
-  hdf5::Rectangle part_;  ///< of the score table: one condition
-};
-
-CoreferenceFile::CoreferenceFile(const CoreferenceReader& reader, const results::ResultFile& source,
-                                 const CoreferenceOptions& options, const std::filesystem::path& target)
-    : source_(source), pending_(target), file_(hdf5::File::create(pending_.path())) {
-  write_attributes(options);
-  layout_ = std::make_unique<results::Layout>(file_.root());
-  add_axes();
-  const auto axes = reader.score_axes();
-  scores_.emplace(*layout_, axes);
-  for (const auto& axis : axes) {
-    part_.start.push_back(0);
-    part_.count.push_back(axis.labels.size());
-  }
-  part_.count[1] = 1;
+/// NAME, NAME_low, NAME_high and NAME_status over `axes`.
+void write_estimates(results::Layout& layout, const std::string& name, const std::string& long_name, const Names& axes,
+                     const std::vector<Estimate>& estimates) {
+  const std::string of = " of the bootstrap interval of " + name;
+  layout.write(results::number_cube(name, "", long_name), axes, estimates, &Estimate::value);
+  layout.write(results::number_cube(name + "_low", "", "lower end" + of), axes, estimates, &Estimate::low);
+  layout.write(results::number_cube(name + "_high", "", "upper end" + of), axes, estimates, &Estimate::high);
+  layout.write(
+      results::flag_cube(name + "_status", "why a number or its interval is missing", {"ok", "no_values", "too_few"}),
+      axes, estimates, &Estimate::reason);
 }
 
-void CoreferenceFile::write_attributes(const CoreferenceOptions& options) {
-  auto& root = file_.root();
-  results::write_statistics_attributes(root, source_, "coreference");
-  const bool half = options.settings.ties == CoreferenceStatistics::Ties::half;
-  root.write_attribute("ties", half ? "half" : "loss");
-  root.write_attribute("bootstrap_replicates", std::int64_t{options.settings.replicates});
-  root.write_attribute("bootstrap_seed", std::to_string(options.seed));
-  root.write_attribute("confidence", options.settings.confidence);
-}
-
-void CoreferenceFile::add_axes() {
-  const auto& schema = source_.schema();
-  for (const auto& outer : schema.outer_axes) {
-    layout_->add_axis(outer);
-  }
-  layout_->add_axis(labelled_axis("type", "type of the sentences", sentence_types));
-  layout_->add_axis(labelled_axis("stereotype", "sentences that count", stereotype_sets));
-  layout_->add_axis(labelled_axis("gender", "pronouns that count", gender_sets));
-  layout_->add_axis(labelled_axis("metric", "number of a sentence", stats::coreference_metric_names));
-}
-
-void CoreferenceFile::add(std::size_t condition, const ConditionNumbers& numbers) {
-  part_.start[1] = condition;
-  scores_->write(part_, numbers.scores, numbers.score_statuses);
-}
-
-void CoreferenceFile::write_estimates(const std::string& name, const std::string& long_name, const Names& axes,
-                                      const std::vector<Estimate>& estimates) {
-  std::vector<double> values;
-  std::vector<double> low;
-  std::vector<double> high;
-  std::vector<std::uint8_t> reasons;
-  for (const auto& estimate : estimates) {
-    values.push_back(estimate.value);
-    low.push_back(estimate.low);
-    high.push_back(estimate.high);
-    reasons.push_back(static_cast<std::uint8_t>(estimate.reason));
-  }
-  const auto number = [&](const std::string& suffix, const std::string& text) {
-    return layout_->add_cube(results::number_cube(name + suffix, "", text), axes);
-  };
-  write_all(number("", long_name), values);
-  write_all(number("_low", "lower end of the bootstrap interval of " + name), low);
-  write_all(number("_high", "upper end of the bootstrap interval of " + name), high);
-  const CubeSchema status{name + "_status",
-                          ElementType::uint8,
-                          {},
-                          "",
-                          "why a number or its interval is missing",
-                          "",
-                          {"ok", "no_values", "too_few"}};
-  write_all(layout_->add_cube(status, axes), reasons);
-}
-
-void CoreferenceFile::write_privilege(const CoreferenceResult& result) {
-  layout_->add_axis(
-      labelled_axis("attribute", "attribute with a privileged and a disadvantaged side", result.attributes));
-  layout_->add_axis(labelled_axis("placement", "where the markers stand; aug3: aug3a against aug3b", placements));
-  const Names axes = {"attribute", "placement", "type", "stereotype", "gender", "metric"};
-  write_estimates("privileged_minus_disadvantaged",
-                  "mean over sentences of the mean over privileged minus the mean over disadvantaged markers", axes,
-                  all_of(result.privilege, &SentenceSummary::means));
-}
-
-void CoreferenceFile::finish(const CoreferenceResult& result) {
-  scores_.reset();
-  const Names sets = {"group", "type", "stereotype", "gender"};
+void write_tables(results::Layout& layout, const CoreferenceResult& result) {
   const Names means = {"group", "type", "stereotype", "gender", "metric"};
   const Names disparities = {"group", "type", "gender", "metric"};
-  const CubeSchema count{
-      "num_sentences", ElementType::int32, {}, "1", "sentences with numbers for all questions", "", {}};
-  write_all(layout_->add_cube(count, sets), counts_of(result.summaries));
-  write_estimates("mean", "mean over sentences", means, all_of(result.summaries, &SentenceSummary::means));
-  write_estimates("pro_minus_anti", "mean over pro sentences minus mean over anti sentences", disparities,
+  layout.write(
+      {"num_sentences", results::ElementType::int32, {}, "1", "sentences with numbers for all questions", "", {}},
+      {"group", "type", "stereotype", "gender"}, all_of(result.summaries, &SentenceSummary::counts));
+  write_estimates(layout, "mean", "mean over sentences", means, all_of(result.summaries, &SentenceSummary::means));
+  write_estimates(layout, "pro_minus_anti", "mean over pro sentences minus mean over anti sentences", disparities,
                   all_of(result.summaries, &SentenceSummary::pro_minus_anti));
-  write_estimates("baseline_minus_condition", "mean over sentences of the number without markers minus the number with",
-                  means, all_of(result.from_baseline, &SentenceSummary::means));
-  write_estimates("baseline_minus_condition_pro_minus_anti", "pro minus anti of baseline_minus_condition", disparities,
-                  all_of(result.from_baseline, &SentenceSummary::pro_minus_anti));
+  write_estimates(layout, "baseline_minus_condition",
+                  "mean over sentences of the number without markers minus the number with", means,
+                  all_of(result.from_baseline, &SentenceSummary::means));
+  write_estimates(layout, "baseline_minus_condition_pro_minus_anti", "pro minus anti of baseline_minus_condition",
+                  disparities, all_of(result.from_baseline, &SentenceSummary::pro_minus_anti));
   if (!result.attributes.empty()) {
-    write_privilege(result);
+    layout.add_axis({"attribute", "attribute with a privileged and a disadvantaged side", result.attributes, {}});
+    layout.add_axis({"placement", "where the markers stand; aug3: aug3a against aug3b", placements, {}});
+    write_estimates(layout, "privileged_minus_disadvantaged",
+                    "mean over sentences of the mean over privileged minus the mean over disadvantaged markers",
+                    {"attribute", "placement", "type", "stereotype", "gender", "metric"},
+                    all_of(result.privilege, &SentenceSummary::means));
   }
-  layout_.reset();
-  file_.root().write_attribute("complete", std::int64_t{1});
-  file_.finish();
-  results::commit_sealed(pending_);
 }
 
-CoreferenceResult stream(const CoreferenceReader& reader, const CoreferenceOptions& options, CoreferenceFile* writer) {
-  const auto ties = ties_of(options.settings);
+/// `scores`: null where no file is written.
+CoreferenceResult stream(const ResultReader& reader, const CoreferenceOptions& options,
+                         results::ScoreTableWriter* scores) {
   const std::array<Summariser, 2> summarise = {Summariser(reader, options, 0), Summariser(reader, options, 1)};
   CoreferenceResult result;
   result.confidence = options.settings.confidence;
   result.attributes = attributes_of(reader);
   result.status_names = reader.status_names();
   result.cells_by_status.assign(result.status_names.size(), 0);
-  PrivilegeSums privilege(result.attributes);
+  PrivilegeMeans privilege(result.attributes);
   std::optional<Sentences> baseline;
   for (std::size_t i = 0; i < reader.conditions().size(); ++i) {
     const auto& condition = reader.conditions()[i];
-    const auto numbers = reader.read(i, ties);
+    const auto numbers = reader.read(i, options.settings.ties);
     result.conditions.push_back(condition.label);
     for (std::size_t status = 0; status < numbers.cells_by_status.size(); ++status) {
       result.cells_by_status[status] += numbers.cells_by_status[status];
@@ -388,14 +485,14 @@ CoreferenceResult stream(const CoreferenceReader& reader, const CoreferenceOptio
       result.summaries.push_back(make(numbers.sentences));
       result.from_baseline.push_back(baseline ? make(difference(*baseline, numbers.sentences)) : make({}));
     }
-    if (writer != nullptr) {
-      writer->add(i, numbers);
+    if (scores != nullptr) {
+      scores->add(numbers.scores);
     }
   }
   for (std::size_t cell = 0; cell < result.attributes.size() * placements.size(); ++cell) {
     const auto contrast = privilege.contrast(cell);
     for (const auto& make : summarise) {
-      result.privilege.push_back(make(contrast.value_or(Sentences())));
+      result.privilege.push_back(make(contrast));
     }
   }
   return result;
@@ -403,17 +500,41 @@ CoreferenceResult stream(const CoreferenceReader& reader, const CoreferenceOptio
 
 }  // namespace
 
-CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options) {
-  return stream(CoreferenceReader(file), options, nullptr);
+CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
+                                      const std::optional<std::filesystem::path>& target) {
+  const ResultReader reader(file);
+  if (!target) {
+    return stream(reader, options, nullptr);
+  }
+  results::StatisticsFile written(file, Coreference::probe_name, *target);
+  describe_file(written, file, options);
+  CoreferenceResult result;
+  {
+    results::ScoreTableWriter scores(written.layout(), reader.score_axes());
+    result = stream(reader, options, &scores);
+    scores.flush();
+  }
+  write_tables(written.layout(), result);
+  written.commit();
+  return result;
 }
 
-CoreferenceResult write_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
-                                    const std::filesystem::path& target) {
-  const CoreferenceReader reader(file);
-  CoreferenceFile writer(reader, file, options, target);
-  auto result = stream(reader, options, &writer);
-  writer.finish(result);
-  return result;
+results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties) {
+  const ResultReader reader(file);
+  results::ScoreTable table{reader.score_axes(), {}, {}};
+  table.resize();
+  const auto num_subjects = table.length(1);
+  const auto size = static_cast<std::ptrdiff_t>(table.values.size() / num_measures / num_subjects);
+  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+    const auto part = reader.read(subject, ties).scores;
+    for (std::size_t measure = 0; measure < num_measures; ++measure) {
+      const auto from = static_cast<std::ptrdiff_t>(measure) * size;
+      const auto to = static_cast<std::ptrdiff_t>(measure * num_subjects + subject) * size;
+      std::copy_n(part.values.begin() + from, size, table.values.begin() + to);
+      std::copy_n(part.statuses.begin() + from, size, table.statuses.begin() + to);
+    }
+  }
+  return table;
 }
 
 }  // namespace stereosweep::probes::coreference

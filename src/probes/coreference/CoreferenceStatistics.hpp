@@ -1,14 +1,17 @@
-// `stats` of a coreference result: means, disparities and their intervals, each defined in README.md of this room.
+// `stats` of a coreference result: score table, means, disparities and their intervals, each defined in README.md of
+// this room.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "probes/coreference/Coreference.hpp"
 #include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Answers.hpp"
 #include "stats/Undefined.hpp"
 
@@ -27,10 +30,9 @@ struct Estimate {
   stats::Reason reason = stats::Reason::no_values;
 };
 
-constexpr std::array<const char*, 2> sentence_types = {"ambiguous", "unambiguous"};
-constexpr std::array<const char*, 3> stereotype_sets = {"pro", "anti", "all"};
-constexpr std::array<const char*, 3> gender_sets = {"female", "male", "all"};
-constexpr std::array<const char*, 4> placements = {"aug1", "aug2", "aug3", "aug4"};
+inline const std::vector<std::string> stereotype_sets = {"pro", "anti", "all"};
+inline const std::vector<std::string> gender_sets = {"female", "male", "all"};
+inline const std::vector<std::string> placements = {"aug1", "aug2", "aug3", "aug4"};
 
 /// Numbers of the sentences of one type under one condition, or differences of two conditions.
 struct SentenceSummary {
@@ -51,11 +53,12 @@ struct CoreferenceResult {
   double confidence = 0.95;
 };
 
-/// Streams through `file`, condition by condition. Throws InputError if it is no result of the probe 'coreference'.
-CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options);
+/// Streams through `file`, condition by condition, and writes `target` (as export_run does) where there is one: the
+/// tables above, and the score table. Throws InputError if it is no result of the probe 'coreference'.
+CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
+                                      const std::optional<std::filesystem::path>& target = {});
 
-/// The same, and writes `target` (as export_run does): the tables above, and the score table.
-CoreferenceResult write_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
-                                    const std::filesystem::path& target);
+/// The whole score table. Throws InputError if `file` is no coreference result.
+results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties);
 
 }  // namespace stereosweep::probes::coreference

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -99,28 +101,23 @@ bool is_refusal(const std::string& lower) {
                      [&](std::string_view phrase) { return lower.find(phrase) != std::string::npos; });
 }
 
-}  // namespace
+/// Where a text names an option.
+struct Mention {
+  std::size_t option = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool is_negated = false;
+};
 
-const std::vector<std::string>& answer_status_names() {
-  static const std::vector<std::string> names = {"ok",      "no_answer", "several_answers", "negated",
-                                                 "refused", "empty",     "too_long",        "engine_error"};
-  return names;
-}
-
-AnswerParser::AnswerParser(const std::vector<std::string>& options) : longest_first_(options.size()) {
-  for (const auto& option : options) {
-    options_.push_back(lowered(option));
-  }
-  std::iota(longest_first_.begin(), longest_first_.end(), std::size_t{0});
-  std::stable_sort(longest_first_.begin(), longest_first_.end(),
-                   [&](std::size_t left, std::size_t right) { return options_[left].size() > options_[right].size(); });
-}
-
-std::vector<AnswerParser::Mention> AnswerParser::find_texts(const std::string& text) const {
+/// By the options' texts, in the order of the text; the longest text counts where several stand.
+std::vector<Mention> find_texts(const std::string& text, const std::vector<std::string>& options) {
+  std::vector<std::size_t> longest_first(options.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::ranges::stable_sort(longest_first, std::greater(), [&](std::size_t option) { return options[option].size(); });
   const std::string lower = lowered(text);
   std::vector<Mention> mentions;
-  for (const std::size_t option : longest_first_) {
-    const std::string& wanted = options_[option];
+  for (const std::size_t option : longest_first) {
+    const std::string& wanted = options[option];
     for (auto at = lower.find(wanted); at != std::string::npos; at = lower.find(wanted, at + 1)) {
       const std::size_t end = at + wanted.size();
       const bool is_whole = (at == 0 || !is_word(lower[at - 1])) && (end == lower.size() || !is_word(lower[end]));
@@ -131,12 +128,12 @@ std::vector<AnswerParser::Mention> AnswerParser::find_texts(const std::string& t
       }
     }
   }
-  std::sort(mentions.begin(), mentions.end(),
-            [](const Mention& left, const Mention& right) { return left.begin < right.begin; });
+  std::ranges::sort(mentions, {}, &Mention::begin);
   return mentions;
 }
 
-bool AnswerParser::is_marked(const std::string& text, std::size_t place, const std::vector<Mention>& texts) const {
+/// Whether the letter at `place` is meant as one, and is no word.
+bool is_marked(const std::string& text, std::size_t place, const std::vector<Mention>& texts) {
   const char before = place == 0 ? '\0' : text[place - 1];
   const char after = place + 1 == text.size() ? '\0' : text[place + 1];
   const bool closes = after == ')' || after == ']';
@@ -161,15 +158,14 @@ bool AnswerParser::is_marked(const std::string& text, std::size_t place, const s
          rest.starts_with("and ");
 }
 
-std::vector<AnswerParser::Mention> AnswerParser::find_letters(const std::string& text,
-                                                              const std::vector<Mention>& texts) const {
+std::vector<Mention> find_letters(const std::string& text, std::size_t num_options, const std::vector<Mention>& texts) {
   std::vector<Mention> letters;
   for (std::size_t place = 0; place < text.size(); ++place) {
     const bool stands_alone =
         (place == 0 || !is_word(text[place - 1])) && (place + 1 == text.size() || !is_word(text[place + 1]));
     const char upper = is_lower(text[place]) ? static_cast<char>(text[place] - 'a' + 'A') : text[place];
     if (!stands_alone || is_initial(text, place) || !is_upper(upper) ||
-        static_cast<std::size_t>(upper - 'A') >= options_.size()) {
+        static_cast<std::size_t>(upper - 'A') >= num_options) {
       continue;
     }
     if (is_marked(text, place, texts)) {
@@ -180,13 +176,25 @@ std::vector<AnswerParser::Mention> AnswerParser::find_letters(const std::string&
   return letters;
 }
 
+}  // namespace
+
+const std::vector<std::string>& answer_status_names() {
+  static const std::vector<std::string> names = {"ok",      "no_answer", "several_answers", "negated",
+                                                 "refused", "empty",     "too_long",        "engine_error"};
+  return names;
+}
+
+AnswerParser::AnswerParser(const std::vector<std::string>& options) {
+  std::ranges::transform(options, std::back_inserter(options_), lowered);
+}
+
 ParsedAnswer AnswerParser::parse(std::string_view whole) const {
   const std::string text = first_paragraph(whole);
   if (text.empty()) {
     return {AnswerStatus::empty, 0};
   }
-  const auto texts = find_texts(text);
-  const auto letters = find_letters(text, texts);
+  const auto texts = find_texts(text, options_);
+  const auto letters = find_letters(text, options_.size(), texts);
   std::set<std::size_t> by_letter;
   std::set<std::size_t> by_text;
   bool is_denied = false;

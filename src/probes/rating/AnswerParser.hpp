@@ -33,18 +33,7 @@ class AnswerParser {
   ParsedAnswer parse(std::string_view text) const;
 
  private:
-  struct Mention {
-    std::size_t option = 0;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    bool is_negated = false;
-  };
-  std::vector<Mention> find_texts(const std::string& text) const;
-  std::vector<Mention> find_letters(const std::string& text, const std::vector<Mention>& texts) const;
-  bool is_marked(const std::string& text, std::size_t place, const std::vector<Mention>& texts) const;
-
-  std::vector<std::string> options_;        ///< lower case
-  std::vector<std::size_t> longest_first_;  ///< indices of options
+  std::vector<std::string> options_;  ///< lower case
 };
 
 }  // namespace stereosweep::probes::rating

@@ -15,33 +15,34 @@ namespace {
 
 using config::Node;
 
-const std::vector<std::string> polarity_names = {"positive", "negative"};
-const std::vector<std::string> start_names = {"plus_plus", "random"};
-
 /// How often a place stands in a text.
 enum class Times { once, at_most_once };
 
-void check_place(const Node& node, const std::string& key, const std::string& text,
-                 const std::vector<std::string>& names, Times times, base::Problems& problems) {
-  std::size_t count = 0;
-  for (const auto& name : names) {
-    count += base::count_of(text, name);
-  }
-  if (count > 1 || (count == 0 && times == Times::once)) {
-    problems.add(node.place(key),
-                 std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
-                 times == Times::once ? "exactly one is expected" : "at most one is expected");
-  }
-}
+/// A place in a text, under one of its names.
+struct Placeholder {
+  std::vector<std::string> names;
+  Times times;
+};
 
-/// No other brace than those of the places.
-void check_braces(const Node& node, const std::string& key, const std::string& text,
-                  const std::vector<std::string>& known, base::Problems& problems) {
-  std::size_t count = 0;
-  for (const auto& name : known) {
-    count += base::count_of(text, name);
+/// Every placeholder stands in the text as often as it says, and no other brace does.
+void check_places(const Node& node, const std::string& key, const std::string& text,
+                  const std::vector<Placeholder>& places, base::Problems& problems) {
+  std::vector<std::string> known;
+  std::size_t total = 0;
+  for (const auto& [names, times] : places) {
+    std::size_t count = 0;
+    for (const auto& name : names) {
+      count += base::count_of(text, name);
+    }
+    if (count > 1 || (count == 0 && times == Times::once)) {
+      problems.add(node.place(key),
+                   std::to_string(count) + " times " + base::join(names, " or ") + " in '" + text.substr(0, 60) + "'",
+                   times == Times::once ? "exactly one is expected" : "at most one is expected");
+    }
+    total += count;
+    known.insert(known.end(), names.begin(), names.end());
   }
-  if (base::count_of(text, "{") > count || base::count_of(text, "}") > count) {
+  if (base::count_of(text, "{") > total || base::count_of(text, "}") > total) {
     problems.add(node.place(key), "an unknown placeholder in '" + text.substr(0, 60) + "'",
                  "known: " + base::join(known, ", "));
   }
@@ -49,53 +50,24 @@ void check_braces(const Node& node, const std::string& key, const std::string& t
 
 void check_question(const Node& node, const std::string& key, const std::string& text, Times trait,
                     base::Problems& problems) {
-  check_place(node, key, text, {"{group}", "{identity}"}, Times::once, problems);
-  check_place(node, key, text, {"{trait}"}, trait, problems);
-  check_braces(node, key, text, {"{group}", "{identity}", "{trait}"}, problems);
-}
-
-/// `kind` is the folder of its pieces.
-template <class Item, class Read>
-std::vector<Item> read_axis(const Node& node, const std::string& kind, const std::string& key,
-                            const config::ProbeReading& job, Read read) {
-  config::AxisSource source = config::find_source(node, kind, key, job.pieces, job.problems);
-  if (!source.table.empty()) {
-    job.problems.add(node.place(key), "no table can be read here", "this axis is a list");
-  }
-  std::vector<Item> items;
-  config::LabelCheck labels(job.problems);
-  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
-    const Node& entry = source.list->children[i];
-    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
-    for (auto& item : read(entry, entry_key)) {
-      labels.add(entry, entry_key, item.label);
-      items.push_back(std::move(item));
-    }
-  }
-  return config::select(std::move(items), source, job.problems);
+  check_places(node, key, text, {{{"{group}", "{identity}"}, Times::once}, {{"{trait}"}, trait}}, problems);
 }
 
 /// A marker is crossed with every word for people.
 std::vector<Identity> read_identities(const Node& node, const std::vector<std::string>& people,
                                       const config::ProbeReading& job) {
-  return read_axis<Identity>(
-      node, "identities", "axes.identities", job, [&](const Node& entry, const std::string& key) {
+  return config::read_entries<Identity>(
+      node, "identities", "axes.identities", job.pieces, job.problems, [&](const Node& entry, const std::string& key) {
         Identity written;
-        config::Fields fields(entry, key, job.problems,
-                              "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
-        fields.line("label", written.label);
-        fields.required_line("marker", written.marker);
-        fields.line("people", written.people);
-        fields.line("definition", written.definition);
-        fields.finish();
+        config::read_fields(entry, key, job.problems, written,
+                            "{marker: old, definition: 'Old {people} are {people} who are aged 65 and over.'}");
         config::check_surface(entry, key, written.marker, job.problems);
         if (!written.people.empty()) {  // resolved: a finished identity
           return std::vector{written};
         }
         const std::string& definition = written.definition;
         if (!definition.empty()) {
-          check_place(entry, key + ".definition", definition, {"{people}"}, Times::once, job.problems);
-          check_braces(entry, key + ".definition", definition, {"{people}"}, job.problems);
+          check_places(entry, key + ".definition", definition, {{{"{people}"}, Times::once}}, job.problems);
         }
         std::vector<Identity> identities;
         for (const auto& word : people) {
@@ -121,19 +93,14 @@ std::vector<std::string> read_own_questions(const Node& node, const std::string&
 }
 
 std::vector<RatedTrait> read_rated_traits(const Node& node, const config::ProbeReading& job) {
-  return read_axis<RatedTrait>(
-      node, "rated_traits", "axes.rated_traits", job, [&](const Node& entry, const std::string& key) {
+  return config::read_entries<RatedTrait>(
+      node, "rated_traits", "axes.rated_traits", job.pieces, job.problems,
+      [&](const Node& entry, const std::string& key) {
         RatedTrait trait;
         config::Fields fields(
             entry, key, job.problems,
             "{label: friendly, dimension: warmth, definition: 'Friendly means ...', polarity: positive}");
-        fields.required_line("label", trait.label);
-        fields.required_line("dimension", trait.dimension);
-        fields.line("definition", trait.definition);
-        if (const Node* polarity = fields.optional("polarity")) {
-          trait.polarity = static_cast<RatedTrait::Polarity>(
-              config::read_choice(*polarity, key + ".polarity", job.problems, polarity_names).value_or(0));
-        }
+        RatedTrait::each_key(trait, fields);
         if (const Node* question = fields.optional("question")) {
           trait.questions = read_own_questions(*question, key + ".question", job.problems);
         }
@@ -144,33 +111,18 @@ std::vector<RatedTrait> read_rated_traits(const Node& node, const config::ProbeR
 }
 
 std::vector<RatingQuestion> read_questions(const Node& node, const std::string& axis, const config::ProbeReading& job) {
-  return read_axis<RatingQuestion>(node, "rating_questions", axis, job, [&](const Node& entry, const std::string& key) {
-    RatingQuestion question;
-    if (entry.kind == Node::Kind::scalar) {
-      question.text = config::read_line(entry, key, job.problems).value_or("");
-    } else {
-      config::Fields fields(entry, key, job.problems, "{label: ..., text: 'How {trait} are {group}?'}");
-      fields.line("label", question.label);
-      fields.line("style", question.style);
-      fields.required_line("text", question.text);
-      fields.finish();
-    }
-    question.label = question.label.empty() ? question.text : question.label;
-    check_question(entry, key + ".text", question.text, Times::once, job.problems);
-    return std::vector{question};
-  });
-}
-
-/// The value of one of two keys that name the same axis; none or both are a fault.
-const Node* either(config::Fields& axes, const std::string& name, const std::string& other,
-                   const config::ProbeReading& job) {
-  const Node* first = axes.optional(name);
-  const Node* second = axes.optional(other);
-  if (first != nullptr && second != nullptr) {
-    job.problems.add(second->place("axes." + other), "both axes." + name + " and axes." + other + " are given",
-                     "they name the same axis", "Leave one of them out.");
-  }
-  return first != nullptr ? first : second != nullptr ? second : axes.required(name);
+  return config::read_entries<RatingQuestion>(
+      node, "rating_questions", axis, job.pieces, job.problems, [&](const Node& entry, const std::string& key) {
+        RatingQuestion question;
+        if (entry.kind == Node::Kind::scalar) {
+          question.text = config::read_line(entry, key, job.problems).value_or("");
+        } else {
+          config::read_fields(entry, key, job.problems, question, "{label: ..., text: 'How {trait} are {group}?'}");
+        }
+        question.label = question.label.empty() ? question.text : question.label;
+        check_question(entry, key + ".text", question.text, Times::once, job.problems);
+        return std::vector{question};
+      });
 }
 
 std::vector<sweep::Group> read_plural_groups(const Node& node, const config::ProbeReading& job,
@@ -189,8 +141,11 @@ std::vector<sweep::Group> read_plural_groups(const Node& node, const config::Pro
 void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating& settings) {
   const Node* people = axes.optional("people");
   const Node* rule = axes.optional("intersections");
-  const Node* subjects = either(axes, "groups", "identities", job);
-  if (axes.optional("groups") == nullptr) {
+  const auto [subjects, name] = axes.either("groups", "identities");
+  if (subjects == nullptr) {
+    axes.required("groups");
+  }
+  if (name != "axes.groups") {
     if (rule != nullptr) {
       job.problems.add(rule->place("axes.intersections"), "axes.intersections without axes.groups",
                        "identities are crossed with axes.people", "Give axes.groups.");
@@ -286,20 +241,21 @@ std::optional<RatingOption> read_option(const Node& node, const std::string& key
   return option;
 }
 
-std::vector<RatingOption> read_scale(const Node& node, base::Problems& problems) {
-  std::vector<RatingOption> scale;
+void read_scale(const Node& node, const config::ProbeReading& job, Rating& settings) {
+  auto& scale = settings.scale;
+  scale.clear();
   if (node.kind == Node::Kind::map) {
-    scale = read_range(node, problems);
-  } else if (!config::expect_kind(node, Node::Kind::list, "scale", problems, config::Emptiness::refused)) {
-    return scale;
+    scale = read_range(node, job.problems);
+  } else if (!config::expect_kind(node, Node::Kind::list, "scale", job.problems, config::Emptiness::refused)) {
+    return;
   }
   for (std::size_t i = 0; node.kind == Node::Kind::list && i < node.children.size(); ++i) {
     const std::string key = "scale[" + std::to_string(i) + "]";
-    auto option = read_option(node.children[i], key, problems);
+    auto option = read_option(node.children[i], key, job.problems);
     for (const auto& other : scale) {
       if (option && (other.text == option->text || other.value == option->value)) {
-        problems.add(node.children[i].place(key), "option '" + option->text + "' repeats a text or a value",
-                     "options must differ");
+        job.problems.add(node.children[i].place(key), "option '" + option->text + "' repeats a text or a value",
+                         "options must differ");
       }
     }
     if (option) {
@@ -308,147 +264,57 @@ std::vector<RatingOption> read_scale(const Node& node, base::Problems& problems)
   }
   const std::size_t count = node.kind == Node::Kind::list ? node.children.size() : scale.size();
   if (count < 2 || count > 26) {
-    problems.add(node.place("scale"), std::to_string(count) + " options", "2 to 26 are expected: A to Z");
+    job.problems.add(node.place("scale"), std::to_string(count) + " options", "2 to 26 are expected: A to Z");
   }
-  return scale;
 }
 
-std::vector<OptionOrder> read_orders(const Node& node, base::Problems& problems) {
-  std::vector<OptionOrder> orders;
-  if (!config::expect_kind(node, Node::Kind::list, "orders", problems, config::Emptiness::refused)) {
-    return orders;
+void read_orders(const Node& node, const config::ProbeReading& job, Rating& settings) {
+  settings.orders.clear();
+  for (const auto index :
+       config::read_choices(node, "orders", job.problems, option_order_names, config::Choices::distinct)) {
+    settings.orders.push_back(static_cast<OptionOrder>(index));
   }
-  for (const auto& entry : node.children) {
-    const auto index = config::read_choice(entry, "orders", problems, option_order_names());
-    if (!index) {
-      continue;
-    }
-    orders.push_back(static_cast<OptionOrder>(*index));
-    if (std::count(orders.begin(), orders.end(), orders.back()) > 1) {
-      problems.add(entry.place("orders"), "'" + entry.value + "' stands twice", "each order is asked once");
-    }
-  }
-  return orders;
 }
 
-/// Reads each key that it is shown.
-class KeyReader {
- public:
-  KeyReader(config::Fields& fields, base::Problems& problems) : fields_(fields), problems_(problems) {}
-  void integer(const char* name, std::int64_t& target, std::int64_t smallest, std::int64_t largest) {
-    fields_.integer(name, target, smallest, largest);
+void read_sampling(const Node& node, const config::ProbeReading& job, Rating& settings) {
+  auto& sampling = settings.sampling;
+  if (node.kind == Node::Kind::scalar) {
+    const std::vector<std::string> names = {"none"};
+    config::read_choice(node, "sampling", job.problems, names);
+    sampling.runs = 0;
+    return;
   }
-  void number(const char* name, double& target, double smallest, double largest) {
-    const Node* node = fields_.optional(name);
-    const auto text = node != nullptr ? config::read_text(*node, fields_.key_of(name), problems_) : std::nullopt;
-    const auto value = text ? base::parse_double(*text) : std::nullopt;
-    if (text && (!value || *value < smallest || *value > largest)) {
-      problems_.add(
-          node->place(fields_.key_of(name)), "'" + text->substr(0, 40) + "' is out of range",
-          "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected");
-    }
-    target = value.value_or(target);
-  }
-  template <class Choice>
-  void choice(const char* name, Choice& target, const std::vector<std::string>& names) {
-    if (const Node* node = fields_.optional(name)) {
-      target = static_cast<Choice>(config::read_choice(*node, fields_.key_of(name), problems_, names).value_or(0));
-    }
-  }
-  void stops(const char* name, std::vector<std::string>& target) {
-    const Node* node = fields_.optional(name);
-    if (node == nullptr || !config::expect_kind(*node, Node::Kind::list, fields_.key_of(name), problems_)) {
-      return;
-    }
-    for (const auto& entry : node->children) {
-      target.push_back(config::read_text(entry, fields_.key_of(name), problems_).value_or(""));
-      if (target.back().empty()) {
-        problems_.add(entry.place(fields_.key_of(name)), "an empty stop text", "it would end every answer at once");
+  config::Fields fields(node, "sampling", job.problems);
+  RatingSampling::each_key(sampling, fields);
+  const Node* stops = fields.optional("stop");
+  fields.finish();
+  if (stops != nullptr && config::expect_kind(*stops, Node::Kind::list, "sampling.stop", job.problems)) {
+    for (const auto& entry : stops->children) {
+      sampling.stop.push_back(config::read_text(entry, "sampling.stop", job.problems).value_or(""));
+      if (sampling.stop.back().empty()) {
+        job.problems.add(entry.place("sampling.stop"), "an empty stop text", "it would end every answer at once");
       }
     }
   }
-
- private:
-  config::Fields& fields_;
-  base::Problems& problems_;
-};
-
-/// Writes each key that it is shown.
-class KeyDump {
- public:
-  explicit KeyDump(Node& map) : map_(map) {}
-  void integer(const char* name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/) {
-    map_.add(name, config::integer(value));
-  }
-  void number(const char* name, double value, double /*smallest*/, double /*largest*/) {
-    map_.add(name, config::number(value));
-  }
-  template <class Choice>
-  void choice(const char* name, Choice value, const std::vector<std::string>& names) {
-    map_.add(name, Node::plain(names[static_cast<std::size_t>(value)]));
-  }
-  void stops(const char* name, const std::vector<std::string>& values) { map_.add(name, config::texts(values)); }
-
- private:
-  Node& map_;
-};
-
-/// The keys of `sampling`.
-template <class Sampling, class Visitor>
-void each_sampling_key(Sampling& sampling, Visitor keys) {
-  keys.integer("runs", sampling.runs, 0, 1000);
-  keys.integer("max_new_tokens", sampling.max_new_tokens, 1, 4096);
-  keys.number("temperature", sampling.temperature, 0, 100);
-  keys.integer("top_k", sampling.top_k, 0, 1'000'000);
-  keys.number("top_p", sampling.top_p, 1e-6, 1);
-  keys.stops("stop", sampling.stop);
-}
-
-/// The keys of `statistics.clusters`.
-template <class Statistics, class Visitor>
-void each_cluster_key(Statistics& statistics, Visitor keys) {
-  keys.choice("start", statistics.start, start_names);
-  keys.integer("restarts", statistics.restarts, 1000, 10'000'000);
-  keys.integer("max_clusters", statistics.max_clusters, 1, 100);
-}
-
-RatingSampling read_sampling(const Node& node, base::Problems& problems) {
-  RatingSampling sampling;
-  if (node.kind == Node::Kind::scalar) {
-    const std::vector<std::string> names = {"none"};
-    config::read_choice(node, "sampling", problems, names);
-    sampling.runs = 0;
-    return sampling;
-  }
-  config::Fields fields(node, "sampling", problems);
-  each_sampling_key(sampling, KeyReader(fields, problems));
-  fields.finish();
   if (sampling.runs == 0) {  // the rest says nothing then, and a dump does not keep it
     sampling = RatingSampling();
     sampling.runs = 0;
-    return sampling;
+  } else if (sampling.temperature == 0 && sampling.runs > 1) {
+    job.problems.add(node.place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
+                     "greedy answers are all the same", "Set runs: 1, or a temperature.");
   }
-  if (sampling.temperature == 0 && sampling.runs > 1) {
-    problems.add(node.place("sampling.runs"), std::to_string(sampling.runs) + " runs at temperature 0",
-                 "greedy answers are all the same", "Set runs: 1, or a temperature.");
-  }
-  return sampling;
 }
 
-RatingStatistics read_rating_statistics(const Node& node, const config::ProbeReading& job) {
-  RatingStatistics statistics;
+void read_statistics(const Node& node, const config::ProbeReading& job, Rating& settings) {
   config::Fields fields(node, "statistics", job.problems);
   if (const Node* path = fields.optional("human_ratings")) {
-    statistics.human_ratings =
+    settings.statistics.human_ratings =
         job.pieces.resolve_path(config::read_line(*path, "statistics.human_ratings", job.problems, 4000).value_or(""));
   }
   if (const Node* clusters = fields.optional("clusters")) {
-    config::Fields settings(*clusters, "statistics.clusters", job.problems);
-    each_cluster_key(statistics, KeyReader(settings, job.problems));
-    settings.finish();
+    config::read_fields(*clusters, "statistics.clusters", job.problems, settings.statistics);
   }
   fields.finish();
-  return statistics;
 }
 
 /// The words for people, where the job names none, are English: said where the questions are not.
@@ -484,9 +350,10 @@ void read_axes(const Node& node, const config::ProbeReading& job, Rating& settin
   if (const Node* traits = axes.required("rated_traits")) {
     settings.traits = read_rated_traits(*traits, job);
   }
-  if (const Node* questions = either(axes, "templates", "rating_questions", job)) {
-    settings.questions = read_questions(
-        *questions, axes.optional("templates") == nullptr ? "axes.rating_questions" : "axes.templates", job);
+  if (const auto [questions, name] = axes.either("templates", "rating_questions"); questions != nullptr) {
+    settings.questions = read_questions(*questions, name, job);
+  } else {
+    axes.required("templates");
   }
   if (const Node* rephrasings = axes.optional("rephrasings")) {
     settings.rephrasings = read_rephrased(*rephrasings, settings, job);
@@ -499,14 +366,12 @@ void read_axes(const Node& node, const config::ProbeReading& job, Rating& settin
 
 void read_frame(const Node& node, const config::ProbeReading& job, Rating& settings) {
   settings.frame = config::read_text(node, "frame", job.problems).value_or("");
-  for (const char* name : {"{identity_definition}", "{trait_definition}"}) {
-    check_place(node, "frame", settings.frame, {name}, Times::at_most_once, job.problems);
-  }
-  for (const char* name : {"{question}", "{options}"}) {
-    check_place(node, "frame", settings.frame, {name}, Times::once, job.problems);
-  }
-  check_braces(node, "frame", settings.frame,
-               {"{identity_definition}", "{trait_definition}", "{question}", "{options}"}, job.problems);
+  check_places(node, "frame", settings.frame,
+               {{{"{identity_definition}"}, Times::at_most_once},
+                {{"{trait_definition}"}, Times::at_most_once},
+                {{"{question}"}, Times::once},
+                {{"{options}"}, Times::once}},
+               job.problems);
 }
 
 /// A definition that the frame has no place for would be lost.
@@ -537,66 +402,24 @@ std::uint64_t most_subjects(const Rating& settings) {
   return settings.identities.size() + settings.groups.size() + pairs * (rule.both_orders ? 2 : 1);
 }
 
-void check_product(const config::ProbeReading& job, const Rating& settings) {
-  const std::uint64_t subjects = most_subjects(settings);
-  std::uint64_t cells = settings.scale.size();
-  bool overflow = false;
-  for (const std::uint64_t length :
-       {subjects, std::uint64_t{settings.traits.size()}, std::uint64_t{settings.questions.size()},
-        std::uint64_t{settings.rephrasings.size()}}) {
-    overflow = overflow || __builtin_mul_overflow(cells, length, &cells);
-  }
-  if (overflow || cells > static_cast<std::uint64_t>(job.execution.max_cells)) {
-    job.problems.add(job.root.place("axes"),
-                     "up to " + base::with_thousands(subjects) + " groups and intersections x " +
-                         base::with_thousands(settings.traits.size()) + " traits x " +
-                         base::with_thousands(settings.questions.size()) + " templates x " +
-                         base::with_thousands(settings.rephrasings.size()) +
-                         " rephrasings x options are too many cells",
-                     "limit: " + base::with_thousands(static_cast<std::uint64_t>(job.execution.max_cells)),
-                     "Shorten an axis, or raise execution.max_cells.");
-  }
-}
-
-Node dump_identity(const Identity& identity) {
-  Node map = Node::map();
-  config::add_text(map, "label", identity.label);
-  config::add_text(map, "marker", identity.marker);
-  config::add_text(map, "people", identity.people);
-  config::add_text(map, "definition", identity.definition);
-  return map;
-}
-
 Node dump_trait(const RatedTrait& trait) {
-  Node map = Node::map();
-  config::add_text(map, "label", trait.label);
-  config::add_text(map, "dimension", trait.dimension);
-  map.add("polarity", Node::plain(polarity_names[static_cast<std::size_t>(trait.polarity)]));
-  config::add_text(map, "definition", trait.definition);
+  Node map = config::dump_fields(trait);
   if (!trait.questions.empty()) {
     map.add("question", config::texts(trait.questions));
   }
   return map;
 }
 
-Node dump_question(const RatingQuestion& question) {
-  Node map = Node::map();
-  config::add_text(map, "label", question.label);
-  config::add_text(map, "style", question.style);
-  config::add_text(map, "text", question.text);
-  return map;
-}
-
 Node dump_axes(const Rating& settings) {
   Node axes = Node::map();
   if (settings.groups.empty()) {
-    axes.add("identities", config::list_of(settings.identities, dump_identity));
+    axes.add("identities", config::list_of(settings.identities, config::dump_fields<Identity>));
   } else {
     axes.add("groups", config::dump(settings.groups));
     axes.add("intersections", config::dump(settings.intersections));
   }
   axes.add("rated_traits", config::list_of(settings.traits, dump_trait));
-  axes.add("templates", config::list_of(settings.questions, dump_question));
+  axes.add("templates", config::list_of(settings.questions, config::dump_fields<RatingQuestion>));
   axes.add("rephrasings", config::dump(settings.rephrasings));
   return axes;
 }
@@ -615,7 +438,7 @@ Node dump_option(const RatingOption& option) {
 Node dump_orders(const Rating& settings) {
   std::vector<std::string> names;
   for (const auto order : settings.orders) {
-    names.push_back(option_order_names()[static_cast<std::size_t>(order)]);
+    names.push_back(option_order_names[static_cast<std::size_t>(order)]);
   }
   return config::texts(names);
 }
@@ -624,8 +447,8 @@ Node dump_sampling(const Rating& settings) {
   if (settings.sampling.runs == 0) {
     return Node::plain("none");
   }
-  Node map = Node::map();
-  each_sampling_key(settings.sampling, KeyDump(map));
+  Node map = config::dump_fields(settings.sampling);
+  map.add("stop", config::texts(settings.sampling.stop));
   return map;
 }
 
@@ -638,35 +461,14 @@ struct Key {
 
 const std::array keys = {
     Key{"axes", read_axes, dump_axes},
-    Key{"scale",
-        [](const Node& node, const config::ProbeReading& job, Rating& settings) {
-          settings.scale = read_scale(node, job.problems);
-        },
-        [](const Rating& settings) { return config::list_of(settings.scale, dump_option); }},
-    Key{"orders",
-        [](const Node& node, const config::ProbeReading& job, Rating& settings) {
-          settings.orders = read_orders(node, job.problems);
-        },
-        dump_orders},
+    Key{"scale", read_scale, [](const Rating& settings) { return config::list_of(settings.scale, dump_option); }},
+    Key{"orders", read_orders, dump_orders},
     Key{"frame", read_frame, [](const Rating& settings) { return Node::text(settings.frame); }},
-    Key{"sampling",
-        [](const Node& node, const config::ProbeReading& job, Rating& settings) {
-          settings.sampling = read_sampling(node, job.problems);
-        },
-        dump_sampling},
-    Key{"statistics",
-        [](const Node& node, const config::ProbeReading& job, Rating& settings) {
-          settings.statistics = read_rating_statistics(node, job);
-        },
-        dump_statistics},
+    Key{"sampling", read_sampling, dump_sampling},
+    Key{"statistics", read_statistics, dump_statistics},
 };
 
 }  // namespace
-
-const std::vector<std::string>& option_order_names() {
-  static const std::vector<std::string> names = {"as_listed", "reversed"};
-  return names;
-}
 
 sweep::SubjectList subjects_of(const Rating& settings) {
   auto list = sweep::list_subjects(settings.groups, settings.intersections, {.singular = false, .plural = true});
@@ -700,7 +502,11 @@ Rating read_settings(const config::ProbeReading& job) {
     }
   }
   check_definitions(job, settings);
-  check_product(job, settings);
+  config::check_cells(job, {{most_subjects(settings), "groups and intersections"},
+                            {settings.traits.size(), "traits"},
+                            {settings.questions.size(), "templates"},
+                            {settings.rephrasings.size(), "rephrasings"},
+                            {settings.scale.size(), "options"}});
   return settings;
 }
 
@@ -715,7 +521,7 @@ void dump_settings(const Rating& settings, Node& job) {
 Node dump_statistics(const Rating& settings) {
   Node map = Node::map();
   config::add_text(map, "human_ratings", settings.statistics.human_ratings);
-  each_cluster_key(settings.statistics, KeyDump(map.add("clusters", Node::map())));
+  map.add("clusters", config::dump_fields(settings.statistics));
   return map;
 }
 

@@ -10,6 +10,10 @@
 #include "config/ProbeFormat.hpp"
 #include "sweep/Subjects.hpp"
 
+namespace stereosweep::probes {
+class ProbeKind;
+}
+
 namespace stereosweep::probes::rating {
 
 /// Who is rated in the paper: a marker before a word for people, "Black women".
@@ -19,16 +23,31 @@ struct Identity {
   std::string people;      ///< "women"
   std::string definition;  ///< may be empty
   bool operator==(const Identity&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label);
+    keys.required_line("marker", self.marker);
+    keys.line("people", self.people);
+    keys.line("definition", self.definition);
+  }
 };
 
 struct RatedTrait {
   enum class Polarity { positive, negative };
+  inline static const std::vector<std::string> polarity_names = {"positive", "negative"};
   std::string label;                        ///< as it stands in a question: "friendly"
   std::string dimension;                    ///< "warmth", "competence"
   Polarity polarity = Polarity::positive;   ///< of the dimension; negative: the rating is turned round
   std::string definition;                   ///< may be empty
   std::vector<std::string> questions = {};  ///< in place of the templates' texts: none, one for all, or one for each
   bool operator==(const RatedTrait&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.required_line("dimension", self.dimension);
+    keys.choice("polarity", self.polarity, polarity_names);
+    keys.line("definition", self.definition);
+  }
 };
 
 /// One way to ask, with one {group} ({identity} means the same) and one {trait}.
@@ -37,6 +56,12 @@ struct RatingQuestion {
   std::string style;  ///< "formal", "informal": for tables only
   std::string text;
   bool operator==(const RatingQuestion&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.line("label", self.label);
+    keys.line("style", self.style);
+    keys.required_line("text", self.text);
+  }
 };
 
 /// One answer of the scale; lettered A, B, ... in the order in which the prompt lists them.
@@ -51,7 +76,7 @@ struct RatingOption {
 enum class OptionOrder : std::uint8_t { as_listed, reversed };
 inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder::reversed};
 /// The values of the key `orders`, and labels of the axis.
-const std::vector<std::string>& option_order_names();
+inline const std::vector<std::string> option_order_names = {"as_listed", "reversed"};
 
 /// Answers as text, beside the options' probabilities; `runs` 0: none.
 struct RatingSampling {
@@ -62,16 +87,33 @@ struct RatingSampling {
   double top_p = 1;
   std::vector<std::string> stop;
   bool operator==(const RatingSampling&) const = default;
+  /// All but `stop`.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.integer("runs", self.runs, 0, 1000);
+    keys.integer("max_new_tokens", self.max_new_tokens, 1, 4096);
+    keys.number("temperature", self.temperature, 0, 100);
+    keys.integer("top_k", self.top_k, 0, 1'000'000);
+    keys.number("top_p", self.top_p, 1e-6, 1);
+  }
 };
 
 /// Read by `stats` only.
 struct RatingStatistics {
   enum class Start { plus_plus, random };
+  inline static const std::vector<std::string> start_names = {"plus_plus", "random"};
   std::string human_ratings;  ///< path of a table group (or identity), dimension, mean; empty: none
   Start start = Start::plus_plus;
   std::int64_t restarts = 1000;
   std::int64_t max_clusters = 10;
   bool operator==(const RatingStatistics&) const = default;
+  /// Of `clusters`.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.choice("start", self.start, start_names);
+    keys.integer("restarts", self.restarts, 1000, 10'000'000);
+    keys.integer("max_clusters", self.max_clusters, 1, 100);
+  }
 };
 
 struct Rating {
@@ -107,5 +149,8 @@ Rating read_settings(const config::ProbeReading& job);
 void dump_settings(const Rating& settings, config::Node& job);
 /// The value of the key `statistics`.
 config::Node dump_statistics(const Rating& settings);
+
+/// The probe for the rest of the program.
+const ProbeKind& rating_kind();
 
 }  // namespace stereosweep::probes::rating

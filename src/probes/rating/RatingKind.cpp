@@ -1,48 +1,24 @@
-#include "probes/rating/RatingKind.hpp"
-
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <limits>
 
-#include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
+#include "findings/HumanRatings.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/rating/Rating.hpp"
 #include "probes/rating/RatingProbe.hpp"
-#include "probes/rating/RatingStatistics.hpp"
+#include "probes/rating/RatingScores.hpp"
+#include "results/TextTable.hpp"
 #include "sweep/ChatPrompt.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
 
 using base::with_thousands;
-
-std::string rating_summary(const sweep::Job& job) {
-  const auto& rating = job.settings<Rating>();
-  const auto list = subjects_of(rating);
-  const std::uint64_t contexts =
-      list.subjects.size() * rating.traits.size() * rating.questions.size() * rating.rephrasings.size();
-  std::string text = rating.groups.empty()
-                         ? base::counted(rating.identities.size(), "identity")
-                         : base::counted(rating.groups.size(), "group") + " + " +
-                               base::counted(list.subjects.size() - rating.groups.size(), "intersection");
-  text += " x " + base::counted(rating.traits.size(), "trait") + " x " +
-          base::counted(rating.questions.size(), "template") + " x " +
-          base::counted(rating.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
-          ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in " +
-          base::counted(rating.orders.size(), "order") + " and " +
-          base::counted(rating.orders.size() * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
-          "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
-  if (!list.omissions.empty()) {
-    text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
-  }
-  for (const auto& sentence : sweep::groups_with_equal_words(rating.groups)) {
-    text += "\n  note: " + sentence;
-  }
-  return text;
-}
 
 void print_chat(const PlanRequest& request) {
   const auto& job = request.job;
@@ -99,28 +75,128 @@ void print_prompts(const RatingProbe& rating, const std::vector<OptionOrder>& or
   const std::uint64_t contexts = std::min(limit, rating.blocks().product().num_contexts());
   for (std::uint64_t context = 0; context < contexts; ++context) {
     for (const auto order : orders) {
-      std::cout << context << '\t' << option_order_names()[static_cast<std::size_t>(order)] << '\t'
+      std::cout << context << '\t' << option_order_names[static_cast<std::size_t>(order)] << '\t'
                 << base::json_quote(rating.prompt(context, order)) << '\n';
     }
   }
 }
 
-void plan_rating(const PlanRequest& request) {
-  const auto& job = request.job;
-  const auto made = make_probe(job, *request.tokenizer);
-  const auto& rating = dynamic_cast<const RatingProbe&>(*made);
-  std::cout << job.name << ": rating on " << job.model.path << '\n';
-  plan_line(std::cout, "product") << rating_summary(job) << '\n';
-  print_options(request, rating);
-  print_chat(request);
-  const auto specification = specification_of(request);
-  print_causal_plan(std::cout, audit_causal(rating, request, specification), rating, request, specification);
-  print_omissions(std::cout, rating.subjects().omissions, request.limit.value_or(40));
-  if (request.prompts == PlanRequest::Prompts::printed) {
-    std::cout << '\n';
-    print_prompts(rating, job.settings<Rating>().orders,
-                  request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+std::string correlation_text(const stats::Correlation& correlation) {
+  return correlation.defined() ? results::fixed(correlation.value) + " (p " + results::p_value(correlation.p) + ")"
+                               : std::string(stats::name_of(correlation.reason));
+}
+
+/// Answers by status; position bias.
+std::string rating_status_text(const RatingResult& result) {
+  const auto& axes = result.axes;
+  results::TextTable table({"measure", "cells", "rated"});
+  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+    std::size_t rated = 0;
+    for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
+      rated += std::isfinite(result.ratings[context * axes.sources.size() + source].value) ? 1 : 0;
+    }
+    table.add({axes.sources[source], base::with_thousands(axes.num_contexts()), base::with_thousands(rated)});
   }
+  std::string text = table.text();
+  if (!axes.answer_statuses.empty()) {
+    text += "\nsampled answers:";
+    for (std::size_t status = 0; status < axes.answer_statuses.size(); ++status) {
+      std::int64_t count = 0;
+      for (std::size_t group = 0; group < axes.num_groups(); ++group) {
+        count += result.answer_counts[group * axes.answer_statuses.size() + status];
+      }
+      text += count > 0 ? "  " + axes.answer_statuses[status] + " " + base::with_thousands(std::uint64_t(count)) : "";
+    }
+    text += '\n';
+  }
+  text += "\nmean probability by place in the list of options (" +
+          results::fixed(1.0 / static_cast<double>(axes.values.size())) + " without position bias):\n";
+  for (std::size_t form = 0; form < 2; ++form) {
+    text += "  " + axes.sources[form] + ":";
+    for (std::size_t place = 0; place < axes.values.size(); ++place) {
+      text += " " + results::fixed(result.position_shares[form * axes.values.size() + place]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/// Scores of the first `top` groups by every measure.
+std::string rating_scores_text(const RatingResult& result, std::size_t top) {
+  const auto& axes = result.axes;
+  std::vector<std::string> head = {"group"};
+  for (const auto& dimension : axes.dimensions) {
+    for (const auto& measure : axes.sources) {
+      head.push_back(dimension + " " + measure);
+    }
+  }
+  results::TextTable table(std::move(head));
+  const auto shown = std::min(top, axes.num_groups());
+  for (std::size_t group = 0; group < shown; ++group) {
+    std::vector<std::string> row = {axes.group.labels[group]};
+    for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
+      for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+        row.push_back(results::fixed(result.score(source, dimension, group).mean.value));
+      }
+    }
+    table.add(std::move(row));
+  }
+  return "Scores: mean rating on the dimension, negative traits turned round\n\n" + table.text() +
+         results::rest_text(shown, axes.num_groups(), "groups");
+}
+
+/// Inertia, elbows and the first `top` members of each cluster.
+std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
+  std::string text;
+  for (std::size_t source = 0; source < result.clusters.size(); ++source) {
+    const auto& clusters = result.clusters[source];
+    std::string inertias = "Clusters by " + result.axes.sources[source] + ", inertia by number:";
+    for (const auto& clustering : clusters.by_number) {
+      inertias += " " + (clustering.defined() ? results::fixed(clustering.inertia)
+                                              : std::string(stats::name_of(clustering.reason)));
+    }
+    text += results::wrapped(inertias, 2) + '\n';
+    if (clusters.elbow.reason != stats::Reason::ok) {
+      text += "  no elbow: " + std::string(stats::name_of(clusters.elbow.reason)) + '\n';
+      continue;
+    }
+    const auto& chosen = clusters.by_number[clusters.elbow.second_difference - 1];
+    text += results::wrapped("  elbow: " + std::to_string(clusters.elbow.second_difference) +
+                                 " (largest second difference), " + std::to_string(clusters.elbow.kneedle) +
+                                 " (Kneedle); best inertia of " + base::counted(chosen.num_clusters, "cluster") +
+                                 " in " + std::to_string(chosen.num_best) + " of " +
+                                 base::counted(chosen.num_restarts, "restart") + "\n",
+                             2);
+    for (std::size_t cluster = 0; cluster < chosen.num_clusters; ++cluster) {
+      std::vector<std::string> members;
+      for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
+        if (chosen.labels[point] == cluster) {
+          members.push_back(result.axes.group.labels[clusters.groups[point]]);
+        }
+      }
+      std::string centre;
+      for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
+        centre += (dimension == 0 ? "" : ", ") + result.axes.dimensions[dimension] + " " +
+                  results::fixed(chosen.centres[cluster * result.axes.dimensions.size() + dimension]);
+      }
+      text += results::wrapped("  " + centre + ": " + results::first_names(std::move(members), top) + '\n', 2);
+    }
+  }
+  return text;
+}
+
+/// Agreement with people, where there is a table.
+std::string rating_agreement_text(const RatingResult& result) {
+  results::TextTable table({"measure - dimension", "groups", "Pearson", "Spearman"});
+  for (std::size_t source = 0; source < result.axes.sources.size(); ++source) {
+    for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
+      const std::size_t cell = source * result.axes.dimensions.size() + dimension;
+      table.add({result.axes.sources[source] + " - " + result.axes.dimensions[dimension],
+                 std::to_string(result.pearson[cell].n), correlation_text(result.pearson[cell]),
+                 correlation_text(result.spearman[cell])});
+    }
+  }
+  return table.text();
 }
 
 /// Without clusters and human ratings.
@@ -129,14 +205,6 @@ RatingResult scores_alone(const results::ResultFile& file) {
   options.max_clusters = 1;
   options.clusters.num_restarts = 1;
   return compute_ratings(file, options);
-}
-
-void show_rating(const results::ResultFile& file, Detail detail, std::size_t top) {
-  const auto result = scores_alone(file);
-  if (detail == Detail::everything) {
-    std::cout << rating_scores_text(result, top) << '\n';
-  }
-  std::cout << rating_status_text(result);
 }
 
 RatingOptions options_of(const sweep::Job& job) {
@@ -156,23 +224,8 @@ RatingOptions options_of(const sweep::Job& job) {
     std::cout << "ratings: not in this run: " << base::join(ratings.unmatched, ", ") << '\n';
   }
   options.human = ratings.rows;
-  const auto content = base::read_file(statistics.human_ratings);
-  options.human_source = std::filesystem::path(statistics.human_ratings).filename().string() + " (SHA-256 " +
-                         base::to_hex(base::sha256(content)) + ")";
+  options.human_source = findings::source_of_ratings(statistics.human_ratings);
   return options;
-}
-
-void rating_statistics(const StatsRequest& request) {
-  const auto options = options_of(request.job);
-  const auto result = compute_ratings(request.file, options);
-  write_rating_statistics(request.file, options, result, request.target);
-  std::cout << rating_scores_text(result, request.top) << '\n' << rating_clusters_text(result, request.top) << '\n';
-  if (result.human.empty()) {
-    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
-  } else {
-    std::cout << rating_agreement_text(result) << '\n';
-  }
-  std::cout << rating_status_text(result);
 }
 
 class RatingKind final : public ProbeKind {
@@ -201,15 +254,69 @@ class RatingKind final : public ProbeKind {
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_rating(job, tokenizer);
   }
-  std::string summary(const sweep::Job& job) const override { return rating_summary(job); }
-  void plan(const PlanRequest& request) const override { plan_rating(request); }
+  std::string summary(const sweep::Job& job) const override {
+    const auto& rating = job.settings<Rating>();
+    const auto list = subjects_of(rating);
+    const std::uint64_t contexts =
+        list.subjects.size() * rating.traits.size() * rating.questions.size() * rating.rephrasings.size();
+    std::string text = rating.groups.empty()
+                           ? base::counted(rating.identities.size(), "identity")
+                           : base::counted(rating.groups.size(), "group") + " + " +
+                                 base::counted(list.subjects.size() - rating.groups.size(), "intersection");
+    text += " x " + base::counted(rating.traits.size(), "trait") + " x " +
+            base::counted(rating.questions.size(), "template") + " x " +
+            base::counted(rating.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
+            ", each with " + base::counted(rating.scale.size(), "option") + " as words and as letters in " +
+            base::counted(rating.orders.size(), "order") + " and " +
+            base::counted(rating.orders.size() * static_cast<std::uint64_t>(rating.sampling.runs), "sampled answer") +
+            "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
+    if (!list.omissions.empty()) {
+      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
+    }
+    for (const auto& sentence : sweep::groups_with_equal_words(rating.groups)) {
+      text += "\n  note: " + sentence;
+    }
+    return text;
+  }
+  void plan(const PlanRequest& request) const override {
+    const auto& job = request.job;
+    const auto made = make_rating(job, *request.tokenizer);
+    const auto& rating = dynamic_cast<const RatingProbe&>(*made);
+    std::cout << job.name << ": rating on " << job.model.path << '\n';
+    plan_line(std::cout, "product") << summary(job) << '\n';
+    print_options(request, rating);
+    print_chat(request);
+    const auto specification = specification_of(request);
+    print_causal_plan(std::cout, audit_causal(rating, request, specification), rating, request, specification);
+    print_omissions(std::cout, rating.subjects().omissions, request.limit.value_or(40));
+    if (request.prompts == PlanRequest::Prompts::printed) {
+      std::cout << '\n';
+      print_prompts(rating, job.settings<Rating>().orders,
+                    request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+    }
+  }
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    show_rating(file, detail, top);
+    const auto result = scores_alone(file);
+    if (detail == Detail::everything) {
+      std::cout << rating_scores_text(result, top) << '\n';
+    }
+    std::cout << rating_status_text(result);
   }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
     return score_table(scores_alone(file));
   }
-  void stats(const StatsRequest& request) const override { rating_statistics(request); }
+  void stats(const StatsRequest& request) const override {
+    const auto options = options_of(request.job);
+    const auto result = compute_ratings(request.file, options);
+    write_rating_statistics(request.file, options, result, request.target);
+    std::cout << rating_scores_text(result, request.top) << '\n' << rating_clusters_text(result, request.top) << '\n';
+    if (result.human.empty()) {
+      std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
+    } else {
+      std::cout << rating_agreement_text(result) << '\n';
+    }
+    std::cout << rating_status_text(result);
+  }
 };
 
 }  // namespace

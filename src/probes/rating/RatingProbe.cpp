@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "base/Text.hpp"
-#include "stats/Undefined.hpp"
+#include "results/Export.hpp"
 #include "sweep/ChatPrompt.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
-
-using stats::nan;
 
 std::string letter(std::size_t place) { return {static_cast<char>('A' + place)}; }
 
@@ -84,76 +82,55 @@ std::string wrapped(const std::string& question, const std::string& wrapper) {
          wrapper.substr(at + mark.size());
 }
 
-template <class Item, class Read>
-std::vector<std::string> collect(const std::vector<Item>& items, Read read) {
-  std::vector<std::string> values;
-  for (const auto& item : items) {
-    values.push_back(read(item));
-  }
-  return values;
-}
-
-results::AxisSchema axis(std::string name, std::string long_name, std::vector<std::string> labels) {
-  return {std::move(name), std::move(long_name), std::move(labels), {}};
-}
-
 results::AxisSchema group_axis(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
   using sweep::Subject;
-  const auto read = [&](auto of) { return collect(subjects, of); };
-  const auto part = [](const Subject& subject, std::size_t index) {
-    return index < subject.components.size() ? subject.components[index] : std::string();
+  const auto part = [](std::size_t index) {
+    return [index](const Subject& subject) {
+      return index < subject.components.size() ? subject.components[index] : std::string();
+    };
   };
-  results::AxisSchema group = axis("group", "who is rated", read([](const Subject& s) { return s.label; }));
-  group.coordinates = {
-      {"kind", "group or intersection", read([](const Subject& s) {
-         return std::string(s.kind == sweep::SubjectKind::intersection ? "intersection" : "group");
-       })},
-      {"domain", "domains of the parts, in order", read([](const Subject& s) { return base::join(s.domains, " x "); })},
-      {"first", "label of the first part", read([&](const Subject& s) { return part(s, 0); })},
-      {"second", "label of the second part", read([&](const Subject& s) { return part(s, 1); })},
-      {"plural", "words that stand in a question", read([](const Subject& s) { return s.plural; })}};
+  std::vector<AxisText<Subject>> texts = {{"kind", "group or intersection",
+                                           [](const Subject& subject) {
+                                             return subject.kind == sweep::SubjectKind::intersection ? "intersection"
+                                                                                                     : "group";
+                                           }},
+                                          {"domain", "domains of the parts, in order",
+                                           [](const Subject& subject) { return base::join(subject.domains, " x "); }},
+                                          {"first", "label of the first part", part(0)},
+                                          {"second", "label of the second part", part(1)},
+                                          {"plural", "words that stand in a question", &Subject::plural}};
   if (!rating.identities.empty()) {
-    group.coordinates.push_back({"marker", "demographic marker", read([&](const Subject& s) { return part(s, 0); })});
-    group.coordinates.push_back(
-        {"people", "word for people after the marker", read([&](const Subject& s) { return part(s, 1); })});
+    texts.push_back({"marker", "demographic marker", part(0)});
+    texts.push_back({"people", "word for people after the marker", part(1)});
   }
-  return group;
+  return axis_of("group", "who is rated", subjects, &Subject::label, texts);
 }
 
 std::vector<results::AxisSchema> outer_axes(const Rating& rating, const std::vector<sweep::Subject>& subjects) {
-  results::AxisSchema trait =
-      axis("trait", "what is rated", collect(rating.traits, [](const auto& t) { return t.label; }));
-  trait.coordinates = {
-      {"dimension", "dimension of the trait", collect(rating.traits, [](const auto& t) { return t.dimension; })},
-      {"polarity", "positive: a high rating is high on the dimension",
-       collect(rating.traits,
-               [](const auto& t) {
-                 return std::string(t.polarity == RatedTrait::Polarity::positive ? "positive" : "negative");
-               })},
-      {"question", "what is asked in place of the templates' texts",
-       collect(rating.traits, [](const auto& t) { return base::join(t.questions, " / "); })}};
-  results::AxisSchema sentence =
-      axis("template", "wording of the question", collect(rating.questions, [](const auto& q) { return q.label; }));
-  sentence.coordinates = {
-      {"style", "style of the wording", collect(rating.questions, [](const auto& q) { return q.style; })},
-      {"text", "the wording", collect(rating.questions, [](const auto& q) { return q.text; })}};
-  results::AxisSchema rephrasing = axis("rephrasing", "what is put around the question",
-                                        collect(rating.rephrasings, [](const auto& r) { return r.label; }));
-  return {group_axis(rating, subjects), std::move(trait), std::move(sentence), std::move(rephrasing)};
+  return {
+      group_axis(rating, subjects),
+      axis_of("trait", "what is rated", rating.traits, &RatedTrait::label,
+              {{"dimension", "dimension of the trait", &RatedTrait::dimension},
+               {"polarity", "positive: a high rating is high on the dimension",
+                [](const auto& trait) { return RatedTrait::polarity_names[static_cast<std::size_t>(trait.polarity)]; }},
+               {"question", "what is asked in place of the templates' texts",
+                [](const auto& trait) { return base::join(trait.questions, " / "); }}}),
+      axis_of(
+          "template", "wording of the question", rating.questions, &RatingQuestion::label,
+          {{"style", "style of the wording", &RatingQuestion::style}, {"text", "the wording", &RatingQuestion::text}}),
+      axis_of("rephrasing", "what is put around the question", rating.rephrasings, &sweep::Rephrasing::label)};
 }
 
 std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
-  results::AxisSchema option = axis("option", "answer of the scale, in the order of the job",
-                                    collect(rating.scale, [](const auto& o) { return o.text; }));
-  option.coordinates = {{"value", "rating that the answer stands for",
-                         collect(rating.scale, [](const auto& o) { return base::format_double(o.value); })}};
   std::vector<results::AxisSchema> axes = {
-      std::move(option),
-      axis("order", "order in which the prompt lists the options",
-           collect(rating.orders, [](auto order) { return option_order_names()[static_cast<std::size_t>(order)]; })),
-      axis("form", "what is scored as the continuation", {"text", "letter"})};
+      axis_of("option", "answer of the scale, in the order of the job", rating.scale, &RatingOption::text,
+              {{"value", "rating that the answer stands for",
+                [](const auto& option) { return base::format_double(option.value); }}}),
+      axis_of("order", "order in which the prompt lists the options", rating.orders,
+              [](auto order) { return option_order_names[static_cast<std::size_t>(order)]; }),
+      {"form", "what is scored as the continuation", {"text", "letter"}, {}}};
   if (rating.sampling.runs > 0) {
-    axes.push_back(axis("run", "sampled answer to the same prompt", {}));
+    axes.push_back({"run", "sampled answer to the same prompt", {}, {}});
     for (std::int64_t run = 0; run < rating.sampling.runs; ++run) {
       axes.back().labels.push_back(std::to_string(run));
     }
@@ -195,115 +172,28 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
   return schema;
 }
 
+template <class T>
+std::vector<T>& column(results::RawBlock& block, RatingColumn name) {
+  return std::get<std::vector<T>>(block.columns[static_cast<std::size_t>(name)]);
+}
+
+/// Notes the first failure of a context and sets `status` where the answer is none.
+template <class Status>
+bool has_failed(const query::Answer& answer, std::uint8_t& status, std::string& problem) {
+  const auto* error = std::get_if<query::QueryError>(&answer);
+  if (error != nullptr) {
+    const bool is_long = error->fault == query::QueryFault::too_long;
+    status = static_cast<std::uint8_t>(is_long ? Status::too_long : Status::engine_error);
+    problem = problem.empty() ? error->message : problem;
+  }
+  return error != nullptr;
+}
+
 std::size_t place_of(std::size_t option, std::size_t num_options, OptionOrder order) {
   return order == OptionOrder::as_listed ? option : num_options - 1 - option;
 }
 
 }  // namespace
-
-/// Lays the answers of a block out as columns; NaN, 0 and "" where there are none.
-class RatingProbe::Fold {
- public:
-  Fold(const RatingProbe& probe, std::uint64_t num_contexts) : probe_(probe) {
-    for (const auto& cube : probe.schema_.cubes) {
-      const auto count = static_cast<std::size_t>(probe.schema_.values_per_context(cube) * num_contexts);
-      switch (cube.type) {
-        case results::ElementType::float64:
-          block_.columns.emplace_back(std::vector<double>(count, nan));
-          break;
-        case results::ElementType::float32:
-          block_.columns.emplace_back(std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
-          break;
-        case results::ElementType::int32:
-          block_.columns.emplace_back(std::vector<std::int32_t>(count, 0));
-          break;
-        case results::ElementType::uint8:
-          block_.columns.emplace_back(std::vector<std::uint8_t>(count, 0));
-          break;
-        case results::ElementType::text:
-          block_.columns.emplace_back(std::vector<std::string>(count));
-          break;
-      }
-    }
-    for (const auto order : option_orders) {
-      parsers_.emplace_back(probe.listed(order));
-    }
-  }
-
-  void add_prompt(std::size_t context, OptionOrder order, std::string prompt) {
-    column<std::string>(RatingColumn::prompt)[place(context, order)] = std::move(prompt);
-  }
-
-  void add_options(std::size_t context, OptionOrder order, const query::Answer& answer) {
-    auto& status = column<std::uint8_t>(RatingColumn::option_status)[place(context, order)];
-    if (const auto* error = std::get_if<query::QueryError>(&answer)) {
-      note(context, error->message);
-      const bool is_long = error->fault == query::QueryFault::too_long;
-      status = static_cast<std::uint8_t>(is_long ? OptionStatus::too_long : OptionStatus::engine_error);
-      return;
-    }
-    const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
-    const std::size_t count = option_forms.size() * num_options();
-    STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
-    for (std::size_t i = 0; i < count; ++i) {
-      double sum = 0;
-      for (const double token : scores->logprob[i]) {
-        sum += token;
-      }
-      const std::size_t cell = place(context, order) * count + i;
-      column<double>(RatingColumn::option_logprob)[cell] = sum;
-      column<std::int32_t>(RatingColumn::option_num_tokens)[cell] =
-          static_cast<std::int32_t>(scores->logprob[i].size());
-      if (!std::isfinite(sum)) {
-        status = static_cast<std::uint8_t>(OptionStatus::not_finite);
-      }
-    }
-  }
-
-  void add_answer(std::size_t context, OptionOrder order, std::size_t run, const query::Answer& answer) {
-    const std::size_t cell = place(context, order) * probe_.num_runs() + run;
-    auto& status = column<std::uint8_t>(RatingColumn::answer_status)[cell];
-    if (const auto* error = std::get_if<query::QueryError>(&answer)) {
-      note(context, error->message);
-      const bool is_long = error->fault == query::QueryFault::too_long;
-      status = static_cast<std::uint8_t>(is_long ? AnswerStatus::too_long : AnswerStatus::engine_error);
-      return;
-    }
-    const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
-    STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
-    const auto parsed = parsers_[static_cast<std::size_t>(order)].parse(generated->text);
-    status = static_cast<std::uint8_t>(parsed.status);
-    // A zero byte ends a text of HDF5; it stands as the replacement character, and names no option.
-    column<std::string>(RatingColumn::answer_text)[cell] =
-        base::replace_all(generated->text, std::string_view("\0", 1), "\xEF\xBF\xBD");
-    if (parsed.status == AnswerStatus::ok) {
-      const std::size_t option = place_of(parsed.option, num_options(), order);
-      column<double>(RatingColumn::answer_rating)[cell] = probe_.job_.settings<Rating>().scale[option].value;
-    }
-  }
-
-  results::RawBlock take() { return std::move(block_); }
-
- private:
-  std::size_t num_options() const { return probe_.job_.settings<Rating>().scale.size(); }
-  std::size_t place(std::size_t context, OptionOrder order) const {
-    const auto& orders = probe_.job_.settings<Rating>().orders;
-    return context * orders.size() +
-           static_cast<std::size_t>(std::find(orders.begin(), orders.end(), order) - orders.begin());
-  }
-  template <class T>
-  std::vector<T>& column(RatingColumn name) {
-    return std::get<std::vector<T>>(block_.columns[static_cast<std::size_t>(name)]);
-  }
-  void note(std::size_t context, const std::string& message) {
-    auto& problem = column<std::string>(RatingColumn::problem)[context];
-    problem = problem.empty() ? message : problem;
-  }
-
-  const RatingProbe& probe_;
-  std::vector<AnswerParser> parsers_;  ///< [order]
-  results::RawBlock block_;
-};
 
 RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer& /*tokenizer*/)
     : job_(job),
@@ -423,25 +313,67 @@ Round RatingProbe::first(const sweep::Block& block) const {
   return round;
 }
 
-std::optional<Round> RatingProbe::next(const sweep::Block&, const Transcript&) const { return std::nullopt; }
-
 results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
-  const auto& orders = job_.settings<Rating>().orders;
-  STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * orders.size() * (1 + num_runs()), "one answer per query");
-  Fold fold(*this, block.num_contexts);
-  auto answer = answers.begin();
-  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
-    for (const auto order : job_.settings<Rating>().orders) {
-      fold.add_prompt(i, order, prompt(block.first_context + i, order));
-      fold.add_options(i, order, *answer++);
+  const auto& rating = job_.settings<Rating>();
+  const std::size_t per_order = 1 + num_runs();
+  STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
+  auto raw = results::unscored_block(schema_, block.num_contexts);
+  std::ranges::fill(column<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
+  for (std::size_t order = 0; order < rating.orders.size(); ++order) {
+    const AnswerParser parser(listed(rating.orders[order]));
+    for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+      const std::size_t place = i * rating.orders.size() + order;
+      column<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
+      fold_options(raw, i, place, answers[place * per_order]);
       for (std::size_t run = 0; run < num_runs(); ++run) {
-        fold.add_answer(i, order, run, *answer++);
+        fold_answer(raw, i, place * num_runs() + run, parser, rating.orders[order],
+                    answers[place * per_order + 1 + run]);
       }
     }
   }
-  return fold.take();
+  return raw;
+}
+
+void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std::size_t place,
+                               const query::Answer& answer) const {
+  auto& status = column<std::uint8_t>(raw, RatingColumn::option_status)[place];
+  if (has_failed<OptionStatus>(answer, status, column<std::string>(raw, RatingColumn::problem)[context])) {
+    return;
+  }
+  const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
+  const std::size_t count = option_forms.size() * job_.settings<Rating>().scale.size();
+  STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& tokens = scores->logprob[i];
+    const double sum = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    column<double>(raw, RatingColumn::option_logprob)[place * count + i] = sum;
+    column<std::int32_t>(raw, RatingColumn::option_num_tokens)[place * count + i] =
+        static_cast<std::int32_t>(tokens.size());
+    if (!std::isfinite(sum)) {
+      status = static_cast<std::uint8_t>(OptionStatus::not_finite);
+    }
+  }
+}
+
+void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
+                              OptionOrder order, const query::Answer& answer) const {
+  auto& status = column<std::uint8_t>(raw, RatingColumn::answer_status)[cell];
+  if (has_failed<AnswerStatus>(answer, status, column<std::string>(raw, RatingColumn::problem)[context])) {
+    return;
+  }
+  const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
+  STEREOSWEEP_ASSERT(generated != nullptr, "a generate query has a text");
+  const auto parsed = parser.parse(generated->text);
+  status = static_cast<std::uint8_t>(parsed.status);
+  // A zero byte ends a text of HDF5; it stands as the replacement character, and names no option.
+  column<std::string>(raw, RatingColumn::answer_text)[cell] =
+      base::replace_all(generated->text, std::string_view("\0", 1), "\xEF\xBF\xBD");
+  if (parsed.status == AnswerStatus::ok) {
+    const auto& scale = job_.settings<Rating>().scale;
+    column<double>(raw, RatingColumn::answer_rating)[cell] = scale[place_of(parsed.option, scale.size(), order)].value;
+  }
 }
 
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {

@@ -39,7 +39,6 @@ class RatingProbe final : public Probe {
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
-  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
@@ -57,7 +56,10 @@ class RatingProbe final : public Probe {
   query::Framing framing() const { return job_.model.chat ? query::Framing::written : query::Framing::tokenizer; }
 
  private:
-  class Fold;
+  /// `place`: context and order; `cell`: and run.
+  void fold_options(results::RawBlock& raw, std::size_t context, std::size_t place, const query::Answer& answer) const;
+  void fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
+                   OptionOrder order, const query::Answer& answer) const;
   std::vector<std::string> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;

@@ -8,8 +8,11 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "config/Tables.hpp"
+#include "findings/HumanRatings.hpp"
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
+#include "results/CubeKinds.hpp"
+#include "results/StatisticsFile.hpp"
 #include "stats/Answers.hpp"
 #include "stats/Summary.hpp"
 #include "stats/Undefined.hpp"
@@ -22,67 +25,32 @@ constexpr std::size_t num_forms = 2;
 constexpr std::size_t sampled = 2;  ///< index of the source, where there is one
 using results::ScoreStatus;
 
-std::string normalised(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    c = c == '-' || c == '_' ? ' ' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) {
-      out += c;
-    }
-  }
-  return std::string(base::trim(out));
-}
-
-/// The job's spelling; the table's, and a note, where the job has no such name.
-std::string known(const std::map<std::string, std::string>& names, const std::string& name,
-                  std::vector<std::string>& unmatched) {
-  const auto found = names.find(normalised(name));
-  if (found != names.end()) {
-    return found->second;
-  }
-  if (std::find(unmatched.begin(), unmatched.end(), name) == unmatched.end()) {
-    unmatched.push_back(name);
-  }
-  return name;
-}
-
-const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name) {
-  for (const auto& coordinate : axis.coordinates) {
-    if (coordinate.name == name) {
-      return coordinate.values;
-    }
-  }
-  throw base::InputError(
-      base::describe("the axis '" + axis.name + "' has no coordinate '" + name + "'", "this is no rating result"));
-}
-
 const results::CubeSchema* find_cube(const results::RawSchema& schema, const std::string& name) {
-  const auto found =
-      std::find_if(schema.cubes.begin(), schema.cubes.end(), [&](const auto& cube) { return cube.name == name; });
+  const auto found = std::ranges::find(schema.cubes, name, &results::CubeSchema::name);
   return found == schema.cubes.end() ? nullptr : &*found;
 }
 
 RatingAxes axes_of(const results::RawSchema& schema) {
   RatingAxes axes;
   axes.group = schema.outer_axes.at(0);
-  axes.trait = schema.outer_axes.at(1);
+  const auto& trait = schema.outer_axes.at(1);
   axes.sentence = schema.outer_axes.at(2);
   axes.rephrasing = schema.outer_axes.at(3);
-  for (const auto& dimension : coordinate(axes.trait, "dimension")) {
-    const auto found = std::find(axes.dimensions.begin(), axes.dimensions.end(), dimension);
-    axes.dimension_of.push_back(static_cast<std::size_t>(found - axes.dimensions.begin()));
+  const auto& polarities = coordinate_of(trait, "polarity");
+  for (const auto& dimension : coordinate_of(trait, "dimension")) {
+    const auto found = std::ranges::find(axes.dimensions, dimension);
+    const auto index = axes.traits.size();
+    axes.traits.push_back({trait.labels[index], static_cast<std::size_t>(found - axes.dimensions.begin()),
+                           polarities[index] == "negative"});
     if (found == axes.dimensions.end()) {
       axes.dimensions.push_back(dimension);
     }
   }
-  for (const auto& polarity : coordinate(axes.trait, "polarity")) {
-    axes.is_turned.push_back(polarity == "negative");
-  }
-  for (const auto& value : coordinate(schema.inner_axis("option"), "value")) {
+  for (const auto& value : coordinate_of(schema.inner_axis("option"), "value")) {
     axes.values.push_back(base::parse_double(value).value_or(nan));
   }
   for (const auto& order : schema.inner_axis("order").labels) {
-    axes.is_reversed.push_back(order == option_order_names()[static_cast<std::size_t>(OptionOrder::reversed)]);
+    axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
   axes.sources = {"option_text", "option_letter"};
   if (const auto* status = find_cube(schema, "answer_status")) {
@@ -93,15 +61,15 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   return axes;
 }
 
-/// `usable` of `all` raw numbers go into a mean.
-ScoreStatus status_of(std::size_t usable, std::size_t all) {
-  return usable == all ? ScoreStatus::ok : usable == 0 ? ScoreStatus::missing : ScoreStatus::partial;
+/// A mean of `usable` of `all` raw numbers.
+Rated rated(double value, std::size_t usable, std::size_t all) {
+  return {value, usable == all ? ScoreStatus::ok : usable == 0 ? ScoreStatus::missing : ScoreStatus::partial};
 }
 
 /// A rating turned the dimension's way.
 double turned(const RatingAxes& axes, std::size_t trait, double rating) {
   const auto [least, most] = std::minmax_element(axes.values.begin(), axes.values.end());
-  return axes.is_turned[trait] ? *least + *most - rating : rating;
+  return axes.traits[trait].is_turned ? *least + *most - rating : rating;
 }
 
 /// Goes through contexts in order and collects what the tables need.
@@ -111,24 +79,29 @@ class Collector {
     result_.axes = std::move(axes);
     const auto& names = result_.axes;
     const std::size_t contexts = names.num_contexts();
-    result_.ratings.assign(contexts * names.sources.size(), nan);
-    result_.rating_statuses.assign(contexts * names.sources.size(), ScoreStatus::unscored);
+    result_.ratings.resize(contexts * names.sources.size());
+    result_.run_ratings.resize(contexts * names.num_runs);
     result_.order_differences.assign(contexts * num_forms, nan);
     position_sums_.assign(num_forms * names.values.size(), 0.0);
-    result_.run_ratings.assign(contexts * names.num_runs, nan);
-    result_.run_statuses.assign(contexts * names.num_runs, ScoreStatus::unscored);
     result_.answer_counts.assign(names.num_groups() * names.answer_statuses.size(), 0);
     const auto& flags = schema.cubes.at(static_cast<std::size_t>(RatingColumn::option_status)).flag_meanings;
     unscored_ = static_cast<std::size_t>(std::find(flags.begin(), flags.end(), results::not_scored) - flags.begin());
   }
 
   void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
-    const auto& scored = column<std::uint8_t>(block, RatingColumn::option_status);
-    const bool is_scored = scored[place * result_.axes.is_reversed.size()] != unscored_;
-    add_options(context, column<double>(block, RatingColumn::option_logprob), place, is_scored);
-    if (result_.axes.num_runs > 0) {
+    const auto& axes = result_.axes;
+    add_options(context, column<double>(block, RatingColumn::option_logprob), place);
+    if (axes.num_runs > 0) {
       add_answers(context, column<double>(block, RatingColumn::answer_rating),
-                  column<std::uint8_t>(block, RatingColumn::answer_status), place, is_scored);
+                  column<std::uint8_t>(block, RatingColumn::answer_status), place);
+    }
+    if (column<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] == unscored_) {
+      for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+        result_.ratings[context * axes.sources.size() + source].status = ScoreStatus::unscored;
+      }
+      for (std::size_t run = 0; run < axes.num_runs; ++run) {
+        result_.run_ratings[context * axes.num_runs + run].status = ScoreStatus::unscored;
+      }
     }
   }
 
@@ -147,7 +120,7 @@ class Collector {
     return std::get<std::vector<T>>(block.columns.at(static_cast<std::size_t>(name)));
   }
 
-  void add_options(std::size_t context, const std::vector<double>& logprob, std::size_t place, bool is_scored) {
+  void add_options(std::size_t context, const std::vector<double>& logprob, std::size_t place) {
     const auto& axes = result_.axes;
     const std::size_t count = axes.values.size();
     const std::size_t num_orders = axes.is_reversed.size();
@@ -158,11 +131,9 @@ class Collector {
       const bool turned_first = axes.is_reversed.front();
       const std::size_t listed = turned_first ? num_orders - 1 : 0;
       const std::size_t reversed = turned_first ? 0 : num_orders - 1;
-      const auto rated = stats::rate_options(of_order(listed), of_order(reversed), axes.values);
-      const std::size_t cell = context * axes.sources.size() + form;
-      result_.ratings[cell] = rated.rating.value;
+      const auto both = stats::rate_options(of_order(listed), of_order(reversed), axes.values);
       if (num_orders > 1) {
-        result_.order_differences[context * num_forms + form] = rated.difference.value;
+        result_.order_differences[context * num_forms + form] = both.difference.value;
       }
       std::size_t usable = 0;
       for (std::size_t order = 0; order < num_orders; ++order) {
@@ -173,18 +144,19 @@ class Collector {
           position_sums_[form * count + (axes.is_reversed[order] ? count - 1 - option : option)] += shares[option];
         }
       }
-      if (is_scored) {  // one order alone has no rating: a liking for a place would not cancel out
-        const auto status = status_of(usable, num_orders);
-        result_.rating_statuses[cell] = status == ScoreStatus::partial ? ScoreStatus::undefined : status;
+      auto& cell = result_.ratings[context * axes.sources.size() + form];
+      cell = rated(both.rating.value, usable, num_orders);
+      if (cell.status == ScoreStatus::partial) {  // one order alone: a liking for a place would not cancel out
+        cell.status = ScoreStatus::undefined;
       }
     }
   }
 
   void add_answers(std::size_t context, const std::vector<double>& ratings, const std::vector<std::uint8_t>& statuses,
-                   std::size_t place, bool is_scored) {
+                   std::size_t place) {
     const auto& axes = result_.axes;
     const std::size_t num_orders = axes.is_reversed.size();
-    const std::size_t group = context / (axes.num_traits() * axes.num_wordings());
+    const std::size_t group = context / (axes.traits.size() * axes.num_wordings());
     std::vector<double> all;
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       std::vector<double> of_run;
@@ -196,27 +168,10 @@ class Collector {
           all.push_back(ratings[cell]);
         }
       }
-      result_.run_ratings[context * axes.num_runs + run] = stats::mean(of_run).value;
-      if (is_scored) {
-        result_.run_statuses[context * axes.num_runs + run] = status_of(of_run.size(), num_orders);
-      }
+      result_.run_ratings[context * axes.num_runs + run] = rated(stats::mean(of_run).value, of_run.size(), num_orders);
     }
-    result_.ratings[context * axes.sources.size() + sampled] = stats::mean(all).value;
-    if (is_scored) {
-      result_.rating_statuses[context * axes.sources.size() + sampled] =
-          status_of(all.size(), num_orders * axes.num_runs);
-    }
-  }
-
-  /// Calls `visit(context, trait, wording)` for the cells of a group on a dimension.
-  template <class Visit>
-  void each_cell(std::size_t group, std::size_t dimension, Visit visit) const {
-    const auto& axes = result_.axes;
-    for (std::size_t trait = 0; trait < axes.num_traits(); ++trait) {
-      for (std::size_t wording = 0; axes.dimension_of[trait] == dimension && wording < axes.num_wordings(); ++wording) {
-        visit((group * axes.num_traits() + trait) * axes.num_wordings() + wording, trait, wording);
-      }
-    }
+    result_.ratings[context * axes.sources.size() + sampled] =
+        rated(stats::mean(all).value, all.size(), num_orders * axes.num_runs);
   }
 
   static std::vector<double> means_of(const std::vector<std::vector<double>>& columns) {
@@ -234,19 +189,24 @@ class Collector {
     std::vector<double> cells;
     std::vector<std::vector<double>> by_wording(axes.num_wordings());
     std::vector<std::vector<double>> by_run(axes.num_runs);
-    each_cell(group, dimension, [&](std::size_t context, std::size_t trait, std::size_t wording) {
-      const double value = result_.ratings[context * axes.sources.size() + source];
+    const auto first = group * axes.traits.size() * axes.num_wordings();
+    for (std::size_t cell = 0; cell < axes.traits.size() * axes.num_wordings(); ++cell) {
+      const auto trait = cell / axes.num_wordings();
+      if (axes.traits[trait].dimension != dimension) {
+        continue;
+      }
+      const double value = result_.ratings[(first + cell) * axes.sources.size() + source].value;
       if (std::isfinite(value)) {
         cells.push_back(turned(axes, trait, value));
-        by_wording[wording].push_back(cells.back());
+        by_wording[cell % axes.num_wordings()].push_back(cells.back());
       }
       for (std::size_t run = 0; source == sampled && run < axes.num_runs; ++run) {
-        const double rating = result_.run_ratings[context * axes.num_runs + run];
+        const double rating = result_.run_ratings[(first + cell) * axes.num_runs + run].value;
         if (std::isfinite(rating)) {
           by_run[run].push_back(turned(axes, trait, rating));
         }
       }
-    });
+    }
     DimensionScore score;
     score.mean = stats::mean(cells);
     score.num_ratings = static_cast<std::int32_t>(cells.size());
@@ -305,19 +265,14 @@ void find_clusters(RatingResult& result, const RatingOptions& options) {
 void compare(RatingResult& result, const std::vector<HumanMean>& human) {
   const auto& axes = result.axes;
   const auto index_of = [](const std::vector<std::string>& names, const std::string& name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
   };
   result.human.assign(axes.dimensions.size() * axes.num_groups(), nan);
   for (const auto& rating : human) {
     const auto group = index_of(axes.group.labels, rating.group);
     const auto dimension = index_of(axes.dimensions, rating.dimension);
     if (group < axes.num_groups() && dimension < axes.dimensions.size()) {
-      auto& cell = result.human[dimension * axes.num_groups() + group];
-      if (!std::isnan(cell)) {
-        throw base::InputError(base::describe("'" + rating.group + "' is rated twice on '" + rating.dimension + "'",
-                                              "one mean per cell is expected"));
-      }
-      cell = rating.mean;
+      result.human[dimension * axes.num_groups() + group] = rating.mean;
     }
   }
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
@@ -341,75 +296,165 @@ void compare(RatingResult& result, const std::vector<HumanMean>& human) {
 // The score table.
 
 results::ScoreTableAxes table_axes(const RatingAxes& axes) {
-  results::AxisSchema measure{"measure", "what a score is", axes.sources, {}};
-  measure.labels.insert(measure.labels.end(), {"order_difference_text", "order_difference_letter"});
-  const std::vector<std::string> ratings = {"expected value of the scale by the probabilities of the options' words",
-                                            "expected value of the scale by the probabilities of the options' letters",
-                                            "mean value of the options that sampled answers name"};
-  std::vector<std::string> descriptions(ratings.begin(),
-                                        ratings.begin() + static_cast<std::ptrdiff_t>(axes.sources.size()));
-  descriptions.insert(descriptions.end(), {"option_text with the options as listed minus with them reversed",
-                                           "option_letter with the options as listed minus with them reversed"});
-  measure.coordinates = {{"units", "unit of the score", std::vector<std::string>(measure.labels.size(), "1")},
-                         {"description", "definition", std::move(descriptions)}};
-  results::AxisSchema subject = axes.group;
-  subject.name = "subject";
+  struct Measure {
+    std::string name;
+    std::string description;
+  };
+  std::vector<Measure> measures = {
+      {"option_text", "expected value of the scale by the probabilities of the options' words"},
+      {"option_letter", "expected value of the scale by the probabilities of the options' letters"}};
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
+    measures.push_back({"sampled", "mean value of the options that sampled answers name"});
     replicate = {"replicate", "sampled answer to the same prompts", {"mean"}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
     }
   }
-  results::AxisSchema item{"item", "what is rated", axes.trait.labels, {}};
-  std::vector<std::string> left;
-  std::vector<std::string> right;
-  std::vector<std::string> direction;
-  for (std::size_t trait = 0; trait < axes.num_traits(); ++trait) {
-    const auto& label = axes.trait.labels[trait];
-    left.push_back(axes.is_turned[trait] ? label : "not " + label);
-    right.push_back(axes.is_turned[trait] ? "not " + label : label);
-    direction.emplace_back(axes.is_turned[trait] ? "turned" : "as_rated");
-  }
-  item.coordinates = {{"dimension", "dimension of the trait", coordinate(axes.trait, "dimension")},
-                      {"left", "what a low score is near to", std::move(left)},
-                      {"right", "what a high score is near to", std::move(right)},
-                      {"direction", "turned: least + greatest value of the scale - rating", std::move(direction)}};
-  return {std::move(measure), std::move(subject),   axes.sentence,
-          axes.rephrasing,    std::move(replicate), std::move(item)};
+  measures.push_back({"order_difference_text", "option_text with the options as listed minus with them reversed"});
+  measures.push_back({"order_difference_letter", "option_letter with the options as listed minus with them reversed"});
+  results::AxisSchema subject = axes.group;
+  subject.name = "subject";
+  return {axis_of("measure", "what a score is", measures, &Measure::name,
+                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
+                   {"description", "definition", &Measure::description}}),
+          std::move(subject),
+          axes.sentence,
+          axes.rephrasing,
+          std::move(replicate),
+          axis_of("item", "what is rated", axes.traits, &TraitFacts::label,
+                  {{"dimension", "dimension of the trait",
+                    [&](const auto& trait) { return axes.dimensions[trait.dimension]; }},
+                   {"left", "what a low score is near to",
+                    [](const auto& trait) { return (trait.is_turned ? "" : "not ") + trait.label; }},
+                   {"right", "what a high score is near to",
+                    [](const auto& trait) { return (trait.is_turned ? "not " : "") + trait.label; }},
+                   {"direction", "turned: least + greatest value of the scale - rating",
+                    [](const auto& trait) { return trait.is_turned ? "turned" : "as_rated"; }}})};
 }
 
-/// Fills the cells of one context, over measures and replicates.
-void fill_scores(const RatingResult& result, std::size_t context, std::array<std::size_t, 6> place,
-                 results::ScoreTable& table) {
-  const auto& axes = result.axes;
-  const std::size_t trait = place[5];
-  const auto set = [&](std::size_t measure, std::size_t replicate, double value, ScoreStatus status) {
-    place[0] = measure;
-    place[4] = replicate;
-    const auto at = table.index(place);
-    table.values[at] = value;
-    table.statuses[at] = status;
-  };
-  for (std::size_t measure = 0; measure < table.length(0); ++measure) {
-    for (std::size_t replicate = 1; replicate < table.length(4); ++replicate) {
-      set(measure, replicate, nan, ScoreStatus::not_applicable);
+using Names = std::vector<std::string>;
+const Names reason_names = {"ok", "no_values", "too_few", "constant", "not_finite"};
+
+Names numbered(std::size_t count, std::size_t first) {
+  Names labels;
+  for (std::size_t i = 0; i < count; ++i) {
+    labels.push_back(std::to_string(first + i));
+  }
+  return labels;
+}
+
+results::CubeSchema number(const std::string& name, const std::string& what, const std::string& description = "") {
+  return results::number_cube(name, "1", what, description);
+}
+
+results::CubeSchema count(const std::string& name, const std::string& what, const std::string& description = "") {
+  return {name, results::ElementType::int32, {}, "1", what, description, {}};
+}
+
+/// Attributes and axes.
+void describe_file(results::StatisticsFile& file, const results::ResultFile& source, const RatingOptions& options,
+                   const RatingResult& result) {
+  auto& root = file.root();
+  root.write_attribute("human_ratings", options.human ? options.human_source : std::string("none"));
+  const bool plus_plus = options.clusters.start == stats::ClusterSettings::Start::plus_plus;
+  root.write_attribute("cluster_start", plus_plus ? "k-means++" : "random");
+  root.write_attribute("cluster_restarts", static_cast<std::int64_t>(options.clusters.num_restarts));
+  root.write_attribute("cluster_seed", std::to_string(options.clusters.seed));
+  auto& layout = file.layout();
+  for (const auto& axis : source.schema().outer_axes) {
+    layout.add_axis(axis);
+  }
+  layout.add_axis({"source", "what a rating is made of", result.axes.sources, {}});
+  layout.add_axis({"form", "what was scored as the continuation", {"text", "letter"}, {}});
+  layout.add_axis({"dimension", "dimension of the traits", result.axes.dimensions, {}});
+  layout.add_axis({"position", "place in the list of options", numbered(result.axes.values.size(), 0), {}});
+  layout.add_axis({"num_clusters", "number of clusters", numbered(result.clusters.front().by_number.size(), 1), {}});
+  if (!result.axes.answer_statuses.empty()) {
+    layout.add_axis({"answer_status", "what became of a sampled answer", result.axes.answer_statuses, {}});
+  }
+}
+
+void write_scores(results::Layout& layout, const RatingResult& result) {
+  const Names axes = {"source", "dimension", "group"};
+  const auto& scores = result.scores;
+  layout.write(number("rating", "rating of a cell",
+                      "not turned round for negative traits; option sources: expected value over both orders of the "
+                      "options; sampled: mean over orders and runs with a usable answer"),
+               {"group", "trait", "template", "rephrasing", "source"}, result.ratings, &Rated::value);
+  layout.write(number("order_difference", "rating with the options as listed minus rating with them reversed",
+                      "0 without position bias"),
+               {"group", "trait", "template", "rephrasing", "form"}, result.order_differences);
+  layout.write(number("position_share", "mean probability of the option that stands there",
+                      "1 / number of options without position bias"),
+               {"form", "position"}, result.position_shares);
+  layout.write(number("dimension_score", "mean rating on the dimension",
+                      "over traits and wordings with a rating; negative traits turned round"),
+               axes, scores, [](const auto& score) { return score.mean.value; });
+  layout.write(results::flag_cube("dimension_score_status", "why a score does not exist", reason_names), axes, scores,
+               [](const auto& score) { return score.mean.reason; });
+  layout.write(count("dimension_num_ratings", "cells with a rating"), axes, scores, &DimensionScore::num_ratings);
+  layout.write(number("spread_over_questions", "standard deviation (n - 1) over templates and rephrasings",
+                      "of the mean over traits; NaN: fewer than two of them have a rating"),
+               axes, scores, [](const auto& score) { return score.spread_questions.value; });
+  layout.write(number("spread_over_runs", "standard deviation (n - 1) over runs",
+                      "of the mean over traits, templates, rephrasings and orders; NaN: not sampled, or fewer than two "
+                      "runs with a rating"),
+               axes, scores, [](const auto& score) { return score.spread_runs.value; });
+  layout.write(number("variation_over_questions", "spread_over_questions / mean over templates and rephrasings"), axes,
+               scores, [](const auto& score) { return score.variation.value; });
+  if (!result.answer_counts.empty()) {
+    layout.write(count("answer_count", "sampled answers by status"), {"group", "answer_status"}, result.answer_counts);
+  }
+}
+
+void write_clusters(results::Layout& layout, const RatingResult& result) {
+  std::vector<stats::Clustering> clusterings;
+  std::vector<std::int32_t> labels;
+  for (const auto& clusters : result.clusters) {
+    for (const auto& clustering : clusters.by_number) {
+      clusterings.push_back(clustering);
+      const auto first = labels.size();
+      labels.resize(first + result.axes.num_groups(), -1);
+      for (std::size_t point = 0; point < clustering.labels.size(); ++point) {
+        labels[first + clusters.groups[point]] = static_cast<std::int32_t>(clustering.labels[point]);
+      }
     }
   }
-  for (std::size_t source = 0; source < axes.sources.size(); ++source) {
-    const std::size_t cell = context * axes.sources.size() + source;
-    set(source, 0, turned(axes, trait, result.ratings[cell]), result.rating_statuses[cell]);
-  }
-  for (std::size_t run = 0; run < axes.num_runs; ++run) {
-    const std::size_t cell = context * axes.num_runs + run;
-    set(sampled, 1 + run, turned(axes, trait, result.run_ratings[cell]), result.run_statuses[cell]);
-  }
-  for (std::size_t form = 0; form < num_forms; ++form) {
-    const double difference = result.order_differences[context * num_forms + form];
-    set(axes.sources.size() + form, 0, axes.is_turned[trait] ? -difference : difference,
-        axes.is_reversed.size() > 1 ? result.rating_statuses[context * axes.sources.size() + form]
-                                    : ScoreStatus::not_applicable);
-  }
+  const Names axes = {"source", "num_clusters"};
+  layout.write(number("cluster_inertia", "least sum of squared distances to the clusters' centres",
+                      "k-means on the scores of all dimensions, unscaled"),
+               axes, clusterings, &stats::Clustering::inertia);
+  layout.write(count("cluster_restarts_at_best", "restarts that reached cluster_inertia",
+                     "of cluster_restarts (root attribute), within 1e-9"),
+               axes, clusterings, &stats::Clustering::num_best);
+  layout.write(results::flag_cube("cluster_status", "why there are no such clusters", reason_names), axes, clusterings,
+               &stats::Clustering::reason);
+  layout.write(
+      count("cluster", "cluster of the group", "numbered by the first group in it; -1: none, a score is missing"),
+      {"source", "num_clusters", "group"}, labels);
+  layout.write(count("elbow_second_difference",
+                     "number of clusters with the largest second difference of cluster_inertia", "0: see elbow_status"),
+               {"source"}, result.clusters, [](const auto& clusters) { return clusters.elbow.second_difference; });
+  layout.write(
+      count("elbow_kneedle", "number of clusters farthest below the chord of cluster_inertia", "0: see elbow_status"),
+      {"source"}, result.clusters, [](const auto& clusters) { return clusters.elbow.kneedle; });
+  layout.write(results::flag_cube("elbow_status", "why there is no elbow", reason_names), {"source"}, result.clusters,
+               [](const auto& clusters) { return clusters.elbow.reason; });
+}
+
+void write_agreement(results::Layout& layout, const RatingResult& result) {
+  const Names axes = {"source", "dimension"};
+  layout.write(number("human_mean", "mean human rating"), {"dimension", "group"}, result.human);
+  layout.write(number("pearson", "Pearson's r of scores and human means over groups"), axes, result.pearson,
+               &stats::Correlation::value);
+  layout.write(number("pearson_p", "two-sided p of pearson"), axes, result.pearson, &stats::Correlation::p);
+  layout.write(number("spearman", "Spearman's rho of scores and human means over groups"), axes, result.spearman,
+               &stats::Correlation::value);
+  layout.write(number("spearman_p", "two-sided p of spearman"), axes, result.spearman, &stats::Correlation::p);
+  layout.write(count("agreement_n", "groups that are rated by both"), axes, result.pearson, &stats::Correlation::n);
+  layout.write(results::flag_cube("agreement_status", "why there is no correlation", reason_names), axes,
+               result.pearson, &stats::Correlation::reason);
 }
 
 }  // namespace
@@ -447,15 +492,23 @@ HumanMeans read_human_means(const sweep::Job& job) {
   const auto dimension = table.column("dimension", problems);
   const auto mean = table.column("mean", problems);
   problems.raise_if_any(headline);
-  std::map<std::string, std::string> groups;
-  std::map<std::string, std::string> dimensions;
+  using Names = std::map<std::string, std::string>;
+  Names groups;
+  Names dimensions;
   for (const auto& subject : subjects_of(job.settings<Rating>()).subjects) {
-    groups.emplace(normalised(subject.label), subject.label);
+    groups.emplace(findings::normalised(subject.label), subject.label);
   }
   for (const auto& trait : job.settings<Rating>().traits) {
-    dimensions.emplace(normalised(trait.dimension), trait.dimension);
+    dimensions.emplace(findings::normalised(trait.dimension), trait.dimension);
   }
   HumanMeans ratings;
+  const auto known = [&](const Names& names, const std::string& name) {
+    const auto found = names.find(findings::normalised(name));
+    if (found == names.end() && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
+      ratings.unmatched.push_back(name);
+    }
+    return found == names.end() ? name : found->second;
+  };
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& row = table.rows[i];
@@ -465,8 +518,7 @@ HumanMeans read_human_means(const sweep::Job& job) {
       problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
       continue;
     }
-    ratings.rows.push_back(
-        {known(groups, row[*group], ratings.unmatched), known(dimensions, row[*dimension], ratings.unmatched), *value});
+    ratings.rows.push_back({known(groups, row[*group]), known(dimensions, row[*dimension]), *value});
     if (!seen.emplace(ratings.rows.back().group, ratings.rows.back().dimension).second) {
       problems.add(place, "'" + row[*group] + "' is rated twice on '" + row[*dimension] + "'",
                    "one mean per group and dimension is expected");
@@ -481,17 +533,45 @@ results::ScoreTable score_table(const RatingResult& result) {
   results::ScoreTable table;
   table.axes = table_axes(axes);
   table.resize();
-  std::size_t context = 0;
-  for (std::size_t group = 0; group < axes.num_groups(); ++group) {
-    for (std::size_t trait = 0; trait < axes.num_traits(); ++trait) {
-      for (std::size_t sentence = 0; sentence < axes.sentence.labels.size(); ++sentence) {
-        for (std::size_t rephrasing = 0; rephrasing < axes.rephrasing.labels.size(); ++rephrasing) {
-          fill_scores(result, context++, {0, group, sentence, rephrasing, 0, trait}, table);
-        }
-      }
+  std::ranges::fill(table.statuses, ScoreStatus::not_applicable);
+  const sweep::Product product(
+      {axes.num_groups(), axes.traits.size(), axes.sentence.labels.size(), axes.rephrasing.labels.size()});
+  for (std::size_t context = 0; context < axes.num_contexts(); ++context) {
+    const auto place = product.coordinates(context);
+    const auto trait = place[1];
+    const auto set = [&](std::size_t measure, std::size_t replicate, double value, ScoreStatus status) {
+      const auto at = table.index({measure, place[0], place[2], place[3], replicate, trait});
+      table.values[at] = value;
+      table.statuses[at] = status;
+    };
+    for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+      const auto& rating = result.ratings[context * axes.sources.size() + source];
+      set(source, 0, turned(axes, trait, rating.value), rating.status);
+    }
+    for (std::size_t run = 0; run < axes.num_runs; ++run) {
+      const auto& rating = result.run_ratings[context * axes.num_runs + run];
+      set(sampled, 1 + run, turned(axes, trait, rating.value), rating.status);
+    }
+    for (std::size_t form = 0; form < num_forms && axes.is_reversed.size() > 1; ++form) {
+      const double difference = result.order_differences[context * num_forms + form];
+      set(axes.sources.size() + form, 0, axes.traits[trait].is_turned ? -difference : difference,
+          result.ratings[context * axes.sources.size() + form].status);
     }
   }
   return table;
+}
+
+void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
+                             const std::filesystem::path& target) {
+  results::StatisticsFile written(file, Rating::probe_name, target);
+  describe_file(written, file, options, result);
+  results::write_score_table(written.layout(), score_table(result));
+  write_scores(written.layout(), result);
+  write_clusters(written.layout(), result);
+  if (!result.human.empty()) {
+    write_agreement(written.layout(), result);
+  }
+  written.commit();
 }
 
 }  // namespace stereosweep::probes::rating

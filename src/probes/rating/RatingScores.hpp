@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,25 +38,34 @@ struct RatingOptions {
   std::size_t max_clusters = 10;
 };
 
+struct TraitFacts {
+  std::string label;
+  std::size_t dimension = 0;  ///< index into the axes' dimensions
+  bool is_turned = false;     ///< a high rating is low on the dimension
+};
+
 /// Names on the axes of a rating result.
 struct RatingAxes {
   results::AxisSchema group;  ///< as in the file, with their coordinates
-  results::AxisSchema trait;
   results::AxisSchema sentence;
   results::AxisSchema rephrasing;
+  std::vector<TraitFacts> traits;
   std::vector<std::string> dimensions;       ///< in the order of the traits
-  std::vector<std::size_t> dimension_of;     ///< [trait]
-  std::vector<bool> is_turned;               ///< [trait]: a high rating is low on the dimension
   std::vector<std::string> sources;          ///< "option_text", "option_letter", and "sampled" where texts were sampled
   std::vector<double> values;                ///< [option]
   std::vector<bool> is_reversed;             ///< [order]: the options were listed backwards
   std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
   std::size_t num_runs = 0;
   std::size_t num_groups() const { return group.labels.size(); }
-  std::size_t num_traits() const { return trait.labels.size(); }
   /// Template x rephrasing: the ways in which a trait is asked about.
   std::size_t num_wordings() const { return sentence.labels.size() * rephrasing.labels.size(); }
-  std::size_t num_contexts() const { return num_groups() * num_traits() * num_wordings(); }
+  std::size_t num_contexts() const { return num_groups() * traits.size() * num_wordings(); }
+};
+
+/// A rating, NaN where there is none.
+struct Rated {
+  double value = stats::nan;
+  results::ScoreStatus status = results::ScoreStatus::unscored;
 };
 
 /// Of one group on one dimension from one source. Mean over the cells (trait x wording) that have a rating.
@@ -75,27 +85,30 @@ struct RatingClusters {
 
 struct RatingResult {
   RatingAxes axes;
-  std::vector<double> ratings;                        ///< [context, source]; NaN: none
-  std::vector<results::ScoreStatus> rating_statuses;  ///< parallel
-  std::vector<double> run_ratings;                    ///< [context, run]: mean over orders of sampled answers
-  std::vector<results::ScoreStatus> run_statuses;     ///< parallel
-  std::vector<double> order_differences;              ///< [context, form]; NaN: none, or one order only
-  std::vector<double> position_shares;                ///< [form, position]: mean probability of what stands there
-  std::vector<std::int32_t> answer_counts;            ///< [group, answer status]
-  std::vector<DimensionScore> scores;                 ///< [source, dimension, group]
-  std::vector<RatingClusters> clusters;               ///< [source]
-  std::vector<double> human;                          ///< [dimension, group]; empty without a table
-  std::vector<stats::Correlation> pearson;            ///< [source, dimension], over groups; empty without a table
+  std::vector<Rated> ratings;               ///< [context, source]
+  std::vector<Rated> run_ratings;           ///< [context, run]: mean over orders of sampled answers
+  std::vector<double> order_differences;    ///< [context, form]; NaN: none, or one order only
+  std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
+  std::vector<std::int32_t> answer_counts;  ///< [group, answer status]
+  std::vector<DimensionScore> scores;       ///< [source, dimension, group]
+  std::vector<RatingClusters> clusters;     ///< [source]
+  std::vector<double> human;                ///< [dimension, group]; empty without a table
+  std::vector<stats::Correlation> pearson;  ///< [source, dimension], over groups; empty without a table
   std::vector<stats::Correlation> spearman;
   const DimensionScore& score(std::size_t source, std::size_t dimension, std::size_t group) const {
     return scores[(source * axes.dimensions.size() + dimension) * axes.num_groups() + group];
   }
 };
 
-/// Reads the whole file once. Throws InputError if it is no rating result or a human rating stands twice.
+/// Reads the whole file once. Throws InputError if it is no rating result.
 RatingResult compute_ratings(const results::ResultFile& file, const RatingOptions& options);
 
 /// Ratings from each source and their differences between the orders of the options, negative traits turned round.
 results::ScoreTable score_table(const RatingResult& result);
+
+/// Writes `target` (as export_run does): the score table, ratings, scores per dimension, spreads, coverage, clusters,
+/// agreement.
+void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
+                             const std::filesystem::path& target);
 
 }  // namespace stereosweep::probes::rating

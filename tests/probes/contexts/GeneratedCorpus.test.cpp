@@ -1,8 +1,8 @@
-#include "probes/contexts/vectors/GeneratedCorpus.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
+
+#include "probes/contexts/vectors/ContextSample.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -192,7 +192,7 @@ TEST_F(CoreferenceJobTest, TheFilesOfWinoBiasAreRead) {
                             .front()
                             .settings<probes::coreference::Coreference>();
   ASSERT_EQ(settings.sentences.size(), 3168U);
-  std::array<int, probes::coreference::sentence_note_names.size()> counts{};
+  std::vector<int> counts(probes::coreference::sentence_note_names.size());
   int num_her = 0;
   int num_wrong = 0;
   for (const auto& sentence : settings.sentences) {

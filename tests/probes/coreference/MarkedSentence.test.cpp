@@ -14,8 +14,11 @@ const std::vector<std::string> occupations = {"baker", "construction worker", "e
 
 CoreferenceSentence read(std::string_view line, SentenceType type = SentenceType::ambiguous) {
   base::Problems problems;
-  const auto marked = MarkedSentence::read(line, {"f", 3, ""}, problems);
-  auto sentence = marked ? marked->finish(occupations, type, problems) : std::nullopt;
+  CoreferenceSentence entry;
+  entry.text = line;
+  entry.type = type;
+  const auto marked = MarkedSentence::read(entry, {"f", 3, ""}, problems);
+  auto sentence = marked ? marked->finish(occupations, problems) : std::nullopt;
   problems.raise_if_any("bad");
   return sentence.value();
 }

@@ -17,14 +17,6 @@ std::vector<std::string> collect(const Item& items, Read read) {
   return values;
 }
 
-results::AxisSchema numbered(std::string name, std::string long_name, std::uint64_t length) {
-  results::AxisSchema axis{std::move(name), std::move(long_name), {}, {}};
-  for (std::uint64_t i = 0; i < length; ++i) {
-    axis.labels.push_back(std::to_string(i));
-  }
-  return axis;
-}
-
 results::AxisSchema word_axis(std::span<const WordVectors> words) {
   results::AxisSchema axis{"word", "word or phrase", collect(words, [](const auto& word) { return word.word; }), {}};
   const auto count = [&](const char* name, const char* long_name, std::uint64_t WordVectors::*member) {
@@ -49,14 +41,16 @@ results::AxisSchema test_axis(const std::vector<TestInUse>& tests, std::span<con
   const auto add = [&](const std::string& name, const std::string& long_name, auto read) {
     axis.coordinates.push_back({name, long_name, collect(tests, read)});
   };
-  add("kind", "weat: two sets of targets; wefat: one", [](const TestInUse& used) {
-    return std::string(used.test.kind == EmbeddingTest::Kind::weat ? "weat" : "wefat");
-  });
+  const auto add_set = [&](const char* role, const std::string& long_name, const WordSet EmbeddingTest::*set) {
+    add(role, long_name, [set](const TestInUse& used) { return (used.test.*set).label; });
+  };
+  add("kind", "weat: two sets of targets; wefat: one",
+      [](const TestInUse& used) { return std::string(name_of(used.test.kind)); });
   add("title", "title", [](const TestInUse& used) { return used.test.title; });
-  add("x", "target set X", [](const TestInUse& used) { return used.test.x.label; });
-  add("y", "target set Y", [](const TestInUse& used) { return used.test.y.label; });
-  add("a", "attribute set A", [](const TestInUse& used) { return used.test.a.label; });
-  add("b", "attribute set B", [](const TestInUse& used) { return used.test.b.label; });
+  add_set("x", "target set X", &EmbeddingTest::x);
+  add_set("y", "target set Y", &EmbeddingTest::y);
+  add_set("a", "attribute set A", &EmbeddingTest::a);
+  add_set("b", "attribute set B", &EmbeddingTest::b);
   for (std::size_t set = 0; set < set_role_names.size(); ++set) {
     add(std::string(set_role_names[set]) + "_words", "words of the set that take part (JSON)",
         [&](const TestInUse& used) {
@@ -79,6 +73,14 @@ results::AxisSchema test_axis(const std::vector<TestInUse>& tests, std::span<con
 
 }  // namespace
 
+results::AxisSchema numbered(std::string name, std::string long_name, std::uint64_t length) {
+  results::AxisSchema axis{std::move(name), std::move(long_name), {}, {}};
+  for (std::uint64_t i = 0; i < length; ++i) {
+    axis.labels.push_back(std::to_string(i));
+  }
+  return axis;
+}
+
 results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint64_t contexts, std::uint64_t dimension) {
   results::RawSchema schema;
   schema.outer_axes = {word_axis(words),
@@ -94,8 +96,7 @@ results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint6
       cube("sentence", results::ElementType::text, {}, "", "text that the model was given", ""),
       cube("problem", results::ElementType::text, {}, "", "failure of the engine in this context", "empty: none"),
   };
-  schema.cubes[static_cast<std::size_t>(VectorColumn::status)].flag_meanings = {"ok", "no_context", "too_long",
-                                                                                "not_finite", "engine_error"};
+  schema.cubes[2].flag_meanings = {"ok", "no_context", "too_long", "not_finite", "engine_error"};
   return schema;
 }
 

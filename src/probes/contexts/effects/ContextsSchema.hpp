@@ -13,17 +13,17 @@
 
 namespace stereosweep::probes::contexts {
 
-/// Columns of stage `vectors`. Outer axes [word, context], inner axis dimension.
-enum class VectorColumn : std::uint8_t { vector, span, status, sentence, problem };
-
 /// Why a vector is NaN. no_context: the word has fewer contexts than the axis.
 enum class VectorStatus : std::uint8_t { ok, no_context, too_long, not_finite, engine_error };
 
-/// `words` need only names and counts. `contexts`: length of that axis, at least 1.
+/// An axis with the labels 0, 1, 2, ...
+results::AxisSchema numbered(std::string name, std::string long_name, std::uint64_t length);
+
+/// Columns of stage `vectors`: vector, span, status, sentence, problem; outer axes [word, context], inner axis
+/// dimension. `words` need only names and counts. `contexts`: length of that axis, at least 1.
 results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint64_t contexts, std::uint64_t dimension);
 
-/// Columns of stage `effects`. Outer axes [test, sample], inner axes target, word and attribute; without a wefat test
-/// the last two columns and the axis attribute are not there.
+/// Columns of stage `effects`; without a wefat test the last two are not there.
 enum class EffectColumn : std::uint8_t {
   association,
   effect_size,
@@ -37,11 +37,11 @@ enum class EffectColumn : std::uint8_t {
 /// them); zero_deviation: all associations are equal; not_finite: a vector has no direction (all zeros).
 enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_finite };
 
+/// Outer axes [test, sample], inner axes target, word and (with a wefat test) attribute.
 /// Coordinates of axis `test`: kind ("weat", "wefat"), title, x, y, a, b (labels of the sets), x_words, y_words,
 /// a_words, b_words (JSON arrays: the words that take part), missing (JSON array), trimmed (JSON array), consequence.
 /// Slots of axis `target`: x_words, then y_words; of axis `attribute` (wefat): a_words, then b_words; NaN behind a
-/// test's last one. Axis `word` lists all words of the job
-/// with what was found of them; no cube runs over it.
+/// test's last one. Axis `word` lists all words of the job with what was found of them; no cube runs over it.
 results::RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
                                   std::uint64_t samples);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
@@ -22,30 +23,18 @@ struct Drawn {
   double inverse_length = 0;
 };
 
-/// Mean and variance (ddof 1) of at least two numbers, in two passes.
-struct Moments {
-  double mean = nan;
-  double variance = nan;
-};
-Moments moments_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  const double mean = sum / static_cast<double>(values.size());
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// ddof 1, of at least two numbers, in two passes.
+double variance_of(std::span<const double> values) {
+  const double mean = mean_of(values);
   double squares = 0;
   for (const double value : values) {
     squares += (value - mean) * (value - mean);
   }
-  return {mean, squares / static_cast<double>(values.size() - 1)};
-}
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum / static_cast<double>(values.size());
+  return squares / static_cast<double>(values.size() - 1);
 }
 
 /// Numbers of one sample of one test, written into a block's columns.
@@ -115,13 +104,12 @@ class Sampler {
       return;
     }
     const auto all = out.association.first(num_targets_);
-    const auto moments = moments_of(all);
-    out.variance = moments.variance;
-    if (!(moments.variance > least_variance)) {
+    out.variance = variance_of(all);
+    if (!(out.variance > least_variance)) {
       out.status = static_cast<std::uint8_t>(EffectStatus::zero_deviation);
       return;
     }
-    out.effect_size = (mean_of(all.first(num_x_)) - mean_of(all.subspan(num_x_))) / std::sqrt(moments.variance);
+    out.effect_size = (mean_of(all.first(num_x_)) - mean_of(all.subspan(num_x_))) / std::sqrt(out.variance);
     out.status = static_cast<std::uint8_t>(EffectStatus::ok);
   }
 
@@ -145,7 +133,7 @@ class Sampler {
                      [](double cosine) { return static_cast<float>(cosine); });
       const std::span<const double> all(cosines_);
       const double association = mean_of(all.first(num_a_)) - mean_of(all.subspan(num_a_));
-      const double variance = moments_of(all).variance;
+      const double variance = variance_of(all);
       out.association[target] = association;
       out.deviation[target] = std::sqrt(variance);
       if (!std::isfinite(association)) {
@@ -170,25 +158,19 @@ class Sampler {
   std::size_t num_b_ = 0;
 };
 
-std::vector<std::uint32_t> names_of(const std::vector<WordVectors>& words) {
-  std::vector<std::uint32_t> names;
-  for (const auto& word : words) {
-    names.push_back(draw_name(word.word));
-  }
-  return names;
-}
-
 }  // namespace
 
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
                            std::shared_ptr<const VectorStore> store)
     : seed_(job.draws() ? job.seed : 0),
       words_(std::move(words)),
-      word_names_(names_of(words_)),
       store_(std::move(store)),
       tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
       blocks_(sweep::Product({tests_.size(), samples_of(job.settings<Contexts>())}), samples_per_block),
       schema_(effects_schema(tests_, words_, samples_of(job.settings<Contexts>()))) {
+  for (const auto& word : words_) {
+    word_names_.push_back(draw_name(word.word));
+  }
   if (schema_.cubes.size() > static_cast<std::size_t>(EffectColumn::cosine)) {
     num_attributes_ = schema_.inner_axis("attribute").labels.size();
   }
@@ -205,12 +187,6 @@ std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, st
                                     .test = test_name,
                                     .sample = static_cast<std::uint32_t>(sample),
                                     .word = word_name});
-}
-
-Round EffectsProbe::first(const sweep::Block& /*block*/) const { return {}; }
-
-std::optional<Round> EffectsProbe::next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
-  return std::nullopt;
 }
 
 results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {

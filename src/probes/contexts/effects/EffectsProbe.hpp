@@ -24,8 +24,6 @@ class EffectsProbe final : public Probe {
   EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words, std::shared_ptr<const VectorStore> store);
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
-  Round first(const sweep::Block& block) const override;
-  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 

@@ -12,46 +12,32 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-std::array<const WordSet*, 4> sets_of(const EmbeddingTest& test) { return {&test.x, &test.y, &test.a, &test.b}; }
-
-/// Leaves `wanted` places in their order: those with the smallest draws.
-class Trimmer {
- public:
-  Trimmer(std::uint64_t seed, TestInUse& test, std::span<const WordVectors> words)
-      : seed_(seed), test_(test), words_(words) {}
-
-  void match(SetRole first, SetRole second) {
-    const auto wanted = std::min(test_.places(first).size(), test_.places(second).size());
-    for (const auto role : {first, second}) {
-      trim(role, wanted);
-    }
+/// Leaves `wanted` words of a set in their order: those with the smallest draws.
+void trim(TestInUse& test, SetRole role, std::size_t wanted, std::uint64_t seed, std::span<const WordVectors> words) {
+  const auto set = static_cast<std::size_t>(role);
+  auto& places = test.sets[set];
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> draws;
+  for (const auto place : places) {
+    draws.emplace_back(base::philox_bits({.seed = seed,
+                                          .purpose = base::Purpose::trimmed_set,
+                                          .test = draw_name(test.test.label),
+                                          .sample = static_cast<std::uint32_t>(set),
+                                          .word = draw_name(words[place].word)}),
+                       place);
   }
-
- private:
-  void trim(SetRole role, std::size_t wanted) {
-    const auto set = static_cast<std::size_t>(role);
-    auto& places = test_.sets[set];
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> draws;
-    for (const auto place : places) {
-      draws.emplace_back(base::philox_bits({.seed = seed_,
-                                            .purpose = base::Purpose::trimmed_set,
-                                            .test = draw_name(test_.test.label),
-                                            .sample = static_cast<std::uint32_t>(set),
-                                            .word = draw_name(words_[place].word)}),
-                         place);
-    }
-    std::ranges::sort(draws);
-    for (std::size_t i = wanted; i < draws.size(); ++i) {
-      const auto place = draws[i].second;
-      std::erase(places, place);
-      test_.trimmed[set].push_back(words_[place].word);
-    }
+  std::ranges::sort(draws);
+  for (std::size_t i = wanted; i < draws.size(); ++i) {
+    const auto place = draws[i].second;
+    std::erase(places, place);
+    test.trimmed[set].push_back(words[place].word);
   }
+}
 
-  std::uint64_t seed_;
-  TestInUse& test_;
-  std::span<const WordVectors> words_;
-};
+void match(TestInUse& test, SetRole first, SetRole second, std::uint64_t seed, std::span<const WordVectors> words) {
+  const auto wanted = std::min(test.places(first).size(), test.places(second).size());
+  trim(test, first, wanted, seed, words);
+  trim(test, second, wanted, seed, words);
+}
 
 std::string why_impossible(const TestInUse& test) {
   const bool is_weat = test.test.kind == EmbeddingTest::Kind::weat;
@@ -63,14 +49,8 @@ std::string why_impossible(const TestInUse& test) {
   return "";
 }
 
-void add_list(std::string& text, const std::vector<std::string>& words, const std::string& set, const char* why) {
-  if (!words.empty()) {
-    text += (text.empty() ? "" : "; ") + set + " without " + base::join(words, ", ") + " (" + why + ")";
-  }
-}
-
 bool lost_most(const TestInUse& test, std::size_t set) {
-  return 2 * test.sets[set].size() < sets_of(test.test)[set]->words.size();
+  return 2 * test.sets[set].size() < test.test.sets()[set]->words.size();
 }
 
 /// The deviation of two numbers is their difference.
@@ -80,36 +60,35 @@ bool compares_two_words(const TestInUse& test) {
 }
 
 /// A p of relabelling few words cannot be small, whatever the effect.
-void add_least_p(std::string& text, const TestInUse& test) {
+void add_least_p(std::vector<std::string>& parts, const TestInUse& test) {
   constexpr std::uint64_t few = 20;  // no p below 0.05
   const auto n = test.places(SetRole::x).size();
   const auto m = test.places(SetRole::y).size();
   if (test.test.kind == EmbeddingTest::Kind::weat && n + m <= few && n > 0 && m > 0) {
     const auto partitions = stats::num_subsets(n + m, n);
     if (partitions <= few) {
-      text += "; no p of relabelling below 1/" + stats::to_text(partitions) + " is possible";
+      parts.push_back("no p of relabelling below 1/" + stats::to_text(partitions) + " is possible");
     }
   }
 }
 
-void add_losses(std::string& text, const TestInUse& test) {
+void add_losses(std::vector<std::string>& parts, const TestInUse& test) {
   std::vector<std::string> left;
   for (std::size_t set = 0; set < test.sets.size(); ++set) {
     if (lost_most(test, set)) {
       left.push_back(std::to_string(test.sets[set].size()) + " of " +
-                     base::counted(sets_of(test.test)[set]->words.size(), "word") + " in " + set_role_names[set]);
+                     base::counted(test.test.sets()[set]->words.size(), "word") + " in " + set_role_names[set]);
     }
   }
   if (!left.empty()) {
-    text += "; only " + base::join(left, ", ") + ": the effect says little about the whole set";
-    add_least_p(text, test);
+    parts.push_back("only " + base::join(left, ", ") + ": the effect says little about the whole set");
+    add_least_p(parts, test);
   }
   if (test.has_one_sample) {
-    text += (text.empty() ? "" : "; ") +
-            std::string("every word has one context: all samples are the same, and the combined error means nothing");
+    parts.emplace_back("every word has one context: all samples are the same, and the combined error means nothing");
   }
   if (compares_two_words(test)) {
-    text += (text.empty() ? "" : "; ") + std::string("one word against one: every effect is 1.41 or -1.41");
+    parts.emplace_back("one word against one: every effect is 1.41 or -1.41");
   }
 }
 
@@ -119,7 +98,7 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
   std::vector<std::string> words;
   std::unordered_set<std::string> known;
   for (const auto& test : tests) {
-    for (const auto* set : sets_of(test)) {
+    for (const auto* set : test.sets()) {
       for (const auto& word : set->words) {
         if (known.insert(word).second) {
           words.push_back(word);
@@ -131,18 +110,22 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
 }
 
 std::string TestInUse::consequence() const {
-  std::string text;
+  std::vector<std::string> parts;
+  const auto add_list = [&](const std::vector<std::string>& words, const std::string& set, const char* why) {
+    if (!words.empty()) {
+      parts.push_back(set + " without " + base::join(words, ", ") + " (" + why + ")");
+    }
+  };
   for (std::size_t set = 0; set < sets.size(); ++set) {
-    add_list(text, missing[set], set_role_names[set], "no vector");
-    add_list(text, trimmed[set], set_role_names[set], "trimmed to the size of the other set");
+    add_list(missing[set], set_role_names[set], "no vector");
+    add_list(trimmed[set], set_role_names[set], "trimmed to the size of the other set");
   }
   if (impossible.empty()) {
-    add_losses(text, *this);
+    add_losses(parts, *this);
+  } else {
+    parts.push_back("cannot be computed: " + impossible);
   }
-  if (!impossible.empty()) {
-    text += (text.empty() ? "" : "; ") + std::string("cannot be computed: ") + impossible;
-  }
-  return text.empty() ? "all words" : text;
+  return parts.empty() ? "all words" : base::join(parts, "; ");
 }
 
 bool TestInUse::is_doubtful() const {
@@ -162,7 +145,7 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
   for (const auto& test : settings.tests) {
     auto& used = tests.emplace_back();
     used.test = test;
-    const auto sets = sets_of(test);
+    const auto sets = test.sets();
     for (std::size_t set = 0; set < sets.size(); ++set) {
       for (const auto& word : sets[set]->words) {
         const auto at = places.find(word);
@@ -175,11 +158,10 @@ std::vector<TestInUse> tests_in_use(const Contexts& settings, std::uint64_t seed
       }
     }
     if (settings.unequal_sets == UnequalSets::trim) {
-      Trimmer trimmer(seed, used, words);
       if (test.kind == EmbeddingTest::Kind::weat) {
-        trimmer.match(SetRole::x, SetRole::y);
+        match(used, SetRole::x, SetRole::y, seed, words);
       }
-      trimmer.match(SetRole::a, SetRole::b);
+      match(used, SetRole::a, SetRole::b, seed, words);
     }
     used.impossible = why_impossible(used);
     used.has_one_sample = !settings.is_static() && settings.samples > 1 && used.impossible.empty() &&

@@ -13,4 +13,12 @@ void dump_settings(const Contexts& settings, config::Extent extent, config::Node
 /// The value of the key `statistics`.
 config::Node dump_statistics(const Contexts& settings);
 
+// Parts of it.
+
+/// Reads `axes` {tests, sets}, and {subjects, omissions} of a dump; faults go to the report, and the result is then
+/// incomplete.
+void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings);
+/// Adds the same to the dump of `axes`.
+void dump_tests(const Contexts& settings, config::Extent extent, config::Node& axes);
+
 }  // namespace stereosweep::probes::contexts

@@ -1,18 +1,33 @@
-#include "probes/contexts/settings/TestsReader.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "config/DumpNodes.hpp"
+#include "probes/contexts/settings/ContextsSettings.hpp"
+#include "probes/contexts/settings/Keys.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
 /// The sets of one file by name.
 using Sets = std::map<std::string, WordSet>;
+
+constexpr auto subject_keys = [](auto keys, auto& subject) {
+  keys.required_line("word", subject.word);
+  keys.required_line("label", subject.label);
+  keys.choice("form", subject.form, {"singular", "plural"});
+  keys.line("article", subject.article);
+  keys.line("domain", subject.domain);
+  keys.line("first", subject.first);
+  keys.line("second", subject.second);
+};
+
+constexpr auto omission_keys = [](auto keys, auto& omission) {
+  keys.required_line("first", omission.first);
+  keys.required_line("second", omission.second);
+  keys.required_line("reason", omission.reason);
+};
 
 /// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
 bool has_unusual_space(const std::string& word) {
@@ -31,14 +46,13 @@ bool has_unusual_space(const std::string& word) {
 std::vector<std::string> read_words(const config::Node& node, const std::string& key, base::Problems& problems) {
   auto words = config::read_lines(node, key, problems).value_or(std::vector<std::string>());
   for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto place = node.children[i].place(key + "[" + std::to_string(i) + "]");
     if (words[i].find("  ") != std::string::npos) {
-      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
-                   "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
+      problems.add(place, "two blanks in a row in '" + words[i].substr(0, 60) + "'", "no sentence is written so");
     }
     if (has_unusual_space(words[i])) {
-      problems.add(node.children[i].place(key + "[" + std::to_string(i) + "]"),
-                   "white space that is no blank in '" + words[i] + "'", "a blank stands for every kind of white space",
-                   "write a blank");
+      problems.add(place, "white space that is no blank in '" + words[i] + "'",
+                   "a blank stands for every kind of white space", "write a blank");
     }
   }
   return words;
@@ -64,8 +78,15 @@ struct Document {
   std::string key;  ///< of `tests`
 };
 
-Document open_document(const config::Node& piece, base::Problems& problems) {
+Document read_document(config::Fields& fields, base::Problems& problems) {
   Document document;
+  document.sets = read_sets(fields.optional("sets"), fields.key_of("sets"), problems);
+  document.tests = fields.required("tests");
+  document.key = fields.key_of("tests");
+  return document;
+}
+
+Document open_piece(const config::Node& piece, base::Problems& problems) {
   config::Fields fields(piece, "", problems);
   if (const config::Node* schema = fields.optional("schema")) {
     const std::vector<std::string> schemas = {"stereosweep/1"};
@@ -74,9 +95,7 @@ Document open_document(const config::Node& piece, base::Problems& problems) {
   if (const config::Node* about = fields.optional("about")) {
     config::read_text(*about, "about", problems);
   }
-  document.sets = read_sets(fields.optional("sets"), "sets", problems);
-  document.tests = fields.required("tests");
-  document.key = "tests";
+  auto document = read_document(fields, problems);
   fields.finish();
   if (document.tests != nullptr &&
       !config::expect_kind(*document.tests, config::Node::Kind::list, "tests", problems, config::Emptiness::refused)) {
@@ -92,16 +111,9 @@ class TestsReader {
 
   void read(const config::Node& axes) {
     config::Fields fields(axes, "axes", problems_);
-    Document own;
-    own.sets = read_sets(fields.optional("sets"), "axes.sets", problems_);
-    own.tests = fields.required("tests");
-    own.key = "axes.tests";
-    if (const config::Node* list = fields.optional("subjects")) {
-      read_subjects(*list, "axes.subjects");
-    }
-    if (const config::Node* list = fields.optional("omissions")) {
-      read_omissions(*list, "axes.omissions");
-    }
+    const auto own = read_document(fields, problems_);
+    settings_.subjects = read_entries<TargetSubject>(fields, "subjects", subject_keys);
+    settings_.omissions = read_entries<sweep::Omission>(fields, "omissions", omission_keys);
     fields.finish();
     if (own.tests != nullptr) {
       read_sources(own);
@@ -110,40 +122,15 @@ class TestsReader {
 
  private:
   /// Of a dump.
-  void read_subjects(const config::Node& list, const std::string& key) {
-    for (std::size_t i = 0; i < list.children.size(); ++i) {
-      TargetSubject subject;
-      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
-      fields.required_line("word", subject.word);
-      fields.required_line("label", subject.label);
-      subject.form = read_form(fields);
-      fields.line("article", subject.article);
-      fields.line("domain", subject.domain);
-      fields.line("first", subject.first);
-      fields.line("second", subject.second);
-      fields.finish();
-      settings_.subjects.push_back(std::move(subject));
+  template <class Entry, class Visit>
+  std::vector<Entry> read_entries(config::Fields& fields, const std::string& name, Visit visit) {
+    std::vector<Entry> entries;
+    const config::Node* list = fields.optional(name);
+    for (std::size_t i = 0; list != nullptr && i < list->children.size(); ++i) {
+      const auto key = fields.key_of(name) + "[" + std::to_string(i) + "]";
+      entries.push_back(read_entry<Entry>(list->children[i], key, problems_, visit));
     }
-  }
-
-  void read_omissions(const config::Node& list, const std::string& key) {
-    for (std::size_t i = 0; i < list.children.size(); ++i) {
-      sweep::Omission omission;
-      config::Fields fields(list.children[i], key + "[" + std::to_string(i) + "]", problems_);
-      fields.required_line("first", omission.first);
-      fields.required_line("second", omission.second);
-      fields.required_line("reason", omission.reason);
-      fields.finish();
-      settings_.omissions.push_back(std::move(omission));
-    }
-  }
-
-  sweep::NounForm read_form(config::Fields& fields) {
-    const config::Node* choice = fields.optional("form");
-    const std::vector<std::string> names = {"singular", "plural"};
-    const auto index =
-        choice == nullptr ? std::nullopt : config::read_choice(*choice, fields.key_of("form"), problems_, names);
-    return static_cast<sweep::NounForm>(index.value_or(1));
+    return entries;
   }
 
   void read_sources(const Document& own) {
@@ -177,7 +164,7 @@ class TestsReader {
     if (found == nullptr || found->kind == config::Node::Kind::broken) {
       return nullptr;
     }
-    return &pieces_.emplace(name, open_document(*found, problems_)).first->second;
+    return &pieces_.emplace(name, open_piece(*found, problems_)).first->second;
   }
 
   void add_piece(const config::Node& node, const std::string& key) {
@@ -199,21 +186,14 @@ class TestsReader {
     if (document == nullptr || document->tests == nullptr) {
       return;
     }
-    struct Entry {
-      std::string label;
-      EmbeddingTest test;
-      const config::Node* node;
-      std::string key;
-    };
-    std::vector<Entry> entries;
+    std::vector<Placed<EmbeddingTest>> entries;
     for (std::size_t i = 0; i < document->tests->children.size(); ++i) {
       const config::Node& entry = document->tests->children[i];
-      const std::string entry_key = document->key + "[" + std::to_string(i) + "]";
-      auto test = read_test(entry, entry_key, document->sets);
-      entries.push_back({test.label, std::move(test), &entry, entry_key});
+      const auto entry_key = document->key + "[" + std::to_string(i) + "]";
+      entries.push_back({read_test(entry, entry_key, document->sets), &entry, entry_key});
     }
     for (auto& entry : config::select(std::move(entries), source, problems_)) {
-      add(*entry.node, entry.key, std::move(entry.test));
+      add(*entry.node, entry.key, std::move(entry));
     }
   }
 
@@ -276,18 +256,15 @@ class TestsReader {
                                   : "wefat has one target set, and 'y' is given");
       }
     }
-    if (const config::Node* x = fields.required("x")) {
-      test.x = read_set(*x, key + ".x", "X", sets);
-    }
-    if (y != nullptr) {
-      test.y = read_set(*y, key + ".y", "Y", sets);
-    }
-    if (const config::Node* a = fields.required("a")) {
-      test.a = read_set(*a, key + ".a", "A", sets);
-    }
-    if (const config::Node* b = fields.required("b")) {
-      test.b = read_set(*b, key + ".b", "B", sets);
-    }
+    const auto read_side = [&](const config::Node* side, const char* name, const char* label, WordSet& set) {
+      if (side != nullptr) {
+        set = read_set(*side, fields.key_of(name), label, sets);
+      }
+    };
+    read_side(fields.required("x"), "x", "X", test.x);
+    read_side(y, "y", "Y", test.y);
+    read_side(fields.required("a"), "a", "A", test.a);
+    read_side(fields.required("b"), "b", "B", test.b);
     fields.finish();
     return test;
   }
@@ -311,7 +288,8 @@ class TestsReader {
     if (const config::Node* list = fields.required("traits")) {
       pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
     }
-    const auto form = read_form(fields);
+    auto form = sweep::NounForm::plural;
+    Reading(fields, problems_).choice("form", form, {"singular", "plural"});
     fields.finish();
     const auto targets = targets_of(node, key, groups, rule, form);
     std::size_t num_with_two_words = 0;
@@ -345,7 +323,7 @@ class TestsReader {
       if (word.empty()) {
         problems_.add(node.place(key), "the group '" + subject.label + "' has no such form",
                       is_plural ? "form: plural" : "form: singular");
-      } else if (std::find(targets.words.begin(), targets.words.end(), word) != targets.words.end()) {
+      } else if (std::ranges::find(targets.words, word) != targets.words.end()) {
         if (subject.kind == sweep::SubjectKind::intersection) {
           list.omissions.push_back(
               {subject.components[0], subject.components[1], "same words as another subject: '" + word + "'"});
@@ -359,7 +337,7 @@ class TestsReader {
                    subject.components.front(), subject.components.size() > 1 ? subject.components.back() : ""});
     }
     for (auto& omission : list.omissions) {
-      if (std::find(settings_.omissions.begin(), settings_.omissions.end(), omission) == settings_.omissions.end()) {
+      if (std::ranges::find(settings_.omissions, omission) == settings_.omissions.end()) {
         settings_.omissions.push_back(std::move(omission));
       }
     }
@@ -367,8 +345,7 @@ class TestsReader {
   }
 
   void add_subject(const config::Node& node, const std::string& key, TargetSubject subject) {
-    const auto known = std::find_if(settings_.subjects.begin(), settings_.subjects.end(),
-                                    [&](const auto& other) { return other.word == subject.word; });
+    const auto known = std::ranges::find(settings_.subjects, subject.word, &TargetSubject::word);
     if (known == settings_.subjects.end()) {
       settings_.subjects.push_back(std::move(subject));
     } else if (!(*known == subject)) {
@@ -402,7 +379,7 @@ class TestsReader {
   void check_overlap(const config::Node& node, const std::string& key, const std::string& label, const WordSet& first,
                      const WordSet& second, const std::string& sides) {
     for (const auto& word : first.words) {
-      if (std::find(second.words.begin(), second.words.end(), word) != second.words.end()) {
+      if (std::ranges::find(second.words, word) != second.words.end()) {
         problems_.add(node.place(key), "'" + word + "' stands in both " + sides + " of the test '" + label + "'",
                       "a word on both sides pulls both means together", "Leave it out of one of them.");
       }
@@ -427,33 +404,13 @@ config::Node dump(const EmbeddingTest& test) {
   config::Node map = config::Node::map();
   config::add_text(map, "label", test.label);
   config::add_text(map, "title", test.title);
-  map.add("kind", config::Node::plain(test.kind == EmbeddingTest::Kind::weat ? "weat" : "wefat"));
+  map.add("kind", config::Node::plain(name_of(test.kind)));
   map.add("x", dump(test.x));
   if (test.kind == EmbeddingTest::Kind::weat) {
     map.add("y", dump(test.y));
   }
   map.add("a", dump(test.a));
   map.add("b", dump(test.b));
-  return map;
-}
-
-config::Node dump(const TargetSubject& subject) {
-  config::Node map = config::Node::map();
-  config::add_text(map, "word", subject.word);
-  config::add_text(map, "label", subject.label);
-  map.add("form", config::Node::plain(subject.form == sweep::NounForm::singular ? "singular" : "plural"));
-  config::add_text(map, "article", subject.article);
-  config::add_text(map, "domain", subject.domain);
-  config::add_text(map, "first", subject.first);
-  config::add_text(map, "second", subject.second);
-  return map;
-}
-
-config::Node dump(const sweep::Omission& omission) {
-  config::Node map = config::Node::map();
-  config::add_text(map, "first", omission.first);
-  config::add_text(map, "second", omission.second);
-  config::add_text(map, "reason", omission.reason);
   return map;
 }
 
@@ -469,10 +426,10 @@ void dump_tests(const Contexts& settings, config::Extent extent, config::Node& a
     return;
   }
   if (!settings.subjects.empty()) {
-    axes.add("subjects", config::list_of(settings.subjects, [](const auto& subject) { return dump(subject); }));
+    axes.add("subjects", dump_entries(settings.subjects, subject_keys));
   }
   if (!settings.omissions.empty()) {
-    axes.add("omissions", config::list_of(settings.omissions, [](const auto& omission) { return dump(omission); }));
+    axes.add("omissions", dump_entries(settings.omissions, omission_keys));
   }
 }
 

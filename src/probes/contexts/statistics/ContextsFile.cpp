@@ -3,17 +3,16 @@
 #include <ranges>
 
 #include "base/Json.hpp"
+#include "findings/AgreementFile.hpp"
+#include "probes/contexts/effects/ContextsSchema.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
-#include "results/CubeKinds.hpp"
 #include "results/StatisticsFile.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
 using results::ElementType;
-using results::flag_cube;
 using results::Layout;
-using results::number_cube;
 using Names = std::vector<std::string>;
 using Numbers = std::vector<double>;
 
@@ -22,14 +21,14 @@ void add_axis(Layout& layout, const char* name, const char* long_name, const Str
   layout.add_axis({name, long_name, Names(labels.begin(), labels.end()), {}});
 }
 
-void write_texts(Layout& layout, const std::string& name, const Names& axes, const std::string& long_name,
-                 const Names& values) {
-  layout.write({name, ElementType::text, {}, "", long_name, "", {}}, axes, values);
-}
-
-void write_counts(Layout& layout, const std::string& name, const std::string& long_name,
-                  const std::vector<std::int32_t>& values) {
-  layout.write({name, ElementType::int32, {}, "1", long_name, "", {}}, {"test"}, values);
+template <class Value>
+void write(Layout& layout, const std::string& name, const Names& axes, const std::string& long_name,
+           const std::vector<Value>& values, const Names& meanings = {}) {
+  constexpr bool is_text = std::is_same_v<Value, std::string>;
+  constexpr bool is_flag = std::is_same_v<Value, std::uint8_t>;
+  constexpr auto numeric = std::is_same_v<Value, double> ? ElementType::float64 : ElementType::int32;
+  constexpr auto type = is_text ? ElementType::text : is_flag ? ElementType::uint8 : numeric;
+  layout.write({name, type, {}, is_text || is_flag ? "" : "1", long_name, "", meanings}, axes, values);
 }
 
 /// Variables over what `rows` point at: tests, words, curves.
@@ -40,16 +39,10 @@ class Variables {
       : layout_(layout), prefix_(std::move(prefix)), axes_(std::move(axes)), rows_(std::move(rows)) {}
 
   template <class Read>
-  void numbers(const std::string& name, const std::string& long_name, Read read) const {
-    layout_.write(number_cube(prefix_ + name, "1", long_name), axes_, values_of<double>(read));
-  }
-  template <class Read>
-  void texts(const std::string& name, const std::string& long_name, Read read) const {
-    write_texts(layout_, prefix_ + name, axes_, long_name, values_of<std::string>(read));
-  }
-  template <class Read>
-  void flags(const std::string& name, const std::string& long_name, const Names& meanings, Read read) const {
-    layout_.write(flag_cube(prefix_ + name, long_name, meanings), axes_, values_of<std::uint8_t>(read));
+  void add(const std::string& name, const std::string& long_name, Read read, const Names& meanings = {}) const {
+    std::vector<std::decay_t<std::invoke_result_t<Read, const Row&>>> values;
+    std::ranges::transform(rows_, std::back_inserter(values), [&](const auto* row) { return read(*row); });
+    write(layout_, prefix_ + name, axes_, long_name, values, meanings);
   }
   /// `read` gives a number for every label of `axis`; the name is taken as it is.
   template <class Read>
@@ -60,17 +53,10 @@ class Variables {
     }
     auto axes = axes_;
     axes.emplace_back(axis);
-    layout_.write(number_cube(name, "1", long_name), axes, values);
+    write(layout_, name, axes, long_name, values);
   }
 
  private:
-  template <class Value, class Read>
-  std::vector<Value> values_of(Read read) const {
-    std::vector<Value> values;
-    std::ranges::transform(rows_, std::back_inserter(values), [&](const auto* row) { return read(*row); });
-    return values;
-  }
-
   Layout& layout_;
   std::string prefix_;
   Names axes_;
@@ -80,22 +66,21 @@ class Variables {
 /// `relabelled`: "target words".
 template <class Row>
 void write_probabilities(const Variables<Row>& variables, const std::string& relabelled, const std::string& kind) {
-  variables.numbers("permutation_p", "one-sided p of relabelling the " + relabelled + " (" + kind + ")",
-                    [](const Row& row) { return row.permutation.p; });
-  variables.numbers("permutation_p_two_sided",
-                    "two-sided p of relabelling the " + relabelled + "; NaN after an early end",
-                    [](const Row& row) { return row.permutation.two_sided; });
-  variables.numbers("permutation_p_low", "lower end of the interval of the exact p",
-                    [](const Row& row) { return row.permutation.interval.low; });
-  variables.numbers("permutation_p_high", "upper end of the interval of the exact p",
-                    [](const Row& row) { return row.permutation.interval.high; });
+  variables.add("permutation_p", "one-sided p of relabelling the " + relabelled + " (" + kind + ")",
+                [](const Row& row) { return row.permutation.p; });
+  variables.add("permutation_p_two_sided", "two-sided p of relabelling the " + relabelled + "; NaN after an early end",
+                [](const Row& row) { return row.permutation.two_sided; });
+  variables.add("permutation_p_low", "lower end of the interval of the exact p",
+                [](const Row& row) { return row.permutation.interval.low; });
+  variables.add("permutation_p_high", "upper end of the interval of the exact p",
+                [](const Row& row) { return row.permutation.interval.high; });
 }
 
 template <class Row>
 void write_method(const Variables<Row>& variables) {
-  variables.flags("permutation_method", "how the p was found",
-                  {"none", "exact", "monte_carlo", "monte_carlo_early_end"},
-                  [](const Row& row) { return static_cast<std::uint8_t>(row.permutation.method); });
+  variables.add("permutation_method", "how the p was found",
+                [](const Row& row) { return static_cast<std::uint8_t>(row.permutation.method); },
+                {"none", "exact", "monte_carlo", "monte_carlo_early_end"});
 }
 
 /// `p`: the variable that is adjusted; `why`: "adjusted in the test's family".
@@ -110,9 +95,10 @@ void write_adjusted(const Variables<Row>& variables, const std::string& p, const
 /// Why there is no error, interval, z and p of z.
 template <class Row>
 void write_z_status(const Variables<Row>& variables, const std::string& long_name) {
-  variables.flags("z_status", long_name, {"ok", "one_sample", "no_effect"}, [](const Row& row) {
+  const auto status_of = [](const Row& row) {
     return static_cast<std::uint8_t>(row.combined.has_error() ? 0 : row.combined.defined() ? 1 : 2);
-  });
+  };
+  variables.add("z_status", long_name, status_of, {"ok", "one_sample", "no_effect"});
 }
 
 void write_attributes(hdf5::Group& root, const ContextsResult& result, const ContextsOptions& options) {
@@ -141,12 +127,12 @@ void write_test_axis(Layout& layout, results::AxisSchema axis, const ContextsRes
   }
   axis.coordinates.push_back({"family", "tests with which a WEAT test is adjusted; empty: it is not adjusted", names});
   layout.add_axis(axis);
-  write_counts(layout, "family_size", "WEAT tests in the test's family, itself included; 0: in none", sizes);
+  write(layout, "family_size", {"test"}, "WEAT tests in the test's family, itself included; 0: in none", sizes);
   add_axis(layout, "variance", "in-sample variance V", variance_names);
   add_axis(layout, "estimator", "estimator of tau^2", estimator_names);
-  write_counts(layout, "num_samples_used", "samples with an effect size", used);
-  write_counts(layout, "fewest_contexts", "contexts with a vector of the test's rarest word; 1 with static vectors",
-               fewest);
+  write(layout, "num_samples_used", {"test"}, "samples with an effect size", used);
+  write(layout, "fewest_contexts", {"test"}, "contexts with a vector of the test's rarest word; 1 with static vectors",
+        fewest);
 }
 
 void write_combinations(Layout& layout, const ContextsResult& result) {
@@ -176,7 +162,7 @@ void write_combinations(Layout& layout, const ContextsResult& result) {
     for (const auto& summary : result.summaries) {
       std::ranges::transform(summary.combinations, std::back_inserter(values), member);
     }
-    layout.write(number_cube(name, "1", long_name), {"test", "variance", "estimator"}, values);
+    write(layout, name, {"test", "variance", "estimator"}, long_name, values);
   }
 }
 
@@ -186,10 +172,10 @@ void write_tests(Layout& layout, const ContextsResult& result) {
     rows.push_back(&summary);
   }
   const Variables tests(layout, "", {"test"}, rows);
-  tests.numbers("mean_effect", "mean over samples of the effect size (WEFAT: of the words' mean)",
-                [](const auto& test) { return test.effect.mean; });
-  tests.numbers("effect_deviation", "its standard deviation over samples (ddof 1)",
-                [](const auto& test) { return test.effect.deviation; });
+  tests.add("mean_effect", "mean over samples of the effect size (WEFAT: of the words' mean)",
+            [](const auto& test) { return test.effect.mean; });
+  tests.add("effect_deviation", "its standard deviation over samples (ddof 1)",
+            [](const auto& test) { return test.effect.deviation; });
   write_combinations(layout, result);
   add_axis(layout, "correction", "correction for the number of tests of a family, or of words of a WEFAT test",
            std::span(adjustment_names).first(num_step_adjustments));
@@ -200,15 +186,15 @@ void write_tests(Layout& layout, const ContextsResult& result) {
                  "why a WEAT test has no standard_error, low, high, z and p of z; one_sample: nothing says how far the "
                  "next sample would lie");
   write_probabilities(tests, "target words", "WEAT");
-  tests.texts("permutation_reaching", "partitions (exact) or draws that reach the observed statistic",
-              [](const auto& test) { return test.permutation.reaching; });
-  tests.texts("permutation_two_sided_reaching", "partitions or draws that reach its magnitude",
-              [](const auto& test) { return test.permutation.two_sided_reaching; });
-  tests.texts("permutation_partitions", "partitions of the target words",
-              [](const auto& test) { return test.permutation.partitions; });
+  tests.add("permutation_reaching", "partitions (exact) or draws that reach the observed statistic",
+            [](const auto& test) { return test.permutation.reaching; });
+  tests.add("permutation_two_sided_reaching", "partitions or draws that reach its magnitude",
+            [](const auto& test) { return test.permutation.two_sided_reaching; });
+  tests.add("permutation_partitions", "partitions of the target words",
+            [](const auto& test) { return test.permutation.partitions; });
   write_method(tests);
-  tests.numbers("permutation_draws", "draws of a Monte Carlo test",
-                [](const auto& test) { return static_cast<double>(test.permutation.draws); });
+  tests.add("permutation_draws", "draws of a Monte Carlo test",
+            [](const auto& test) { return static_cast<double>(test.permutation.draws); });
   add_axis(layout, "adjustment", "adjustment for the number of tests of a family, or of words of a WEFAT test",
            adjustment_names);
   write_adjusted(tests, "permutation_p", "adjusted in the test's family");
@@ -222,11 +208,7 @@ void write_words(Layout& layout, const ContextsResult& result) {
   if (num_slots == 0) {
     return;
   }
-  Names slots;
-  for (std::size_t slot = 0; slot < num_slots; ++slot) {
-    slots.push_back(std::to_string(slot));
-  }
-  add_axis(layout, "target", "target word: those of X, then those of Y", slots);
+  layout.add_axis(numbered("target", "target word: those of X, then those of Y", num_slots));
   const WordSummary none{};  // of what is not a word of a wefat test
   Names names;
   std::vector<const WordSummary*> rows;
@@ -239,20 +221,20 @@ void write_words(Layout& layout, const ContextsResult& result) {
       rows.push_back(slot < of_test.size() ? &of_test[slot] : &none);
     }
   }
-  write_texts(layout, "word", {"test", "target"}, "target word", names);
+  write(layout, "word", {"test", "target"}, "target word", names);
   const Variables words(layout, "word_", {"test", "target"}, rows);
-  words.numbers("association", "mean over samples of the word's association (WEFAT)",
-                [](const auto& word) { return word.association.mean; });
-  words.numbers("effect", "mean over samples of the word's effect size (WEFAT)",
-                [](const auto& word) { return word.effect.mean; });
-  words.numbers("effect_deviation", "its standard deviation over samples",
-                [](const auto& word) { return word.effect.deviation; });
-  words.numbers("combined_effect", "combined effect size of the word (WEFAT)",
-                [](const auto& word) { return word.combined.effect; });
-  words.numbers("standard_error", "standard error of word_combined_effect",
-                [](const auto& word) { return word.combined.standard_error; });
-  words.numbers("log10_p_two_sided", "log10 of the two-sided p of its z",
-                [](const auto& word) { return word.combined.log10_p_two_sided; });
+  words.add("association", "mean over samples of the word's association (WEFAT)",
+            [](const auto& word) { return word.association.mean; });
+  words.add("effect", "mean over samples of the word's effect size (WEFAT)",
+            [](const auto& word) { return word.effect.mean; });
+  words.add("effect_deviation", "its standard deviation over samples",
+            [](const auto& word) { return word.effect.deviation; });
+  words.add("combined_effect", "combined effect size of the word (WEFAT)",
+            [](const auto& word) { return word.combined.effect; });
+  words.add("standard_error", "standard error of word_combined_effect",
+            [](const auto& word) { return word.combined.standard_error; });
+  words.add("log10_p_two_sided", "log10 of the two-sided p of its z",
+            [](const auto& word) { return word.combined.log10_p_two_sided; });
   write_probabilities(words, "attribute words", "WEFAT");
   write_method(words);
   write_adjusted(words, "word_permutation_p", "adjusted for the number of words of the test");
@@ -292,8 +274,8 @@ void write_detections(Layout& layout, const std::vector<DetectionSummary>& detec
   add_axis(layout, "detection", "intersectional group", labels);
   add_axis(layout, "detection_kind", "intersectional (IBD) or emergent (EIBD)", Names{"intersectional", "emergent"});
   add_axis(layout, "threshold", "effect size above which a word counts", threshold_labels);
-  write_texts(layout, "detection_words", {"detection"}, "words with all scores (JSON)", words);
-  layout.write(number_cube("area", "1", "area under the curve of IBD"), {"detection"}, areas);
+  write(layout, "detection_words", {"detection"}, "words with all scores (JSON)", words);
+  write(layout, "area", {"detection"}, "area under the curve of IBD", areas);
   const Names axes = {"detection", "detection_kind"};
   const Variables curves(layout, "", axes, rows);
   const auto add_rate = [&](const char* name, const char* long_name, double stats::DetectionPoint::*rate) {
@@ -303,18 +285,40 @@ void write_detections(Layout& layout, const std::vector<DetectionSummary>& detec
   add_rate("true_positive_rate", "validated words that are detected", &stats::DetectionPoint::true_positive_rate);
   add_rate("false_positive_rate", "other words that are detected", &stats::DetectionPoint::false_positive_rate);
   add_rate("accuracy", "words that are detected or not as validated", &stats::DetectionPoint::accuracy);
-  curves.numbers("best_threshold", "threshold of highest accuracy, the lowest of several",
-                 [](const Curve& curve) { return curve.points[curve.most_accurate].threshold; });
-  curves.numbers("best_accuracy", "accuracy there",
-                 [](const Curve& curve) { return curve.points[curve.most_accurate].accuracy; });
-  curves.numbers("separating_threshold", "threshold of highest true minus false positive rate",
-                 [](const Curve& curve) { return curve.points[curve.most_separating].threshold; });
-  curves.numbers("chance", "validated words / words", [](const Curve& curve) { return curve.chance; });
+  curves.add("best_threshold", "threshold of highest accuracy, the lowest of several",
+             [](const Curve& curve) { return curve.points[curve.most_accurate].threshold; });
+  curves.add("best_accuracy", "accuracy there",
+             [](const Curve& curve) { return curve.points[curve.most_accurate].accuracy; });
+  curves.add("separating_threshold", "threshold of highest true minus false positive rate",
+             [](const Curve& curve) { return curve.points[curve.most_separating].threshold; });
+  curves.add("chance", "validated words / words", [](const Curve& curve) { return curve.chance; });
   const auto json = [](const Names& list) { return base::Json(list).dump(); };
-  Variables(layout, "", axes, detected).texts("detected_words", "words detected at best_threshold (JSON)", json);
-  Variables(layout, "", axes, unknown).texts("unknown_words", "validation words without all scores (JSON)", json);
-  curves.flags("detection_status", "why there are no numbers", {"ok", "no_values"},
-               [](const Curve& curve) { return static_cast<std::uint8_t>(curve.reason == stats::Reason::ok ? 0 : 1); });
+  Variables(layout, "", axes, detected).add("detected_words", "words detected at best_threshold (JSON)", json);
+  Variables(layout, "", axes, unknown).add("unknown_words", "validation words without all scores (JSON)", json);
+  curves.add("detection_status", "why there are no numbers",
+             [](const Curve& curve) { return static_cast<std::uint8_t>(curve.reason == stats::Reason::ok ? 0 : 1); },
+             {"ok", "no_values"});
+}
+
+/// The axes variant, prior, group and pair, and what `write_pair_agreement` writes over them.
+void write_agreement(Layout& layout, const findings::PairAgreement& agreement, const std::vector<ContextsTest>& tests) {
+  const auto& axes = agreement.scores.axes;
+  const std::vector<std::string> descriptions = {"mean over samples of the word's effect size",
+                                                 "combined effect size of the word (random effects)"};
+  layout.add_axis({"variant", "variant of the score", axes.measures, {{"description", "definition", descriptions}}});
+  layout.add_axis({"prior", "no prior: effects are differences of cosines", axes.priors, {}});
+  layout.add_axis({"group", "target word of the WEFAT tests", axes.groups, {}});
+  results::AxisSchema pairs{"pair", "WEFAT test; a score above 0 is nearer to A, the right pole", axes.pairs, {}};
+  pairs.coordinates = {{"dimension", "title of the test", {}}, {"left", "B", {}}, {"right", "A", {}}};
+  for (const auto& test : tests) {
+    if (test.kind == EmbeddingTest::Kind::wefat) {
+      pairs.coordinates[0].values.push_back(test.title);
+      pairs.coordinates[1].values.push_back(test.sets[3]);
+      pairs.coordinates[2].values.push_back(test.sets[2]);
+    }
+  }
+  layout.add_axis(pairs);
+  findings::write_pair_agreement(layout, agreement, "1");
 }
 
 }  // namespace
@@ -331,9 +335,9 @@ void write_contexts_file(const results::ResultFile& source, const ContextsResult
     write_detections(layout, result.detections);
   }
   if (result.agreement) {
-    write_contexts_agreement(layout, *result.agreement, result.tests);
+    write_agreement(layout, *result.agreement, result.tests);
   }
-  write_contexts_scores(layout, ContextsReader(source), options.job);
+  write_contexts_scores(layout, ContextsReader(source), options.job == nullptr ? Contexts() : *options.job);
   file.commit();
 }
 

@@ -16,16 +16,46 @@ namespace {
 
 const std::vector<std::string>& coordinate(const results::ResultFile& file, const results::AxisSchema& axis,
                                            const std::string& name) {
-  const auto& coordinates = axis.coordinates;
-  const auto found =
-      std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& item) { return item.name == name; });
-  if (found == coordinates.end()) {
+  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
+  if (found == axis.coordinates.end()) {
     refuse(file, "its axis '" + axis.name + "' has no coordinate '" + name + "'");
   }
   return found->values;
 }
 
+/// Place of a cube that exists.
+std::size_t column(const results::RawSchema& schema, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(schema.cubes, name, &results::CubeSchema::name) -
+                                  schema.cubes.begin());
+}
+
+const results::CubeSchema& require_cube(const results::ResultFile& file, const std::string& name,
+                                        results::ElementType type, const std::vector<std::string>& inner_axes) {
+  const auto& cubes = file.schema().cubes;
+  const auto found = std::ranges::find(cubes, name, &results::CubeSchema::name);
+  if (found == cubes.end() || found->type != type || found->inner_axes != inner_axes) {
+    refuse(file, "it has no cube '" + name + "' of this version");
+  }
+  return *found;
+}
+
 }  // namespace
+
+ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawBlock block)
+    : block_(std::move(block)), num_targets_(schema.inner_axis("target").labels.size()) {
+  const auto numbers = [&](const char* name) {
+    return &std::get<std::vector<double>>(block_.columns[column(schema, name)]);
+  };
+  association_ = numbers("association");
+  effect_size_ = numbers("effect_size");
+  association_variance_ = numbers("association_variance");
+  status_ = &std::get<std::vector<std::uint8_t>>(block_.columns[column(schema, "status")]);
+  if (column(schema, "cosine") < block_.columns.size()) {
+    num_attributes_ = schema.inner_axis("attribute").labels.size();
+    deviation_ = numbers("association_deviation");
+    cosine_ = &std::get<std::vector<float>>(block_.columns[column(schema, "cosine")]);
+  }
+}
 
 ContextsReader::ContextsReader(const results::ResultFile& file) : file_(file) {
   const auto& axes = file.schema().outer_axes;
@@ -34,9 +64,11 @@ ContextsReader::ContextsReader(const results::ResultFile& file) : file_(file) {
     refuse(file, "it holds no effects of the probe 'contexts'");
   }
   num_samples_ = axes[1].labels.size();
-  num_slots_ = file.schema().inner_axis("target").labels.size();
-  status_names_ = file.schema().cubes.at(column("status")).flag_meanings;
-  column("association");
+  status_names_ = require_cube(file, "status", results::ElementType::uint8, {}).flag_meanings;
+  require_cube(file, "association", results::ElementType::float64, {"target"});
+  require_cube(file, "effect_size", results::ElementType::float64, {});
+  require_cube(file, "association_variance", results::ElementType::float64, {});
+  const auto num_targets = file.schema().inner_axis("target").labels.size();
   const auto words = file.axis("word");
   const auto& usable = coordinate(file, words, "usable");
   for (std::size_t i = 0; i < words.labels.size(); ++i) {
@@ -57,45 +89,18 @@ ContextsReader::ContextsReader(const results::ResultFile& file) : file_(file) {
       test.sets[set] = coordinate(file, axes[0], role)[i];
       test.words[set] = words_of_coordinate(coordinate(file, axes[0], role + "_words")[i]);
     }
-    if (test.num_targets() > num_slots_) {
+    if (test.num_targets() > num_targets) {
       refuse(file, "the test '" + test.label + "' has more words than the axis 'target'");
+    }
+    if (test.kind == EmbeddingTest::Kind::wefat) {
+      require_cube(file, "association_deviation", results::ElementType::float64, {"target"});
+      require_cube(file, "cosine", results::ElementType::float32, {"target", "attribute"});
+      if (test.num_attributes() > file.schema().inner_axis("attribute").labels.size()) {
+        refuse(file, "the test '" + test.label + "' has more words than the axis 'attribute'");
+      }
     }
     tests_.push_back(std::move(test));
   }
-}
-
-std::size_t ContextsReader::column(const std::string& name) const {
-  const auto& cubes = file_.schema().cubes;
-  const auto found = std::find_if(cubes.begin(), cubes.end(), [&](const auto& cube) { return cube.name == name; });
-  if (found == cubes.end()) {
-    refuse(file_, "it has no cube '" + name + "': another version of the program wrote it");
-  }
-  return static_cast<std::size_t>(found - cubes.begin());
-}
-
-std::vector<double> ContextsReader::targets(const results::RawBlock& block, const std::string& cube,
-                                            std::size_t test) const {
-  const auto& slots = std::get<std::vector<double>>(block.columns[column(cube)]);
-  const auto wanted = static_cast<std::ptrdiff_t>(tests_[test].num_targets());
-  std::vector<double> values;
-  for (std::size_t sample = 0; sample < slots.size() / num_slots_; ++sample) {
-    const auto first = slots.begin() + static_cast<std::ptrdiff_t>(sample * num_slots_);
-    values.insert(values.end(), first, first + wanted);
-  }
-  return values;
-}
-
-std::vector<float> ContextsReader::cosines(const results::RawBlock& block, std::size_t test) const {
-  const auto& slots = std::get<std::vector<float>>(block.columns[column("cosine")]);
-  const auto attribute_slots = file_.schema().inner_axis("attribute").labels.size();
-  std::vector<float> values;
-  for (std::size_t sample = 0; sample < slots.size() / (num_slots_ * attribute_slots); ++sample) {
-    for (std::size_t target = 0; target < tests_[test].num_targets(); ++target) {
-      const auto first = slots.begin() + static_cast<std::ptrdiff_t>((sample * num_slots_ + target) * attribute_slots);
-      values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(tests_[test].num_attributes()));
-    }
-  }
-  return values;
 }
 
 std::size_t ContextsReader::numbers_per_sample() const {
@@ -107,18 +112,7 @@ std::size_t ContextsReader::numbers_per_sample() const {
 }
 
 ContextsSamples ContextsReader::read(std::size_t test, std::size_t first_sample, std::size_t count) const {
-  const auto block = file_.read(test * num_samples_ + first_sample, count);
-  ContextsSamples samples;
-  samples.association = targets(block, "association", test);
-  samples.status = std::get<std::vector<std::uint8_t>>(block.columns[column("status")]);
-  if (tests_[test].kind == EmbeddingTest::Kind::weat) {
-    samples.effect_size = std::get<std::vector<double>>(block.columns[column("effect_size")]);
-    samples.association_variance = std::get<std::vector<double>>(block.columns[column("association_variance")]);
-  } else {
-    samples.deviation = targets(block, "association_deviation", test);
-    samples.cosine = cosines(block, test);
-  }
-  return samples;
+  return {file_.schema(), file_.read(test * num_samples_ + first_sample, count)};
 }
 
 }  // namespace stereosweep::probes::contexts

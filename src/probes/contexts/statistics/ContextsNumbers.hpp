@@ -25,14 +25,40 @@ struct ContextsTest {
   std::size_t num_attributes() const { return words[2].size() + words[3].size(); }
 };
 
-/// All samples of one test. NaN where a number does not exist.
-struct ContextsSamples {
-  std::vector<double> association;           ///< [sample, target]: words of X, then of Y
-  std::vector<double> deviation;             ///< [sample, target] of a wefat test, else empty
-  std::vector<float> cosine;                 ///< [sample, target, attribute] of a wefat test: words of A, then of B
-  std::vector<double> effect_size;           ///< [sample] of a weat test
-  std::vector<double> association_variance;  ///< [sample] of a weat test
-  std::vector<std::uint8_t> status;          ///< [sample], an index into status_names
+/// Samples of one test. NaN where a number does not exist. A target: a word of X, then of Y; an attribute: a word of A,
+/// then of B.
+class ContextsSamples {
+ public:
+  ContextsSamples(const results::RawSchema& schema, results::RawBlock block);
+  ContextsSamples(const ContextsSamples&) = delete;
+  ContextsSamples& operator=(const ContextsSamples&) = delete;
+  std::size_t size() const { return status_->size(); }
+  /// An index into status_names.
+  std::uint8_t status(std::size_t sample) const { return (*status_)[sample]; }
+  double association(std::size_t sample, std::size_t target) const {
+    return (*association_)[sample * num_targets_ + target];
+  }
+  // Of a weat test.
+  double effect_size(std::size_t sample) const { return (*effect_size_)[sample]; }
+  double association_variance(std::size_t sample) const { return (*association_variance_)[sample]; }
+  // Of a wefat test.
+  double deviation(std::size_t sample, std::size_t target) const {
+    return (*deviation_)[sample * num_targets_ + target];
+  }
+  double cosine(std::size_t sample, std::size_t target, std::size_t attribute) const {
+    return static_cast<double>((*cosine_)[(sample * num_targets_ + target) * num_attributes_ + attribute]);
+  }
+
+ private:
+  results::RawBlock block_;
+  std::size_t num_targets_;         ///< slots, of which a test fills the first
+  std::size_t num_attributes_ = 0;  ///< likewise
+  const std::vector<double>* association_;
+  const std::vector<double>* effect_size_;
+  const std::vector<double>* association_variance_;
+  const std::vector<std::uint8_t>* status_;
+  const std::vector<double>* deviation_ = nullptr;
+  const std::vector<float>* cosine_ = nullptr;
 };
 
 class ContextsReader {
@@ -50,14 +76,9 @@ class ContextsReader {
   std::size_t numbers_per_sample() const;
 
  private:
-  std::size_t column(const std::string& name) const;
-  std::vector<double> targets(const results::RawBlock& block, const std::string& cube, std::size_t test) const;
-  std::vector<float> cosines(const results::RawBlock& block, std::size_t test) const;
-
   const results::ResultFile& file_;
   std::vector<ContextsTest> tests_;
   std::size_t num_samples_ = 0;
-  std::size_t num_slots_ = 0;
   std::vector<std::string> status_names_;
   std::map<std::string, std::uint64_t> word_contexts_;
 };

@@ -53,14 +53,6 @@ AxisSchema subject_axis(const std::vector<Row>& rows) {
   return axis;
 }
 
-AxisSchema sample_axis(std::size_t samples) {
-  AxisSchema axis{results::score_axis_names[4], "sample: a draw of one context per word", {}, {}};
-  for (std::size_t sample = 0; sample < samples; ++sample) {
-    axis.labels.push_back(std::to_string(sample));
-  }
-  return axis;
-}
-
 AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
   AxisSchema axis{results::score_axis_names[5], "association test; more is nearer to right", {}, {}};
   axis.coordinates = {{"dimension", "title of the test", {}},
@@ -72,7 +64,7 @@ AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
     axis.coordinates[0].values.push_back(test.title);
     axis.coordinates[1].values.push_back(test.sets[3]);
     axis.coordinates[2].values.push_back(test.sets[2]);
-    axis.coordinates[3].values.emplace_back(test.kind == Kind::weat ? "weat" : "wefat");
+    axis.coordinates[3].values.emplace_back(name_of(test.kind));
   }
   return axis;
 }
@@ -80,7 +72,7 @@ AxisSchema item_axis(const std::vector<ContextsTest>& tests) {
 /// The subjects of all tests, and which of them a test has.
 class Subjects {
  public:
-  Subjects(const std::vector<ContextsTest>& tests, const Contexts* job) {
+  Subjects(const std::vector<ContextsTest>& tests, const Contexts& job) {
     for (const auto& test : tests) {
       auto& of_test = of_tests_.emplace_back();
       if (test.kind == Kind::weat) {
@@ -100,26 +92,21 @@ class Subjects {
   const std::vector<std::size_t>& without_vector(std::size_t test) const { return without_vector_[test]; }
 
  private:
-  static Row row_of(const std::string& word, const Contexts* job) {
-    if (job != nullptr) {
-      const auto known = std::ranges::find(job->subjects, word, &TargetSubject::word);
-      if (known != job->subjects.end()) {
-        const auto* kind = known->second.empty() ? "group" : "intersection";
-        return {word, kind, known->label, known->domain, known->first, known->second};
-      }
+  static Row row_of(const std::string& word, const Contexts& job) {
+    const auto known = std::ranges::find(job.subjects, word, &TargetSubject::word);
+    if (known == job.subjects.end()) {
+      return {word, "word", "", "", "", ""};
     }
-    return {word, "word", "", "", "", ""};
+    const auto* kind = known->second.empty() ? "group" : "intersection";
+    return {word, kind, known->label, known->domain, known->first, known->second};
   }
 
-  std::vector<std::size_t> find_missing(const ContextsTest& test, const Contexts* job) {
+  std::vector<std::size_t> find_missing(const ContextsTest& test, const Contexts& job) {
     std::vector<std::size_t> missing;
-    if (job == nullptr) {
-      return missing;
-    }
-    const auto asked = std::ranges::find(job->tests, test.label, &EmbeddingTest::label);
-    for (std::size_t i = 0; asked != job->tests.end() && i < asked->x.words.size(); ++i) {
-      if (std::ranges::find(test.words[0], asked->x.words[i]) == test.words[0].end()) {
-        missing.push_back(add(row_of(asked->x.words[i], job)));
+    const auto asked = std::ranges::find(job.tests, test.label, &EmbeddingTest::label);
+    for (const auto& word : asked == job.tests.end() ? std::vector<std::string>() : asked->x.words) {
+      if (std::ranges::find(test.words[0], word) == test.words[0].end()) {
+        missing.push_back(add(row_of(word, job)));
       }
     }
     return missing;
@@ -142,18 +129,17 @@ class Subjects {
 
 /// Scores of a pair of target sets.
 Scores scores_of_sets(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample) {
-  const auto targets = std::span(samples.association).subspan(sample * test.num_targets(), test.num_targets());
-  const auto num_x = test.words[0].size();
-  return {samples.effect_size[sample],
-          stats::mean(targets.first(num_x)).value - stats::mean(targets.subspan(num_x)).value,
-          std::sqrt(samples.association_variance[sample])};
+  std::array<std::vector<double>, 2> associations;
+  for (std::size_t target = 0; target < test.num_targets(); ++target) {
+    associations[target < test.words[0].size() ? 0 : 1].push_back(samples.association(sample, target));
+  }
+  return {samples.effect_size(sample), stats::mean(associations[0]).value - stats::mean(associations[1]).value,
+          std::sqrt(samples.association_variance(sample))};
 }
 
-Scores scores_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t sample,
-                      std::size_t target) {
-  const auto cell = sample * test.num_targets() + target;
-  const double association = samples.association[cell];
-  const double deviation = samples.deviation[cell];
+Scores scores_of_word(const ContextsSamples& samples, std::size_t sample, std::size_t target) {
+  const double association = samples.association(sample, target);
+  const double deviation = samples.deviation(sample, target);
   return {deviation > stats::cosine_rounding ? association / deviation : stats::nan, association, deviation};
 }
 
@@ -171,18 +157,17 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
   };
   constexpr Scores none = {stats::nan, stats::nan, stats::nan};
   const auto& rows = subjects.of_test(item);
-  for (std::size_t sample = 0; sample < samples.status.size(); ++sample) {
-    const auto status = samples.status[sample];
+  for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+    const auto status = samples.status(sample);
     const bool is_missing = status == static_cast<std::uint8_t>(EffectStatus::missing_words);
     const bool is_scored = reader.status_names().at(status) != results::not_scored;
+    const auto why = is_missing ? ScoreStatus::missing : is_scored ? ScoreStatus::undefined : ScoreStatus::unscored;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (is_missing || !is_scored) {
-        set(rows[i], sample, none, is_missing ? ScoreStatus::missing : ScoreStatus::unscored);
-      } else {
-        set(rows[i], sample,
-            test.kind == Kind::weat ? scores_of_sets(test, samples, sample) : scores_of_word(test, samples, sample, i),
-            ScoreStatus::undefined);
-      }
+      set(rows[i], sample,
+          why != ScoreStatus::undefined ? none
+          : test.kind == Kind::weat     ? scores_of_sets(test, samples, sample)
+                                        : scores_of_word(samples, sample, i),
+          why);
     }
     for (const auto subject : subjects.without_vector(item)) {
       set(subject, sample, none, ScoreStatus::missing);
@@ -192,18 +177,19 @@ void fill(results::ScoreTable& table, const ContextsReader& reader, const Subjec
 
 }  // namespace
 
-void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts* job) {
+void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts& job) {
   const auto& tests = reader.tests();
   const Subjects subjects(tests, job);
   if (subjects.rows().empty()) {
     return;
   }
-  const results::ScoreTableAxes axes = {measure_axis(),
-                                        subject_axis(subjects.rows()),
-                                        results::ScoreTable::no_axis(2),
-                                        results::ScoreTable::no_axis(3),
-                                        sample_axis(reader.num_samples()),
-                                        item_axis(tests)};
+  const results::ScoreTableAxes axes = {
+      measure_axis(),
+      subject_axis(subjects.rows()),
+      results::ScoreTable::no_axis(2),
+      results::ScoreTable::no_axis(3),
+      numbered(results::score_axis_names[4], "sample: a draw of one context per word", reader.num_samples()),
+      item_axis(tests)};
   results::ScoreTableWriter writer(layout, axes);
   const auto per_sample = num_measures * subjects.rows().size() * tests.size() + reader.numbers_per_sample();
   const auto at_a_time = std::clamp<std::size_t>(most_numbers / per_sample, 1, reader.num_samples());

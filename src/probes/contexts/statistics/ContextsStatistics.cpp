@@ -4,12 +4,15 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "stats/PValues.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
+#include "stats/permutation/FamilyPermutation.hpp"
 #include "stats/permutation/MonteCarloPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -29,6 +32,13 @@ SampleSummary summarise(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   return {static_cast<std::int32_t>(values.size()), stats::mean(values).value, stats::standard_deviation(values).value};
 }
+
+/// Scores of the words that are relabelled, one per word: target words of a weat test, attribute words of a word of a
+/// wefat test. All finite, not all equal.
+struct Sides {
+  std::vector<double> x;
+  std::vector<double> y;
+};
 
 /// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
 /// labelled X or Y), or one word of a wefat test (the attribute words, A or B).
@@ -63,9 +73,9 @@ struct Effects {
 
 Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples) {
   Effects effects{{test.words[0].size(), test.words[1].size()}, {}, {}, {}};
-  for (std::size_t i = 0; i < samples.status.size(); ++i) {
-    if (samples.status[i] == 0 && std::isfinite(samples.effect_size[i]) && samples.association_variance[i] > 0) {
-      effects.add(i, samples.effect_size[i], samples.association_variance[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (samples.status(i) == 0 && std::isfinite(samples.effect_size(i)) && samples.association_variance(i) > 0) {
+      effects.add(i, samples.effect_size(i), samples.association_variance(i));
     }
   }
   return effects;
@@ -73,11 +83,11 @@ Effects effects_of_test(const ContextsTest& test, const ContextsSamples& samples
 
 Effects effects_of_word(const ContextsTest& test, const ContextsSamples& samples, std::size_t target) {
   Effects effects{{test.words[2].size(), test.words[3].size()}, {}, {}, {}};
-  for (std::size_t i = 0; i < samples.status.size(); ++i) {
-    const auto cell = i * test.num_targets() + target;
-    const double deviation = samples.deviation[cell];
-    if (deviation > stats::cosine_rounding && std::isfinite(samples.association[cell])) {
-      effects.add(i, samples.association[cell] / deviation, deviation * deviation);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double association = samples.association(i, target);
+    const double deviation = samples.deviation(i, target);
+    if (deviation > stats::cosine_rounding && std::isfinite(association)) {
+      effects.add(i, association / deviation, deviation * deviation);
     }
   }
   return effects;
@@ -184,13 +194,12 @@ Summarised summarise_weat(const ContextsTest& test, const ContextsSamples& sampl
                           const EmbeddingStatistics& settings) {
   Summarised result;
   const auto effects = effects_of_test(test, samples);
-  const auto num_targets = test.num_targets();
   for (std::size_t i = 0; i < result.summary.combinations.size(); ++i) {
     result.summary.combinations[i] = effects.combined(i, settings.confidence);
   }
-  const auto part = [&](auto sample, auto word) { return samples.association[sample * num_targets + word]; };
+  const auto part = [&](auto sample, auto word) { return samples.association(sample, word); };
   result.sides.push_back(summarise_effects(effects, settings, part, result.summary));
-  result.exact = is_exact(num_targets, 1, settings.permutation);
+  result.exact = is_exact(test.num_targets(), 1, settings.permutation);
   return result;
 }
 
@@ -198,7 +207,7 @@ Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samp
                            const EmbeddingStatistics& settings) {
   Summarised result;
   const auto num_targets = test.num_targets();
-  std::vector<double> means(samples.status.size(), 0);
+  std::vector<double> means(samples.size(), 0);
   for (std::size_t target = 0; target < num_targets; ++target) {
     const auto effects = effects_of_word(test, samples, target);
     std::vector<double> associations;
@@ -207,15 +216,13 @@ Summarised summarise_wefat(const ContextsTest& test, const ContextsSamples& samp
       of_samples[effects.used[i]] = effects.values[i];
     }
     for (std::size_t sample = 0; sample < means.size(); ++sample) {
-      associations.push_back(samples.association[sample * num_targets + target]);
+      associations.push_back(samples.association(sample, target));
       means[sample] += of_samples[sample] / static_cast<double>(num_targets);
     }
     auto& word = result.summary.words.emplace_back();
     word.word = test.words[0][target];
     word.association = summarise(associations);
-    const auto part = [&](auto sample, auto attribute) {
-      return static_cast<double>(samples.cosine[(sample * num_targets + target) * test.num_attributes() + attribute]);
-    };
+    const auto part = [&](auto sample, auto attribute) { return samples.cosine(sample, target, attribute); };
     result.sides.push_back(summarise_effects(effects, settings, part, word));
   }
   result.summary.effect = num_targets > 0 ? summarise(means) : SampleSummary{};
@@ -297,6 +304,180 @@ DetectionSummary detect(const ContextsResult& result, const BiasDetection& detec
   return summary;
 }
 
+/// Tests about the same words share a pool, whatever their attributes.
+std::uint32_t pool_of(const ContextsTest& test) {
+  return draw_name(base::join(test.words[0], "\n") + "\n\n" + base::join(test.words[1], "\n"));
+}
+
+/// One of the effects that are adjusted together.
+struct Member {
+  EffectSummary* effect = nullptr;
+  const std::optional<Sides>* sides = nullptr;  ///< nothing: without a p
+  std::uint32_t pool = 0;
+};
+
+/// One of the two p of every member, adjusted by the four methods.
+void adjust_side(const std::vector<Member>& members, stats::Tail tail, const ContextsOptions& options) {
+  const bool upper = tail == stats::Tail::upper;
+  const auto p_of = [&](const Member& member) {
+    return upper ? member.effect->permutation.p : member.effect->permutation.two_sided;
+  };
+  std::vector<double> log10_p;
+  std::vector<stats::FamilyTest> permuted;
+  std::vector<std::size_t> places;  // of `permuted`
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    log10_p.push_back(std::log10(p_of(members[i])));
+    if (*members[i].sides && std::isfinite(log10_p.back())) {
+      permuted.push_back({(*members[i].sides)->x, (*members[i].sides)->y, members[i].pool});
+      places.push_back(i);
+    }
+  }
+  const auto set = [&](std::size_t place, std::size_t method, double p) {
+    auto& permutation = members[place].effect->permutation;
+    auto& adjusted = upper ? permutation.adjusted : permutation.adjusted_two_sided;
+    // never below the plain p: powers of ten round, and max-T counts draws where that p counts all partitions
+    adjusted[method] = std::isnan(p) ? p : std::max(p, p_of(members[place]));
+  };
+  for (std::size_t method = 0; method < num_step_adjustments; ++method) {
+    const auto adjusted = stats::adjust_log10_p(log10_p, static_cast<stats::Adjustment>(method));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      set(i, method, std::pow(10, adjusted[i]));
+    }
+  }
+  if (places.size() == 1) {  // alone: nothing to adjust for
+    set(places.front(), num_step_adjustments, p_of(members[places.front()]));
+    return;
+  }
+  const auto max_t = stats::max_t_p(permuted, {.seed = options.seed,
+                                               .draws = static_cast<std::uint64_t>(options.settings.draws),
+                                               .num_threads = options.num_threads,
+                                               .tail = tail});
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    set(places[i], num_step_adjustments, max_t[i]);
+  }
+}
+
+/// Both p of relabelling, and the p of z.
+void adjust_together(const std::vector<Member>& members, const ContextsOptions& options) {
+  adjust_side(members, stats::Tail::upper, options);
+  adjust_side(members, stats::Tail::both, options);
+  std::vector<double> log10_p;
+  for (const auto& member : members) {
+    log10_p.push_back(member.effect->combined.log10_p_two_sided);
+  }
+  for (std::size_t method = 0; method < num_step_adjustments; ++method) {
+    const auto adjusted = stats::adjust_log10_p(log10_p, static_cast<stats::Adjustment>(method));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      members[i].effect->adjusted_log10_p[method] = adjusted[i];
+    }
+  }
+}
+
+/// The declared families, or one of all weat tests, called "all"; none without weat tests. Throws InputError if a
+/// family names a test that is not among `tests`, or one that another family has.
+std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
+                                         const std::vector<TestFamily>& declared) {
+  std::map<std::string, std::size_t> weat;
+  FamilyInUse all{"all", {}};
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    if (tests[i].kind == Kind::weat) {
+      weat.emplace(tests[i].label, i);
+      all.tests.push_back(i);
+    }
+  }
+  if (declared.empty()) {
+    return all.tests.empty() ? std::vector<FamilyInUse>() : std::vector{all};
+  }
+  std::vector<FamilyInUse> families;
+  for (const auto& family : declared) {
+    FamilyInUse own{family.label, {}};
+    for (const auto& label : family.tests) {
+      const auto found = weat.find(label);
+      if (found == weat.end()) {
+        throw base::InputError(
+            base::describe("the family '" + family.label + "' names a test that the result does not have",
+                           "no weat test is called '" + label + "', or two families name it"));
+      }
+      own.tests.push_back(found->second);
+      weat.erase(found);
+    }
+    std::sort(own.tests.begin(), own.tests.end());
+    families.push_back(std::move(own));
+  }
+  return families;
+}
+
+/// Adjusts the p values of the tests in every family of `result`, and those of the words of every wefat test.
+/// `sides[test]`: of the test itself or of its words; nothing without a permutation p.
+void adjust_tests(ContextsResult& result, const std::vector<std::vector<std::optional<Sides>>>& sides,
+                  const ContextsOptions& options) {
+  for (const auto& family : result.families) {
+    std::vector<Member> members;
+    for (const auto test : family.tests) {
+      members.push_back({&result.summaries[test], &sides[test].front(), pool_of(result.tests[test])});
+    }
+    adjust_together(members, options);
+  }
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    std::vector<Member> members;
+    auto& words = result.summaries[test].words;
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      members.push_back({&words[word], &sides[test][word], draw_name(result.tests[test].label)});
+    }
+    adjust_together(members, options);
+  }
+}
+
+/// Effects of single words as scores of groups on trait pairs: the variant of CEAT that cao2022 §3.2 compares with
+/// people. A wefat test is a trait pair (A its right pole, B its left one), a word of X is a group. Measures
+/// `ceat_mean` (mean over samples of the word's effect) and `ceat_combined` (random effects, by the chosen variance and
+/// estimator); the one prior is called `none`. Nothing without wefat tests. Throws InputError for unusable ratings.
+std::optional<findings::PairAgreement> compute_agreement(const ContextsResult& result, const ContextsOptions& options) {
+  findings::PairAgreement agreement;
+  agreement.shuffles = {.seed = options.seed, .num_threads = options.num_threads};
+  auto& scores = agreement.scores;
+  auto& axes = scores.axes;
+  axes.measures = {"ceat_mean", "ceat_combined"};
+  axes.priors = {"none"};
+  std::map<std::string, std::size_t> place_of_group;
+  std::vector<const TestSummary*> pairs;
+  for (std::size_t test = 0; test < result.tests.size(); ++test) {
+    if (result.tests[test].kind != Kind::wefat) {
+      continue;
+    }
+    axes.pairs.push_back(result.tests[test].label);
+    pairs.push_back(&result.summaries[test]);
+    for (const auto& word : pairs.back()->words) {
+      if (place_of_group.try_emplace(word.word, axes.groups.size()).second) {
+        axes.groups.push_back(word.word);
+      }
+    }
+  }
+  if (axes.groups.empty()) {
+    if (options.ratings) {
+      throw base::InputError(base::describe("human ratings cannot be used", "no WEFAT test has words with an effect",
+                                            "rated groups are words of tests without y, such as {groups, traits}"));
+    }
+    return std::nullopt;
+  }
+  scores.overall.resize(axes.measures.size() * axes.groups.size() * axes.pairs.size());
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    for (const auto& word : pairs[pair]->words) {
+      for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
+        const double score = measure == 0 ? word.effect.mean : word.combined.effect;
+        if (std::isfinite(score)) {
+          scores.overall[scores.overall_index(measure, 0, place_of_group.at(word.word), pair)].add(score);
+        }
+      }
+    }
+  }
+  if (options.ratings) {
+    agreement.ratings = findings::match_ratings(*options.ratings, axes);
+    agreement.alignments = findings::align_all(scores, *agreement.ratings, agreement.shuffles);
+  }
+  return agreement;
+}
+
 }  // namespace
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
@@ -315,8 +496,8 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
     const auto samples = reader.read(i);
     auto [summary, sides, exact] = summarise_test(test, samples, options.settings);
     summary.samples_by_status.resize(result.status_names.size());
-    for (const auto status : samples.status) {
-      ++summary.samples_by_status.at(status);
+    for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+      ++summary.samples_by_status.at(samples.status(sample));
     }
     for (std::size_t effect = 0; effect < sides.size() && options.depth == ContextsDepth::everything; ++effect) {
       if (!sides[effect]) {
@@ -368,11 +549,9 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 
 std::optional<std::uint64_t> fewest_contexts(const ContextsResult& result, std::size_t test) {
   std::optional<std::uint64_t> fewest;
-  for (const auto& set : result.tests[test].words) {
-    for (const auto& word : set) {
-      const auto contexts = result.word_contexts.at(word);
-      fewest = std::min(fewest.value_or(contexts), contexts);
-    }
+  for (const auto& word : result.tests[test].words | std::views::join) {
+    const auto contexts = result.word_contexts.at(word);
+    fewest = std::min(fewest.value_or(contexts), contexts);
   }
   return fewest;
 }

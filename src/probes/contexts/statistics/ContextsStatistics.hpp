@@ -136,41 +136,14 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 
 // Parts of it.
 
-/// Scores of the words that are relabelled, one per word: target words of a weat test, attribute words of a word of a
-/// wefat test. All finite, not all equal.
-struct Sides {
-  std::vector<double> x;
-  std::vector<double> y;
-};
-
-/// The declared families, or one of all weat tests, called "all"; none without weat tests. Throws InputError if a
-/// family names a test that is not among `tests`, or one that another family has.
-std::vector<FamilyInUse> families_in_use(const std::vector<ContextsTest>& tests,
-                                         const std::vector<TestFamily>& declared);
-
-/// Adjusts the p values of the tests in every family of `result`, and those of the words of every wefat test.
-/// `sides[test]`: of the test itself or of its words; nothing without a permutation p.
-void adjust_tests(ContextsResult& result, const std::vector<std::vector<std::optional<Sides>>>& sides,
-                  const ContextsOptions& options);
-
-/// Effects of single words as scores of groups on trait pairs: the variant of CEAT that cao2022 §3.2 compares with
-/// people. A wefat test is a trait pair (A its right pole, B its left one), a word of X is a group. Measures
-/// `ceat_mean` (mean over samples of the word's effect) and `ceat_combined` (random effects, by the chosen variance and
-/// estimator); the one prior is called `none`. Nothing without wefat tests. Throws InputError for unusable ratings.
-std::optional<findings::PairAgreement> compute_agreement(const ContextsResult& result, const ContextsOptions& options);
-
 /// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
 void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
                          const ContextsOptions& options, const std::filesystem::path& target);
 
-/// Adds the axes variant, prior, group and pair, and what `write_pair_agreement` writes over them.
-void write_contexts_agreement(results::Layout& layout, const findings::PairAgreement& agreement,
-                              const std::vector<ContextsTest>& tests);
-
 /// Adds the table to a statistics file, some samples at a time. Measures (README.md): effect_size, association,
 /// deviation. Subjects: the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the
 /// samples; items: the tests, of which A is the right pole. `job` adds what the result does not say: which words are
-/// groups, and which have no vector; null: nothing.
-void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts* job);
+/// groups, and which have no vector.
+void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts& job);
 
 }  // namespace stereosweep::probes::contexts

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <ranges>
 #include <set>
 
 #include "base/Text.hpp"
@@ -33,8 +34,8 @@ struct Shown {
 
 /// One vector per word: no samples of contexts.
 bool is_static(const ContextsResult& result) {
-  return result.num_samples == 1 && std::all_of(result.word_contexts.begin(), result.word_contexts.end(),
-                                                [](const auto& word) { return word.second <= 1; });
+  return result.num_samples == 1 &&
+         std::ranges::all_of(result.word_contexts, [](const auto& word) { return word.second <= 1; });
 }
 
 std::string shortened(const std::string& label) { return results::shortened(label, label_length); }
@@ -182,42 +183,34 @@ std::string families_text(const ContextsResult& result) {
                    (outside.empty() ? "" : "; in none, not adjusted: " + base::join(outside, ", ")) + ".");
 }
 
-/// "aster 3, clover 12 and 2 more": the rarest first.
-std::string rare_words(const std::vector<std::pair<std::uint64_t, std::string>>& words) {
-  std::vector<std::string> parts;
-  for (const auto& [contexts, word] : words) {
-    parts.push_back(word + " " + std::to_string(contexts));
-  }
-  return results::first_names(parts, 20);
-}
-
-/// Words that take part and have few contexts.
-std::string contexts_note(const ContextsResult& result) {
-  std::set<std::pair<std::uint64_t, std::string>> few;
+/// "2 words have fewer than 20 contexts: aster 3, clover 12", the rarest first, of the words that take part; "" where
+/// none has.
+std::string rare_words(const ContextsResult& result, std::uint64_t bound) {
+  std::set<std::pair<std::uint64_t, std::string>> rare;
   for (const auto& test : result.tests) {
-    for (const auto& set : test.words) {
-      for (const auto& word : set) {
-        if (const auto contexts = result.word_contexts.at(word); contexts < few_contexts) {
-          few.insert({contexts, word});
-        }
+    for (const auto& word : test.words | std::views::join) {
+      if (const auto contexts = result.word_contexts.at(word); contexts < bound) {
+        rare.insert({contexts, word});
       }
     }
   }
+  std::vector<std::string> parts;
+  for (const auto& [contexts, word] : rare) {
+    parts.push_back(word + " " + std::to_string(contexts));
+  }
+  return rare.empty() ? ""
+                      : base::counted(rare.size(), "word") + (rare.size() == 1 ? " has" : " have") + " fewer than " +
+                            std::to_string(bound) + " contexts: " + results::first_names(parts, 20);
+}
+
+std::string contexts_note(const ContextsResult& result) {
+  const auto few = rare_words(result, few_contexts);
+  const auto alike = rare_words(result, least_contexts);
   if (few.empty() || is_static(result)) {
     return "";
   }
-  const auto border =
-      std::find_if(few.begin(), few.end(), [](const auto& word) { return word.first >= least_contexts; });
-  const auto text = [](std::size_t count, std::uint64_t bound) {
-    return base::counted(count, "word") + (count == 1 ? " has" : " have") + " fewer than " + std::to_string(bound) +
-           " contexts: ";
-  };
-  return "\n" + paragraph(text(few.size(), few_contexts) + rare_words({few.begin(), few.end()})) +
-         (border == few.begin()
-              ? ""
-              : paragraph(
-                    "WARNING: " + text(static_cast<std::size_t>(std::distance(few.begin(), border)), least_contexts) +
-                    rare_words({few.begin(), border}) + "; the samples draw the same sentence every time"));
+  return "\n" + paragraph(few) +
+         (alike.empty() ? "" : paragraph("WARNING: " + alike + "; the samples draw the same sentence every time"));
 }
 
 /// How the combined effect depends on what is taken for V; the chosen estimator.
@@ -272,16 +265,14 @@ std::string p_of_log10(double log10_p) {
 }
 
 std::string contexts_status_text(const ContextsResult& result) {
-  std::vector<std::uint64_t> total(result.status_names.size(), 0);
-  for (const auto& summary : result.summaries) {
-    for (std::size_t status = 0; status < total.size(); ++status) {
-      total[status] += summary.samples_by_status[status];
-    }
-  }
   results::TextTable table({"status of a sample", "samples"});
-  for (std::size_t status = 0; status < total.size(); ++status) {
-    if (total[status] > 0) {
-      table.add({result.status_names[status], base::with_thousands(total[status])});
+  for (std::size_t status = 0; status < result.status_names.size(); ++status) {
+    std::uint64_t total = 0;
+    for (const auto& summary : result.summaries) {
+      total += summary.samples_by_status[status];
+    }
+    if (total > 0) {
+      table.add({result.status_names[status], base::with_thousands(total)});
     }
   }
   return table.text();
@@ -293,7 +284,7 @@ std::string contexts_effects_text(const ContextsResult& result, std::size_t top)
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
     const auto& effect = result.summaries[i].effect;
-    tests.add({shortened(test.label), test.kind == Kind::weat ? "weat" : "wefat",
+    tests.add({shortened(test.label), name_of(test.kind),
                base::with_thousands(static_cast<std::uint64_t>(effect.num_used)), results::fixed(effect.mean),
                spread_of(effect)});
     const auto rows = shown_words(result, i, top);
@@ -332,7 +323,7 @@ std::string contexts_words_text(const ContextsResult& result, std::size_t top, D
     }
     const auto& words = result.summaries[i].words;
     const auto defined = static_cast<std::uint64_t>(
-        std::count_if(words.begin(), words.end(), [](const auto& word) { return word.combined.defined(); }));
+        std::ranges::count_if(words, [](const auto& word) { return word.combined.defined(); }));
     if (defined == 0) {
       text += test.label + ": no word of '" + test.sets[0] + "' has an effect\n\n";
       continue;

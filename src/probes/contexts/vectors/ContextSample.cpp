@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <thread>
 
 #include "base/Environment.hpp"
@@ -15,7 +14,6 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/Messenger.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
-#include "probes/contexts/vectors/GeneratedCorpus.hpp"
 #include "probes/contexts/vectors/RunFiles.hpp"
 #include "results/Journal.hpp"
 
@@ -40,39 +38,6 @@ corpus::Sample decode(std::span<const std::byte> bytes) {
   base::ByteReader in(bytes);
   return corpus::read(in);
 }
-
-base::Digest digest_of(std::span<const std::byte> bytes) {
-  base::Sha256 hash;
-  hash.update(bytes);
-  return hash.finish();
-}
-
-bool fits(const corpus::Sample& sample, const Contexts& settings) {
-  const auto words = list_words(settings.tests);
-  return sample.max_contexts == static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) &&
-         std::ranges::equal(sample.words, words, {}, &corpus::WordSample::word);
-}
-
-/// Says now and then how far rank zero's part is.
-class ProgressLines {
- public:
-  explicit ProgressLines(const StageRequest& job) : job_(job) {}
-  void operator()(const corpus::Progress& progress) {
-    if (!job_.leads() || Clock::now() - last_ < interval_) {
-      return;
-    }
-    last_ = Clock::now();
-    base::log(base::LogLevel::info, "collect: " + with_thousands(progress.bytes_done) + " of " +
-                                        with_thousands(progress.bytes_total) +
-                                        " bytes of this rank's part of the corpus");
-    job_.show_step("");
-  }
-
- private:
-  const StageRequest& job_;
-  Clock::time_point last_ = Clock::now();
-  Seconds interval_{base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)};
-};
 
 /// All ranks' parts as one sample, on rank zero; the others' is returned as it is.
 corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
@@ -141,9 +106,15 @@ void require_any_context(const corpus::Sample& sample) {
   }
 }
 
-/// Made anew by every rank and every start: that takes less time than reading it.
-corpus::Sample generate(const sweep::Job& job) {
+/// Of a job whose sample needs no file: made anew by every rank and every start, which takes less time than reading it.
+std::optional<corpus::Sample> make_sample(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
+  if (settings.is_static() && settings.needs_model()) {
+    return static_sample(list_words(settings.tests), nullptr);
+  }
+  if (!settings.is_generated()) {
+    return std::nullopt;
+  }
   auto sample = generate_contexts(settings, job.seed);
   if (sample.lines == 0) {
     throw base::InputError(base::describe("no template asks for the form of the tests' targets",
@@ -154,17 +125,26 @@ corpus::Sample generate(const sweep::Job& job) {
 }
 
 /// Rank zero's bytes of a new sample; empty on the others.
-std::vector<std::byte> collect_anew(const StageRequest& job) {
+std::vector<std::byte> scan_corpus(const StageRequest& job) {
   const auto& settings = job.job.settings<Contexts>();
-  const auto words = list_words(settings.tests);
   if (job.leads()) {
     job.show_step("collect");
   }
-  ProgressLines progress(job);
+  const Seconds interval(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10));
+  auto last = Clock::now();
+  const auto report = [&](const corpus::Progress& progress) {
+    if (!job.leads() || Clock::now() - last < interval) {
+      return;
+    }
+    last = Clock::now();
+    base::log(base::LogLevel::info, "collect: " + with_thousands(progress.bytes_done) + " of " +
+                                        with_thousands(progress.bytes_total) +
+                                        " bytes of this rank's part of the corpus");
+    job.show_step("");
+  };
+  const corpus::Shard shard{static_cast<std::uint64_t>(job.world.rank()), static_cast<std::uint64_t>(job.world.size())};
   auto part = coordinated(job.world, [&] {
-    return corpus::collect(settings.contextual().corpus, words, job.job.seed,
-                           {static_cast<std::uint64_t>(job.world.rank()), static_cast<std::uint64_t>(job.world.size())},
-                           [&](const corpus::Progress& now) { progress(now); });
+    return corpus::collect(settings.contextual().corpus, list_words(settings.tests), job.job.seed, shard, report);
   });
   const auto sample = merge_on_rank_zero(job.world, std::move(part));
   return coordinated(job.world, [&] {
@@ -177,74 +157,29 @@ std::vector<std::byte> collect_anew(const StageRequest& job) {
   });
 }
 
-/// What differs; empty where nothing does, or where that cannot be told any more.
-std::string changes_since(const SourceFile& kept, const Contexts& settings) {
-  try {
-    return corpus::changes(kept.files, input_states(settings));
-  } catch (const base::InputError& error) {
-    base::log(base::LogLevel::warning, std::string("what is kept in contexts.sample cannot be compared with the files "
-                                                   "it was read from, and is used as it is: ") +
-                                           error.what());
-    return "";
-  }
+base::Digest digest_of(std::span<const std::byte> bytes) {
+  base::Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
 }
 
-/// Rank zero: what contexts.sample holds, where it is of this job.
-class KeptSource {
- public:
-  KeptSource(const StageRequest& job, const std::function<bool(std::span<const std::byte>)>& fits)
-      : kept_(read_source_file(job.directory / sample_file)) {
-    if (kept_ && !fits(kept_->content)) {
-      kept_.reset();
-    }
-    if (kept_) {
-      changes_ = changes_since(*kept_, job.job.settings<Contexts>());
-    }
-  }
-  bool is_current() const { return kept_ && changes_.empty(); }
-  std::vector<std::byte> take() { return std::move(kept_->content); }
-  void announce() const {
-    if (!changes_.empty()) {
-      base::log(base::LogLevel::warning,
-                "files were changed since contexts.sample was made (" + changes_ + "): they are read again");
-    }
-  }
-  /// Blocks that were scored from other contexts cannot be continued.
-  void require_same(const StageRequest& job, std::span<const std::byte> anew) const {
-    if (!kept_ || std::ranges::equal(kept_->content, anew)) {
-      return;
-    }
-    for (const auto* stage : {vectors_stage, effects_stage}) {
-      if (!results::JournalStore::open(job.directory, stage).attempts().empty()) {
-        job.keep_earlier_end();
-        throw base::InputError(base::describe(
-            "contexts.sample: what this run was started with is not what lies there now", changes_,
-            "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "
-            "share."));
-      }
-    }
-  }
-
- private:
-  std::optional<SourceFile> kept_;
-  std::string changes_;
-};
-
-ContextSource source_of(std::span<const std::byte> bytes, const sweep::Job& job, const base::FileSet& files) {
-  return {std::make_shared<const corpus::Sample>(decode(bytes)),
+ContextSource source_of(corpus::Sample sample, std::span<const std::byte> bytes, const sweep::Job& job,
+                        const base::FileSet& files) {
+  return {std::make_shared<const corpus::Sample>(std::move(sample)),
           nullptr,
           engine::vector_width(job.execution.engine, files, asked_of(job.settings<Contexts>())),
           digest_of(bytes),
           {}};
 }
 
-/// Words themselves, asked of the model's input embeddings.
-ContextSource embeddings_source(const sweep::Job& job, const base::FileSet& files) {
-  return source_of(encode(static_sample(list_words(job.settings<Contexts>().tests), nullptr)), job, files);
-}
-
-ContextSource generated_source(const sweep::Job& job, const base::FileSet& files) {
-  return source_of(encode(generate(job)), job, files);
+/// Nothing where files are read.
+std::optional<ContextSource> make_source(const sweep::Job& job, const base::FileSet& files) {
+  auto made = make_sample(job);
+  if (!made) {
+    return std::nullopt;
+  }
+  const auto bytes = encode(*made);
+  return source_of(std::move(*made), bytes, job, files);
 }
 
 /// Vectors of a file as OUT/contexts.sample keeps them: magic, dimension, then word and vector (empty: none).
@@ -287,6 +222,21 @@ std::optional<ContextSource> table_source(std::span<const std::byte> bytes, cons
   return ContextSource{std::move(sample), std::move(table), dimension, digest_of(bytes), {}};
 }
 
+/// What OUT/contexts.sample holds; nothing where it is not of this job.
+std::optional<ContextSource> open_source(std::span<const std::byte> bytes, const sweep::Job& job,
+                                         const base::FileSet& files) {
+  const auto& settings = job.settings<Contexts>();
+  if (settings.is_static()) {
+    return table_source(bytes, job);
+  }
+  auto sample = decode(bytes);
+  if (sample.max_contexts != static_cast<std::uint64_t>(settings.contextual().corpus.max_contexts) ||
+      !std::ranges::equal(sample.words, list_words(settings.tests), {}, &corpus::WordSample::word)) {
+    return std::nullopt;
+  }
+  return source_of(std::move(sample), bytes, job, files);
+}
+
 /// Rank zero reads the file of vectors.
 std::vector<std::byte> read_table(const sweep::Job& job) {
   const auto& settings = job.settings<Contexts>();
@@ -309,28 +259,43 @@ std::vector<std::byte> read_table(const sweep::Job& job) {
   return encode(words, table);
 }
 
-ContextSource collect_table(const StageRequest& job) {
-  std::vector<std::byte> unsaved;
-  auto bytes = coordinated(job.world, [&] {
-    if (!job.leads()) {
-      return std::vector<std::byte>();
+/// What differs; empty where nothing does, or where that cannot be told any more.
+std::string changes_since(const SourceFile& kept, const Contexts& settings) {
+  try {
+    return corpus::changes(kept.files, input_states(settings));
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string("what is kept in contexts.sample cannot be compared with the files "
+                                                   "it was read from, and is used as it is: ") +
+                                           error.what());
+    return "";
+  }
+}
+
+/// Rank zero: what contexts.sample holds, where it is of this job.
+std::optional<SourceFile> read_kept(const StageRequest& job) {
+  auto kept = read_source_file(job.directory / sample_file);
+  return kept && open_source(kept->content, job.job, job.files) ? std::move(kept) : std::nullopt;
+}
+
+/// Rank zero: blocks that were scored from other contexts cannot be continued.
+void require_no_blocks(const StageRequest& job, const std::string& changes) {
+  for (const auto* stage : {vectors_stage, effects_stage}) {
+    if (!results::JournalStore::open(job.directory, stage).attempts().empty()) {
+      job.keep_earlier_end();
+      throw base::InputError(base::describe(
+          "contexts.sample: what this run was started with is not what lies there now", changes,
+          "Put the files back, give another --output, or start anew with --overwrite; --reuse takes over what both "
+          "share."));
     }
-    KeptSource kept(job,
-                    [&](std::span<const std::byte> content) { return table_source(content, job.job).has_value(); });
-    if (kept.is_current()) {
-      return kept.take();
-    }
-    kept.announce();
-    SourceFile source{{}, input_states(job.job.settings<Contexts>())};
-    source.content = read_table(job.job);
-    kept.require_same(job, source.content);
-    unsaved = encode(source);
-    return source.content;
-  });
-  bytes = job.world.broadcast(std::move(bytes), 0);
-  auto source = *table_source(bytes, job.job);
-  source.unsaved = std::move(unsaved);
-  return source;
+  }
+}
+
+/// Rank zero's bytes of what the files hold now; empty on the others. Collective.
+std::vector<std::byte> read_files(const StageRequest& job) {
+  if (!job.job.settings<Contexts>().is_static()) {
+    return scan_corpus(job);
+  }
+  return coordinated(job.world, [&] { return job.leads() ? read_table(job.job) : std::vector<std::byte>(); });
 }
 
 }  // namespace
@@ -344,13 +309,11 @@ std::string sizes_of(const corpus::Sample& sample) {
 }
 
 corpus::Sample sample_of(const sweep::Job& job) {
-  const auto& settings = job.settings<Contexts>();
-  const auto words = list_words(settings.tests);
-  if (settings.is_static()) {
-    return static_sample(words, nullptr);
+  if (auto made = make_sample(job)) {
+    return std::move(*made);
   }
-  const auto& corpus = settings.contextual().corpus;
-  return corpus.is_generated() ? generate(job) : corpus::collect(corpus, words, job.seed);
+  const auto& settings = job.settings<Contexts>();
+  return corpus::collect(settings.contextual().corpus, list_words(settings.tests), job.seed);
 }
 
 std::vector<corpus::FileState> input_states(const Contexts& settings) {
@@ -363,69 +326,60 @@ std::vector<corpus::FileState> input_states(const Contexts& settings) {
 
 std::optional<ContextSource> read_source(const std::filesystem::path& directory, const sweep::Job& job,
                                          const base::FileSet& files) {
-  const auto& settings = job.settings<Contexts>();
-  if (settings.is_static() && settings.needs_model()) {
-    return embeddings_source(job, files);
-  }
-  if (settings.is_generated()) {
-    return generated_source(job, files);
+  if (auto made = make_source(job, files)) {
+    return made;
   }
   const auto kept = read_source_file(directory / sample_file);
-  if (settings.is_static()) {
-    return kept ? table_source(kept->content, job) : std::nullopt;
-  }
-  return kept && fits(decode(kept->content), settings) ? std::optional(source_of(kept->content, job, files))
-                                                       : std::nullopt;
+  return kept ? open_source(kept->content, job, files) : std::nullopt;
 }
 
 ContextSource collect_contexts(const StageRequest& job) {
-  if (job.job.settings<Contexts>().is_static()) {
-    if (!job.job.settings<Contexts>().needs_model()) {
-      return collect_table(job);
-    }
-    return coordinated(job.world, [&] { return embeddings_source(job.job, job.files); });
-  }
   const auto& settings = job.job.settings<Contexts>();
-  if (settings.is_generated()) {
-    return coordinated(job.world, [&] {
-      auto source = generated_source(job.job, job.files);
-      if (job.leads()) {
-        log_counts(*source.sample);
-      }
-      return source;
-    });
-  }
-  std::optional<KeptSource> kept;
-  SourceFile source;
+  std::optional<ContextSource> made;
+  std::optional<SourceFile> kept;  // rank zero, as `changes`
+  std::string changes;
   coordinated(job.world, [&] {
-    // what the model cannot answer is refused before the corpus is read
-    engine::vector_width(job.job.execution.engine, job.files, asked_of(settings));
-    if (job.leads()) {
-      kept.emplace(job, [&](std::span<const std::byte> content) { return fits(decode(content), settings); });
+    if (settings.needs_model()) {  // what the model cannot answer is refused before the corpus is read
+      engine::vector_width(job.job.execution.engine, job.files, asked_of(settings));
+    }
+    made = make_source(job.job, job.files);
+    if (job.leads() && !made) {
+      kept = read_kept(job);
+      changes = kept ? changes_since(*kept, settings) : "";
+    } else if (job.leads() && settings.is_generated()) {
+      log_counts(*made->sample);
     }
   });
-  const bool is_current = job.world.broadcast(kept && kept->is_current(), 0);
+  if (made) {
+    return std::move(*made);
+  }
+  SourceFile source;
   std::vector<std::byte> unsaved;
-  if (!is_current) {
+  if (job.world.broadcast(kept && changes.empty(), 0)) {
+    source = kept ? std::move(*kept) : SourceFile();
+  } else {
     coordinated(job.world, [&] {
       if (job.leads()) {
-        kept->announce();
+        if (!changes.empty()) {
+          base::log(base::LogLevel::warning,
+                    "files were changed since contexts.sample was made (" + changes + "): they are read again");
+        }
         source.files = input_states(settings);
       }
     });
-    source.content = collect_anew(job);
+    source.content = read_files(job);
     coordinated(job.world, [&] {
       if (job.leads()) {
-        kept->require_same(job, source.content);
+        if (kept && kept->content != source.content) {
+          require_no_blocks(job, changes);
+        }
         unsaved = encode(source);
       }
     });
-  } else if (job.leads()) {
-    source.content = kept->take();
   }
   const auto bytes = job.world.broadcast(std::move(source.content), 0);
   return coordinated(job.world, [&] {
-    auto found = source_of(bytes, job.job, job.files);
+    auto found = *open_source(bytes, job.job, job.files);
     found.unsaved = std::move(unsaved);
     return found;
   });

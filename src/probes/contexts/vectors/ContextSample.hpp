@@ -13,6 +13,13 @@
 
 namespace stereosweep::probes::contexts {
 
+/// Sentences made of templates x rephrasings in which the words of the tests stand: a target in the group's place, an
+/// attribute in the trait's.
+/// Every sentence of a target and an attribute of one test, in the templates that ask for the target's form (a target
+/// that is no group stands in every template). Of each word a uniform sample of its sentences, whose draw depends on
+/// the seed, the word, the labels of template and rephrasing, and the other word. `lines` counts the sentences.
+corpus::Sample generate_contexts(const Contexts& settings, std::uint64_t seed);
+
 /// What a run will ask about, found or made here and now: what `plan` counts. Errors as `collect_contexts`.
 corpus::Sample sample_of(const sweep::Job& job);
 /// "2 files, 100 lines, 4,000 bytes", or the number of sentences that were made.

@@ -1,11 +1,10 @@
-#include "probes/contexts/vectors/GeneratedCorpus.hpp"
-
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "base/Random.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "probes/contexts/vectors/ContextSample.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Wording.hpp"
 
@@ -101,15 +100,21 @@ class Generator {
   }
 
   void pair_words(const EmbeddingTest& test) {
-    for (const auto* targets : {&test.x, &test.y}) {
-      for (const auto& target : targets->words) {
-        for (const auto* attributes : {&test.a, &test.b}) {
-          for (const auto& attribute : attributes->words) {
-            partners_[places_.at(target)].attributes.insert(places_.at(attribute));
-            partners_[places_.at(attribute)].targets.insert(places_.at(target));
-          }
-        }
+    const auto places_of = [&](const WordSet& first, const WordSet& second) {
+      std::set<std::uint32_t> places;
+      for (const auto* words : {&first.words, &second.words}) {
+        std::ranges::transform(*words, std::inserter(places, places.end()),
+                               [&](const auto& word) { return places_.at(word); });
       }
+      return places;
+    };
+    const auto targets = places_of(test.x, test.y);
+    const auto attributes = places_of(test.a, test.b);
+    for (const auto target : targets) {
+      partners_[target].attributes.insert(attributes.begin(), attributes.end());
+    }
+    for (const auto attribute : attributes) {
+      partners_[attribute].targets.insert(targets.begin(), targets.end());
     }
   }
 

@@ -1,41 +1,29 @@
 #include "probes/contexts/vectors/VectorStore.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <thread>
 
-#include "base/Bytes.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/PendingFile.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
-constexpr std::string_view store_magic = "SSWVECT1";
 constexpr std::uint64_t alignment = 64;
 
-/// All that stands before the rows, padded.
-std::vector<std::byte> head_of(std::span<const WordVectors> words, std::uint64_t dimension) {
-  base::ByteWriter head;
-  head.number(dimension).number(std::uint64_t{words.size()});
-  for (const auto& word : words) {
-    head.text(word.word).number(word.usable).raw(std::as_bytes(std::span(word.digest)));
-  }
-  base::ByteWriter out;
-  out.raw(std::as_bytes(std::span(store_magic))).number(std::uint64_t{head.bytes().size()}).raw(head.bytes());
+/// What stands at the end of the store of these words.
+base::Digest identity_of(std::span<const WordVectors> words, std::uint64_t dimension) {
   base::Sha256 hash;
-  hash.update(out.bytes());
-  const auto digest = hash.finish();
-  out.raw(std::as_bytes(std::span(digest)));
-  auto bytes = out.take();
-  bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
-  return bytes;
+  hash.field("stereosweep-store/2").number(dimension);
+  for (const auto& word : words) {
+    hash.field(word.word).number(word.usable).update(std::as_bytes(std::span(word.digest)));
+  }
+  return hash.finish();
 }
 
 std::uint64_t bytes_of_rows(std::uint64_t rows, std::uint64_t dimension) {
@@ -52,30 +40,18 @@ double inverse_length_of(std::span<const float> vector) {
   return sum > 0 ? 1 / std::sqrt(sum) : std::numeric_limits<double>::quiet_NaN();
 }
 
-[[noreturn]] void fail_to_write(const std::filesystem::path& path) {
-  const auto failure = base::explain_write_failure(path, errno);
-  throw base::Error(base::describe(
-      "cannot write '" + path.string() + "'", failure.why,
-      (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
+template <class Value>
+std::string_view text_of(std::span<const Value> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
 }  // namespace
 
-VectorStoreWriter::VectorStoreWriter(std::filesystem::path path, std::vector<WordVectors> words,
+VectorStoreWriter::VectorStoreWriter(const std::filesystem::path& path, std::vector<WordVectors> words,
                                      std::uint64_t dimension)
-    : path_(std::move(path)),
-      pending_(path_),
-      words_(std::move(words)),
-      dimension_(dimension),
-      out_(pending_.path(), std::ios::binary | std::ios::trunc) {
+    : pending_(path), words_(std::move(words)), dimension_(dimension) {
   for (auto& word : words_) {
     word.usable = 0;
-  }
-  const auto head = head_of(words_, dimension_);
-  begin_ = head.size();
-  out_.write(reinterpret_cast<const char*>(head.data()), static_cast<std::streamsize>(head.size()));
-  if (!out_) {
-    fail_to_write(path_);
   }
 }
 
@@ -93,7 +69,7 @@ void VectorStoreWriter::add(std::uint64_t word, std::span<const float> vector) {
   ++words_[word].usable;
   hash_.update(std::as_bytes(vector));
   inverse_lengths_.push_back(inverse_length_of(vector));
-  out_.write(reinterpret_cast<const char*>(vector.data()), static_cast<std::streamsize>(vector.size_bytes()));
+  pending_.write(text_of(vector));
 }
 
 std::vector<WordVectors> VectorStoreWriter::finish() {
@@ -101,39 +77,31 @@ std::vector<WordVectors> VectorStoreWriter::finish() {
     end_word();
   }
   const auto rows = inverse_lengths_.size();
-  const std::vector<char> padding(bytes_of_rows(rows, dimension_) - rows * dimension_ * sizeof(float));
-  out_.write(padding.data(), static_cast<std::streamsize>(padding.size()));
-  out_.write(reinterpret_cast<const char*>(inverse_lengths_.data()),
-             static_cast<std::streamsize>(rows * sizeof(double)));
-  const auto head = head_of(words_, dimension_);
-  STEREOSWEEP_ASSERT(head.size() == begin_, "the head has changed its size");
-  out_.seekp(0);
-  out_.write(reinterpret_cast<const char*>(head.data()), static_cast<std::streamsize>(head.size()));
-  out_.close();
-  if (!out_) {
-    fail_to_write(path_);
-  }
+  pending_.write(std::string(bytes_of_rows(rows, dimension_) - rows * dimension_ * sizeof(float), '\0'));
+  pending_.write(text_of(std::span<const double>(inverse_lengths_)));
+  pending_.write(text_of(std::span<const std::uint8_t>(identity_of(words_, dimension_))));
   pending_.commit();
   return words_;
 }
 
 VectorStore::VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension)
     : name_(path.string()), content_(base::open_file(path).mapped()), dimension_(dimension), first_{0} {
-  const auto head = head_of(words, dimension);
+  const auto identity = identity_of(words, dimension);
   const auto bytes = content_.bytes();
-  if (bytes.size() < head.size() || std::memcmp(bytes.data(), head.data(), head.size()) != 0) {
-    throw base::InputError(base::describe("'" + name_ + "' is not the store of this run's vectors",
-                                          "its head is damaged or another run's"));
+  if (bytes.size() < identity.size() ||
+      !std::ranges::equal(bytes.last(identity.size()), std::as_bytes(std::span(identity)))) {
+    throw base::InputError(
+        base::describe("'" + name_ + "' is not the store of this run's vectors", "it is damaged or another run's"));
   }
   for (const auto& word : words) {
     first_.push_back(first_.back() + word.usable);
   }
   const auto rows = bytes_of_rows(first_.back(), dimension);
-  if (bytes.size() != head.size() + rows + first_.back() * sizeof(double)) {
-    throw base::InputError(base::describe("'" + name_ + "' is damaged", "its size does not fit its head"));
+  if (bytes.size() != rows + first_.back() * sizeof(double) + identity.size()) {
+    throw base::InputError(base::describe("'" + name_ + "' is damaged", "its size does not fit its words"));
   }
-  rows_ = reinterpret_cast<const float*>(bytes.data() + head.size());
-  inverse_lengths_ = reinterpret_cast<const double*>(bytes.data() + head.size() + rows);
+  rows_ = reinterpret_cast<const float*>(bytes.data());
+  inverse_lengths_ = reinterpret_cast<const double*>(bytes.data() + rows);
 }
 
 void VectorStore::verify(std::span<const WordVectors> words) const {

@@ -1,13 +1,12 @@
 // The vectors of all words in one file, mapped read-only by every rank: one copy per node, in the page cache.
-//   "SSWVECT1", u64 bytes of the head, head (dimension, words: name, number of rows, SHA-256 of their rows), SHA-256 of
-//   all that, zeros up to a multiple of 64; rows [word, context, dimension] float32; their inverse lengths, float64
+//   rows [word, context, dimension] float32; zeros up to a multiple of 64; their inverse lengths, float64; SHA-256 of
+//   dimension and words (name, number of rows, SHA-256 of their rows)
 // Rows are as the model gave them: the inverse lengths, in float64, make them unit vectors without rounding them first.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,9 +23,7 @@ namespace stereosweep::probes::contexts {
 class VectorStoreWriter {
  public:
   /// `words` of the store, in order, with their numbers of usable vectors not known yet.
-  VectorStoreWriter(std::filesystem::path path, std::vector<WordVectors> words, std::uint64_t dimension);
-  VectorStoreWriter(const VectorStoreWriter&) = delete;
-  VectorStoreWriter& operator=(const VectorStoreWriter&) = delete;
+  VectorStoreWriter(const std::filesystem::path& path, std::vector<WordVectors> words, std::uint64_t dimension);
   /// The next vector of `word`; words come in ascending order.
   void add(std::uint64_t word, std::span<const float> vector);
   /// Completes the file, fsynced and under its name. Returns the words with `usable` and `digest`. Throws base::Error.
@@ -34,21 +31,18 @@ class VectorStoreWriter {
 
  private:
   void end_word();
-  std::filesystem::path path_;
   base::PendingFile pending_;
   std::vector<WordVectors> words_;
   std::uint64_t dimension_;
   std::uint64_t word_ = 0;
   base::Sha256 hash_;
   std::vector<double> inverse_lengths_;
-  std::ofstream out_;
-  std::uint64_t begin_ = 0;  ///< of the rows
 };
 
 class VectorStore {
  public:
-  /// Maps the file. Throws InputError where its head is damaged, its size does not fit, or it is not the store of
-  /// `words` (names, counts and digests) with `dimension`.
+  /// Maps the file. Throws InputError where it is not the store of `words` (names, counts and digests) with
+  /// `dimension`, or its size does not fit.
   VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension);
   std::uint64_t dimension() const { return dimension_; }
   std::uint64_t count(std::uint64_t word) const { return first_[word + 1] - first_[word]; }

@@ -33,35 +33,16 @@ std::uint64_t axis_length(const corpus::Sample& sample, const sweep::Job& job) {
   return std::max(longest, std::min(most, (longest + block - 1) / block * block));
 }
 
-/// Columns of a block, in the order of VectorColumn, as if no context were there.
-struct Columns {
-  std::vector<float> vector;
-  std::vector<std::int32_t> span;
-  std::vector<std::uint8_t> status;
-  std::vector<std::string> sentence;
-  std::vector<std::string> problem;
-
-  Columns(std::uint64_t contexts, std::uint64_t dimension)
-      : vector(contexts * dimension, std::numeric_limits<float>::quiet_NaN()),
-        span(contexts * 2, -1),
-        status(contexts, static_cast<std::uint8_t>(VectorStatus::no_context)),
-        sentence(contexts),
-        problem(contexts) {}
-
-  void fail(std::size_t context, VectorStatus why, std::string text = "") {
-    status[context] = static_cast<std::uint8_t>(why);
-    problem[context] = std::move(text);
-  }
-
-  void take(std::size_t context, std::span<const float> numbers) {
-    if (!std::ranges::all_of(numbers, [](float value) { return std::isfinite(value); })) {
-      fail(context, VectorStatus::not_finite);
-      return;
-    }
-    status[context] = static_cast<std::uint8_t>(VectorStatus::ok);
-    std::ranges::copy(numbers, vector.begin() + static_cast<std::ptrdiff_t>(context * numbers.size()));
-  }
-};
+/// A block's columns as if no context were there.
+results::RawBlock empty_block(std::uint64_t contexts, std::uint64_t dimension) {
+  results::RawBlock raw;
+  raw.columns.emplace_back(std::vector<float>(contexts * dimension, std::numeric_limits<float>::quiet_NaN()));
+  raw.columns.emplace_back(std::vector<std::int32_t>(contexts * 2, -1));
+  raw.columns.emplace_back(std::vector<std::uint8_t>(contexts, static_cast<std::uint8_t>(VectorStatus::no_context)));
+  raw.columns.emplace_back(std::vector<std::string>(contexts));
+  raw.columns.emplace_back(std::vector<std::string>(contexts));
+  return raw;
+}
 
 query::VectorSource source_of(const Contexts& settings) {
   if (settings.is_static()) {
@@ -118,41 +99,38 @@ Round VectorsProbe::first(const sweep::Block& block) const {
   return round;
 }
 
-std::optional<Round> VectorsProbe::next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
-  return std::nullopt;
-}
-
 results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
-  Columns columns(block.num_contexts, dimension_);
+  auto raw = empty_block(block.num_contexts, dimension_);
+  auto& vectors = std::get<std::vector<float>>(raw.columns[0]);
+  auto& spans = std::get<std::vector<std::int32_t>>(raw.columns[1]);
+  auto& statuses = std::get<std::vector<std::uint8_t>>(raw.columns[2]);
+  auto& sentences = std::get<std::vector<std::string>>(raw.columns[3]);
+  auto& problems = std::get<std::vector<std::string>>(raw.columns[4]);
   std::size_t answered = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto asked = query(block.first_context + i);
     if (!asked) {
       continue;
     }
-    columns.sentence[i] = asked->text;
-    columns.span[2 * i] = static_cast<std::int32_t>(asked->span.begin);
-    columns.span[2 * i + 1] = static_cast<std::int32_t>(asked->span.end);
-    if (table_) {
-      columns.take(i, (*table_)[(block.first_context + i) / contexts_]);
+    sentences[i] = asked->text;
+    spans[2 * i] = static_cast<std::int32_t>(asked->span.begin);
+    spans[2 * i + 1] = static_cast<std::int32_t>(asked->span.end);
+    const auto* answer = table_ ? nullptr : &transcript.answers.front().at(answered++);
+    if (const auto* error = answer == nullptr ? nullptr : std::get_if<query::QueryError>(answer)) {
+      const bool too_long = error->fault == query::QueryFault::too_long;
+      statuses[i] = static_cast<std::uint8_t>(too_long ? VectorStatus::too_long : VectorStatus::engine_error);
+      problems[i] = error->message;
       continue;
     }
-    const auto& answer = transcript.answers.front().at(answered++);
-    if (const auto* vector = std::get_if<query::EmbedAnswer>(&answer)) {
-      STEREOSWEEP_ASSERT(vector->vector.size() == dimension_, "the engine's vectors have another length");
-      columns.take(i, vector->vector);
-    } else {
-      const auto& error = std::get<query::QueryError>(answer);
-      const bool too_long = error.fault == query::QueryFault::too_long;
-      columns.fail(i, too_long ? VectorStatus::too_long : VectorStatus::engine_error, error.message);
+    const auto& vector = answer == nullptr ? (*table_)[(block.first_context + i) / contexts_]
+                                           : std::get<query::EmbedAnswer>(*answer).vector;
+    STEREOSWEEP_ASSERT(vector.size() == dimension_, "a vector has another length");
+    const bool finite = std::ranges::all_of(vector, [](float value) { return std::isfinite(value); });
+    statuses[i] = static_cast<std::uint8_t>(finite ? VectorStatus::ok : VectorStatus::not_finite);
+    if (finite) {
+      std::ranges::copy(vector, vectors.begin() + static_cast<std::ptrdiff_t>(i * dimension_));
     }
   }
-  results::RawBlock raw;
-  raw.columns.emplace_back(std::move(columns.vector));
-  raw.columns.emplace_back(std::move(columns.span));
-  raw.columns.emplace_back(std::move(columns.status));
-  raw.columns.emplace_back(std::move(columns.sentence));
-  raw.columns.emplace_back(std::move(columns.problem));
   return raw;
 }
 
