@@ -1,5 +1,6 @@
 #include "base/Error.hpp"
 
+#include "base/Check.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::base {
@@ -41,6 +42,11 @@ void Problems::raise_if_any(std::string_view headline) const {
     text += "\n  " + line;
   }
   throw InputError(text);
+}
+
+void contract_broken(const char* file, int line, const char* condition, const std::string& detail) {
+  throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": broken contract: " + condition + " (" +
+                         detail + ")");
 }
 
 }  // namespace stereosweep::base

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,25 +22,38 @@ namespace {
 
 std::atomic<int> fault_rank{0};
 
-enum class Action { exit, kill, stop, raise, hang, delay, eio, enospc, short_write };
-
-constexpr std::array<std::pair<std::string_view, Action>, 8> actions = {{{"exit", Action::exit},
-                                                                         {"kill", Action::kill},
-                                                                         {"stop", Action::stop},
-                                                                         {"throw", Action::raise},
-                                                                         {"hang", Action::hang},
-                                                                         {"eio", Action::eio},
-                                                                         {"enospc", Action::enospc},
-                                                                         {"short", Action::short_write}}};
-
 struct Fault {
   std::string point;
   std::int64_t pass = 0;  ///< 0: every pass
-  Action action = Action::exit;
+  int (*act)(const Fault&) = nullptr;
   std::chrono::milliseconds delay{0};
   std::int64_t rank = -1;  ///< -1: every process
   std::atomic<std::int64_t> passes{0};
 };
+
+/// What each action does; its value is what the caller must then pretend.
+const std::map<std::string_view, int (*)(const Fault&)> actions = {
+    {"exit", [](const Fault&) -> int { ::_exit(3); }},
+    {"kill", [](const Fault&) { return ::raise(SIGKILL); }},
+    {"stop", [](const Fault&) { return ::raise(SIGSTOP); }},
+    {"throw",
+     [](const Fault& fault) -> int {
+       throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
+     }},
+    {"hang",
+     [](const Fault&) -> int {
+       while (true) {
+         ::pause();
+       }
+     }},
+    {"delay=",
+     [](const Fault& fault) {
+       std::this_thread::sleep_for(fault.delay);
+       return 0;
+     }},
+    {"eio", [](const Fault&) { return EIO; }},
+    {"enospc", [](const Fault&) { return ENOSPC; }},
+    {"short", [](const Fault&) { return short_write; }}};
 
 std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
   const auto number = parse_integer(text);
@@ -51,19 +64,18 @@ std::int64_t number_in(const std::string& text, std::int64_t least, const std::s
   return *number;
 }
 
-void read_action(const std::string& name, const std::string& item, Fault& fault) {
+void read_action(std::string name, const std::string& item, Fault& fault) {
   constexpr std::string_view delay = "delay=";
   if (name.starts_with(delay)) {
-    fault.action = Action::delay;
     fault.delay = std::chrono::milliseconds(number_in(name.substr(delay.size()), 0, item));
-    return;
+    name = delay;
   }
-  const auto known = std::ranges::find(actions, name, &std::pair<std::string_view, Action>::first);
+  const auto known = actions.find(name);
   if (known == actions.end()) {
     throw InputError(describe("STEREOSWEEP_INJECT asks for '" + name + "'",
                               "actions are exit, kill, stop, throw, hang, delay=MS, eio, enospc, short"));
   }
-  fault.action = known->second;
+  fault.act = known->second;
 }
 
 void parse_faults(std::string_view text, std::deque<Fault>& faults) {
@@ -84,35 +96,6 @@ void parse_faults(std::string_view text, std::deque<Fault>& faults) {
 std::deque<Fault> faults;
 std::string faults_text;
 
-int act(const Fault& fault) {
-  switch (fault.action) {
-    case Action::exit:
-      ::_exit(3);
-    case Action::kill:
-      ::raise(SIGKILL);
-      return 0;
-    case Action::stop:
-      ::raise(SIGSTOP);
-      return 0;
-    case Action::raise:
-      throw Error(describe("injected fault at " + fault.point, "STEREOSWEEP_INJECT asked for it"));
-    case Action::hang:
-      while (true) {
-        ::pause();
-      }
-    case Action::delay:
-      std::this_thread::sleep_for(fault.delay);
-      return 0;
-    case Action::eio:
-      return EIO;
-    case Action::enospc:
-      return ENOSPC;
-    case Action::short_write:
-      return short_write;
-  }
-  return 0;
-}
-
 }  // namespace
 
 void set_faults(std::string_view text) {
@@ -132,7 +115,7 @@ int inject_fault(std::string_view point) {
   for (auto& fault : faults) {
     if (fault.point == point && (fault.rank < 0 || fault.rank == fault_rank) &&
         (fault.pass == 0 || ++fault.passes == fault.pass)) {
-      return act(fault);
+      return fault.act(fault);
     }
   }
   return 0;

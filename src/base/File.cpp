@@ -25,29 +25,6 @@ constexpr std::size_t max_small_file = std::size_t{256} << 20;
 constexpr std::array<std::string_view, 6> checkpoint_extensions = {".json",  ".txt",         ".jinja",
                                                                    ".model", ".safetensors", ".hdf5"};
 
-/// Open for reading; closed with the last owner. Throws InputError.
-std::shared_ptr<const int> open_to_read(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not block us
-  if (file < 0) {
-    throw InputError(describe("cannot open " + path.string(), std::strerror(errno)));
-  }
-  return {new int(file), [](const int* owned) {
-            ::close(*owned);
-            delete owned;
-          }};
-}
-
-std::uint64_t regular_size(int file, const std::filesystem::path& path) {
-  struct stat info {};
-  if (::fstat(file, &info) != 0) {
-    throw Error(describe("cannot stat " + path.string(), std::strerror(errno)));
-  }
-  if (!S_ISREG(info.st_mode)) {
-    throw InputError(describe("cannot read " + path.string(), "it is no regular file"));
-  }
-  return static_cast<std::uint64_t>(info.st_size);
-}
-
 void release_pages(std::span<const std::byte> part) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto start = reinterpret_cast<std::uintptr_t>(part.data());
@@ -131,9 +108,22 @@ SharedBytes SharedBytes::mapped() const {
 }
 
 SharedBytes open_file(const std::filesystem::path& path) {
-  auto file = open_to_read(path);
-  const auto size = regular_size(*file, path);
-  return {std::move(file), size, path.string()};
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not block us
+  if (descriptor < 0) {
+    throw InputError(describe("cannot open " + path.string(), std::strerror(errno)));
+  }
+  const std::shared_ptr<const int> file(new int(descriptor), [](const int* owned) {
+    ::close(*owned);
+    delete owned;
+  });
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) {
+    throw Error(describe("cannot stat " + path.string(), std::strerror(errno)));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    throw InputError(describe("cannot read " + path.string(), "it is no regular file"));
+  }
+  return {file, static_cast<std::uint64_t>(info.st_size), path.string()};
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string>
 
+#include "base/Environment.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::base {
@@ -48,12 +48,7 @@ void log(LogLevel level, std::string_view message) {
   if (level == LogLevel::debug) {
     return;
   }
-  std::array<char, 32> stamp{};
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  const auto length = std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  std::string line(stamp.data(), length);
+  std::string line = utc_now();
   if (log_rank >= 0) {
     line += " rank " + std::to_string(log_rank);
   }

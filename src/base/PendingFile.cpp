@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -59,17 +60,9 @@ std::string random_name() {
 
 /// BOOT of NAME.partial.RANDOM.BOOT; empty for other names.
 std::string boot_of(const std::string& name) {
-  const auto mark = name.rfind(partial_mark);
-  if (mark == std::string::npos) {
-    return "";
-  }
-  const auto rest = name.substr(mark + partial_mark.size());
-  const auto border = rest.find('.');
-  if (border != random_digits || rest.substr(0, border).find_first_not_of(hexadecimal) != std::string::npos) {
-    return "";
-  }
-  const auto boot = rest.substr(border + 1);
-  return boot.find_first_not_of(hexadecimal) == std::string::npos ? boot : "";
+  static const std::regex pattern(R"([^]*\.partial\.[0-9a-f]{16}\.([0-9a-f]+))");
+  std::smatch parts;
+  return std::regex_match(name, parts, pattern) ? parts[1].str() : "";
 }
 
 void remove_if_stale(const std::filesystem::path& path) {
@@ -105,7 +98,7 @@ PendingFile::PendingFile(std::filesystem::path target, Readers readers) : target
   const mode_t mode = readers == Readers::owner ? 0600 : 0644;
   while (true) {
     path_ = target_.string() + std::string(partial_mark) + random_name() + "." + boot();
-    handle_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    handle_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (handle_ < 0 && errno != EEXIST) {
       fail(path_, "create", errno);
     }
@@ -175,9 +168,8 @@ namespace {
 
 /// File systems without a fixed number of inodes report 0 of 0.
 bool lacks_inodes(const std::filesystem::path& path) {
-  const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   struct statvfs state {};
-  return ::statvfs(directory.c_str(), &state) == 0 && state.f_files > 0 && state.f_favail == 0;
+  return ::statvfs(parent_of(path).c_str(), &state) == 0 && state.f_files > 0 && state.f_favail == 0;
 }
 
 std::string advice_for(int error) {

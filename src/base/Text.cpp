@@ -5,7 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
+
+#include "base/Sha256.hpp"
 
 namespace stereosweep::base {
 
@@ -16,9 +19,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::vector<std::size_t> next(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
-  }
+  std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -31,6 +32,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::swap(row, next);
   }
   return row[b.size()];
+}
+
+/// The whole text as a number.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto* const last = text.data() + text.size();
+  const auto [end, status] = std::from_chars(text.data(), last, value);
+  return status == std::errc() && end == last ? std::optional(value) : std::nullopt;
 }
 
 /// What other programs call a value or key of ours.
@@ -85,35 +95,22 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 void append_utf8(std::string& text, char32_t value) {
-  const auto put = [&text](char32_t byte) { text += static_cast<char>(byte); };
-  if (value < 0x80) {
-    put(value);
-  } else if (value < 0x800) {
-    put(0xC0 | value >> 6);
-    put(0x80 | (value & 0x3F));
-  } else if (value < 0x10000) {
-    put(0xE0 | value >> 12);
-    put(0x80 | (value >> 6 & 0x3F));
-    put(0x80 | (value & 0x3F));
-  } else {
-    put(0xF0 | value >> 18);
-    put(0x80 | (value >> 12 & 0x3F));
-    put(0x80 | (value >> 6 & 0x3F));
-    put(0x80 | (value & 0x3F));
+  constexpr std::array<char32_t, 4> leads = {0, 0xC0, 0xE0, 0xF0};
+  auto rest = value < 0x80 ? 0U : value < 0x800 ? 1U : value < 0x10000 ? 2U : 3U;
+  text += static_cast<char>(leads[rest] | value >> (6 * rest));
+  while (rest-- > 0) {
+    text += static_cast<char>(0x80 | (value >> (6 * rest) & 0x3F));
   }
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (;;) {
-    const auto end = text.find(separator, begin);
-    parts.emplace_back(text.substr(begin, end == std::string_view::npos ? end : end - begin));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    begin = end + 1;
+  for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
   }
+  parts.emplace_back(text);
+  return parts;
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {
@@ -126,11 +123,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view white = " \t\r\n\v\f";
-  const auto begin = text.find_first_not_of(white);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(white) - begin + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+  return text.substr(0, text.find_last_not_of(white) + 1);
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {
@@ -161,25 +155,13 @@ std::string format_double(double value) {
 }
 
 std::optional<double> parse_double(std::string_view text) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
+std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_number<std::int64_t>(text); }
 
 std::string json_quote(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -193,9 +175,7 @@ std::string json_quote(std::string_view text) {
     } else if (c == '\r') {
       out += "\\r";
     } else if (byte < 0x20) {
-      out += "\\u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+      out += "\\u00" + to_hex({&byte, 1});
     } else {
       out += c;
     }
@@ -238,7 +218,6 @@ std::string counted(std::uint64_t value, std::string_view noun) {
 }
 
 std::string printable(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const auto point = decode_utf8(text, i);
@@ -249,7 +228,7 @@ std::string printable(std::string_view text) {
       out += text.substr(i, length);
     } else {
       const auto byte = static_cast<unsigned char>(text[i + length - 1]);
-      out.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+      out += "\\x" + to_hex({&byte, 1});
     }
     i += length;
   }
