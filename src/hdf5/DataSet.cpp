@@ -14,10 +14,6 @@ namespace stereosweep::hdf5 {
 
 namespace {
 
-std::uint64_t product(std::span<const std::uint64_t> lengths) {
-  return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
 /// Dataspaces of a transfer: the rectangle in the file, and as many elements in a row in memory.
 struct Spaces {
   Handle memory;
@@ -53,6 +49,10 @@ herr_t take_scale_name(hid_t /*dataset*/, unsigned /*axis*/, hid_t scale, void* 
 
 }  // namespace
 
+std::uint64_t product(std::span<const std::uint64_t> lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
 std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count) {
   STEREOSWEEP_ASSERT(!shape.empty() && first + count <= product(shape), "range outside of the array");
   std::vector<Rectangle> rectangles;
@@ -77,6 +77,17 @@ std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t fir
     }
     first += taken;
     count -= taken;
+  }
+  return rectangles;
+}
+
+std::vector<Rectangle> rectangles_of_rows(const Shape& shape, std::size_t num_outer, std::uint64_t first,
+                                          std::uint64_t count) {
+  const auto inner = shape.begin() + static_cast<std::ptrdiff_t>(num_outer);
+  auto rectangles = rectangles_of_range(Shape(shape.begin(), inner), first, count);
+  for (auto& rectangle : rectangles) {
+    rectangle.start.resize(shape.size(), 0);
+    rectangle.count.insert(rectangle.count.end(), inner, shape.end());
   }
   return rectangles;
 }
@@ -132,49 +143,31 @@ void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_
           "cannot read '" + name() + "'");
 }
 
-void DataSet::write(const Rectangle& where, std::span<const double> values) {
-  write_raw(where, ElementType::float64, values.size(), values.data());
-}
-
-void DataSet::write(const Rectangle& where, std::span<const std::int32_t> values) {
-  write_raw(where, ElementType::int32, values.size(), values.data());
-}
-
-void DataSet::write(const Rectangle& where, std::span<const std::uint8_t> values) {
-  write_raw(where, ElementType::uint8, values.size(), values.data());
-}
-
-void DataSet::write(const Rectangle& where, std::span<const float> values) {
-  write_raw(where, ElementType::float32, values.size(), values.data());
-}
-
-void DataSet::write(const Rectangle& where, std::span<const std::string> values) {
-  std::vector<const char*> pointers;
-  pointers.reserve(values.size());
-  for (const auto& value : values) {
-    require_no_zero_byte(value, "'" + name() + "'");
-    pointers.push_back(value.c_str());
+void DataSet::write(const Rectangle& where, ConstElements values) {
+  const auto type = static_cast<ElementType>(values.index());
+  if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
+    std::vector<const char*> pointers;
+    pointers.reserve(texts->size());
+    for (const auto& text : *texts) {
+      require_no_zero_byte(text, "'" + name() + "'");
+      pointers.push_back(text.c_str());
+    }
+    write_raw(where, type, pointers.size(), pointers.data());
+  } else {
+    std::visit([&](const auto& numbers) { write_raw(where, type, numbers.size(), numbers.data()); }, values);
   }
-  write_raw(where, ElementType::text, values.size(), pointers.data());
 }
 
-void DataSet::read(const Rectangle& where, std::span<double> values) const {
-  read_raw(where, ElementType::float64, values.size(), values.data());
+void DataSet::read(const Rectangle& where, Elements values) const {
+  const auto wanted = static_cast<ElementType>(values.index());
+  if (wanted == ElementType::text) {
+    read_texts(where, std::get<std::span<std::string>>(values));
+  } else {
+    std::visit([&](const auto& numbers) { read_raw(where, wanted, numbers.size(), numbers.data()); }, values);
+  }
 }
 
-void DataSet::read(const Rectangle& where, std::span<std::int32_t> values) const {
-  read_raw(where, ElementType::int32, values.size(), values.data());
-}
-
-void DataSet::read(const Rectangle& where, std::span<std::uint8_t> values) const {
-  read_raw(where, ElementType::uint8, values.size(), values.data());
-}
-
-void DataSet::read(const Rectangle& where, std::span<float> values) const {
-  read_raw(where, ElementType::float32, values.size(), values.data());
-}
-
-void DataSet::read(const Rectangle& where, std::span<std::string> values) const {
+void DataSet::read_texts(const Rectangle& where, std::span<std::string> values) const {
   if (type() != ElementType::text) {
     throw base::Error(base::describe("cannot read '" + name() + "'", "it does not hold texts"));
   }

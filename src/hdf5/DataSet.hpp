@@ -20,8 +20,15 @@ struct Rectangle {
   Shape count;
 };
 
+/// Elements of a shape.
+std::uint64_t product(std::span<const std::uint64_t> lengths);
+
 /// A contiguous range of an array's canonical (row-major) order, cut into the fewest rectangles, in order.
 std::vector<Rectangle> rectangles_of_range(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+/// The same of the first `num_outer` axes alone; the others are taken whole.
+std::vector<Rectangle> rectangles_of_rows(const Shape& shape, std::size_t num_outer, std::uint64_t first,
+                                          std::uint64_t count);
 
 /// A chunk shape that is contiguous in canonical order and at most `max_bytes`, so that writing in that order
 /// compresses every chunk once.
@@ -36,22 +43,20 @@ struct DataSetSpec {
   Fill fill;
 };
 
+/// Values in memory, in the order of ElementType.
+using Elements = std::variant<std::span<double>, std::span<std::int32_t>, std::span<std::uint8_t>,
+                              std::span<std::string>, std::span<float>>;
+using ConstElements = std::variant<std::span<const double>, std::span<const std::int32_t>,
+                                   std::span<const std::uint8_t>, std::span<const std::string>, std::span<const float>>;
+
 /// All functions throw base::Error with HDF5's reason; spans hold exactly the rectangle's elements.
 class DataSet : public Object {
  public:
   using Object::Object;
   ElementType type() const;
   Shape shape() const;
-  void write(const Rectangle& where, std::span<const double> values);
-  void write(const Rectangle& where, std::span<const std::int32_t> values);
-  void write(const Rectangle& where, std::span<const std::uint8_t> values);
-  void write(const Rectangle& where, std::span<const std::string> values);
-  void write(const Rectangle& where, std::span<const float> values);
-  void read(const Rectangle& where, std::span<double> values) const;
-  void read(const Rectangle& where, std::span<std::int32_t> values) const;
-  void read(const Rectangle& where, std::span<std::uint8_t> values) const;
-  void read(const Rectangle& where, std::span<std::string> values) const;
-  void read(const Rectangle& where, std::span<float> values) const;
+  void write(const Rectangle& where, ConstElements values);
+  void read(const Rectangle& where, Elements values) const;
   /// The whole array.
   Rectangle all() const;
 
@@ -64,6 +69,7 @@ class DataSet : public Object {
 
  private:
   void write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values);
+  void read_texts(const Rectangle& where, std::span<std::string> values) const;
   void read_raw(const Rectangle& where, ElementType type, std::uint64_t count, void* values) const;
 };
 

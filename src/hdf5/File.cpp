@@ -1,15 +1,9 @@
 #include "hdf5/File.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
 #include <hdf5_hl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "base/Error.hpp"
-#include "base/PendingFile.hpp"
 
 namespace stereosweep::hdf5 {
 
@@ -80,11 +74,6 @@ void require_hard_link(Id group, const std::string& name) {
   }
 }
 
-herr_t collect_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* data) {
-  static_cast<std::vector<std::string>*>(data)->emplace_back(name);
-  return 0;
-}
-
 }  // namespace
 
 Group Group::create_group(const std::string& name) {
@@ -142,10 +131,18 @@ bool Group::contains(const std::string& name) const {
 
 std::vector<std::string> Group::names() const {
   std::vector<std::string> found;
-  checked(H5Literate(id(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect_name, &found),
-          "cannot list '" + name() + "'");
+  const auto collect = [](hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* data) {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  };
+  checked(H5Literate(id(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &found), "cannot list '" + name() + "'");
   return found;
 }
+
+File::File(Handle handle, std::filesystem::path path)
+    : handle_(std::move(handle)),
+      root_(Handle(H5Gopen2(handle_.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/"),
+      path_(std::move(path)) {}
 
 File File::create(const std::filesystem::path& path) {
   prepare_library();
@@ -154,16 +151,14 @@ File File::create(const std::filesystem::path& path) {
   const auto access = access_properties();
   Handle handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose,
                 "cannot create '" + path.string() + "'");
-  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
-  return {std::move(handle), std::move(root), path};
+  return {std::move(handle), path};
 }
 
 File File::open(const std::filesystem::path& path) {
   prepare_library();
   const auto access = access_properties();
   Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "cannot open '" + path.string() + "'");
-  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
-  return {std::move(handle), std::move(root), path};
+  return {std::move(handle), path};
 }
 
 File File::open_image(std::span<const std::byte> bytes, const std::string& name) {
@@ -177,8 +172,7 @@ File File::open_image(std::span<const std::byte> bytes, const std::string& name)
                                                          " bytes: it is cut off or damaged, or no HDF5 file"));
   }
   Handle handle(opened, H5Fclose, "cannot open '" + name + "'");
-  Group root(Handle(H5Gopen2(handle.id(), "/", H5P_DEFAULT), H5Gclose, "cannot open the root group"), "/");
-  return {std::move(handle), std::move(root), name};
+  return {std::move(handle), name};
 }
 
 std::uint64_t File::trailing_bytes() const {
@@ -195,16 +189,6 @@ void File::finish() {
   checked(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), problem);
   root_ = Group(Handle(), "/");
   handle_.close(problem);
-  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const int reason = errno;
-  if (descriptor >= 0) {
-    ::close(descriptor);
-  }
-  if (!synced) {
-    const auto failure = base::explain_write_failure(path_, reason);
-    throw base::Error(base::describe(problem, failure.why, failure.advice));
-  }
 }
 
 }  // namespace stereosweep::hdf5

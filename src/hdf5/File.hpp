@@ -44,13 +44,13 @@ class File {
   const Group& root() const { return root_; }
   /// How many bytes of the file lie behind the end that HDF5 knows.
   std::uint64_t trailing_bytes() const;
-  /// Flushes, closes and fsyncs. H5Fclose alone reports success on a full disk, so the flush is what counts.
+  /// Flushes and closes; syncing is its PendingFile's business. H5Fclose alone reports success on a full disk, so the
+  /// flush is what counts.
   /// All other handles of the file must be gone. Throws base::Error; the file is then not to be used.
   void finish();
 
  private:
-  File(Handle handle, Group root, std::filesystem::path path)
-      : handle_(std::move(handle)), root_(std::move(root)), path_(std::move(path)) {}
+  File(Handle handle, std::filesystem::path path);
   Handle handle_;
   Group root_;
   std::filesystem::path path_;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Log.hpp"
 #include "base/PendingFile.hpp"
 
 namespace stereosweep::hdf5 {
@@ -85,27 +84,15 @@ std::string library_version() {
 
 Handle::Handle(Id id, Close closer, std::string_view problem) : id_(checked(id, problem)), close_(closer) {}
 
-Handle& Handle::operator=(Handle&& other) noexcept {
-  if (this != &other) {
-    release();
-    id_ = std::exchange(other.id_, -1);
-    close_ = other.close_;
+Handle::~Handle() {
+  if (id_ >= 0 && close_(id_) < 0) {
+    H5Eclear2(H5E_DEFAULT);  // the cause was thrown before
   }
-  return *this;
 }
-
-Handle::~Handle() { release(); }
 
 void Handle::close(std::string_view problem) {
   if (id_ >= 0) {
     checked(close_(std::exchange(id_, -1)), problem);
-  }
-}
-
-void Handle::release() noexcept {
-  if (id_ >= 0 && close_(std::exchange(id_, -1)) < 0) {
-    H5Eclear2(H5E_DEFAULT);
-    base::log(base::LogLevel::debug, "an HDF5 handle could not be closed");  // the cause was thrown before
   }
 }
 

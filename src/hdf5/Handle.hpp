@@ -21,7 +21,7 @@ void prepare_library();
 /// Version of the library that is loaded: "1.10.8".
 std::string library_version();
 
-/// Owns one identifier; move-only. The destructor never throws: a failed close is logged.
+/// Owns one identifier; move-only. The destructor never throws.
 class Handle {
  public:
   using Close = int (*)(Id);
@@ -29,14 +29,17 @@ class Handle {
   /// Takes `id` over; throws base::Error with `problem` if it is negative.
   Handle(Id id, Close closer, std::string_view problem);
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&& other) noexcept;
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
   ~Handle();
   Id id() const { return id_; }
   /// Closes now. Throws base::Error with `problem` if HDF5 refuses.
   void close(std::string_view problem);
 
  private:
-  void release() noexcept;
   Id id_ = -1;
   Close close_ = nullptr;
 };

@@ -21,11 +21,6 @@ void write_raw(Id object, const std::string& name, Id type, std::uint64_t count,
   attribute.close("cannot close " + where);
 }
 
-herr_t collect_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* data) {
-  static_cast<std::vector<std::string>*>(data)->emplace_back(name);
-  return 0;
-}
-
 }  // namespace
 
 std::string Object::where(const std::string& attribute) const {
@@ -93,7 +88,11 @@ std::optional<std::int64_t> Object::number_attribute(const std::string& name) co
 
 std::vector<std::string> Object::attribute_names() const {
   std::vector<std::string> found;
-  checked(H5Aiterate2(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &found),
+  const auto collect = [](hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* data) {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  };
+  checked(H5Aiterate2(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &found),
           "cannot list the attributes of '" + name_ + "'");
   return found;
 }

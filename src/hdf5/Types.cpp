@@ -10,6 +10,26 @@ namespace {
 
 Handle copy_type(hid_t type) { return {H5Tcopy(type), H5Tclose, "cannot copy an HDF5 type"}; }
 
+struct Numbers {
+  hid_t in_file;
+  hid_t in_memory;
+  std::uint64_t size;
+};
+
+/// Of the types that are no text.
+Numbers numbers_of(ElementType type) {
+  switch (type) {
+    case ElementType::float64:
+      return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, sizeof(double)};
+    case ElementType::int32:
+      return {H5T_STD_I32LE, H5T_NATIVE_INT32, sizeof(std::int32_t)};
+    case ElementType::uint8:
+      return {H5T_STD_U8LE, H5T_NATIVE_UINT8, sizeof(std::uint8_t)};
+    default:
+      return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, sizeof(float)};
+  }
+}
+
 }  // namespace
 
 Handle text_type() {
@@ -20,51 +40,15 @@ Handle text_type() {
 }
 
 Handle file_type(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return copy_type(H5T_IEEE_F64LE);
-    case ElementType::int32:
-      return copy_type(H5T_STD_I32LE);
-    case ElementType::uint8:
-      return copy_type(H5T_STD_U8LE);
-    case ElementType::float32:
-      return copy_type(H5T_IEEE_F32LE);
-    case ElementType::text:
-      break;
-  }
-  return text_type();
+  return type == ElementType::text ? text_type() : copy_type(numbers_of(type).in_file);
 }
 
 Handle memory_type(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return copy_type(H5T_NATIVE_DOUBLE);
-    case ElementType::int32:
-      return copy_type(H5T_NATIVE_INT32);
-    case ElementType::uint8:
-      return copy_type(H5T_NATIVE_UINT8);
-    case ElementType::float32:
-      return copy_type(H5T_NATIVE_FLOAT);
-    case ElementType::text:
-      break;
-  }
-  return text_type();
+  return type == ElementType::text ? text_type() : copy_type(numbers_of(type).in_memory);
 }
 
 std::uint64_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return sizeof(double);
-    case ElementType::int32:
-      return sizeof(std::int32_t);
-    case ElementType::uint8:
-      return sizeof(std::uint8_t);
-    case ElementType::float32:
-      return sizeof(float);
-    case ElementType::text:
-      break;
-  }
-  return sizeof(char*);
+  return type == ElementType::text ? sizeof(char*) : numbers_of(type).size;
 }
 
 void require_no_zero_byte(std::string_view text, const std::string& where) {

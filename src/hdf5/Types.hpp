@@ -9,7 +9,8 @@
 
 namespace stereosweep::hdf5 {
 
-enum class ElementType : std::uint8_t { float64, int32, uint8, text, float32 };
+/// The numbers stand in journals and digests.
+enum class ElementType : std::uint8_t { float64 = 0, int32 = 1, uint8 = 2, text = 3, float32 = 4 };
 
 /// The variable-length UTF-8 text type.
 Handle text_type();
