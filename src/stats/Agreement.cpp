@@ -1,5 +1,7 @@
 #include "stats/Agreement.hpp"
 
+#include <boost/math/special_functions/beta.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -162,7 +164,7 @@ Correlation pearson(std::span<const double> left, std::span<const double> right)
   result.value = std::clamp(both / std::sqrt(left_squares) / std::sqrt(right_squares), -1.0, 1.0);
   const auto degrees = static_cast<double>(left.size()) - 2;
   const auto rest = (1 - result.value) * (1 + result.value);
-  result.p = degrees == 0 ? 1.0 : incomplete_beta(degrees / 2, 0.5, rest);
+  result.p = degrees == 0 ? 1.0 : boost::math::ibeta(degrees / 2, 0.5, rest);
   return result;
 }
 
@@ -171,37 +173,6 @@ Correlation spearman(std::span<const double> left, std::span<const double> right
     return {.n = left.size(), .reason = reason};
   }
   return pearson(average_ranks(left), average_ranks(right));
-}
-
-double incomplete_beta(double a, double b, double x) {
-  STEREOSWEEP_ASSERT(a > 0 && b > 0 && x >= 0 && x <= 1, "incomplete beta outside of its domain");
-  if (x == 0 || x == 1) {
-    return x;
-  }
-  if (x > (a + 1) / (a + b + 2)) {  // the fraction converges fast on the other side only
-    return 1 - incomplete_beta(b, a, 1 - x);
-  }
-  constexpr double tiny = 1e-300;
-  const auto guard = [](double value) { return std::abs(value) < tiny ? tiny : value; };
-  double c = 1;
-  double d = 1 / guard(1 - (a + b) * x / (a + 1));
-  double fraction = d;
-  for (int step = 1; step < 10000; ++step) {
-    const double m = step;
-    const auto even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / guard(1 + even * d);
-    c = guard(1 + even / c);
-    fraction *= d * c;
-    const auto odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / guard(1 + odd * d);
-    c = guard(1 + odd / c);
-    fraction *= d * c;
-    if (std::abs(d * c - 1) < 1e-16) {
-      break;
-    }
-  }
-  const auto log_front = a * std::log(x) + b * std::log1p(-x) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
-  return std::exp(log_front) * fraction / a;
 }
 
 namespace {

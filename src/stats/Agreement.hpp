@@ -10,8 +10,8 @@
 namespace stereosweep::stats {
 
 struct Correlation {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  double p = std::numeric_limits<double>::quiet_NaN();  ///< two-sided
+  double value = nan;
+  double p = nan;  ///< two-sided
   std::size_t n = 0;
   Reason reason = Reason::no_values;
   bool defined() const { return reason == Reason::ok; }
@@ -33,10 +33,6 @@ Correlation spearman(std::span<const double> left, std::span<const double> right
 
 /// P(at most `inversions` inversions) of a uniformly random permutation of n.
 double inversion_probability(std::size_t n, std::uint64_t inversions);
-
-/// Regularised incomplete beta function I_x(a, b) for a, b > 0, 0 <= x <= 1 (continued fraction by the modified Lentz
-/// method; Abramowitz & Stegun 26.5.8).
-double incomplete_beta(double a, double b, double x);
 
 struct Precision {
   Value top;     ///< share of the k highest scores whose human mean is above the middle

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "stats/Summary.hpp"
 
@@ -9,17 +10,31 @@ namespace stereosweep::stats {
 
 namespace {
 
+struct MeasureTexts {
+  std::string_view name;
+  std::string_view description;
+};
+
+/// In the order of Measure.
+constexpr std::array<MeasureTexts, all_measures.size()> measure_texts = {{
+    {"ilps_first", "log-probability of the first subword, minus the prior's"},
+    {"ilps_last", "log-probability of the last subword, minus the prior's"},
+    {"ilps_chain", "sum of the subwords' log-probabilities, minus the prior's"},
+    {"ilps_star", "as ilps_chain, each step renormalised over word-initial or continuation tokens (published code)"},
+    {"set_code_augmented",
+     "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)"},
+    {"set_code_plain", "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out"},
+    {"set_paper_augmented", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change"},
+    {"set_paper_plain", "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)"},
+}};
+
+const MeasureTexts& texts_of(Measure measure) { return measure_texts.at(static_cast<std::size_t>(measure)); }
+
 Score scored(double value) {
   return std::isfinite(value) ? Score{value, ScoreStatus::ok} : Score{.status = ScoreStatus::group_not_scored};
 }
 
-Score chain(std::span<const double> logprob) {
-  double sum = 0;
-  for (const auto value : logprob) {
-    sum += value;
-  }
-  return scored(sum);
-}
+Score chain(std::span<const double> logprob) { return scored(std::accumulate(logprob.begin(), logprob.end(), 0.0)); }
 
 Score renormalised_chain(const WordNumbers& numbers) {
   const auto length = numbers.logprob.size();
@@ -71,49 +86,9 @@ ScoreStatus as_prior(ScoreStatus group_status) {
 
 }  // namespace
 
-std::string_view name_of(Measure measure) {
-  switch (measure) {
-    case Measure::ilps_first:
-      return "ilps_first";
-    case Measure::ilps_last:
-      return "ilps_last";
-    case Measure::ilps_chain:
-      return "ilps_chain";
-    case Measure::ilps_star:
-      return "ilps_star";
-    case Measure::set_code_augmented:
-      return "set_code_augmented";
-    case Measure::set_code_plain:
-      return "set_code_plain";
-    case Measure::set_paper_augmented:
-      return "set_paper_augmented";
-    case Measure::set_paper_plain:
-      break;
-  }
-  return "set_paper_plain";
-}
+std::string_view name_of(Measure measure) { return texts_of(measure).name; }
 
-std::string_view description_of(Measure measure) {
-  switch (measure) {
-    case Measure::ilps_first:
-      return "log-probability of the first subword, minus the prior's";
-    case Measure::ilps_last:
-      return "log-probability of the last subword, minus the prior's";
-    case Measure::ilps_chain:
-      return "sum of the subwords' log-probabilities, minus the prior's";
-    case Measure::ilps_star:
-      return "as ilps_chain, each step renormalised over word-initial or continuation tokens (published code)";
-    case Measure::set_code_augmented:
-      return "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias may change (published code)";
-    case Measure::set_code_plain:
-      return "ln(1 - D) at the hardest subword, minus the prior's; the decoder's bias is left out";
-    case Measure::set_paper_augmented:
-      return "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias may change";
-    case Measure::set_paper_plain:
-      break;
-  }
-  return "-ln(D^2) at the easiest subword, minus the prior's; the decoder's bias is left out (paper)";
-}
+std::string_view description_of(Measure measure) { return texts_of(measure).description; }
 
 Score fold_subwords(Measure measure, const WordNumbers& numbers) {
   switch (measure) {

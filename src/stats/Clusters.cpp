@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -13,14 +13,6 @@
 namespace stereosweep::stats {
 
 namespace {
-
-double squared_distance(const double* left, const double* right, std::size_t num_coordinates) {
-  double sum = 0;
-  for (std::size_t i = 0; i < num_coordinates; ++i) {
-    sum += (left[i] - right[i]) * (left[i] - right[i]);
-  }
-  return sum;
-}
 
 std::size_t count_distinct(const Points& points) {
   std::set<std::vector<double>> distinct;
@@ -54,19 +46,22 @@ class Restart {
     }
   }
 
-  double inertia() const {
-    double sum = 0;
-    for (const double distance : distances_) {
-      sum += distance;
-    }
-    return sum;
-  }
+  double inertia() const { return std::accumulate(distances_.begin(), distances_.end(), 0.0); }
   bool converged() const { return converged_; }
   const std::vector<std::size_t>& labels() const { return labels_; }
   const std::vector<double>& centres() const { return centres_; }
 
  private:
   double unit() { return base::random_unit(settings_.seed, stream_, counter_++); }
+  /// Squared, of a point and a centre.
+  double distance(std::size_t point, std::size_t cluster) {
+    double sum = 0;
+    for (std::size_t i = 0; i < points_.num_coordinates; ++i) {
+      const double difference = points_.at(point)[i] - centre(cluster)[i];
+      sum += difference * difference;
+    }
+    return sum;
+  }
   double* centre(std::size_t cluster) { return centres_.data() + cluster * points_.num_coordinates; }
   void put_centre(std::size_t cluster, std::size_t point) {
     std::copy_n(points_.at(point), points_.num_coordinates, centre(cluster));
@@ -74,9 +69,7 @@ class Restart {
 
   void start_random() {
     std::vector<std::size_t> order(points_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
-    }
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = 0; i < num_clusters_; ++i) {  // the first steps of a Fisher-Yates shuffle
       const auto rest = base::random_below(order.size() - i, settings_.seed, stream_, counter_++);
       std::swap(order[i], order[i + static_cast<std::size_t>(rest)]);
@@ -90,7 +83,7 @@ class Restart {
     for (std::size_t c = 1; c < num_clusters_; ++c) {
       double total = 0;
       for (std::size_t p = 0; p < points_.size(); ++p) {
-        nearest[p] = std::min(nearest[p], squared_distance(points_.at(p), centre(c - 1), points_.num_coordinates));
+        nearest[p] = std::min(nearest[p], distance(p, c - 1));
         total += nearest[p];
       }
       const double wanted = unit() * total;
@@ -117,9 +110,8 @@ class Restart {
       std::size_t best = 0;
       double least = INFINITY;
       for (std::size_t c = 0; c < num_clusters_; ++c) {
-        const double distance = squared_distance(points_.at(p), centre(c), points_.num_coordinates);
-        if (distance < least) {
-          least = distance;
+        if (const double found = distance(p, c); found < least) {
+          least = found;
           best = c;
         }
       }

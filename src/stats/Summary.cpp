@@ -3,12 +3,12 @@
 #include <boost/math/special_functions/beta.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "base/Check.hpp"
-#include "stats/Agreement.hpp"
 
 namespace stereosweep::stats {
 
@@ -25,19 +25,8 @@ Reason fault(std::span<const double> values) {
 }  // namespace
 
 std::string_view name_of(Reason reason) {
-  switch (reason) {
-    case Reason::ok:
-      return "ok";
-    case Reason::no_values:
-      return "no_values";
-    case Reason::too_few:
-      return "too_few";
-    case Reason::constant:
-      return "constant";
-    case Reason::not_finite:
-      break;
-  }
-  return "not_finite";
+  constexpr std::array<std::string_view, 5> names = {"ok", "no_values", "too_few", "constant", "not_finite"};
+  return names.at(static_cast<std::size_t>(reason));
 }
 
 bool all_finite(std::span<const double> values) {

@@ -50,12 +50,6 @@ TEST(Correlation, EqualsScipy) {
   }
 }
 
-TEST(Correlation, IncompleteBetaEqualsScipy) {
-  for (const auto& item : goldens().at("incomplete_beta")) {
-    expect_close(incomplete_beta(item.at(0), item.at(1), item.at(2)), item.at(3), 1e-11);
-  }
-}
-
 TEST(KendallTau, EqualsItsDefinitionWithTies) {
   std::mt19937 random(7);
   for (int repeat = 0; repeat < 300; ++repeat) {

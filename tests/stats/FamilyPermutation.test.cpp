@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/Random.hpp"
+#include "stats/embedding/EffectSize.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::stats {
@@ -22,6 +23,12 @@ FamilyTest draw_test(std::uint32_t number, std::uint32_t pool, std::size_t n, st
     (i < n ? test.x : test.y).push_back(value + (i < n ? shift : 0));
   }
   return test;
+}
+
+double permutation_z(std::span<const double> x, std::span<const double> y) {
+  const auto n = static_cast<double>(x.size());
+  const auto m = static_cast<double>(y.size());
+  return effect_size(x, y).value * std::sqrt(n * m / (n + m));
 }
 
 /// z of every relabelling of one test's pool, in the order of the bit patterns.

@@ -12,30 +12,19 @@ namespace stereosweep::stats {
 /// A deviation of cosines, or of associations, up to this is rounding: cosines are at most 1.
 inline constexpr double cosine_rounding = 0x1p-50;
 
-/// WEAT: d = (mean_X s - mean_Y s) / sd of s over X and Y together.
+/// WEAT: d = (mean_X s - mean_Y s) / sd of s over X and Y together, of the words' associations s. WEFAT of one word w:
+/// the same of its cosines with the attributes A and B.
 struct EffectSize {
-  double value = std::numeric_limits<double>::quiet_NaN();            ///< d, 1
-  double mean_difference = std::numeric_limits<double>::quiet_NaN();  ///< of the associations, cosine
-  double deviation = std::numeric_limits<double>::quiet_NaN();        ///< its square is the published V, cosine^2
+  double value = nan;            ///< d, 1
+  double mean_difference = nan;  ///< cosine
+  double deviation = nan;        ///< its square is the published V, cosine^2
   Reason reason = Reason::no_values;
   bool defined() const { return reason == Reason::ok; }
 };
 
-/// `x`, `y`: associations s of the words of X and Y. `no_values`: a side is empty; `constant`: the deviation is zero or
-/// not above rounding (2^-50 of the largest |s|); `not_finite`.
+/// `no_values`: a side is empty; `constant`: the deviation is zero or not above rounding (2^-50 of the largest
+/// magnitude), the difference is set; `not_finite`.
 EffectSize effect_size(std::span<const double> x, std::span<const double> y);
-
-/// WEFAT, one word w: s = mean_a cos(w, a) - mean_b cos(w, b), and its deviation over A and B together.
-struct WordAssociation {
-  double association = std::numeric_limits<double>::quiet_NaN();  ///< s, cosine
-  double deviation = std::numeric_limits<double>::quiet_NaN();    ///< of all cosines, cosine
-  double effect = std::numeric_limits<double>::quiet_NaN();       ///< s / deviation, 1
-  Reason reason = Reason::no_values;
-  bool defined() const { return reason == Reason::ok; }
-};
-
-/// `a`, `b`: cosines of the word with the attributes. Reasons as above; `association` is set with `constant`, too.
-WordAssociation word_association(std::span<const double> a, std::span<const double> b);
 
 /// Variance of d under relabelling: of all ways to cut the pool into n and m words, the variance of d is
 /// (n + m) / (n m) exactly, because the pooled deviation (n - 1) does not change.

@@ -9,7 +9,6 @@
 #include "base/Check.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/permutation/Relabelling.hpp"
-#include "stats/permutation/Threads.hpp"
 
 namespace stereosweep::stats {
 
@@ -119,12 +118,6 @@ class Family {
 };
 
 }  // namespace
-
-double permutation_z(std::span<const double> x, std::span<const double> y) {
-  const auto n = static_cast<double>(x.size());
-  const auto m = static_cast<double>(y.size());
-  return effect_size(x, y).value * std::sqrt(n * m / (n + m));
-}
 
 std::vector<double> max_t_p(std::span<const FamilyTest> tests, const FamilySettings& settings) {
   STEREOSWEEP_ASSERT(settings.draws < std::uint64_t{1} << 32U, "a draw's number has 32 bits");

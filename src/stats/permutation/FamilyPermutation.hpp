@@ -17,11 +17,8 @@ struct FamilyTest {
   std::uint32_t pool = 0;
 };
 
-/// z of the observed labels under relabelling: (sum_X s - n mean) / sqrt(n m / N) / sd, sd with N - 1 over the pool;
-/// equals d sqrt(n m / N).
-double permutation_z(std::span<const double> x, std::span<const double> y);
-
-/// both: the magnitude of z counts.
+/// Of z = (sum_X s - n mean) / sqrt(n m / N) / sd, sd with N - 1 over the pool: d sqrt(n m / N). both: its magnitude
+/// counts.
 enum class Tail : std::uint8_t { upper, both };
 
 struct FamilySettings {

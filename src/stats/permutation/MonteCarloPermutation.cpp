@@ -6,7 +6,6 @@
 
 #include "base/Check.hpp"
 #include "stats/permutation/Relabelling.hpp"
-#include "stats/permutation/Threads.hpp"
 
 namespace stereosweep::stats {
 
@@ -20,6 +19,7 @@ constexpr std::uint64_t chunks_per_thread = 8;      ///< between two looks
 struct Counts {
   std::uint64_t one_sided = 0;
   std::uint64_t two_sided = 0;
+  std::uint64_t end = 0;  ///< behind the last draw that was counted
 };
 
 class Draws {
@@ -30,39 +30,17 @@ class Draws {
                  {.seed = settings.seed, .purpose = base::Purpose::permutation, .test = settings.test}),
         total_(std::accumulate(scores_.values.begin(), scores_.values.end(), std::int64_t{0})) {}
 
-  /// Calls `look(draw, sum)` for the draws in [first, last), until it returns false.
-  template <class Look>
-  void visit(std::uint64_t first, std::uint64_t last, const Look& look) const {
+  /// Of the draws in [first, last), up to the one with which `most` reach, one-sided.
+  Counts count(std::uint64_t first, std::uint64_t last, std::uint64_t most = ~std::uint64_t{0}) const {
+    Counts counts{.end = first};
     std::vector<std::int64_t> scratch(scores_.values.size());
-    for (auto draw = first; draw < last; ++draw) {
-      const auto drawn = subsets_.sum(static_cast<std::uint32_t>(draw), scores_.values, scratch);
+    for (; counts.end < last && counts.one_sided < most; ++counts.end) {
+      const auto drawn = subsets_.sum(static_cast<std::uint32_t>(counts.end), scores_.values, scratch);
       const auto sum = subsets_.draws_complement() ? total_ - drawn : drawn;
-      if (!look(draw, sum)) {
-        return;
-      }
-    }
-  }
-
-  Counts count(std::uint64_t first, std::uint64_t last) const {
-    Counts counts;
-    visit(first, last, [&](std::uint64_t /*draw*/, std::int64_t sum) {
       counts.one_sided += sum >= scores_.threshold ? 1 : 0;
       counts.two_sided += sum >= scores_.far || sum <= -scores_.far ? 1 : 0;
-      return true;
-    });
+    }
     return counts;
-  }
-
-  /// Of the draws from `first` on: the number of draws up to the `wanted`th that reaches, which exists.
-  std::uint64_t find(std::uint64_t first, std::uint64_t last, std::uint64_t wanted) const {
-    std::uint64_t found = 0;
-    std::uint64_t end = last;
-    visit(first, last, [&](std::uint64_t draw, std::int64_t sum) {
-      end = draw + 1;
-      found += sum >= scores_.threshold ? 1 : 0;
-      return found < wanted;
-    });
-    return end;
   }
 
  private:
@@ -102,8 +80,9 @@ MonteCarloResult monte_carlo_permutation(std::span<const double> x, std::span<co
       }
     });
     for (std::uint64_t chunk = 0; chunk < counts.size(); ++chunk) {
-      if (settings.exceedances > 0 && result.exceedances + counts[chunk].one_sided >= settings.exceedances) {
-        result.draws = draws.find(begin_of(chunk), begin_of(chunk + 1), settings.exceedances - result.exceedances);
+      const auto wanted = settings.exceedances - result.exceedances;
+      if (settings.exceedances > 0 && counts[chunk].one_sided >= wanted) {
+        result.draws = draws.count(begin_of(chunk), begin_of(chunk + 1), wanted).end;
         result.exceedances = settings.exceedances;
         result.two_sided_exceedances = 0;
         result.end = MonteCarloResult::End::exceedances;
@@ -112,7 +91,7 @@ MonteCarloResult monte_carlo_permutation(std::span<const double> x, std::span<co
       }
       result.exceedances += counts[chunk].one_sided;
       result.two_sided_exceedances += counts[chunk].two_sided;
-      result.draws = begin_of(chunk + 1);
+      result.draws = counts[chunk].end;
     }
   }
   conclude(result, settings.confidence);

@@ -1,15 +1,28 @@
 // What permutation tests relabel: scores as 64-bit fixed-point numbers, so that a sum is exact and does not depend on
-// the order in which it is formed (counts are the same for every way to cut the work), and random subsets by counter.
+// the order in which it is formed (counts are the same for every way to cut the work), and random subsets by counter;
+// and the threads that share the work.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "base/Random.hpp"
 
 namespace stereosweep::stats {
+
+/// Runs `work(thread)` for every thread number below `num_threads` (at least one); number 0 is the calling thread, the
+/// others end before the call does. `work` must not throw.
+template <class Work>
+void on_threads(unsigned num_threads, const Work& work) {
+  std::vector<std::jthread> others;
+  for (unsigned thread = 1; thread < num_threads; ++thread) {
+    others.emplace_back([&work, thread] { work(thread); });
+  }
+  work(0U);
+}
 
 /// Scores minus their mean, in units of 2^-exponent, the unit chosen so that all magnitudes together stay below 2^60.
 /// Moving the origin changes no comparison: all subsets compared have the same number of scores.

@@ -10,7 +10,7 @@
 #include "base/Check.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
-#include "stats/permutation/Threads.hpp"
+#include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {
 

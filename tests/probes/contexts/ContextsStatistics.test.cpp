@@ -11,7 +11,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "findings/AgreementText.hpp"
+#include "findings/Alignment.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
 #include "probes/contexts/statistics/ContextsText.hpp"
 #include "stats/Summary.hpp"
@@ -199,9 +199,9 @@ TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
         for (std::size_t i = 0; i < cosines.size(); ++i) {
           ((chosen >> i & 1U) != 0 ? a : b).push_back(cosines[i]);
         }
-        const auto found = stats::word_association(a, b);
+        const auto found = stats::effect_size(a, b);
         const double weight = 1 / (found.deviation * found.deviation + combined.tau_squared);
-        sum += weight * found.effect;
+        sum += weight * found.value;
         total += weight;
       }
       return sum / total;
