@@ -1,7 +1,6 @@
-#include "findings/AgreementFile.hpp"
-
 #include "base/Text.hpp"
-#include "results/CubeKinds.hpp"
+#include "findings/Alignment.hpp"
+#include "results/RawBlock.hpp"
 #include "stats/Undefined.hpp"
 
 namespace stereosweep::findings {

@@ -1,8 +1,7 @@
-#include "findings/AgreementText.hpp"
-
 #include <algorithm>
 
 #include "base/Text.hpp"
+#include "findings/Alignment.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <ranges>
 #include <set>
 
 #include "base/Check.hpp"
@@ -32,16 +33,6 @@ struct Cells {
     }
   }
 };
-
-stats::Value mean_of_defined(const std::vector<stats::Value>& values) {
-  std::vector<double> defined;
-  for (const auto& value : values) {
-    if (value.defined()) {
-      defined.push_back(value.value);
-    }
-  }
-  return stats::mean(defined);
-}
 
 std::vector<Agreement> agree_by_group(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of) {
   std::vector<Agreement> agreements;
@@ -76,13 +67,16 @@ stats::Value shuffled_p(const RatingTable& ratings, std::size_t num_pairs, const
   return stats::shuffled_tau_p(scores, means, ratings.rated_pairs.size(), shuffle, settings);
 }
 
+/// Of those that exist.
 template <class Read>
 stats::Value mean_over(const std::vector<Agreement>& agreements, Read read) {
-  std::vector<stats::Value> values;
+  std::vector<double> defined;
   for (const auto& agreement : agreements) {
-    values.push_back(read(agreement));
+    if (const stats::Value value = read(agreement); value.defined()) {
+      defined.push_back(value.value);
+    }
   }
-  return mean_of_defined(values);
+  return stats::mean(defined);
 }
 
 stats::Value tau_of(const Agreement& agreement) { return {agreement.tau.value, agreement.tau.reason}; }
@@ -111,10 +105,8 @@ std::optional<Alignment::Choice> choose(std::size_t num_templates, const std::fu
             [&](std::size_t group, std::size_t pair) { return (a(group, pair) + b(group, pair)) / 2; });
     }
   }
-  std::size_t most_cells = 0;
-  for (const auto& candidate : offers) {
-    most_cells = std::max(most_cells, candidate.pooled.n);
-  }
+  const auto cells_of = [](const Alignment::Choice& choice) { return choice.pooled.n; };
+  const auto most_cells = offers.empty() ? 0 : std::ranges::max(offers | std::views::transform(cells_of));
   std::optional<Alignment::Choice> best;
   for (auto& candidate : offers) {
     if (2 * candidate.pooled.n >= most_cells && (!best || candidate.pooled.value > best->pooled.value)) {

@@ -1,4 +1,4 @@
-// How well a model's trait-pair scores agree with human ratings.
+// How well a model's trait-pair scores agree with human ratings: as numbers, in a statistics file, as text.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "findings/PairScores.hpp"
+#include "results/Layout.hpp"
 #include "stats/Agreement.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 
@@ -71,5 +72,13 @@ constexpr std::size_t max_templates_to_choose = 100;
 /// Every measure with every prior. Needs `scores.detailed_groups` to be the rated groups where there are templates.
 std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings,
                                  const stats::ShuffleSettings& shuffles);
+
+/// mean_pair_score [variant, prior, group, pair] (`units`: nat, 1) with its counts; with ratings: human_mean, tau,
+/// precision_at_3, ... [variant, prior, (group or template)]. `layout` has these axes. Throws base::Error for files.
+void write_pair_agreement(results::Layout& layout, const PairAgreement& result, const std::string& units);
+
+/// Agreement with human ratings: overall; of the first `top` groups and templates with the first prior; names that did
+/// not match. "" without ratings.
+std::string agreement_text(const PairAgreement& result, std::size_t top);
 
 }  // namespace stereosweep::findings

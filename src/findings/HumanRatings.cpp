@@ -60,30 +60,27 @@ class NameMatcher {
   }
 
   std::optional<std::string> group(const std::string& name) const {
-    const auto alias = aliases_.find(normalised(name));
-    const auto at = groups_.find(alias == aliases_.end() ? normalised(name) : normalised(alias->second));
+    const auto at = groups_.find(known(name));
     return at == groups_.end() ? std::nullopt : std::optional(at->second);
   }
 
   std::optional<PairMatch> pair(const std::string& name) const {
     const auto alias = aliases_.find(normalised(name));
-    const std::string known = alias == aliases_.end() ? name : alias->second;
-    if (const auto at = labels_.find(normalised(known)); at != labels_.end()) {
+    const std::string label = alias == aliases_.end() ? name : alias->second;
+    if (const auto at = labels_.find(normalised(label)); at != labels_.end()) {
       return PairMatch{at->second, PairMatch::Direction::as_is, ""};
     }
-    auto poles = poles_of(known);
-    if (!poles) {
-      return std::nullopt;
-    }
-    for (auto* pole : {&poles->left, &poles->right}) {
-      if (const auto at = aliases_.find(*pole); at != aliases_.end()) {
-        *pole = normalised(at->second);
-      }
-    }
-    return match(*poles, name);
+    const auto poles = poles_of(label);
+    return poles ? match({known(poles->left), known(poles->right)}, name) : std::nullopt;
   }
 
  private:
+  /// What `aliases` makes of it.
+  std::string known(const std::string& name) const {
+    const auto alias = aliases_.find(normalised(name));
+    return normalised(alias == aliases_.end() ? name : alias->second);
+  }
+
   std::optional<PairMatch> match(const Poles& poles, const std::string& name) const {
     std::vector<PairMatch> near;
     for (const auto& [ours, label] : pairs_) {
@@ -126,17 +123,12 @@ std::string doubt_of_scale(const std::vector<double>& means) {
 }
 
 std::optional<std::size_t> mean_column(const config::Table& table, base::Problems& problems) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i] == "mean") {
-      return i;
-    }
+  const auto& names = table.columns;
+  auto found = std::ranges::find(names, "mean");
+  if (found == names.end()) {
+    found = std::ranges::find_if(names, [](const auto& name) { return name.starts_with("mean"); });
   }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].starts_with("mean")) {
-      return i;
-    }
-  }
-  return table.column("mean", problems);
+  return found == names.end() ? table.column("mean", problems) : std::optional<std::size_t>(found - names.begin());
 }
 
 std::vector<std::size_t> group_columns(const config::Table& table, base::Problems& problems) {
@@ -220,15 +212,11 @@ Ratings read_ratings(const RatingNames& names) {
 }
 
 std::vector<Rating> ratings_of(const RatingNames& names) {
-  const auto ratings = read_ratings(names);
+  auto ratings = read_ratings(names);
   for (const auto& note : ratings.notes) {
     std::cout << "ratings: " << note << '\n';
   }
-  std::vector<Rating> rows;
-  for (const auto& row : ratings.rows) {
-    rows.push_back({row.group, row.pair, row.mean});
-  }
-  return rows;
+  return std::move(ratings.rows);
 }
 
 std::string source_of_ratings(const std::string& path) {

@@ -13,16 +13,11 @@ namespace stereosweep::findings {
 /// Means on the scale 0 (left pole) .. 100 (right pole). Names that the job does not have stay as the table spells
 /// them and are listed, so that nothing is lost in silence.
 struct Ratings {
-  struct Row {
-    std::string group;  ///< label of the job's group, or the table's name
-    std::string pair;   ///< label of the job's trait pair, or the table's name
-    double mean = 0;
-  };
-  std::vector<Row> rows;
+  std::vector<Rating> rows;  ///< labels of the job's groups and trait pairs, or the table's names
   std::vector<std::string> unmatched_groups;
   std::vector<std::string> unmatched_pairs;
-  std::vector<std::string>
-      notes;  ///< names that matched by more than case and hyphens, a doubtful scale; a sentence each
+  /// Names that matched by more than case and hyphens, a doubtful scale; a sentence each.
+  std::vector<std::string> notes;
 };
 
 /// How names are compared: lower case (ASCII), hyphens and underscores as spaces, no repeated or outer spaces.

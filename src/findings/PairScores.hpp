@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct RunningMean {
     sum += value;
     ++count;
   }
-  double value() const;
+  double value() const { return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / count; }
 };
 
 /// Means over sentences where the score is defined, with their counts.
@@ -44,12 +45,19 @@ struct PairScores {
   std::vector<std::array<std::uint64_t, stats::score_status_names.size()>> scores_by_status;  ///< [measure, prior]
 
   /// Place in what is [measure, prior], and its name in texts.
-  std::size_t table_index(std::size_t measure, std::size_t prior) const;
-  std::string table_name(std::size_t measure, std::size_t prior) const;
-  std::size_t overall_index(std::size_t measure, std::size_t prior, std::size_t group, std::size_t pair) const;
+  std::size_t table_index(std::size_t measure, std::size_t prior) const { return measure * axes.priors.size() + prior; }
+  std::string table_name(std::size_t measure, std::size_t prior) const {
+    return axes.measures[measure] + " - " + axes.priors[prior];
+  }
+  std::size_t overall_index(std::size_t measure, std::size_t prior, std::size_t group, std::size_t pair) const {
+    return (table_index(measure, prior) * axes.groups.size() + group) * axes.pairs.size() + pair;
+  }
   /// `detailed`: place in `detailed_groups`.
   std::size_t template_index(std::size_t measure, std::size_t prior, std::size_t sentence, std::size_t detailed,
-                             std::size_t pair) const;
+                             std::size_t pair) const {
+    const auto outer = table_index(measure, prior) * axes.templates.size() + sentence;
+    return (outer * detailed_groups.size() + detailed) * axes.pairs.size() + pair;
+  }
 };
 
 }  // namespace stereosweep::findings

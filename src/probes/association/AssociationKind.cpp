@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/Text.hpp"
-#include "findings/AgreementText.hpp"
+#include "findings/Alignment.hpp"
 #include "findings/HumanRatings.hpp"
 #include "model/families/Families.hpp"
 #include "probes/association/Association.hpp"
