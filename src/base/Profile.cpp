@@ -12,17 +12,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Sum {
-  Clock::duration time{};
-  std::size_t count = 0;
-};
-
 struct State {
   std::atomic<bool> enabled = false;
   std::mutex lock;  // of what follows
   Clock::time_point start;
   std::function<void()> wait;
-  std::map<std::string, Sum> sums;
+  std::map<std::string, Line> sums;
 };
 
 State& state() {
@@ -33,11 +28,9 @@ State& state() {
 thread_local Span* innermost = nullptr;
 
 void wait_for_device() {
-  std::function<void()> wait;
-  {
-    const std::scoped_lock guard(state().lock);
-    wait = state().wait;
-  }
+  std::unique_lock guard(state().lock);
+  const auto wait = state().wait;
+  guard.unlock();
   if (wait) {
     wait();
   }
@@ -87,29 +80,26 @@ Span::~Span() {
     outer_->inner_ += time;
   }
   const std::scoped_lock guard(state().lock);
-  auto& sum = state().sums[name_];
-  sum.time += time - inner_;
+  auto& sum = state().sums.try_emplace(name_, Line{name_}).first->second;
+  sum.seconds += seconds(time - inner_);
   sum.count += 1;
 }
 
 std::vector<Line> lines() {
   std::vector<Line> all;
-  {
-    const std::scoped_lock guard(state().lock);
-    for (const auto& [name, sum] : state().sums) {
-      all.push_back({name, seconds(sum.time), sum.count});
-    }
+  std::unique_lock guard(state().lock);
+  for (const auto& [name, sum] : state().sums) {
+    all.push_back(sum);
   }
+  guard.unlock();
   std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
   return all;
 }
 
 std::string report() {
-  double total = 0;
-  {
-    const std::scoped_lock guard(state().lock);
-    total = seconds(Clock::now() - state().start);
-  }
+  std::unique_lock guard(state().lock);
+  const double total = seconds(Clock::now() - state().start);
+  guard.unlock();
   std::string table = "profile: time of each part without the parts inside it\n";
   double covered = 0;
   for (const auto& line : lines()) {

@@ -1,6 +1,7 @@
 #include "query/QueryJson.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <variant>
@@ -35,6 +36,13 @@ class Fields {
       refuse("field \"" + name + "\" is missing", "a query of this kind needs it");
     }
     return *found;
+  }
+  /// Reads a field that may be left out.
+  template <class T, class Read>
+  void take(const std::string& name, T& target, const Read& read) {
+    if (const auto* found = find(name)) {
+      target = read(*found, name);
+    }
   }
   void refuse_unknown() const {
     for (const auto& [name, value] : object_.items()) {
@@ -128,12 +136,12 @@ Prompt parse_prompt(Fields& fields, const ChatWriter& write_chat) {
     conversation.push_back({std::move(role), text_of(parts.need("content"), "content")});
     parts.refuse_unknown();
   }
-  const auto* chat = fields.find("chat");
-  const auto name = chat == nullptr ? std::string() : text_of(*chat, "chat");
+  std::string chat;
+  fields.take("chat", chat, text_of);
   if (!write_chat) {
     refuse("\"messages\" cannot be written here", "no chat templates are at hand");
   }
-  return {write_chat(conversation, name), Framing::written};
+  return {write_chat(conversation, chat), Framing::written};
 }
 
 Query parse_continue(Fields& fields, const ChatWriter& write_chat) {
@@ -179,18 +187,10 @@ Query parse_generate(Fields& fields, const ChatWriter& write_chat) {
   generate.prompt = std::move(prompt.text);
   generate.framing = prompt.framing;
   generate.max_new_tokens = integer_of<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
-  if (const auto* value = fields.find("temperature")) {
-    generate.temperature = number_of(*value, "temperature");
-  }
-  if (const auto* value = fields.find("top_k")) {
-    generate.top_k = integer_of<std::int32_t>(*value, "top_k");
-  }
-  if (const auto* value = fields.find("top_p")) {
-    generate.top_p = number_of(*value, "top_p");
-  }
-  if (const auto* value = fields.find("seed")) {
-    generate.seed = integer_of<std::uint64_t>(*value, "seed");
-  }
+  fields.take("temperature", generate.temperature, number_of);
+  fields.take("top_k", generate.top_k, integer_of<std::int32_t>);
+  fields.take("top_p", generate.top_p, number_of);
+  fields.take("seed", generate.seed, integer_of<std::uint64_t>);
   if (const auto* value = fields.find("stop")) {
     generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : texts_of(*value, "stop");
   }
@@ -219,11 +219,7 @@ std::string format(const FillAnswer& answer) {
 
 std::string format(const ContinueAnswer& answer) {
   const auto sum = [](const std::vector<double>& tokens) {
-    double total = 0;
-    for (const double token : tokens) {
-      total += token;
-    }
-    return base::format_double(total);
+    return base::format_double(std::accumulate(tokens.begin(), tokens.end(), 0.0));
   };
   return "{\"logprob\":" + list(answer.logprob, sum) + ",\"tokens\":" + list(answer.logprob, numbers) + "}";
 }

@@ -1,12 +1,11 @@
 // One query or answer as one line of JSON: the contract of the command `query`.
-//   {"kind":"fill","text":"The [MASK] is [MASK].","ids":[[..],[..]]}                 -> {"logprob":[[..],[..]]}
-//   {"kind":"continue","prompt":"..","continuations":[".."]}                          ->
-//   {"logprob":[..],"tokens":[[..]]}
-//   {"kind":"embed","text":"..","span":[start,end],"layer":-1,"pool":"mean"}          -> {"vector":[..]}
-//   "layer":"input" -> rows of the input embedding matrix; "layer":"sum" -> the sum of all hidden states (ELMo)
-//   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop} ->
-//   {"text":..,"ids":[..]} anything wrong                                                                    ->
-//   {"error":".."}
+//   {"kind":"fill","text":"The [MASK] is [MASK].","ids":[[..],[..]]}          -> {"logprob":[[..],[..]]}
+//   {"kind":"continue","prompt":"..","continuations":[".."]}                   -> {"logprob":[..],"tokens":[[..]]}
+//   {"kind":"embed","text":"..","span":[start,end],"layer":-1,"pool":"mean"}   -> {"vector":[..]}
+//     "layer":"input": rows of the input embedding matrix; "layer":"sum": the sum of all hidden states (ELMo)
+//   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop}
+//                                                                              -> {"text":..,"ids":[..]}
+//   anything wrong                                                             -> {"error":".."}
 #pragma once
 
 #include <functional>
