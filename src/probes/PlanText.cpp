@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "base/Text.hpp"
+#include "hdf5/Types.hpp"
 
 namespace stereosweep::probes {
 
@@ -38,10 +39,7 @@ void print_blocks(std::ostream& out, const sweep::Job& job, const sweep::BlockPl
 double output_bytes(const results::RawSchema& schema, std::uint64_t num_contexts, double text_bytes) {
   double per_context = 0;
   for (const auto& cube : schema.cubes) {
-    const double size = cube.type == results::ElementType::float64                                               ? 8
-                        : cube.type == results::ElementType::uint8                                               ? 1
-                        : cube.type == results::ElementType::int32 || cube.type == results::ElementType::float32 ? 4
-                                                                                                                 : 8;
+    const auto size = static_cast<double>(hdf5::element_size(cube.type));
     per_context += size * static_cast<double>(schema.values_per_context(cube));
   }
   return per_context * static_cast<double>(num_contexts) + text_bytes;

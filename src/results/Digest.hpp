@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "base/Sha256.hpp"
-#include "results/Export.hpp"
 #include "results/RawBlock.hpp"
-#include "sweep/Product.hpp"
 
 namespace stereosweep::results {
 
@@ -19,21 +17,17 @@ class ResultFile;
 /// and hashes in alphabetical order.
 class RawDigest {
  public:
-  explicit RawDigest(const RawSchema& schema);
+  explicit RawDigest(const RawSchema& schema) : cubes_(schema.cubes), hashes_(schema.cubes.size()) {}
   void add(const RawBlock& contexts);
   /// The object must not be used afterwards.
   base::Digest finish();
 
  private:
-  std::vector<std::string> names_;
-  std::vector<ElementType> types_;
+  std::vector<CubeSchema> cubes_;
   std::vector<base::Sha256> hashes_;
 };
 
-/// Digest of what `source` gives; blocks that are not scored count as in the exported file.
-base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks, const BlockSource& source);
-
-/// The same from an exported file.
+/// Of an exported file; blocks that are not scored count as their fill values.
 base::Digest digest_of_file(const ResultFile& file);
 
 }  // namespace stereosweep::results

@@ -1,7 +1,8 @@
 #include "results/Export.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
+#include <numeric>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
@@ -9,7 +10,6 @@
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
-#include "results/SlabWriter.hpp"
 #include "results/Software.hpp"
 
 namespace stereosweep::results {
@@ -23,21 +23,128 @@ constexpr const char* numerical_contract =
     "bfloat16 or float16 model no bound is promised. "
     "C: on other hardware or with other library versions the same tolerance holds, and no bit does.";
 
-std::string names_of(const std::vector<CubeSchema>& cubes) {
+/// Of axes or cubes.
+template <class Schema>
+std::string names_of(const std::vector<Schema>& members) {
   std::vector<std::string> names;
-  for (const auto& cube : cubes) {
-    names.push_back(cube.name);
+  for (const auto& member : members) {
+    names.push_back(member.name);
   }
   return base::join(names, " ");
 }
 
-std::string names_of(const std::vector<AxisSchema>& axes) {
-  std::vector<std::string> names;
-  for (const auto& axis : axes) {
-    names.push_back(axis.name);
-  }
-  return base::join(names, " ");
+constexpr std::uint64_t slab_bytes = std::uint64_t{4} << 20;
+
+std::uint64_t bytes_of(const std::vector<std::string>& texts) {
+  return std::accumulate(texts.begin(), texts.end(), texts.size() * sizeof(std::string),
+                         [](std::uint64_t sum, const std::string& text) { return sum + text.size(); });
 }
+
+template <class T>
+std::uint64_t bytes_of(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
+}
+
+void append(RawColumn& target, RawColumn&& more) {
+  std::visit(
+      [&](auto& values) {
+        auto& added = std::get<std::remove_reference_t<decltype(values)>>(more);
+        values.insert(values.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+      },
+      target);
+}
+
+/// Writes contexts [first, first + count) of an array.
+void write_contexts(hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
+                    const RawColumn& column) {
+  std::uint64_t done = 0;
+  for (const auto& rectangle : hdf5::rectangles_of_rows(dataset.shape(), num_outer, first, count)) {
+    const auto length = hdf5::product(rectangle.count);
+    std::visit([&](const auto& values) { dataset.write(rectangle, std::span(values).subspan(done, length)); }, column);
+    done += length;
+  }
+}
+
+/// Raw blocks in canonical order -> cubes of a file, gathered into slabs so that small blocks cost no call each.
+class SlabWriter {
+ public:
+  /// Creates the cubes in `layout`, which knows all axes.
+  SlabWriter(const RawSchema& schema, Layout& layout) {
+    std::vector<std::string> context_axes;
+    num_prior_contexts_ = schema.num_priors;
+    for (const auto& axis : schema.outer_axes) {
+      num_prior_contexts_ *= context_axes.empty() ? 1 : axis.labels.size();
+      context_axes.push_back(axis.name);
+    }
+    num_outer_ = context_axes.size();
+    for (const auto& cube : schema.cubes) {
+      auto axes = context_axes;
+      axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
+      std::optional<hdf5::DataSet> prior;
+      if (schema.num_priors > 0) {
+        auto prior_cube = cube;
+        prior_cube.name = prior_prefix + cube.name;
+        prior_cube.long_name = cube.long_name + " (priors)";
+        auto prior_axes = axes;
+        prior_axes[0] = prior_name;
+        prior = layout.add_cube(prior_cube, prior_axes);
+      }
+      cubes_.push_back({std::move(prior), layout.add_cube(cube, axes)});
+    }
+  }
+
+  /// Contexts that follow those added before, or start later; they must not cross from priors to groups.
+  void add(const sweep::Block& block, RawBlock&& raw) {
+    STEREOSWEEP_ASSERT(raw.columns.size() == cubes_.size(), "a block has other cubes than its schema");
+    const auto first = block.first_context;
+    STEREOSWEEP_ASSERT(first >= num_prior_contexts_ || first + block.num_contexts <= num_prior_contexts_,
+                       "a block crosses from priors to groups");
+    if (held_contexts_ > 0 && first == held_first_ + held_contexts_ && first != num_prior_contexts_) {
+      for (std::size_t index = 0; index < cubes_.size(); ++index) {
+        append(held_.columns[index], std::move(raw.columns[index]));
+      }
+      held_contexts_ += block.num_contexts;
+    } else {
+      flush();
+      held_ = std::move(raw);
+      held_first_ = first;
+      held_contexts_ = block.num_contexts;
+    }
+    std::uint64_t held_bytes = 0;
+    for (const auto& column : held_.columns) {
+      held_bytes += std::visit([](const auto& values) { return bytes_of(values); }, column);
+    }
+    if (held_bytes >= slab_bytes) {
+      flush();
+    }
+  }
+
+  /// Writes what is still held.
+  void flush() {
+    for (std::size_t index = 0; index < cubes_.size() && held_contexts_ > 0; ++index) {
+      auto& cube = cubes_[index];
+      if (held_first_ < num_prior_contexts_) {
+        write_contexts(*cube.prior, num_outer_, held_first_, held_contexts_, held_.columns[index]);
+      } else {
+        write_contexts(cube.group, num_outer_, held_first_ - num_prior_contexts_, held_contexts_, held_.columns[index]);
+      }
+    }
+    held_contexts_ = 0;
+  }
+
+ private:
+  /// The arrays of one cube; priors' one only where there are priors.
+  struct Cube {
+    std::optional<hdf5::DataSet> prior;
+    hdf5::DataSet group;
+  };
+  std::vector<Cube> cubes_;
+  std::size_t num_outer_ = 0;
+  std::uint64_t num_prior_contexts_ = 0;
+  RawBlock held_;
+  std::uint64_t held_first_ = 0;
+  std::uint64_t held_contexts_ = 0;
+};
 
 void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSchema& schema) {
   root.write_attribute("Conventions", "CF-1.8");
@@ -83,8 +190,7 @@ ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSch
     const auto block = run.blocks->block(index);
     auto raw = run.source(block);
     counts.num_blocks_scored += raw.has_value() ? 1 : 0;
-    writer.add(block.first_context, block.num_contexts,
-               raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
+    writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
   }
   writer.flush();
   return counts;
@@ -113,7 +219,7 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
 RawSchema with_not_scored(RawSchema schema) {
   for (auto& cube : schema.cubes) {
     auto& flags = cube.flag_meanings;
-    if (!flags.empty() && std::find(flags.begin(), flags.end(), not_scored) == flags.end()) {
+    if (!flags.empty() && std::ranges::find(flags, not_scored) == flags.end()) {
       STEREOSWEEP_ASSERT(flags.size() < 256, "a status has more meanings than a byte");
       flags.emplace_back(not_scored);
     }
@@ -125,27 +231,17 @@ RawBlock unscored_block(const RawSchema& schema, std::uint64_t num_contexts) {
   RawBlock block;
   for (const auto& cube : schema.cubes) {
     const auto count = num_contexts * schema.values_per_context(cube);
-    switch (cube.type) {
-      case ElementType::float64:
-        block.columns.emplace_back(std::vector<double>(count, std::numeric_limits<double>::quiet_NaN()));
-        break;
-      case ElementType::int32:
-        block.columns.emplace_back(std::vector<std::int32_t>(count, -1));
-        break;
-      case ElementType::uint8: {
-        const auto& flags = cube.flag_meanings;
-        const auto flag = std::find(flags.begin(), flags.end(), not_scored);
-        const auto value = flag == flags.end() ? 0 : flag - flags.begin();
-        block.columns.emplace_back(std::vector<std::uint8_t>(count, static_cast<std::uint8_t>(value)));
-        break;
-      }
-      case ElementType::float32:
-        block.columns.emplace_back(std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
-        break;
-      case ElementType::text:
-        block.columns.emplace_back(std::vector<std::string>(count));
-        break;
-    }
+    const auto fill = fill_of(cube);
+    auto& column = block.columns.emplace_back(empty_column(cube.type));
+    std::visit(
+        [&]<class T>(std::vector<T>& values) {
+          if constexpr (std::is_arithmetic_v<T>) {
+            values.assign(count, std::get<T>(fill));
+          } else {
+            values.resize(count);
+          }
+        },
+        column);
   }
   return block;
 }
@@ -153,7 +249,7 @@ RawBlock unscored_block(const RawSchema& schema, std::uint64_t num_contexts) {
 ExportCounts export_run(const RunDescription& run, const std::filesystem::path& file) {
   base::PendingFile pending(file, run.readers);
   const auto counts = write_file(run, pending.path());
-  append_seal(pending.path());
+  append_seal(pending);
   if (run.before_rename) {
     run.before_rename(counts);
   }

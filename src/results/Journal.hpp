@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/Bytes.hpp"
 #include "base/Sha256.hpp"
 #include "query/Engine.hpp"
 
@@ -53,7 +54,7 @@ class JournalWriter {
   void stage(const BlockId& id, std::span<const std::byte> payload);
   /// Writes all staged records and syncs them: acknowledged when it returns. Throws Error with the system's cause.
   void commit();
-  std::size_t staged_bytes() const { return staged_.size(); }
+  std::size_t staged_bytes() const { return staged_.bytes().size(); }
 
  private:
   void create();
@@ -65,7 +66,7 @@ class JournalWriter {
   std::vector<std::byte> header_;
   int file_ = -1;
   bool broken_ = false;
-  std::vector<std::byte> staged_;
+  base::ByteWriter staged_;
 };
 
 /// Where a record's payload lies; 72 bytes, so that 10^6 records fit easily.

@@ -11,39 +11,6 @@ namespace stereosweep::results {
 
 namespace {
 
-hdf5::ElementType to_hdf5(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return hdf5::ElementType::float64;
-    case ElementType::int32:
-      return hdf5::ElementType::int32;
-    case ElementType::uint8:
-      return hdf5::ElementType::uint8;
-    case ElementType::float32:
-      return hdf5::ElementType::float32;
-    case ElementType::text:
-      break;
-  }
-  return hdf5::ElementType::text;
-}
-
-hdf5::Fill fill_of(const CubeSchema& cube) {
-  if (cube.type == ElementType::float64) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  if (cube.type == ElementType::float32) {
-    return std::numeric_limits<float>::quiet_NaN();
-  }
-  if (cube.type == ElementType::int32) {
-    return std::int32_t{-1};
-  }
-  if (cube.type == ElementType::text) {
-    return {};
-  }
-  const auto flag = std::find(cube.flag_meanings.begin(), cube.flag_meanings.end(), not_scored);
-  return static_cast<std::uint8_t>(flag == cube.flag_meanings.end() ? 0 : flag - cube.flag_meanings.begin());
-}
-
 AxisSchema part_of(const AxisSchema& axis, std::uint64_t first, std::uint64_t last) {
   const auto cut = [&](const std::vector<std::string>& values) {
     return std::vector<std::string>(values.begin() + static_cast<std::ptrdiff_t>(first),
@@ -57,7 +24,8 @@ AxisSchema part_of(const AxisSchema& axis, std::uint64_t first, std::uint64_t la
   return part;
 }
 
-void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates) {
+void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates,
+                   const hdf5::Fill& fill) {
   dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
   if (!cube.units.empty()) {
     dataset.write_attribute("units", cube.units);
@@ -74,14 +42,31 @@ void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::ve
     dataset.write_attribute("flag_values", std::span<const std::uint8_t>(flags));
     dataset.write_attribute("flag_meanings", base::join(cube.flag_meanings, " "));
   }
-  if (cube.type == ElementType::float64) {
-    dataset.write_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
-  } else if (cube.type == ElementType::float32) {
-    dataset.write_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());
+  if (const auto* number = std::get_if<double>(&fill)) {
+    dataset.write_attribute("_FillValue", *number);
+  } else if (const auto* single = std::get_if<float>(&fill)) {
+    dataset.write_attribute("_FillValue", *single);
   }
 }
 
 }  // namespace
+
+hdf5::Fill fill_of(const CubeSchema& cube) {
+  switch (cube.type) {
+    case ElementType::float64:
+      return std::numeric_limits<double>::quiet_NaN();
+    case ElementType::float32:
+      return std::numeric_limits<float>::quiet_NaN();
+    case ElementType::int32:
+      return std::int32_t{-1};
+    case ElementType::text:
+      return {};
+    case ElementType::uint8:
+      break;
+  }
+  const auto flag = std::ranges::find(cube.flag_meanings, not_scored);
+  return static_cast<std::uint8_t>(flag == cube.flag_meanings.end() ? 0 : flag - cube.flag_meanings.begin());
+}
 
 std::string coordinate_name(const std::string& axis, const std::string& coordinate) {
   return coordinate.starts_with(axis + "_") ? coordinate : axis + "_" + coordinate;
@@ -126,7 +111,7 @@ void Layout::add_axis(const AxisSchema& axis) {
 std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).length; }
 
 hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::string>& axes) {
-  hdf5::DataSetSpec spec{to_hdf5(cube.type), {}, fill_of(cube)};
+  hdf5::DataSetSpec spec{cube.type, {}, fill_of(cube)};
   std::vector<std::string> coordinates;
   for (const auto& axis : axes) {
     const auto& known = axes_.at(axis);
@@ -137,7 +122,7 @@ hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::st
   for (unsigned index = 0; index < axes.size(); ++index) {
     dataset.attach_scale(axes_.at(axes[index]).scale, index);
   }
-  describe_cube(dataset, cube, coordinates);
+  describe_cube(dataset, cube, coordinates, spec.fill);
   return dataset;
 }
 

@@ -55,6 +55,9 @@ class Layout {
   std::map<std::string, Axis> axes_;
 };
 
+/// What stands where a cube has no number: NaN, -1, the flag "not_scored", 0 for other bytes; nothing for texts.
+hdf5::Fill fill_of(const CubeSchema& cube);
+
 /// Name of an auxiliary coordinate in the file: "group_domain".
 std::string coordinate_name(const std::string& axis, const std::string& coordinate);
 

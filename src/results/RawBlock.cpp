@@ -1,5 +1,7 @@
 #include "results/RawBlock.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/Error.hpp"
@@ -13,75 +15,46 @@ constexpr std::uint32_t block_magic = 0x31424152;  // "RAB1"
 
 [[noreturn]] void refuse(const std::string& why) { throw base::Error(base::describe("no valid raw block", why)); }
 
-void write_column(base::ByteWriter& out, const RawColumn& column) {
-  out.number(static_cast<std::uint8_t>(column.index()));
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&column)) {
-    out.number(std::uint64_t{texts->size()});
-    for (const auto& text : *texts) {
-      out.text(text);
-    }
-    return;
-  }
-  std::visit(
-      [&](const auto& values) {
-        using Element = typename std::decay_t<decltype(values)>::value_type;
-        if constexpr (!std::is_same_v<Element, std::string>) {
-          out.array(std::span<const Element>(values));
-        }
-      },
-      column);
+template <class T>
+void write_values(base::ByteWriter& out, const std::vector<T>& values) {
+  out.array(std::span<const T>(values));
 }
 
-std::vector<std::string> read_texts(base::ByteReader& in, std::uint64_t expected) {
+void write_values(base::ByteWriter& out, const std::vector<std::string>& texts) {
+  out.number(std::uint64_t{texts.size()});
+  for (const auto& text : texts) {
+    out.text(text);
+  }
+}
+
+template <class T>
+void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<T>& values) {
+  values = in.array<T>();
+  if (values.size() != expected) {
+    refuse("number of values");
+  }
+}
+
+void read_values(base::ByteReader& in, std::uint64_t expected, std::vector<std::string>& texts) {
   const auto count = in.number<std::uint64_t>();
   // A text takes at least its length field; checked before anything is allocated.
   if (count != expected || count > in.rest().size() / sizeof(std::uint64_t)) {
     refuse("number of texts");
   }
-  std::vector<std::string> texts(count);
+  texts.resize(count);
   for (auto& text : texts) {
     text = in.text();
     if (base::find_invalid_utf8(text)) {
       refuse("a text is no UTF-8");
     }
   }
-  return texts;
-}
-
-RawColumn read_column(base::ByteReader& in, ElementType type, std::uint64_t expected) {
-  if (in.number<std::uint8_t>() != static_cast<std::uint8_t>(type)) {
-    refuse("element type");
-  }
-  const auto sized = [&](auto values) -> RawColumn {
-    if (values.size() != expected) {
-      refuse("number of values");
-    }
-    return values;
-  };
-  switch (type) {
-    case ElementType::float64:
-      return sized(in.array<double>());
-    case ElementType::int32:
-      return sized(in.array<std::int32_t>());
-    case ElementType::uint8:
-      return sized(in.array<std::uint8_t>());
-    case ElementType::text:
-      return read_texts(in, expected);
-    case ElementType::float32:
-      return sized(in.array<float>());
-  }
-  refuse("element type");
 }
 
 void check_flags(const CubeSchema& cube, const RawColumn& column) {
   const auto* flags = std::get_if<std::vector<std::uint8_t>>(&column);
-  if (flags == nullptr || cube.flag_meanings.empty()) {
-    return;
-  }
-  for (const std::uint8_t flag : *flags) {
-    if (flag >= cube.flag_meanings.size()) {
-      refuse("cube '" + cube.name + "' holds a flag without a meaning");
-    }
+  const auto known = cube.flag_meanings.size();
+  if (flags != nullptr && known > 0 && std::ranges::any_of(*flags, [&](auto flag) { return flag >= known; })) {
+    refuse("cube '" + cube.name + "' holds a flag without a meaning");
   }
 }
 
@@ -93,6 +66,22 @@ std::uint64_t checked_product(std::uint64_t left, std::uint64_t right) {
 }
 
 }  // namespace
+
+CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description) {
+  return {std::move(name),      ElementType::float64,   {}, std::move(units),
+          std::move(long_name), std::move(description), {}};
+}
+
+CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings) {
+  return {std::move(name), ElementType::uint8, {}, "", std::move(long_name), "", std::move(meanings)};
+}
+
+RawColumn empty_column(ElementType type) {
+  static const std::array<RawColumn, std::variant_size_v<RawColumn>> columns = {
+      std::vector<double>(), std::vector<std::int32_t>(), std::vector<std::uint8_t>(), std::vector<std::string>(),
+      std::vector<float>()};
+  return columns.at(static_cast<std::size_t>(type));
+}
 
 const AxisSchema& RawSchema::inner_axis(const std::string& name) const {
   for (const auto& axis : inner_axes) {
@@ -114,7 +103,8 @@ std::uint64_t RawSchema::values_per_context(const CubeSchema& cube) const {
 void RawBlock::write(base::ByteWriter& out) const {
   out.number(block_magic).number(static_cast<std::uint32_t>(columns.size()));
   for (const auto& column : columns) {
-    write_column(out, column);
+    out.number(static_cast<std::uint8_t>(column.index()));
+    std::visit([&](const auto& values) { write_values(out, values); }, column);
   }
 }
 
@@ -127,8 +117,13 @@ RawBlock RawBlock::read(base::ByteReader& in, const RawSchema& schema, std::uint
   }
   RawBlock block;
   for (const auto& cube : schema.cubes) {
-    block.columns.push_back(read_column(in, cube.type, checked_product(schema.values_per_context(cube), num_contexts)));
-    check_flags(cube, block.columns.back());
+    const auto expected = checked_product(schema.values_per_context(cube), num_contexts);
+    if (in.number<std::uint8_t>() != static_cast<std::uint8_t>(cube.type)) {
+      refuse("element type");
+    }
+    auto& column = block.columns.emplace_back(empty_column(cube.type));
+    std::visit([&](auto& values) { read_values(in, expected, values); }, column);
+    check_flags(cube, column);
   }
   return block;
 }

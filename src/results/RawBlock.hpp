@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
+#include "hdf5/Types.hpp"
 
 namespace stereosweep::results {
 
-enum class ElementType : std::uint8_t { float64 = 0, int32 = 1, uint8 = 2, text = 3, float32 = 4 };
+using hdf5::ElementType;
 
 /// One inner or outer axis with its labels and auxiliary coordinates (parallel text vectors: "pole", "pair", ...).
 struct AxisSchema {
@@ -37,6 +38,10 @@ struct CubeSchema {
   std::vector<std::string> flag_meanings;  ///< uint8 status cubes: meaning of 0, 1, 2, ...
 };
 
+/// Cubes of statistics files: numbers, and flags that say why there are none.
+CubeSchema number_cube(std::string name, std::string units, std::string long_name, std::string description = "");
+CubeSchema flag_cube(std::string name, std::string long_name, std::vector<std::string> meanings);
+
 /// outer_axes are the contexts' axes [subject, template, rephrasing]; the first `num_priors` subjects are priors.
 struct RawSchema {
   std::vector<AxisSchema> outer_axes;
@@ -48,8 +53,11 @@ struct RawSchema {
   std::uint64_t values_per_context(const CubeSchema& cube) const;
 };
 
+/// In the order of ElementType.
 using RawColumn = std::variant<std::vector<double>, std::vector<std::int32_t>, std::vector<std::uint8_t>,
                                std::vector<std::string>, std::vector<float>>;
+
+RawColumn empty_column(ElementType type);
 
 /// Values of one block: one column per cube, in the schema's order, contexts outermost.
 struct RawBlock {

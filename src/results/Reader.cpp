@@ -1,8 +1,6 @@
 #include "results/Reader.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
@@ -28,24 +26,7 @@ hdf5::Shape shape_of(const std::vector<AxisSchema>& axes) {
   return shape;
 }
 
-std::uint64_t product(const hdf5::Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
-std::uint64_t bytes_of(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return 8;
-    case ElementType::int32:
-    case ElementType::float32:
-      return 4;
-    case ElementType::uint8:
-      return 1;
-    case ElementType::text:
-      break;
-  }
-  return 128;  // a prompt with its std::string
-}
+constexpr std::uint64_t prompt_bytes = 128;  ///< with its std::string
 
 /// More than deflate's 1,032: what a file of n bytes can hold.
 constexpr std::uint64_t max_expansion = 2000;
@@ -53,7 +34,7 @@ constexpr std::uint64_t small_file = std::uint64_t{1} << 16;
 constexpr const char* remedy = "write it anew with 'stereosweep export'";
 
 std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
-  std::vector<std::string> values(product(dataset.shape()));
+  std::vector<std::string> values(hdf5::product(dataset.shape()));
   dataset.read(dataset.all(), std::span<std::string>(values));
   return values;
 }
@@ -67,51 +48,14 @@ bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
   return left > 0;
 }
 
-ElementType from_hdf5(hdf5::ElementType type) {
-  switch (type) {
-    case hdf5::ElementType::float64:
-      return ElementType::float64;
-    case hdf5::ElementType::int32:
-      return ElementType::int32;
-    case hdf5::ElementType::uint8:
-      return ElementType::uint8;
-    case hdf5::ElementType::float32:
-      return ElementType::float32;
-    case hdf5::ElementType::text:
-      break;
-  }
-  return ElementType::text;
-}
-
-RawColumn empty_column(ElementType type) {
-  switch (type) {
-    case ElementType::float64:
-      return std::vector<double>();
-    case ElementType::int32:
-      return std::vector<std::int32_t>();
-    case ElementType::uint8:
-      return std::vector<std::uint8_t>();
-    case ElementType::float32:
-      return std::vector<float>();
-    case ElementType::text:
-      break;
-  }
-  return std::vector<std::string>();
-}
-
-/// Appends contexts [first, first + count) of an array whose outer axes are `outer`.
+/// Appends contexts [first, first + count) of an array.
 void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
                    RawColumn& column) {
-  const auto shape = dataset.shape();
-  const auto split = shape.begin() + static_cast<std::ptrdiff_t>(num_outer);
-  const hdf5::Shape outer(shape.begin(), split);
-  for (auto& rectangle : hdf5::rectangles_of_range(outer, first, count)) {
-    rectangle.start.resize(shape.size(), 0);
-    rectangle.count.insert(rectangle.count.end(), split, shape.end());
+  for (const auto& rectangle : hdf5::rectangles_of_rows(dataset.shape(), num_outer, first, count)) {
     std::visit(
         [&](auto& values) {
           const auto before = values.size();
-          values.resize(before + product(rectangle.count));
+          values.resize(before + hdf5::product(rectangle.count));
           dataset.read(rectangle, std::span(values).subspan(before));
         },
         column);
@@ -119,6 +63,22 @@ void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uin
 }
 
 constexpr std::uint64_t trial_bytes = std::uint64_t{8} << 20;
+
+/// The user named the file: what is wrong with it is an error of the input.
+[[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& why) {
+  const auto name = "'" + path.string() + "'";
+  throw base::InputError(why.find(name) != std::string::npos ? why
+                                                             : base::describe("cannot read " + name, why, remedy));
+}
+
+template <class Read>
+auto as_input(const std::filesystem::path& path, Read&& read) {
+  try {
+    return read();
+  } catch (const base::Error& error) {
+    refuse_file(path, error.what());
+  }
+}
 
 /// HDF5 hangs or crashes on some damaged files: a child process reads first. Numbers under a seal are as this program
 /// wrote them and are not read twice.
@@ -128,31 +88,15 @@ void require_readable(const std::filesystem::path& path) {
   const auto failure =
       base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_through(path, depth, step); });
   if (!failure.empty()) {
-    throw base::InputError(failure.find("'" + path.string() + "'") != std::string::npos
-                               ? failure
-                               : base::describe("cannot read '" + path.string() + "'", failure, remedy));
+    refuse_file(path, failure);
   }
-  if (is_sealed) {
-    return;
-  }
-  base::log_once(
-      base::LogLevel::warning,
-      base::describe("'" + path.string() + "' has no seal",
-                     "it was changed by another program or written by an old version: changed numbers cannot "
-                     "be told from its own",
-                     remedy));
-}
-
-/// The user named the file: what HDF5 says about it is an error of the input.
-template <class Read>
-auto as_input(const std::filesystem::path& path, Read&& read) {
-  try {
-    return read();
-  } catch (const base::Error& error) {
-    const std::string what = error.what();
-    const auto name = "'" + path.string() + "'";
-    throw base::InputError(what.find(name) != std::string::npos ? what
-                                                                : base::describe("cannot read " + name, what, remedy));
+  if (!is_sealed) {
+    base::log_once(
+        base::LogLevel::warning,
+        base::describe("'" + path.string() + "' has no seal",
+                       "it was changed by another program or written by an old version: changed numbers cannot "
+                       "be told from its own",
+                       remedy));
   }
 }
 
@@ -198,9 +142,7 @@ hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::stri
   return dataset;
 }
 
-void ResultFile::refuse(const std::string& why) const {
-  throw base::InputError(base::describe("cannot read '" + path_.string() + "'", why, remedy));
-}
+void ResultFile::refuse(const std::string& why) const { refuse_file(path_, why); }
 
 std::optional<std::string> ResultFile::text(const std::string& attribute) const {
   return as_input(path_, [&] { return file_.root().text_attribute(attribute); });
@@ -242,7 +184,7 @@ void ResultFile::read_schema() {
   for (const auto& name : words(*text("raw_cubes"))) {
     read_cube(name);
   }
-  num_contexts_ = product(shape_of(schema_.outer_axes));
+  num_contexts_ = hdf5::product(shape_of(schema_.outer_axes));
 }
 
 void ResultFile::read_outer_axes(const std::string& names) {
@@ -260,8 +202,7 @@ void ResultFile::read_outer_axes(const std::string& names) {
   schema_.num_priors = priors.labels.size();
   subjects.labels.insert(subjects.labels.begin(), priors.labels.begin(), priors.labels.end());
   for (auto& coordinate : subjects.coordinates) {
-    const auto same = std::find_if(priors.coordinates.begin(), priors.coordinates.end(),
-                                   [&](const auto& other) { return other.name == coordinate.name; });
+    const auto same = std::ranges::find(priors.coordinates, coordinate.name, &AxisSchema::Coordinate::name);
     if (same == priors.coordinates.end()) {
       refuse("priors and groups have different coordinates");
     }
@@ -291,13 +232,6 @@ AxisSchema ResultFile::read_axis(const std::string& name) const {
   return axis;
 }
 
-void ResultFile::require_inner_axis(const std::string& name) {
-  const auto same = [&](const AxisSchema& axis) { return axis.name == name; };
-  if (std::none_of(schema_.inner_axes.begin(), schema_.inner_axes.end(), same)) {
-    schema_.inner_axes.push_back(read_axis(name));
-  }
-}
-
 void ResultFile::read_cube(const std::string& name) {
   const auto& root = file_.root();
   auto group = open_dataset(root, name);
@@ -308,7 +242,7 @@ void ResultFile::read_cube(const std::string& name) {
   }
   CubeSchema cube;
   cube.name = name;
-  cube.type = from_hdf5(group.type());
+  cube.type = group.type();
   cube.units = group.text_attribute("units").value_or("");
   cube.long_name = group.text_attribute("long_name").value_or("");
   cube.description = group.text_attribute("description").value_or("");
@@ -316,19 +250,21 @@ void ResultFile::read_cube(const std::string& name) {
   auto expected = shape_of(schema_.outer_axes);
   for (auto axis = num_outer; axis < shape.size(); ++axis) {
     cube.inner_axes.push_back(group.scale_name(static_cast<unsigned>(axis)));
-    require_inner_axis(cube.inner_axes.back());
+    if (std::ranges::find(schema_.inner_axes, cube.inner_axes.back(), &AxisSchema::name) == schema_.inner_axes.end()) {
+      schema_.inner_axes.push_back(read_axis(cube.inner_axes.back()));
+    }
     expected.push_back(schema_.inner_axis(cube.inner_axes.back()).labels.size());
   }
   const auto fits = [&](const hdf5::DataSet& dataset, std::uint64_t outermost) {
     expected.front() = outermost;
-    return dataset.shape() == expected && from_hdf5(dataset.type()) == cube.type;
+    return dataset.shape() == expected && dataset.type() == cube.type;
   };
-  std::vector<hdf5::DataSet> prior;
+  std::optional<hdf5::DataSet> prior;
   if (schema_.num_priors > 0) {
-    prior.push_back(open_dataset(root, prior_prefix + name));
+    prior = open_dataset(root, prior_prefix + name);
   }
   const auto subjects = schema_.outer_axes.front().labels.size();
-  if (!fits(group, subjects - schema_.num_priors) || (!prior.empty() && !fits(prior.front(), schema_.num_priors))) {
+  if (!fits(group, subjects - schema_.num_priors) || (prior && !fits(*prior, schema_.num_priors))) {
     refuse("the cube '" + name + "' does not fit its axes");
   }
   schema_.cubes.push_back(std::move(cube));
@@ -346,33 +282,28 @@ RawBlock ResultFile::read_cubes(std::uint64_t first, std::uint64_t count, Depth 
   const auto from_prior = first < num_prior_contexts ? std::min(count, num_prior_contexts - first) : 0;
   RawBlock block;
   for (std::size_t index = 0; index < cubes_.size(); ++index) {
-    auto column = empty_column(schema_.cubes[index].type);
+    auto& column = block.columns.emplace_back(empty_column(schema_.cubes[index].type));
     if (depth == Depth::texts && schema_.cubes[index].type != ElementType::text) {
-      block.columns.push_back(std::move(column));
       continue;
     }
     if (from_prior > 0) {
-      read_contexts(cubes_[index].prior.front(), num_outer, first, from_prior, column);
+      read_contexts(*cubes_[index].prior, num_outer, first, from_prior, column);
     }
     if (count > from_prior) {
       read_contexts(cubes_[index].group, num_outer, first + from_prior - num_prior_contexts, count - from_prior,
                     column);
     }
-    block.columns.push_back(std::move(column));
   }
   return block;
 }
 
-std::uint64_t ResultFile::bytes_per_context() const {
+std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
   std::uint64_t per_context = 1;
   for (const auto& cube : schema_.cubes) {
-    per_context += schema_.values_per_context(cube) * bytes_of(cube.type);
+    const auto size = cube.type == ElementType::text ? prompt_bytes : hdf5::element_size(cube.type);
+    per_context += schema_.values_per_context(cube) * size;
   }
-  return per_context;
-}
-
-std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
-  return std::max<std::uint64_t>(1, bytes / bytes_per_context());
+  return std::max<std::uint64_t>(1, bytes / per_context);
 }
 
 }  // namespace stereosweep::results

@@ -48,7 +48,6 @@ class ResultFile {
  private:
   struct Unchecked {};
   ResultFile(const std::filesystem::path& path, Unchecked);
-  std::uint64_t bytes_per_context() const;
   hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
   /// `texts`: other columns are left empty.
   RawBlock read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const;
@@ -56,11 +55,10 @@ class ResultFile {
   void read_outer_axes(const std::string& names);
   void read_cube(const std::string& name);
   AxisSchema read_axis(const std::string& name) const;
-  void require_inner_axis(const std::string& name);
   [[noreturn]] void refuse(const std::string& why) const;
 
   struct Cube {
-    std::vector<hdf5::DataSet> prior;  ///< none or one
+    std::optional<hdf5::DataSet> prior;
     hdf5::DataSet group;
   };
   std::filesystem::path path_;

@@ -4,10 +4,6 @@
 #include <limits>
 
 #include "base/Check.hpp"
-#include "base/Error.hpp"
-#include "hdf5/File.hpp"
-#include "results/CubeKinds.hpp"
-#include "results/Seal.hpp"
 #include "results/StatisticsFile.hpp"
 
 namespace stereosweep::results {
@@ -67,34 +63,25 @@ ScoreTableWriter::ScoreTableWriter(Layout& layout, const ScoreTableAxes& axes)
 
 void ScoreTableWriter::write(const hdf5::Rectangle& where, std::span<const double> values,
                              std::span<const ScoreStatus> statuses) {
-  std::vector<std::uint8_t> flags;
-  flags.reserve(statuses.size());
-  for (const auto status : statuses) {
-    flags.push_back(static_cast<std::uint8_t>(status));
-  }
+  std::vector<std::uint8_t> flags(statuses.size());
+  std::ranges::transform(statuses, flags.begin(), [](auto status) { return static_cast<std::uint8_t>(status); });
   scores_.write(where, values);
   statuses_.write(where, std::span<const std::uint8_t>(flags));
 }
 
-void ScoreTableWriter::write_sentences(const Part& part) {
-  const auto items = shape_[4] * shape_[5];
-  std::uint64_t done = 0;
-  for (const auto& sentences :
-       hdf5::rectangles_of_range({shape_[2], shape_[3]}, part.first_sentence, part.num_sentences)) {
-    const auto length = sentences.count[0] * sentences.count[1] * items;
-    std::vector<double> values;
-    std::vector<ScoreStatus> statuses;
-    for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
-      const auto first = static_cast<std::ptrdiff_t>(measure * part.num_sentences * items + done);
+void ScoreTableWriter::write_sentences(std::span<const Part> parts, std::uint64_t done, std::uint64_t length,
+                                       const hdf5::Rectangle& where) {
+  std::vector<double> values;
+  std::vector<ScoreStatus> statuses;
+  for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
+    for (const auto& part : parts) {
+      const auto first = static_cast<std::ptrdiff_t>(measure * part.values.size() / shape_[0] + done);
       const auto last = first + static_cast<std::ptrdiff_t>(length);
       values.insert(values.end(), part.values.begin() + first, part.values.begin() + last);
       statuses.insert(statuses.end(), part.statuses.begin() + first, part.statuses.begin() + last);
     }
-    write({{0, part.subject, sentences.start[0], sentences.start[1], 0, 0},
-           {shape_[0], 1, sentences.count[0], sentences.count[1], shape_[4], shape_[5]}},
-          values, statuses);
-    done += length;
   }
+  write(where, values, statuses);
 }
 
 void ScoreTableWriter::add(const Part& part) {
@@ -104,7 +91,15 @@ void ScoreTableWriter::add(const Part& part) {
                      "a part over all measures and items");
   if (subjects_together_ == 1 || part.num_sentences != num_sentences) {
     flush();
-    write_sentences(part);
+    std::uint64_t done = 0;
+    for (const auto& sentences :
+         hdf5::rectangles_of_range({shape_[2], shape_[3]}, part.first_sentence, part.num_sentences)) {
+      const auto length = sentences.count[0] * sentences.count[1] * shape_[4] * shape_[5];
+      write_sentences({&part, 1}, done, length,
+                      {{0, part.subject, sentences.start[0], sentences.start[1], 0, 0},
+                       {shape_[0], 1, sentences.count[0], sentences.count[1], shape_[4], shape_[5]}});
+      done += length;
+    }
     return;
   }
   if (!kept_.empty() && kept_.back().subject + 1 != part.subject) {
@@ -117,23 +112,12 @@ void ScoreTableWriter::add(const Part& part) {
 }
 
 void ScoreTableWriter::flush() {
-  if (kept_.empty()) {
-    return;
+  if (!kept_.empty()) {
+    write_sentences(kept_, 0, shape_[2] * shape_[3] * shape_[4] * shape_[5],
+                    {{0, kept_.front().subject, 0, 0, 0, 0},
+                     {shape_[0], kept_.size(), shape_[2], shape_[3], shape_[4], shape_[5]}});
+    kept_.clear();
   }
-  const auto length = shape_[2] * shape_[3] * shape_[4] * shape_[5];
-  std::vector<double> values;
-  std::vector<ScoreStatus> statuses;
-  for (std::uint64_t measure = 0; measure < shape_[0]; ++measure) {
-    const auto first = static_cast<std::ptrdiff_t>(measure * length);
-    const auto last = first + static_cast<std::ptrdiff_t>(length);
-    for (const auto& part : kept_) {
-      values.insert(values.end(), part.values.begin() + first, part.values.begin() + last);
-      statuses.insert(statuses.end(), part.statuses.begin() + first, part.statuses.begin() + last);
-    }
-  }
-  write({{0, kept_.front().subject, 0, 0, 0, 0}, {shape_[0], kept_.size(), shape_[2], shape_[3], shape_[4], shape_[5]}},
-        values, statuses);
-  kept_.clear();
 }
 
 void write_score_table(Layout& layout, const ScoreTable& table) {
@@ -151,58 +135,6 @@ void write_score_file(const ResultFile& source, const std::string& probe, const 
   StatisticsFile file(source, probe, target);
   write_score_table(file.layout(), table);
   file.commit();
-}
-
-namespace {
-
-std::vector<std::string> texts_of(const hdf5::DataSet& dataset) {
-  std::vector<std::string> values(dataset.shape().at(0));
-  dataset.read(dataset.all(), std::span<std::string>(values));
-  return values;
-}
-
-AxisSchema read_axis(const hdf5::Group& root, const std::string& name) {
-  const auto labels = root.open_dataset(name);
-  AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), texts_of(labels), {}};
-  for (const auto& member : root.names()) {
-    if (!member.starts_with(name + "_")) {
-      continue;
-    }
-    const auto dataset = root.open_dataset(member);
-    if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
-      axis.coordinates.push_back(
-          {member.substr(name.size() + 1), dataset.text_attribute("long_name").value_or(member), texts_of(dataset)});
-    }
-  }
-  return axis;
-}
-
-}  // namespace
-
-ScoreTable read_score_table(const std::filesystem::path& file) {
-  check_seal(file);
-  const auto opened = hdf5::File::open(file);
-  const auto& root = opened.root();
-  const auto names = root.names();
-  if (std::find(names.begin(), names.end(), "score_status") == names.end()) {
-    throw base::InputError(base::describe("'" + file.string() + "' holds no table of scores",
-                                          "it has no variables 'score' and 'score_status'",
-                                          "name a PROBE.stats.h5, written by 'stereosweep stats'"));
-  }
-  ScoreTable table;
-  for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
-    table.axes[axis] = read_axis(root, score_axis_names[axis]);
-  }
-  table.resize();
-  const auto scores = root.open_dataset("score");
-  scores.read(scores.all(), table.values);
-  std::vector<std::uint8_t> flags(table.values.size());
-  const auto statuses = root.open_dataset("score_status");
-  statuses.read(statuses.all(), std::span<std::uint8_t>(flags));
-  for (std::size_t index = 0; index < flags.size(); ++index) {
-    table.statuses[index] = static_cast<ScoreStatus>(flags[index]);
-  }
-  return table;
 }
 
 }  // namespace stereosweep::results

@@ -74,7 +74,9 @@ class ScoreTableWriter {
   void write(const hdf5::Rectangle& where, std::span<const double> values, std::span<const ScoreStatus> statuses);
 
  private:
-  void write_sentences(const Part& part);
+  /// Of every measure of each part, `length` numbers from `done` on.
+  void write_sentences(std::span<const Part> parts, std::uint64_t done, std::uint64_t length,
+                       const hdf5::Rectangle& where);
 
   hdf5::DataSet scores_;
   hdf5::DataSet statuses_;
@@ -88,8 +90,5 @@ void write_score_table(Layout& layout, const ScoreTable& table);
 /// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
                       const std::filesystem::path& target);
-
-/// The table of a statistics file. Throws InputError where the file is damaged or holds none, base::Error for files.
-ScoreTable read_score_table(const std::filesystem::path& file);
 
 }  // namespace stereosweep::results

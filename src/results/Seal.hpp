@@ -17,14 +17,14 @@ enum class Seal { intact, none };
 
 inline constexpr std::size_t seal_bytes = 128;
 
-/// Appends the seal and fsyncs. The file must be complete and closed. Throws base::Error (full disk, ...).
-void append_seal(const std::filesystem::path& file);
+/// Seals a file that is complete and, where another library wrote it, closed. Throws base::Error (full disk, ...).
+void append_seal(base::PendingFile& pending);
 
-/// Seals a file that is complete and closed, and puts it under its name. Throws base::Error.
+/// Seals it and puts it under its name. Throws base::Error.
 void commit_sealed(base::PendingFile& pending);
 
 /// Reads the whole file. Throws InputError if it cannot be read, is no regular file, or its seal does not fit it.
-Seal check_seal(const std::filesystem::path& file);
+Seal check_seal(const std::filesystem::path& path);
 
 /// Replaces the file atomically, synced; only its owner may read it. Throws base::Error (full disk, ...).
 void write_sealed(const std::filesystem::path& file, std::span<const std::byte> content);

@@ -22,6 +22,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+/// Digest of what `source` gives; blocks that are not scored count as in the exported file.
+base::Digest digest_of_blocks(const RawSchema& schema, const sweep::BlockPlan& blocks, const BlockSource& source) {
+  const auto full = with_not_scored(schema);
+  RawDigest digest(full);
+  for (std::uint64_t index = 0; index < blocks.num_blocks(); ++index) {
+    const auto block = blocks.block(index);
+    const auto raw = source(block);
+    digest.add(raw.has_value() ? *raw : unscored_block(full, block.num_contexts));
+  }
+  return digest.finish();
+}
+
 class ExportTest : public ::testing::Test {
  protected:
   ExportCounts write(const std::string& name, std::uint64_t contexts_per_block, std::set<std::uint64_t> missing = {}) {
@@ -203,8 +215,9 @@ TEST_F(ExportTest, DamageThatHdf5FindsIsToldWithTheFilesName) {
     auto damaged = content;
     damaged[at + 8] = static_cast<char>(damaged[at + 8] ^ 1);
     const auto path = directory_ / "damaged.h5";
-    std::ofstream(path, std::ios::binary) << damaged;
-    append_seal(path);
+    base::PendingFile pending(path);
+    pending.write(damaged);
+    commit_sealed(pending);
     try {
       const ResultFile file(path);
     } catch (const base::InputError& error) {

@@ -1,14 +1,13 @@
 // The table of scores: what is written in parts is read back, labels and numbers.
 #include "results/ScoreTable.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/Error.hpp"
 #include "base/PendingFile.hpp"
 #include "hdf5/File.hpp"
+#include "results/ReadScoreTable.hpp"
 #include "results/Seal.hpp"
 #include "support/TemporaryDirectory.hpp"
 
@@ -115,12 +114,6 @@ TEST(ScoreTable, WhatWasNotWrittenIsUnscored) {
   EXPECT_TRUE(std::isnan(read.values[read.index({0, 0, 0, 0, 0, 0})]));
   EXPECT_EQ(read.statuses[read.index({0, 0, 0, 0, 0, 0})], ScoreStatus::unscored);
   EXPECT_EQ(read.values[read.index({2, 1, 0, 1, 0, 0})], table.values[table.index({2, 1, 0, 1, 0, 0})]);
-}
-
-TEST(ScoreTable, AFileWithoutOneIsRefused) {
-  const testing::TemporaryDirectory directory;
-  EXPECT_THAT([&] { written_and_read(directory / "none.stats.h5", [](Layout&) {}); },
-              ::testing::ThrowsMessage<base::InputError>(::testing::HasSubstr("holds no table of scores")));
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ class SealTest : public ::testing::Test {
  protected:
   void write(const std::string& content) { std::ofstream(path_, std::ios::binary) << content; }
   std::string sealed(const std::string& content) {
-    write(content);
-    append_seal(path_);
+    base::PendingFile pending(path_);
+    pending.write(content);
+    commit_sealed(pending);
     return base::read_file(path_);
   }
   testing::TemporaryDirectory directory_;

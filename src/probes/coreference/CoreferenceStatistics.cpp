@@ -10,7 +10,7 @@
 
 #include "base/Error.hpp"
 #include "probes/Probe.hpp"
-#include "results/CubeKinds.hpp"
+#include "results/RawBlock.hpp"
 #include "results/StatisticsFile.hpp"
 #include "stats/Bootstrap.hpp"
 

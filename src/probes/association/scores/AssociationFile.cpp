@@ -4,9 +4,9 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "findings/AgreementFile.hpp"
+#include "findings/Alignment.hpp"
 #include "probes/association/Association.hpp"
-#include "results/CubeKinds.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -1,88 +1,219 @@
+#include "results/Journal.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <random>
+#include <string_view>
 
 #include "base/Bytes.hpp"
+#include "base/Check.hpp"
+#include "base/Environment.hpp"
 #include "base/Error.hpp"
-#include "results/Journal.hpp"
-#include "results/JournalFormat.hpp"
+#include "base/FaultInjection.hpp"
+#include "base/File.hpp"
+#include "base/PendingFile.hpp"
 
 namespace stereosweep::results {
-namespace format = journal_format;
+namespace {
+
+constexpr std::string_view file_magic = "SSWJRNL1";
+constexpr std::string_view record_magic = "\xF5SSWrec\n";  // 0xF5 never occurs in UTF-8 text
+constexpr std::uint32_t version = 3;                       // 3: the settings name build and libraries
+constexpr std::size_t magic_size = 8;
+constexpr std::size_t crc_size = sizeof(std::uint32_t);
+constexpr std::size_t cost_size = 4 * sizeof(std::uint64_t);
+constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_size;  ///< of a record
+constexpr std::size_t max_header = std::size_t{1} << 24;
+static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);
+
+/// In the order in which they are written.
+constexpr std::array cost_fields = {&query::EngineCounts::queries, &query::EngineCounts::distinct_sequences,
+                                    &query::EngineCounts::distinct_tokens, &query::EngineCounts::head_rows};
+
+/// zlib's CRC-32 of `bytes`, going on from `seed`.
+std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t seed = 0) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
+  const auto failure = base::explain_write_failure(path, cause);
+  throw base::Error(base::describe(
+      "cannot " + std::string(action) + " the journal " + path.string(), failure.why,
+      (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
+}
+
+std::vector<std::byte> encode_header(const JournalHeader& header) {
+  base::ByteWriter content;
+  content.number(version).raw(std::as_bytes(std::span(header.job_hash)));
+  content.text(header.settings).text(header.facts).text(header.attempt);
+  base::ByteWriter out;
+  out.raw(std::as_bytes(std::span(file_magic))).number(static_cast<std::uint32_t>(content.bytes().size()));
+  out.raw(content.bytes());
+  out.number(crc_of(out.bytes()));
+  return out.take();
+}
+
+}  // namespace
+
+std::string make_attempt_name() {
+  auto name = base::utc_now();
+  std::erase_if(name, [](char c) { return c == '-' || c == ':'; });
+  std::array<char, 32> digits{};
+  std::random_device random;
+  std::snprintf(digits.data(), digits.size(), "-%08x%08x", random(), random());
+  return name + digits.data();
+}
+
+std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
+  return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
+}
+
+JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header,
+                             const std::string& stage)
+    : run_directory_(run_directory),
+      path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
+      header_(encode_header(header)) {}
+
+/// Durable with the first sync of the file itself.
+void JournalWriter::create() {
+  std::error_code status;
+  std::filesystem::create_directories(path_.parent_path(), status);
+  if (status) {
+    fail(path_, "create", status.value());
+  }
+  const bool is_of_stage = path_.parent_path() != journal_directory(run_directory_, "");
+  const mode_t mode = is_of_stage ? 0600 : 0644;  // journals of stages hold the corpus's sentences
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode);
+  if (file_ < 0) {
+    fail(path_, "create", errno);
+  }
+  write_fully(header_);
+  base::sync_directory(path_.parent_path());
+  base::sync_directory(path_.parent_path().parent_path());
+  base::sync_directory(run_directory_);
+}
+
+JournalWriter::~JournalWriter() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
+  base::ByteWriter head;
+  head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
+  head.raw(std::as_bytes(std::span(id.key))).number(id.block_index).number(id.num_contexts);
+  for (const auto field : cost_fields) {
+    head.number(id.cost.*field);
+  }
+  const auto head_crc = crc_of(head.bytes());
+  head.number(head_crc);
+  staged_.raw(head.bytes()).raw(payload).number(crc_of(payload, head_crc));
+}
+
+void JournalWriter::commit() {
+  STEREOSWEEP_ASSERT(!broken_, "a failed journal takes no more records");
+  if (staged_bytes() == 0) {
+    return;
+  }
+  broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
+  if (file_ < 0) {
+    create();
+  }
+  write_fully(staged_.bytes());
+  sync();
+  struct stat info {};
+  if (::fstat(file_, &info) == 0 && info.st_nlink == 0) {
+    throw base::Error(base::describe("the journal " + path_.string() + " was deleted while the run went on",
+                                     "its blocks are lost", "run the same command again"));
+  }
+  broken_ = false;
+  staged_ = {};
+}
+
+void JournalWriter::write_fully(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const int fault = base::inject_fault("journal_write");
+    if (fault > 0) {
+      fail(path_, "write", fault);
+    }
+    const auto wanted = fault == base::short_write ? (bytes.size() + 1) / 2 : bytes.size();
+    const auto written = ::write(file_, bytes.data(), wanted);
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      fail(path_, "write", written < 0 ? errno : EIO);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void JournalWriter::sync() {
+  const int fault = base::inject_fault("journal_sync");
+  if (fault > 0 || ::fdatasync(file_) != 0) {
+    fail(path_, "sync", fault > 0 ? fault : errno);  // a failed sync may have dropped pages: never try again
+  }
+}
 
 /// One attempt's bytes, opened once.
 struct JournalStore::File {
-  explicit File(const std::filesystem::path& where)
-      : path(where),
-        handle(::open(where.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {  // a FIFO must not block us
-    struct stat info {};
-    const bool known = handle >= 0 && ::fstat(handle, &info) == 0;
-    if (!known || !S_ISREG(info.st_mode)) {
-      const std::string cause = known ? "it is no regular file" : std::strerror(errno);
-      if (handle >= 0) {
-        ::close(handle);
-      }
-      throw base::Error(base::describe("cannot read the journal " + path.string(), cause));
-    }
-    size = static_cast<std::uint64_t>(info.st_size);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { ::close(handle); }
-
-  void read(std::uint64_t offset, std::span<std::byte> out) const {
-    while (!out.empty()) {
-      const auto got = ::pread(handle, out.data(), out.size(), static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
-      if (got <= 0) {
-        throw base::Error(base::describe("cannot read the journal " + path.string(),
-                                         got < 0 ? std::strerror(errno) : "it shrank meanwhile"));
-      }
-      out = out.subspan(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
-    }
-  }
+  explicit File(const std::filesystem::path& where) : path(where), bytes(open(where)) {}
+  std::uint64_t size() const { return bytes.size(); }
+  void read(std::uint64_t offset, std::span<std::byte> out) const { bytes.read(offset, out); }
 
   std::uint32_t crc(std::uint64_t offset, std::uint64_t length, std::uint32_t seed) const {
     std::vector<std::byte> window(std::min<std::uint64_t>(length, window_size));
     while (length > 0) {
       const auto part = std::span(window).first(std::min<std::uint64_t>(length, window.size()));
       read(offset, part);
-      seed = format::crc(part, seed);
+      seed = crc_of(part, seed);
       offset += part.size();
       length -= part.size();
     }
     return seed;
   }
 
-  /// Offset of the next record magic at or after `from`; `size` if there is none.
+  /// Offset of the next record magic at or after `from`; the end if there is none.
   std::uint64_t find_magic(std::uint64_t from) const {
     std::vector<std::byte> window(window_size);
-    while (from + format::magic_size <= size) {
-      const auto part = std::span(window).first(std::min<std::uint64_t>(size - from, window.size()));
+    while (from + magic_size <= size()) {
+      const auto part = std::span(window).first(std::min<std::uint64_t>(size() - from, window.size()));
       read(from, part);
       const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
-      const auto found = text.find(format::record_magic);
+      const auto found = text.find(record_magic);
       if (found != std::string_view::npos) {
         return from + found;
       }
-      from += part.size() - (format::magic_size - 1);  // a magic may lie across the border
+      from += part.size() - (magic_size - 1);  // a magic may lie across the border
     }
-    return size;
+    return size();
+  }
+
+  static base::SharedBytes open(const std::filesystem::path& where) {
+    try {
+      if (std::filesystem::is_symlink(where)) {
+        throw base::InputError("it is a link");
+      }
+      return base::open_file(where);
+    } catch (const base::InputError& error) {  // no fault of the job
+      throw base::Error(base::describe("cannot read the journal " + where.string(), error.what()));
+    }
   }
 
   static constexpr std::uint64_t window_size = 1 << 20;
   std::filesystem::path path;
-  int handle = -1;
-  std::uint64_t size = 0;
+  base::SharedBytes bytes;
 };
 
 namespace {
@@ -96,11 +227,10 @@ struct ReadHeader {
 JournalHeader decode_header(std::span<const std::byte> content, const std::filesystem::path& path) {
   base::ByteReader in(content);
   const auto found = in.number<std::uint32_t>();
-  if (found != format::version) {
+  if (found != version) {
     throw base::InputError(base::describe(
-        path.string() + " was written by " + (found < format::version ? "an older" : "a newer") +
-            " version of this program",
-        "journal format " + std::to_string(found) + ", not " + std::to_string(format::version),
+        path.string() + " was written by " + (found < version ? "an older" : "a newer") + " version of this program",
+        "journal format " + std::to_string(found) + ", not " + std::to_string(version),
         "Start anew with --overwrite, give another --output, or go on with the program that wrote it; results that are "
         "complete can be read as they are."));
   }
@@ -115,10 +245,9 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
 
 query::EngineCounts decode_cost(base::ByteReader& in) {
   query::EngineCounts cost;
-  cost.queries = in.number<std::uint64_t>();
-  cost.distinct_sequences = in.number<std::uint64_t>();
-  cost.distinct_tokens = in.number<std::uint64_t>();
-  cost.head_rows = in.number<std::uint64_t>();
+  for (const auto field : cost_fields) {
+    cost.*field = in.number<std::uint64_t>();
+  }
   return cost;
 }
 
@@ -126,14 +255,14 @@ enum class RecordState { intact, damaged, cut };
 
 template <class File>
 RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& record, query::EngineCounts& cost) {
-  if (file.size - offset < format::head_size) {
+  if (file.size() - offset < head_size) {
     return RecordState::cut;
   }
-  std::array<std::byte, format::head_size> head;
+  std::array<std::byte, head_size> head;
   file.read(offset, head);
-  const auto covered = std::span(head).first(format::head_size - format::crc_size);
+  const auto covered = std::span(head).first(head_size - crc_size);
   base::ByteReader in(head);
-  if (std::memcmp(in.take(format::magic_size).data(), format::record_magic.data(), format::magic_size) != 0) {
+  if (std::memcmp(in.take(magic_size).data(), record_magic.data(), magic_size) != 0) {
     return RecordState::damaged;
   }
   record.size = in.number<std::uint64_t>();
@@ -142,12 +271,12 @@ RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& r
   record.num_contexts = static_cast<std::uint32_t>(in.number<std::uint64_t>());
   cost = decode_cost(in);
   record.seed = in.number<std::uint32_t>();
-  record.offset = offset + format::head_size;
-  if (record.seed != format::crc(covered)) {
+  record.offset = offset + head_size;
+  if (record.seed != crc_of(covered)) {
     return RecordState::damaged;
   }
-  const auto left = file.size - record.offset;
-  if (left < format::crc_size || record.size > left - format::crc_size) {
+  const auto left = file.size() - record.offset;
+  if (left < crc_size || record.size > left - crc_size) {
     return RecordState::cut;
   }
   std::uint32_t stored = 0;
@@ -157,39 +286,35 @@ RecordState read_record(const File& file, std::uint64_t offset, JournalRecord& r
 
 template <class File>
 ReadHeader read_header(const File& file) {
-  constexpr std::size_t fixed = format::magic_size + sizeof(std::uint32_t);
+  constexpr std::size_t fixed = magic_size + sizeof(std::uint32_t);
   std::array<std::byte, fixed> head{};
-  if (file.size < fixed + format::crc_size) {
+  if (file.size() < fixed + crc_size) {
     return {};
   }
   file.read(0, head);
   base::ByteReader in(head);
-  if (std::memcmp(in.take(format::magic_size).data(), format::file_magic.data(), format::magic_size) != 0) {
+  if (std::memcmp(in.take(magic_size).data(), file_magic.data(), magic_size) != 0) {
     throw base::Error("its first bytes are no journal's");
   }
   const auto length = in.number<std::uint32_t>();
-  if (length > format::max_header) {
+  if (length > max_header) {
     throw base::Error("its header is damaged");
   }
-  if (length > file.size - fixed - format::crc_size) {
+  if (length > file.size() - fixed - crc_size) {
     return {};
   }
-  std::vector<std::byte> bytes(fixed + length + format::crc_size);
+  std::vector<std::byte> bytes(fixed + length + crc_size);
   file.read(0, bytes);
   const auto covered = std::span(bytes).first(fixed + length);
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.data() + covered.size(), sizeof(stored));
-  if (stored != format::crc(covered)) {
+  if (stored != crc_of(covered)) {
     throw base::Error("its header is damaged");
   }
   return {decode_header(covered.subspan(fixed), file.path), bytes.size()};
 }
 
 }  // namespace
-
-std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage) {
-  return stage.empty() ? run_directory / "journal" : run_directory / "journal" / stage;
-}
 
 bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
   const auto may_hold_one = [](const std::filesystem::path& path) {
@@ -238,7 +363,7 @@ JournalStore JournalStore::open(const std::filesystem::path& run_directory, cons
 }
 
 void JournalStore::scan(std::shared_ptr<const File> file) {
-  bytes_ += file->size;
+  bytes_ += file->size();
   ReadHeader start;
   try {
     start = read_header(*file);
@@ -260,7 +385,7 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
                       " are damaged; their blocks are computed again");
   };
   auto state = RecordState::intact;
-  while (position < file->size && state != RecordState::cut) {
+  while (position < file->size() && state != RecordState::cut) {
     JournalRecord record;
     query::EngineCounts cost;
     state = read_record(*file, position, record, cost);
@@ -271,13 +396,13 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
       record.file = number;
       records_.push_back(record);
       cost_ += cost;
-      position = intact_until = record.offset + record.size + format::crc_size;
+      position = intact_until = record.offset + record.size + crc_size;
     } else if (state == RecordState::damaged) {
       position = file->find_magic(position + 1);
     }
   }
   if (position != intact_until) {
-    report(file->size);
+    report(file->size());
   }
   if (records_.size() > known) {  // a header alone says nothing about any number
     headers_.push_back(start.header);
@@ -322,8 +447,8 @@ const JournalRecord* JournalStore::find(const base::Digest& key) const {
 }
 
 query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
-  std::array<std::byte, format::cost_size> bytes;
-  files_[record.file]->read(record.offset - format::crc_size - format::cost_size, bytes);
+  std::array<std::byte, cost_size> bytes;
+  files_[record.file]->read(record.offset - crc_size - cost_size, bytes);
   base::ByteReader in(bytes);
   return decode_cost(in);
 }
@@ -334,7 +459,7 @@ std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
   file.read(record.offset, payload);
   std::uint32_t stored = 0;
   file.read(record.offset + record.size, std::as_writable_bytes(std::span(&stored, 1)));
-  if (stored != format::crc(payload, record.seed)) {
+  if (stored != crc_of(payload, record.seed)) {
     throw base::Error(
         base::describe("the journal " + file.path.string() + " changed at byte " + std::to_string(record.offset),
                        "its checksum was right when it was opened"));
