@@ -1,0 +1,4 @@
+// How well scores agree with people: Alignment.hpp has it.
+#pragma once
+
+#include "findings/Alignment.hpp"
