@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -22,7 +23,6 @@
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/elmo/ElmoModel.hpp"
 #include "model/families/Families.hpp"
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/masked/MaskedModel.hpp"
 
@@ -31,16 +31,16 @@ namespace {
 
 constexpr int max_threads = 1024;  // as in a job: far more than a machine has only seem to hang
 
-// What follows the colon of the first line that begins with `key`.
-std::string value_in(const std::filesystem::path& path, std::string_view key, std::string fallback) {
-  std::ifstream lines(path);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(key)) {
-      const auto start = line.find_first_not_of(" \t", std::min(line.size(), line.find(':')) + 1);
-      return start == std::string::npos ? fallback : line.substr(start);
-    }
-  }
-  return fallback;
+// What follows `key` and some space in `text`, up to a character of `ends`; "" where there is no `key`.
+std::string value_in(const std::string& text, std::string_view key, std::string_view ends) {
+  const auto at = text.find(key);
+  const auto begin = at == std::string::npos ? at : text.find_first_not_of(" \t:", at + key.size());
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(ends, begin) - begin);
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool uses_gpu(const EngineSettings& settings, const base::FileSet& files) {
@@ -50,7 +50,9 @@ bool uses_gpu(const EngineSettings& settings, const base::FileSet& files) {
 std::string gpu_name() {
   std::error_code ignored;
   for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored)) {
-    return value_in(gpu.path() / "information", "Model", "CUDA device");
+    if (const auto name = value_in(text_of(gpu.path() / "information"), "Model:", "\n"); !name.empty()) {
+      return name;
+    }
   }
   return "CUDA device";
 }
@@ -137,12 +139,6 @@ std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, c
 
 // Not at::show_config(): it asks torch for its devices, which decides whether there is CUDA.
 std::string torch_description(Processor processor) {
-  // what follows `key` in `text`, up to a character of `ends`
-  const auto value_in = [](const std::string& text, std::string_view key, std::string_view ends) {
-    const auto at = text.find(key);
-    const auto begin = at == std::string::npos ? text.size() : at + key.size();
-    return text.substr(begin, std::min(text.find_first_of(ends, begin), text.size()) - begin);
-  };
   const auto& built = caffe2::GetBuildOptions();
   const auto text = built.at("TORCH_VERSION") + " (" + built.at("COMMIT_SHA").substr(0, 9) + "), MKL " +
                     value_in(at::get_mkl_version(), "Math Kernel Library Version ", "-\n") + ", oneDNN " +
@@ -169,7 +165,8 @@ std::string device_description(const EngineSettings& settings, const base::FileS
   if (uses_gpu(settings, files)) {
     return gpu_name();
   }
-  const auto name = value_in("/proc/cpuinfo", "model name", "unknown processor");
+  auto name = value_in(text_of("/proc/cpuinfo"), "model name", "\n");
+  name = name.empty() ? "unknown processor" : name;
   return model::kernels_on(c10::kCPU) == model::Kernels::own_kernels ? name : name + ", torch's operators";
 }
 

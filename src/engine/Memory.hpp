@@ -12,10 +12,7 @@
 namespace stereosweep::engine {
 
 /// What the allocator says of its device, without its advice to programmers.
-inline std::string allocator_figures(const std::string& message) {
-  const auto end = message.find(" is free.");
-  return end == std::string::npos ? message.substr(0, message.find('\n')) : message.substr(0, end + 8);
-}
+std::string allocator_figures(const std::string& message);
 
 /// work(); where the GPU's memory is full it throws Error: what was asked for, what is free, what `doing` was, and what
 /// helps.
@@ -33,8 +30,8 @@ decltype(auto) within_device_memory(const std::string& doing, Work&& work) {
 
 // How the host's memory is asked for, so that the kernel's work on pages is not a part of every batch.
 
-/// Keeps freed memory for the next batch, and lets tensors above what glibc keeps lie in large pages where the kernel
-/// has some. For the whole process; call it before the first large tensor. Calls after the first change nothing.
+/// Keeps freed memory for the next batch, and lets torch put large tensors into large pages where the kernel has some.
+/// For the whole process; call it before the first tensor.
 void prepare_host_memory();
 
 }  // namespace stereosweep::engine

@@ -48,12 +48,18 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
   return encoding;
 }
 
-namespace {
-
-// All but the layer.
-EmbedInput find_tokens(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+  if (asked.source == query::VectorSource::sum_of_states) {
+    refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
+  }
   EmbedInput input;
-  auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, limits);
+  auto own_limits = limits;
+  if (asked.source == query::VectorSource::input_embedding) {
+    own_limits.max_tokens = std::numeric_limits<std::int64_t>::max();
+  } else {
+    input.layer = hidden_state_of(asked, limits.num_layers);
+  }
+  auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_limits);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     const auto& piece = encoding.offsets[i];
     if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {
@@ -72,30 +78,6 @@ EmbedInput find_tokens(const query::Embed& asked, const tokenizer::Tokenizer& to
   }
   input.ids = std::move(encoding.ids);
   return input;
-}
-
-}  // namespace
-
-EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
-  if (asked.source == query::VectorSource::sum_of_states) {
-    refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
-  }
-  const int layer = hidden_state_of(asked, limits.num_layers);
-  auto input = find_tokens(asked, tokenizer, limits);
-  input.layer = layer;
-  return input;
-}
-
-InputRows prepare_input_rows(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
-                             const InputLimits& limits) {
-  auto any_length = limits;
-  any_length.max_tokens = std::numeric_limits<std::int64_t>::max();
-  const auto input = find_tokens(asked, tokenizer, any_length);
-  InputRows rows;
-  for (const auto position : input.positions) {
-    rows.ids.push_back(input.ids[static_cast<std::size_t>(position)]);
-  }
-  return rows;
 }
 
 query::QueryError to_query_error(const base::InputError& error) {

@@ -1,10 +1,14 @@
 // What masked and causal plans share: texts to token ids with every check, and the tokens of an embedded span.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -13,11 +17,13 @@
 
 namespace stereosweep::engine {
 
-/// What may go into a model.
+/// What a model takes, and what it can be asked.
 struct InputLimits {
   int num_layers = 0;
   std::int64_t ids = 0;         ///< rows of the word embeddings
   std::int64_t max_tokens = 0;  ///< longest sequence, special tokens included
+  std::int64_t vocabulary = 0;  ///< width of the logits
+  bool has_head = false;
 };
 
 /// Consecutive sequences [first, last) that make one forward pass.
@@ -25,6 +31,26 @@ struct BatchRange {
   std::size_t first = 0;
   std::size_t last = 0;
 };
+
+/// Who reads one row of the hidden states of a forward pass.
+template <class Use>
+struct RowReader {
+  std::int64_t row = 0;
+  std::span<const Use> uses;  ///< never empty
+};
+
+/// One reader for each run of neighbours in `uses` that have the same `place`; row: that place.
+template <class Use>
+std::vector<RowReader<Use>> readers_of(std::span<const Use> uses, std::int32_t Use::*place) {
+  std::vector<RowReader<Use>> readers;
+  while (!uses.empty()) {
+    const auto other = std::ranges::find_if(uses, [&](const Use& use) { return use.*place != uses.front().*place; });
+    const auto count = static_cast<std::size_t>(other - uses.begin());
+    readers.push_back({uses.front().*place, uses.first(count)});
+    uses = uses.subspan(count);
+  }
+  return readers;
+}
 
 /// A text beyond the model's positions, which callers tell apart.
 class TooLong : public base::InputError {
@@ -51,26 +77,88 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
 /// The checks of `encode_input` on ids that are known.
 void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits);
 
-/// The forward input of an embed query and the tokens to pool.
+/// What an embed query reads: a forward input and the tokens to pool.
 struct EmbedInput {
   std::vector<query::TokenId> ids;
-  int layer = 0;                        ///< from 0
+  int layer = 0;                        ///< from 0; of no meaning for rows of the input embedding matrix
   std::vector<std::int32_t> positions;  ///< ascending; never empty
 };
-/// Throws as `encode_input`, and InputError for unknown layers and spans that no token overlaps.
+/// Throws as `encode_input`, and InputError for unknown layers and spans that no token overlaps. For rows of the input
+/// embedding matrix texts may have any length: there is no forward pass.
 EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits);
 
-/// What an embed query reads of the input embedding matrix: no forward pass.
+/// Tokens whose rows of the input embedding matrix an embed query pools.
 struct InputRows {
-  std::vector<query::TokenId> ids;  ///< of the tokens to pool; never empty
+  std::vector<query::TokenId> ids;  ///< never empty
   std::uint32_t query = 0;
 };
-/// Throws as `prepare_embed`, but takes texts of any length.
-InputRows prepare_input_rows(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
-                             const InputLimits& limits);
 
 /// The answer that stands for an exception of the functions above.
 query::QueryError to_query_error(const base::InputError& error);
+
+/// What one query adds to a plan.
+template <class Sequence>
+struct Task {
+  std::vector<Sequence> sequences;
+  std::vector<query::TokenId> input_rows;  ///< as InputRows; mostly empty
+  std::vector<query::TokenId> opening;     ///< the prompt of a text that will grow; mostly empty
+  query::Answer answer;                    ///< with room for the numbers
+};
+
+/// The task of an embed query. `Sequence` has `ids`, `layer` and `uses`; a use is made by `vector_at(position)`.
+template <class Sequence>
+Task<Sequence> task_of(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
+  Task<Sequence> task;
+  auto input = prepare_embed(asked, tokenizer, limits);
+  task.answer = query::EmbedAnswer{};
+  if (asked.source == query::VectorSource::input_embedding) {
+    for (const auto position : input.positions) {
+      task.input_rows.push_back(input.ids[static_cast<std::size_t>(position)]);
+    }
+    return task;
+  }
+  auto& sequence = task.sequences.emplace_back();
+  sequence.layer = input.layer;
+  for (const auto position : input.positions) {
+    sequence.uses.push_back(decltype(sequence.uses)::value_type::vector_at(position));
+  }
+  sequence.ids = std::move(input.ids);
+  return task;
+}
+
+/// Tasks of all queries: their answers, or what is wrong with them, go into the plan with all that belongs to a query
+/// alone; the sequences come back. `prepare(query)` gives a Task<Sequence> or throws InputError.
+template <class Sequence, class Plan, class Prepare>
+std::vector<Sequence> plan_queries(std::span<const query::Query> queries, const Prepare& prepare, Plan& plan) {
+  std::vector<Sequence> sequences;
+  plan.answers.reserve(queries.size());
+  for (const auto& asked : queries) {
+    const auto number = static_cast<std::uint32_t>(plan.answers.size());
+    try {
+      Task<Sequence> task = std::visit(prepare, asked);
+      for (auto& sequence : task.sequences) {
+        for (auto& use : sequence.uses) {
+          use.query = number;
+        }
+        sequences.push_back(std::move(sequence));
+      }
+      if constexpr (requires { plan.input_rows; }) {
+        if (!task.input_rows.empty()) {
+          plan.input_rows.push_back({std::move(task.input_rows), number});
+        }
+      }
+      if constexpr (requires { plan.openings; }) {
+        if (!task.opening.empty()) {
+          plan.openings.push_back({std::move(task.opening), number});
+        }
+      }
+      plan.answers.push_back(std::move(task.answer));
+    } catch (const base::InputError& error) {
+      plan.answers.emplace_back(to_query_error(error));
+    }
+  }
+  return sequences;
+}
 
 // Where a continuation begins among the tokens of prompt and continuation together.
 //   rule   trailing white space of the prompt moves to the continuation; the joint text is tokenized once, with the

@@ -19,19 +19,19 @@ namespace {
 
 using base::with_thousands;
 
-engine::CausalLimits limits_of(const std::optional<model::CausalSpecification>& specification) {
+engine::InputLimits limits_of(const std::optional<model::CausalSpecification>& specification) {
   constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
-  engine::CausalLimits limits;
+  engine::InputLimits limits;
   limits.has_head = true;
-  limits.input.num_layers = specification ? static_cast<int>(specification->layers.size()) : 1;
-  limits.input.max_tokens = specification ? specification->max_tokens : boundless;
-  limits.input.ids = limits.vocabulary = specification ? specification->vocabulary : boundless;
+  limits.num_layers = specification ? static_cast<int>(specification->layers.size()) : 1;
+  limits.max_tokens = specification ? specification->max_tokens : boundless;
+  limits.ids = limits.vocabulary = specification ? specification->vocabulary : boundless;
   return limits;
 }
 
 class Auditor {
  public:
-  Auditor(const PlanRequest& request, const engine::CausalLimits& limits) : request_(request), limits_(limits) {}
+  Auditor(const PlanRequest& request, const engine::InputLimits& limits) : request_(request), limits_(limits) {}
 
   void read(const Probe& probe, const sweep::Block& block) {
     audit_.contexts_read += block.num_contexts;
@@ -116,7 +116,7 @@ class Auditor {
   }
 
   const PlanRequest& request_;
-  const engine::CausalLimits limits_;
+  const engine::InputLimits limits_;
   std::unordered_set<std::string> seen_;
   CausalAudit audit_;
 };

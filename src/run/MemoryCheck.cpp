@@ -73,10 +73,8 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   }
   const auto tokenizer = tokenizer::Tokenizer::from_files(small_files);
   const auto probe = probes::make_probe(job, tokenizer);
-  const engine::CausalLimits limits{
-      {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens},
-      specification.vocabulary,
-      true};
+  const engine::InputLimits limits{static_cast<int>(specification.layers.size()), specification.vocabulary,
+                                   specification.max_tokens, specification.vocabulary, true};
   for (const auto& block : sweep::sample_blocks(probe->blocks(), most_contexts)) {
     auto queries = probe->first(block).queries;
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });

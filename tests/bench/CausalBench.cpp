@@ -22,7 +22,6 @@
 #include "model/causal/CausalModel.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/causal/CausalWeights.hpp"
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 

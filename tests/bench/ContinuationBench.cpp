@@ -59,8 +59,8 @@ base::Json plan(std::span<const Item> items, const bench::Options& options) {
   const auto files = base::read_checkpoint_files(options.at("--model"), base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto shape = model::read_causal_specification(files);
-  const engine::CausalLimits limits{
-      {static_cast<int>(shape.layers.size()), shape.vocabulary, shape.max_tokens}, shape.vocabulary, true};
+  const engine::InputLimits limits{static_cast<int>(shape.layers.size()), shape.vocabulary, shape.max_tokens,
+                                   shape.vocabulary, true};
   const auto start = std::clock();
   const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, limits),
                                    bench::settings_of(options, 1024).batch_tokens);

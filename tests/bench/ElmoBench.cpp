@@ -16,7 +16,7 @@
 #include "bench/MatmulPeak.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/elmo/ElmoModel.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace {
 

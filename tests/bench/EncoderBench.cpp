@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench/MatmulPeak.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "model/masked/MaskedWeights.hpp"

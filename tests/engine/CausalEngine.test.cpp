@@ -140,7 +140,7 @@ class CausalEngineTest : public ::testing::Test {
     EXPECT_EQ(answer.text, expected.text);
   }
 
-  model::CausalShape shape = PathModel::usual_shape();
+  model::ModelShape shape = PathModel::usual_shape();
   tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
   std::vector<TokenId> end_tokens = {1, 60, 61, 62, 63, 64, 65, 66};
   PathModel* model = nullptr;
@@ -199,7 +199,7 @@ TEST_F(CausalEngineTest, CountsAreWhatThePlanSays) {
   for (const std::int64_t batch_tokens : {20, 1000}) {
     const auto one = engine(batch_tokens);
     one->answer(queries);
-    const CausalLimits limits{{shape.num_layers, shape.ids, shape.max_tokens}, shape.vocabulary, true};
+    const InputLimits limits{shape.num_layers, shape.ids, shape.max_tokens, shape.vocabulary, true};
     const auto planned = count_causal(plan_causal(queries, tokenizer, limits), batch_tokens);
     EXPECT_EQ(one->counts().distinct_tokens, planned.tokens);
     EXPECT_EQ(one->counts().head_rows, planned.head_rows);

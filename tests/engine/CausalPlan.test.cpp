@@ -95,7 +95,7 @@ class CausalPlanTest : public ::testing::Test {
   }
 
   tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(FirstToken::beginning);
-  CausalLimits limits{{layers, 300, 64}, 300, true};
+  InputLimits limits{layers, 300, 64, 300, true};
 };
 
 TEST_F(CausalPlanTest, EveryReadHasItsTextBeforeIt) {
@@ -126,7 +126,7 @@ TEST_F(CausalPlanTest, EveryReadHasItsTextBeforeIt) {
     std::size_t expected = 0;
     for (std::uint32_t number = 0; number < queries.size(); ++number) {
       if (const auto* embed = std::get_if<query::Embed>(&queries[number])) {
-        const auto input = prepare_embed(*embed, tokenizer, limits.input);
+        const auto input = prepare_embed(*embed, tokenizer, limits);
         ASSERT_EQ(vectors[number].size(), input.positions.size());
         for (const auto position : input.positions) {
           EXPECT_TRUE(vectors[number].contains(Path(input.ids.begin(), input.ids.begin() + position + 1)));
@@ -162,7 +162,7 @@ TEST_F(CausalPlanTest, CountsAreThoseOfWhatRuns) {
   };
   for (const auto& asked : queries) {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
-      auto input = prepare_embed(*embed, tokenizer, limits.input);
+      auto input = prepare_embed(*embed, tokenizer, limits);
       input.ids.resize(static_cast<std::size_t>(input.positions.back()) + 1);
       add(input.layer, input.ids);
       continue;
@@ -298,7 +298,7 @@ TEST_F(CausalPlanTest, AQueryAtFaultSpoilsNoOther) {
 }
 
 TEST_F(CausalPlanTest, DeepAndWideTriesArePackedWithoutRecursion) {
-  limits.input.max_tokens = 300000;
+  limits.max_tokens = 300000;
   std::vector<query::Query> queries;
   queries.emplace_back(query::Embed{std::string(200000, 'q'), {199999, 200000}, -1, query::Pool::mean});
   for (int i = 1; i <= 300; ++i) {  // every beginning of a long text branches off

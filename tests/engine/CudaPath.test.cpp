@@ -33,7 +33,6 @@
 #include "engine/causal/CausalEngine.hpp"
 #include "model/CausalReference.hpp"
 #include "model/causal/CausalModel.hpp"
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "support/Places.hpp"
 #include "support/Rounding.hpp"

@@ -24,9 +24,9 @@ class PathModel : public model::CausalModel {
   static constexpr std::int64_t width = 4;
   static constexpr query::TokenId poison = 2 + 'Q';  ///< its row and all after it are NaN; never chosen
 
-  explicit PathModel(model::CausalShape shape) : shape_(shape) {}
+  explicit PathModel(model::ModelShape shape) : shape_(shape) {}
 
-  static model::CausalShape usual_shape() { return {layers, width, 270, 270, 64, true}; }
+  static model::ModelShape usual_shape() { return {layers, width, 270, 270, 64, true}; }
 
   static std::uint64_t hash(const Path& path, int layer) {
     std::uint64_t state = static_cast<std::uint64_t>(layer);
@@ -67,7 +67,7 @@ class PathModel : public model::CausalModel {
     return logits_of_state(state_of(path, layers).data(), shape_.vocabulary);
   }
 
-  const model::CausalShape& shape() const override { return shape_; }
+  const model::ModelShape& shape() const override { return shape_; }
 
   at::Tensor hidden(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const override {
     return states(tree, layer, rows);
@@ -153,7 +153,7 @@ class PathModel : public model::CausalModel {
     return path;
   }
 
-  model::CausalShape shape_;
+  model::ModelShape shape_;
 };
 
 }  // namespace stereosweep::engine::testing

@@ -71,7 +71,7 @@ ASKS_FOR_DEVICES = re.compile(r"\b(?:manual_seed|hasCUDA|getAccelerator|setBlasP
 
 def test_torch_is_asked_for_devices_in_one_place():
     asking = [str(path) for path in [*cpp_files("src"), *cpp_files("tests")] if ASKS_FOR_DEVICES.search(code_of(path))]
-    assert asking == ["src/model/kernels/Devices.cpp", "tests/engine/CudaPath.test.cpp"], asking
+    assert asking == ["src/model/kernels/Kernels.cpp", "tests/engine/CudaPath.test.cpp"], asking
 
 
 def test_the_check_sees_a_question_for_devices():

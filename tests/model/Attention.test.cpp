@@ -13,10 +13,8 @@
 #include <limits>
 #include <vector>
 
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
-#include "model/kernels/OutputProjection.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "support/Rounding.hpp"
 

@@ -13,7 +13,6 @@
 
 #include "model/CausalReference.hpp"
 #include "model/Difference.hpp"
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "support/Rounding.hpp"

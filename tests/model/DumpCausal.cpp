@@ -18,7 +18,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "model/causal/CausalModel.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "model/masked/MaskedModel.hpp"
 
 namespace {

@@ -234,7 +234,7 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         EXPECT_TRUE(expected.slice(0, 6).equal(rows.slice(0, 6))) << "rows without a position stay";
         for (const auto instructions : instruction_sets()) {
           const auto own = rows.clone();
-          rotate_on_cpu(own, 3, rotary, angles, positions, instructions);
+          rotate_on_cpu(own, 3, rotary, picked, instructions);
           EXPECT_TRUE(agree(own, expected, {type, 2, 1e-6}));  // one rounding each
         }
       }

@@ -14,7 +14,6 @@
 #include "model/Difference.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
-#include "model/kernels/OutputProjection.hpp"
 #include "model/kernels/PackedProducts.hpp"
 #include "model/kernels/Tiles.hpp"
 #include "support/Rounding.hpp"

@@ -22,9 +22,7 @@
 #include <random>
 #include <set>
 
-#include "model/causal/BlockAttention.hpp"
 #include "model/causal/TokenTree.hpp"
-#include "model/kernels/Devices.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
 #include "support/Rounding.hpp"

@@ -11,62 +11,47 @@
 #include "base/Text.hpp"
 #include "engine/Memory.hpp"
 #include "engine/causal/Generation.hpp"
-#include "engine/readout/ProjectionQueue.hpp"
+#include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/Readout.hpp"
-#include "engine/readout/VectorPools.hpp"
 
 namespace stereosweep::engine {
 
 namespace {
 
-CausalLimits limits_of(const model::CausalShape& shape) {
-  return {{shape.num_layers, shape.ids, shape.max_tokens}, shape.vocabulary, shape.has_head};
-}
-
 // The trees of one call.
-class Call {
+class CausalCall {
  public:
-  Call(const model::CausalModel& model, CausalPlan& plan, query::EngineCounts& counts)
+  CausalCall(const model::CausalModel& model, CausalPlan& plan, query::EngineCounts& counts)
       : model_(model),
         plan_(plan),
         counts_(counts),
-        projection_(model.shape().vocabulary, model.shape().kernels),
+        queue_(model.shape().vocabulary, model.shape().kernels, plan.answers.size()),
         reader_(model.shape().vocabulary, model.shape().kernels) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_trees(plan_.sequences, batch_tokens)) {
       forward(std::span(plan_.sequences).subspan(batch.first, batch.last - batch.first));
     }
-    while (!waiting_.empty()) {
+    while (!queue_.is_empty()) {
       project();
     }
     add_input_vectors(
-        plan_.input_rows, plan_.answers.size(), [this](auto ids) { return model_.input_embeddings(ids); }, pools_);
-    pools_.finish(plan_.answers, model_.shape().dtype);
+        plan_.input_rows, plan_.answers.size(), [this](auto ids) { return model_.input_embeddings(ids); },
+        queue_.pools());
+    queue_.pools().finish(plan_.answers, model_.shape().dtype);
   }
 
  private:
   void forward(std::span<const CausalSequence> sequences) {
-    const auto packed = pack_tree(sequences);
+    auto [tree, readers] = pack_tree(sequences);
     counts_.distinct_sequences += sequences.size();
-    counts_.distinct_tokens += packed.tree.ids.size();
+    counts_.distinct_tokens += tree.ids.size();
     std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> projected;  // among `rows`
-    bool any_vector = false;
-    for (const auto& [row, uses] : packed.readers) {
-      if (uses.back().token != CausalUse::whole_vector) {  // vectors sort before tokens
-        projected.push_back(std::ssize(rows));
-        waiting_.push_back(uses);
-      }
-      any_vector = any_vector || uses.front().token == CausalUse::whole_vector;
-      rows.push_back(row);
+    for (auto& reader : readers) {  // from rows of the tree to rows of the result
+      rows.push_back(std::exchange(reader.row, std::ssize(rows)));
     }
-    const auto hidden = run_body(packed.tree, sequences.front().layer, rows);
-    if (any_vector) {
-      add_vectors(on_host(hidden), packed.readers);
-    }
-    projection_.add(hidden, projected);
-    while (projection_.is_full()) {
+    queue_.add(run_body(tree, sequences.front().layer, rows), readers);
+    while (queue_.is_full()) {
       project();
     }
   }
@@ -81,37 +66,20 @@ class Call {
     return model_.logits(hidden);
   }
 
-  void add_vectors(const at::Tensor& hidden, std::span<const RowReaders> readers) {
-    for (std::size_t row = 0; row < readers.size(); ++row) {
-      for (const auto& use : readers[row].uses) {
-        if (use.token == CausalUse::whole_vector) {
-          pools_.add(use.query, plan_.answers.size(), row_of(hidden, static_cast<std::int64_t>(row)));
-        }
-      }
-    }
-  }
-
   // Projects the oldest waiting rows and reads their tokens.
   void project() {
-    const auto [hidden, count] = projection_.take();
+    const auto [hidden, count, uses] = queue_.take();
     counts_.head_rows += static_cast<std::uint64_t>(count);
-    std::vector<TokenAtRow> wanted;
-    std::vector<const CausalUse*> uses;
-    for (std::int64_t row = 0; row < count; ++row) {
-      for (const auto& use : waiting_[static_cast<std::size_t>(row)]) {
-        if (use.token != CausalUse::whole_vector) {
-          wanted.push_back({row, use.token});
-          uses.push_back(&use);
-        }
-      }
-    }
     const auto logits = run_head(hidden);
     const base::profile::Span span("reading");
+    std::vector<TokenAtRow> wanted;
+    for (const auto& [row, use] : uses) {
+      wanted.push_back({row, use->token});
+    }
     const auto values = reader_.log_probabilities(logits, count, wanted);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      note(*uses[i], values[i]);
+      note(*uses[i].second, values[i]);
     }
-    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
   }
 
   void note(const CausalUse& use, double value) {
@@ -129,10 +97,8 @@ class Call {
   const model::CausalModel& model_;
   CausalPlan& plan_;
   query::EngineCounts& counts_;
-  ProjectionQueue projection_;
+  ReaderQueue<CausalUse> queue_;
   LogitsReader reader_;
-  std::vector<std::span<const CausalUse>> waiting_;  ///< readers of each row of `projection_`
-  VectorPools pools_;
 };
 
 }  // namespace
@@ -143,11 +109,6 @@ CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const toke
       tokenizer_(tokenizer),
       settings_(std::move(settings)),
       limits_(limits_of(model_->shape())) {}
-
-CausalPlan CausalEngine::planned(std::span<const query::Query> queries) const {
-  const base::profile::Span span("tokenizing and planning");
-  return plan_causal(queries, tokenizer_, limits_);
-}
 
 void CausalEngine::warn_of_ignored_keys() {
   if (!settings_.ignored_keys.empty()) {
@@ -164,11 +125,14 @@ void CausalEngine::warn_of_ignored_keys() {
 std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
   const base::profile::Span span("batching");
-  auto plan = planned(queries);
+  auto plan = [&] {
+    const base::profile::Span planning("tokenizing and planning");
+    return plan_causal(queries, tokenizer_, limits_);
+  }();
   counts_.queries += queries.size();
   const auto budget = std::to_string(settings_.batch_tokens);
   within_device_memory("computing batches of " + budget + " tokens",
-                       [&] { Call(*model_, plan, counts_).run(settings_.batch_tokens); });
+                       [&] { CausalCall(*model_, plan, counts_).run(settings_.batch_tokens); });
   if (!plan.openings.empty()) {
     warn_of_ignored_keys();
   }

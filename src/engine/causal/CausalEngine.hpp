@@ -32,13 +32,12 @@ class CausalEngine : public query::Engine {
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
-  CausalPlan planned(std::span<const query::Query> queries) const;
   void warn_of_ignored_keys();
 
   std::unique_ptr<model::CausalModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   CausalSettings settings_;
-  CausalLimits limits_;
+  InputLimits limits_;
   query::EngineCounts counts_;
 };
 

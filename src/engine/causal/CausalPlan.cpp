@@ -5,7 +5,6 @@
 #include <queue>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace stereosweep::engine {
 
@@ -53,35 +52,29 @@ namespace {
 
 using query::TokenId;
 
-// Sequences that one query adds, and its answer with room for the numbers.
-struct Task {
-  std::vector<CausalSequence> sequences;
-  std::vector<Opening> openings;
-  std::vector<InputRows> input_rows;
-  query::Answer answer;
-};
+using CausalTask = Task<CausalSequence>;
 
-class Preparer {
+class CausalPreparer {
  public:
-  Preparer(const tokenizer::Tokenizer& tokenizer, const CausalLimits& limits)
+  CausalPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits)
       : tokenizer_(tokenizer), limits_(limits) {}
 
   // These throw InputError where the query is at fault.
-  Task operator()(const query::Fill&) const {
+  CausalTask operator()(const query::Fill&) const {
     refuse_query("this model cannot answer 'fill'",
                  "it is a causal language model, which sees the text before a token");
   }
 
-  Task operator()(const query::Continue& asked) const {
+  CausalTask operator()(const query::Continue& asked) const {
     need_head("continue");
-    Task task;
+    CausalTask task;
     query::ContinueAnswer room;
     const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
     for (const auto& continuation : asked.continuations) {
       auto [ids, begin] = border.join(continuation);
-      check_input(ids, limits_.input);
+      check_input(ids, limits_);
       auto& sequence = task.sequences.emplace_back();
-      sequence.layer = limits_.input.num_layers;
+      sequence.layer = limits_.num_layers;
       const auto part = static_cast<std::uint32_t>(room.logprob.size());
       for (std::size_t i = begin; i < ids.size(); ++i) {
         check_id(ids[i], limits_.vocabulary);
@@ -96,42 +89,32 @@ class Preparer {
     return task;
   }
 
-  Task operator()(const query::Embed& asked) const {
-    Task task;
-    task.answer = query::EmbedAnswer{};
-    if (asked.source == query::VectorSource::input_embedding) {
-      task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, limits_.input));
-      return task;
+  CausalTask operator()(const query::Embed& asked) const {
+    auto task = task_of<CausalSequence>(asked, tokenizer_, limits_);
+    for (auto& sequence : task.sequences) {  // what follows is not seen
+      sequence.ids.resize(static_cast<std::size_t>(sequence.uses.back().position) + 1);
     }
-    auto input = prepare_embed(asked, tokenizer_, limits_.input);
-    auto& sequence = task.sequences.emplace_back();
-    sequence.layer = input.layer;
-    for (const auto position : input.positions) {
-      sequence.uses.push_back({position, CausalUse::whole_vector, 0, 0, 0});
-    }
-    input.ids.resize(static_cast<std::size_t>(input.positions.back()) + 1);  // what follows is not seen
-    sequence.ids = std::move(input.ids);
     return task;
   }
 
-  Task operator()(const query::Generate& asked) const {
+  CausalTask operator()(const query::Generate& asked) const {
     need_head("generate");
     if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
       refuse_query("a stop string is empty", "every text holds it");
     }
-    Task task;
-    auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_.input).ids;
+    CausalTask task;
+    auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_).ids;
     if (ids.empty()) {
       refuse_query("nothing stands before the first new token",
                    "the prompt is empty, and this tokenizer puts no token before a text");
     }
-    if (std::ssize(ids) + asked.max_new_tokens > limits_.input.max_tokens) {
+    if (std::ssize(ids) + asked.max_new_tokens > limits_.max_tokens) {
       throw TooLong(base::describe("the text may become too long",
                                    std::to_string(ids.size()) + " tokens and max_new_tokens " +
                                        std::to_string(asked.max_new_tokens) + ", the model takes " +
-                                       std::to_string(limits_.input.max_tokens)));
+                                       std::to_string(limits_.max_tokens)));
     }
-    task.openings.push_back({std::move(ids), 0});
+    task.opening = std::move(ids);
     task.answer = query::GenerateAnswer{};
     return task;
   }
@@ -144,10 +127,10 @@ class Preparer {
   }
 
   const tokenizer::Tokenizer& tokenizer_;
-  const CausalLimits& limits_;
+  const InputLimits& limits_;
 };
 
-bool sequence_comes_before(const CausalSequence& left, const CausalSequence& right) {
+bool comes_before(const CausalSequence& left, const CausalSequence& right) {
   return left.layer != right.layer ? left.layer < right.layer : left.ids < right.ids;
 }
 
@@ -193,34 +176,13 @@ void move_reads_forward(std::vector<CausalSequence>& leaves) {
 }  // namespace
 
 CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const CausalLimits& limits) {
-  const Preparer prepare(tokenizer, limits);
+                       const InputLimits& limits) {
   CausalPlan plan;
-  plan.answers.reserve(queries.size());
-  std::vector<CausalSequence> sequences;
-  for (const auto& asked : queries) {
-    const auto number = static_cast<std::uint32_t>(plan.answers.size());
-    try {
-      Task task = std::visit(prepare, asked);
-      for (auto& sequence : task.sequences) {
-        for (auto& use : sequence.uses) {
-          use.query = number;
-        }
-        plan.naive_tokens += sequence.ids.size();
-        sequences.push_back(std::move(sequence));
-      }
-      for (auto& opening : task.openings) {
-        plan.openings.push_back({std::move(opening.ids), number});
-      }
-      for (auto& rows : task.input_rows) {
-        plan.input_rows.push_back({std::move(rows.ids), number});
-      }
-      plan.answers.push_back(std::move(task.answer));
-    } catch (const base::InputError& error) {
-      plan.answers.emplace_back(to_query_error(error));
-    }
+  auto sequences = plan_queries<CausalSequence>(queries, CausalPreparer(tokenizer, limits), plan);
+  for (const auto& sequence : sequences) {
+    plan.naive_tokens += sequence.ids.size();
   }
-  std::sort(sequences.begin(), sequences.end(), sequence_comes_before);
+  std::sort(sequences.begin(), sequences.end(), comes_before);
   plan.sequences = leaves_of(std::move(sequences));
   move_reads_forward(plan.sequences);
   return plan;
@@ -270,15 +232,8 @@ PackedTree pack_tree(std::span<const CausalSequence> sequences) {
   for (std::size_t number = 0; number < sequences.size(); ++number) {
     const auto& sequence = sequences[number];
     builder.add(sequence.ids, number == 0 ? 0 : sequence.shared);
-    const std::span<const CausalUse> uses = sequence.uses;
-    for (std::size_t first = 0; first < uses.size();) {
-      auto last = first;
-      while (last < uses.size() && uses[last].position == uses[first].position) {
-        ++last;
-      }
-      const auto row = builder.path()[static_cast<std::size_t>(uses[first].position)];
-      packed.readers.push_back({row, uses.subspan(first, last - first)});
-      first = last;
+    for (const auto& [position, uses] : readers_of<CausalUse>(sequence.uses, &CausalUse::position)) {
+      packed.readers.push_back({builder.path()[static_cast<std::size_t>(position)], uses});
     }
   }
   packed.tree = builder.take();

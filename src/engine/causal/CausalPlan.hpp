@@ -17,13 +17,6 @@
 
 namespace stereosweep::engine {
 
-/// What the model can take.
-struct CausalLimits {
-  InputLimits input;
-  std::int64_t vocabulary = 0;  ///< width of the logits
-  bool has_head = false;
-};
-
 /// One reason to read one row of a sequence.
 struct CausalUse {
   std::int32_t position = 0;  ///< token of the sequence
@@ -33,6 +26,8 @@ struct CausalUse {
   std::uint32_t place = 0;         ///< token of the continuation
 
   static constexpr query::TokenId whole_vector = -1;
+  static CausalUse vector_at(std::int32_t position) { return {position, whole_vector}; }
+  bool is_vector() const { return token == whole_vector; }
   auto operator<=>(const CausalUse&) const = default;
 };
 
@@ -60,21 +55,15 @@ struct CausalPlan {
 };
 
 CausalPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const CausalLimits& limits);
+                       const InputLimits& limits);
 
 /// Runs of sequences of one layer whose trees have at most `budget` tokens; a longer sequence is a batch of its own.
 /// Of all such cuts one with the least repetition of shared beginnings, a batch counting as some tokens more.
 std::vector<BatchRange> cut_trees(std::span<const CausalSequence> sequences, std::int64_t budget);
 
-/// Who reads a row of a tree.
-struct RowReaders {
-  std::int64_t row = 0;
-  std::span<const CausalUse> uses;  ///< of the sequences that were packed, which must outlive it
-};
-
 struct PackedTree {
   model::TokenTree tree;
-  std::vector<RowReaders> readers;  ///< by row, each row once
+  std::vector<RowReader<CausalUse>> readers;  ///< by row of the tree, each once; the sequences must outlive them
 };
 
 /// One tree of consecutive sequences of a plan, every shared prefix once.

@@ -16,10 +16,9 @@
 #include "base/Json.hpp"
 #include "base/Profile.hpp"
 #include "base/Random.hpp"
-#include "engine/readout/ProjectionQueue.hpp"
+#include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/Readout.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
-#include "engine/readout/VectorPools.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -27,6 +26,8 @@
 namespace stereosweep::engine {
 
 namespace {
+
+using query::TokenId;
 
 query::TokenId end_token(const base::Json& value, const std::string& file) {
   constexpr auto largest = std::numeric_limits<query::TokenId>::max();
@@ -104,85 +105,6 @@ bool does_nothing(const base::Json& value, std::optional<double> neutral) {
   return value.is_string() ? value.get<std::string>().empty() : value.empty();  // null is empty
 }
 
-}  // namespace
-
-std::vector<std::string> ignored_generation_keys(const base::FileSet& files) {
-  const std::string name = "generation_config.json";
-  const auto* content = files.find(name);
-  if (content == nullptr) {
-    return {};
-  }
-  const auto document = base::parse_json(content->text(), files.directory() + "/" + name);
-  std::vector<std::string> keys;
-  for (const auto& [key, neutral] : choosing_keys) {
-    const auto found = document.is_object() ? document.find(key) : document.end();
-    if (found != document.end() && !does_nothing(*found, neutral)) {
-      keys.emplace_back(key);
-    }
-  }
-  return keys;
-}
-
-std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
-  for (const std::string name : {"generation_config.json", "config.json"}) {
-    const auto* content = files.find(name);
-    if (content == nullptr) {
-      continue;
-    }
-    const auto file = files.directory() + "/" + name;
-    const auto document = base::parse_json(content->text(), file);
-    if (auto ids = end_tokens_of(document, file)) {
-      return *std::move(ids);
-    }
-    // Of a model that also sees, the part that reads.
-    if (document.is_object() && document.contains("text_config")) {
-      if (auto ids = end_tokens_of(document["text_config"], file)) {
-        return *std::move(ids);
-      }
-    }
-    if (files.find("generation_config.json") == nullptr) {
-      return end_tokens_of_family(document);
-    }
-  }
-  return {};
-}
-
-NewText::NewText(const query::Generate& asked, const tokenizer::Tokenizer& tokenizer,
-                 std::span<const query::TokenId> end_tokens)
-    : asked_(&asked), tokenizer_(&tokenizer), end_tokens_(end_tokens), is_finished_(asked.max_new_tokens == 0) {}
-
-void NewText::add(query::TokenId id) {
-  if (std::find(end_tokens_.begin(), end_tokens_.end(), id) != end_tokens_.end()) {
-    is_finished_ = true;
-    return;
-  }
-  answer_.ids.push_back(id);
-  is_finished_ = std::ssize(answer_.ids) >= asked_->max_new_tokens;
-  if (asked_->stop.empty()) {
-    return;
-  }
-  auto text = tokenizer_->decode(answer_.ids, tokenizer::Tokenizer::Special::skip);
-  auto first = std::string::npos;
-  for (const auto& stop : asked_->stop) {
-    first = std::min(first, text.find(stop));
-  }
-  if (first != std::string::npos) {
-    text.resize(first);
-    answer_.text = std::move(text);
-    has_text_ = true;
-    is_finished_ = true;
-  }
-}
-
-query::GenerateAnswer NewText::take() {
-  if (!has_text_) {
-    answer_.text = tokenizer_->decode(answer_.ids, tokenizer::Tokenizer::Special::skip);
-  }
-  return std::move(answer_);
-}
-
-namespace {
-
 constexpr std::uint64_t sampling_stream = 1;  // of a query's seed
 
 // The k-th largest logit.
@@ -217,52 +139,6 @@ void keep_nucleus(std::vector<Candidate>& all, double top_p) {
   all.resize(kept);
   std::sort(all.begin(), all.end(), [](const auto& left, const auto& right) { return left.id < right.id; });
 }
-
-}  // namespace
-
-std::vector<Candidate> candidates(std::span<const float> logits, const query::Generate& asked) {
-  const auto k = static_cast<std::size_t>(asked.top_k);
-  const bool is_cut = k > 0 && k < logits.size();
-  const float largest = *std::max_element(logits.begin(), logits.end());
-  const float smallest = is_cut ? kth_largest(logits, k) : *std::min_element(logits.begin(), logits.end());
-  std::vector<Candidate> all;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] >= smallest) {
-      const double distance = static_cast<double>(logits[i]) - static_cast<double>(largest);
-      all.push_back({static_cast<query::TokenId>(i), std::exp(distance / asked.temperature)});
-    }
-  }
-  if (asked.top_p < 1) {
-    keep_nucleus(all, asked.top_p);
-  }
-  return all;
-}
-
-query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step) {
-  if (asked.temperature == 0) {
-    return static_cast<query::TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-  }
-  const auto all = candidates(logits, asked);
-  double total = 0;
-  for (const auto& candidate : all) {
-    total += candidate.weight;
-  }
-  const double drawn = base::random_unit(asked.seed, sampling_stream, step) * total;
-  double mass = 0;
-  for (const auto& candidate : all) {
-    mass += candidate.weight;
-    if (drawn < mass) {
-      return candidate.id;
-    }
-  }
-  // Rounding may leave the draw at the very end: the last token with a weight.
-  const auto last = std::find_if(all.rbegin(), all.rend(), [](const auto& candidate) { return candidate.weight > 0; });
-  return last->id;
-}
-
-namespace {
-
-using query::TokenId;
 
 // Queries with equal prompts and fields: one text.
 struct Request {
@@ -368,7 +244,7 @@ class Wave {
     for (const auto& request : requests_) {
       NewText text(*request.asked, parts_.tokenizer, parts_.end_tokens);
       if (text.is_finished()) {
-        write(request, text);
+        write(request, text.take());
         continue;
       }
       const auto& ids = request.opening->ids;
@@ -400,8 +276,7 @@ class Wave {
     }
     counts_.distinct_tokens += static_cast<std::uint64_t>(std::ssize(tree_.ids) - memory_->rows());
     counts_.head_rows += rows.size();
-    const auto kernels = parts_.model.shape().kernels;
-    ProjectionQueue projection(parts_.model.shape().vocabulary, kernels);
+    ProjectionQueue projection(parts_.model.shape().vocabulary, parts_.model.shape().kernels);
     projection.add(extend(rows), all);
     auto reader = readers.begin();
     while (projection.size() > 0) {
@@ -410,11 +285,7 @@ class Wave {
       const base::profile::Span span("drawing");
       const std::vector<Readers> some(reader, std::next(reader, count));
       std::advance(reader, count);
-      if (kernels == model::Kernels::operators && std::all_of(some.begin(), some.end(), all_greedy)) {
-        take_most_probable(some, logits);
-      } else {
-        draw_on_host(some, on_host(logits));
-      }
+      choose(some, logits);
     }
     std::erase_if(growing_, [](const Growing& one) { return one.request == nullptr; });
     grow();
@@ -437,23 +308,22 @@ class Wave {
                        [](const Growing* one) { return one->request->asked->temperature == 0; });
   }
 
-  // Where the logits are: a vocabulary's width does not travel for one token.
-  void take_most_probable(std::span<const Readers> readers, const at::Tensor& logits) {
-    const auto tokens = most_probable(logits);
-    for (std::size_t row = 0; row < readers.size(); ++row) {
-      for (auto* one : readers[row].second) {
-        tokens[row] ? add(*one, *tokens[row]) : finish(*one, not_finite_error(parts_.model.shape().dtype));
-      }
-    }
-  }
-
-  void draw_on_host(std::span<const Readers> readers, const at::Tensor& all_logits) {
-    for (std::size_t row = 0; row < readers.size(); ++row) {
-      const auto logits = row_of(all_logits, static_cast<std::int64_t>(row));
-      const bool usable = all_finite(logits);
-      for (auto* one : readers[row].second) {
-        usable ? add(*one, next_token(logits, *one->request->asked, one->text.size()))
-               : finish(*one, not_finite_error(parts_.model.shape().dtype));
+  // The next tokens, a row of logits for each of `readers`. Where nobody draws they are found where the logits are: a
+  // vocabulary's width does not travel for one token.
+  void choose(std::span<const Readers> readers, const at::Tensor& logits) {
+    const bool on_device = parts_.model.shape().kernels == model::Kernels::operators &&
+                           std::all_of(readers.begin(), readers.end(), all_greedy);
+    const auto found = on_device ? most_probable(logits) : std::vector<std::optional<TokenId>>{};
+    const auto host = on_device ? at::Tensor() : on_host(logits);
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      const auto row = on_device ? std::span<const float>{} : row_of(host, static_cast<std::int64_t>(i));
+      const bool usable = on_device ? found[i].has_value() : all_finite(row);
+      for (auto* one : readers[i].second) {
+        if (usable) {
+          add(*one, on_device ? *found[i] : next_token(row, *one->request->asked, one->text.size()));
+        } else {
+          finish(*one, not_finite_error(parts_.model.shape().dtype));
+        }
       }
     }
   }
@@ -462,24 +332,21 @@ class Wave {
     one.next = next;
     one.text.add(one.next);
     if (one.text.is_finished()) {
-      write(*one.request, one.text);
-      one.request = nullptr;
+      finish(one, one.text.take());
     } else if (one.next >= parts_.model.shape().ids) {
-      finish(one, {base::describe("the model chose id " + std::to_string(one.next),
-                                  "its embeddings have " + std::to_string(parts_.model.shape().ids) + " rows"),
-                   query::QueryFault::other});
+      finish(one, query::QueryError{
+                      base::describe("the model chose id " + std::to_string(one.next),
+                                     "its embeddings have " + std::to_string(parts_.model.shape().ids) + " rows"),
+                      query::QueryFault::other});
     }
   }
 
-  void finish(Growing& one, const query::QueryError& error) {
-    for (const auto query : one.request->queries) {
-      answers_[query] = error;
-    }
+  void finish(Growing& one, const query::Answer& answer) {
+    write(*one.request, answer);
     one.request = nullptr;
   }
 
-  void write(const Request& request, NewText& text) {
-    const auto answer = text.take();
+  void write(const Request& request, const query::Answer& answer) {
     for (const auto query : request.queries) {
       answers_[query] = answer;
     }
@@ -513,6 +380,121 @@ class Wave {
 };
 
 }  // namespace
+
+std::vector<std::string> ignored_generation_keys(const base::FileSet& files) {
+  const std::string name = "generation_config.json";
+  const auto* content = files.find(name);
+  if (content == nullptr) {
+    return {};
+  }
+  const auto document = base::parse_json(content->text(), files.directory() + "/" + name);
+  std::vector<std::string> keys;
+  for (const auto& [key, neutral] : choosing_keys) {
+    const auto found = document.is_object() ? document.find(key) : document.end();
+    if (found != document.end() && !does_nothing(*found, neutral)) {
+      keys.emplace_back(key);
+    }
+  }
+  return keys;
+}
+
+std::vector<query::TokenId> read_end_tokens(const base::FileSet& files) {
+  for (const std::string name : {"generation_config.json", "config.json"}) {
+    const auto* content = files.find(name);
+    if (content == nullptr) {
+      continue;
+    }
+    const auto file = files.directory() + "/" + name;
+    const auto document = base::parse_json(content->text(), file);
+    if (auto ids = end_tokens_of(document, file)) {
+      return *std::move(ids);
+    }
+    // Of a model that also sees, the part that reads.
+    if (document.is_object() && document.contains("text_config")) {
+      if (auto ids = end_tokens_of(document["text_config"], file)) {
+        return *std::move(ids);
+      }
+    }
+    if (files.find("generation_config.json") == nullptr) {
+      return end_tokens_of_family(document);
+    }
+  }
+  return {};
+}
+
+NewText::NewText(const query::Generate& asked, const tokenizer::Tokenizer& tokenizer,
+                 std::span<const query::TokenId> end_tokens)
+    : asked_(&asked), tokenizer_(&tokenizer), end_tokens_(end_tokens), is_finished_(asked.max_new_tokens == 0) {}
+
+void NewText::add(query::TokenId id) {
+  if (std::find(end_tokens_.begin(), end_tokens_.end(), id) != end_tokens_.end()) {
+    is_finished_ = true;
+    return;
+  }
+  answer_.ids.push_back(id);
+  is_finished_ = std::ssize(answer_.ids) >= asked_->max_new_tokens;
+  if (asked_->stop.empty()) {
+    return;
+  }
+  auto text = tokenizer_->decode(answer_.ids, tokenizer::Tokenizer::Special::skip);
+  auto first = std::string::npos;
+  for (const auto& stop : asked_->stop) {
+    first = std::min(first, text.find(stop));
+  }
+  if (first != std::string::npos) {
+    text.resize(first);
+    answer_.text = std::move(text);
+    has_text_ = true;
+    is_finished_ = true;
+  }
+}
+
+query::GenerateAnswer NewText::take() {
+  if (!has_text_) {
+    answer_.text = tokenizer_->decode(answer_.ids, tokenizer::Tokenizer::Special::skip);
+  }
+  return std::move(answer_);
+}
+
+std::vector<Candidate> candidates(std::span<const float> logits, const query::Generate& asked) {
+  const auto k = static_cast<std::size_t>(asked.top_k);
+  const bool is_cut = k > 0 && k < logits.size();
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  const float smallest = is_cut ? kth_largest(logits, k) : *std::min_element(logits.begin(), logits.end());
+  std::vector<Candidate> all;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] >= smallest) {
+      const double distance = static_cast<double>(logits[i]) - static_cast<double>(largest);
+      all.push_back({static_cast<query::TokenId>(i), std::exp(distance / asked.temperature)});
+    }
+  }
+  if (asked.top_p < 1) {
+    keep_nucleus(all, asked.top_p);
+  }
+  return all;
+}
+
+query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step) {
+  if (asked.temperature == 0) {
+    return static_cast<query::TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  }
+  const auto all = candidates(logits, asked);
+  double total = 0;
+  for (const auto& candidate : all) {
+    total += candidate.weight;
+  }
+  const double drawn = base::random_unit(asked.seed, sampling_stream, step) * total;
+  double mass = 0;
+  for (const auto& candidate : all) {
+    mass += candidate.weight;
+    if (drawn < mass) {
+      return candidate.id;
+    }
+  }
+  // Rounding may leave the draw at the very end: the last token with a weight.
+  const auto last = std::find_if(all.rbegin(), all.rend(), [](const auto& candidate) { return candidate.weight > 0; });
+  return last->id;
+}
 
 model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
                                std::int64_t wave_rows) {

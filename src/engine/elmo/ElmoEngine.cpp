@@ -7,12 +7,10 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "base/Error.hpp"
 #include "engine/QueryInput.hpp"
-#include "engine/readout/ProjectionQueue.hpp"
-#include "engine/readout/VectorPools.hpp"
+#include "engine/readout/HiddenRows.hpp"
 #include "model/elmo/ElmoModel.hpp"
 
 namespace stereosweep::engine {
@@ -27,52 +25,105 @@ int layer_of(const query::Embed& asked, int num_layers) {
   return hidden_state_of(asked, num_layers);
 }
 
-// Words that a static vector does not need are left out.
-Sentence find_words(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, int layer) {
-  Sentence sentence;
-  for (const auto& [begin, end] : tokenizer.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
-    const bool overlaps = std::max(begin, asked.span.begin) < std::min(end, asked.span.end);
-    if (overlaps) {
-      sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()), 0, layer});
-    }
-    if (overlaps || layer != WordUse::own_vector) {
-      sentence.words.push_back(std::string_view(asked.text).substr(begin, end - begin));
-    }
-  }
-  return sentence;
-}
+class ElmoPreparer {
+ public:
+  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers, std::int64_t max_words)
+      : tokenizer_(tokenizer), num_layers_(num_layers), max_words_(max_words) {}
 
-Sentence prepare(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, int num_layers,
-                 std::int64_t max_words) {
-  auto sentence = find_words(asked, tokenizer, layer_of(asked, num_layers));
-  if (std::ssize(sentence.words) > max_words) {
-    throw TooLong(base::describe("the text is too long", std::to_string(sentence.words.size()) + " words, at most " +
-                                                             std::to_string(max_words) + " are taken"));
+  Task<Sentence> operator()(const query::Embed& asked) const {
+    const auto layer = layer_of(asked, num_layers_);
+    Sentence sentence;
+    for (const auto& [begin, end] : tokenizer_.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
+      const bool overlaps = std::max(begin, asked.span.begin) < std::min(end, asked.span.end);
+      if (overlaps) {
+        sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()), 0, layer});
+      }
+      if (overlaps || layer != WordUse::own_vector) {  // words that a static vector does not need are left out
+        sentence.words.push_back(std::string_view(asked.text).substr(begin, end - begin));
+      }
+    }
+    if (std::ssize(sentence.words) > max_words_) {
+      throw TooLong(base::describe("the text is too long", std::to_string(sentence.words.size()) + " words, at most " +
+                                                               std::to_string(max_words_) + " are taken"));
+    }
+    if (sentence.uses.empty()) {
+      refuse_query("no word overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
+                                                    std::to_string(asked.span.end) + " of a text of " +
+                                                    std::to_string(asked.text.size()));
+    }
+    if (asked.pool == query::Pool::first) {
+      sentence.uses.resize(1);
+    } else if (asked.pool == query::Pool::last) {
+      sentence.uses = {sentence.uses.back()};
+    }
+    return {{std::move(sentence)}, {}, {}, query::EmbedAnswer{}};
   }
-  if (sentence.uses.empty()) {
-    refuse_query("no word overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
-                                                  std::to_string(asked.span.end) + " of a text of " +
-                                                  std::to_string(asked.text.size()));
-  }
-  if (asked.pool == query::Pool::first) {
-    sentence.uses.resize(1);
-  } else if (asked.pool == query::Pool::last) {
-    sentence.uses = {sentence.uses.back()};
-  }
-  return sentence;
-}
 
-Sentence prepare_any(const query::Query& query, const tokenizer::Tokenizer& tokenizer, int num_layers,
-                     std::int64_t max_words) {
-  const auto* asked = std::get_if<query::Embed>(&query);
-  if (asked == nullptr) {
+  Task<Sentence> operator()(const auto& /*asked*/) const {
     refuse_query("this model answers 'embed' alone", "ELMo's published files hold no layer for probabilities of words");
   }
-  return prepare(*asked, tokenizer, num_layers, max_words);
-}
+
+ private:
+  const tokenizer::Tokenizer& tokenizer_;
+  int num_layers_;
+  std::int64_t max_words_;
+};
 
 bool sentence_comes_before(const Sentence& left, const Sentence& right) {
   return left.words.size() != right.words.size() ? left.words.size() > right.words.size() : left.words < right.words;
+}
+
+// Input products of a pass lie in memory: 64 kB a token at the published size. More sentences at once gain nothing.
+constexpr std::int64_t max_pass_tokens = 2048;
+
+// The sentences of one forward pass, and which of its words are read.
+struct Batch {
+  model::WordBatch input;
+  std::vector<std::int64_t> tokens;
+  std::vector<std::span<const WordUse>> readers;  // of each of these tokens
+  int last_layer = 0;
+};
+
+Batch make_batch(std::span<const Sentence> sentences, int num_layers) {
+  Batch batch;
+  std::map<std::string_view, std::int32_t> numbers;
+  for (const auto& sentence : sentences) {
+    for (const auto word : sentence.words) {
+      numbers.emplace(word, 0);
+    }
+  }
+  for (auto& [word, number] : numbers) {
+    number = static_cast<std::int32_t>(batch.input.words.size());
+    batch.input.words.push_back(word);
+  }
+  for (const auto& sentence : sentences) {
+    for (const auto& [word, uses] : readers_of<WordUse>(sentence.uses, &WordUse::word)) {
+      for (const auto& use : uses) {
+        const auto layer = use.layer == WordUse::sum_of_states ? num_layers : use.layer;
+        batch.last_layer = std::max(batch.last_layer, layer);
+      }
+      batch.tokens.push_back(std::ssize(batch.input.numbers) + word);
+      batch.readers.push_back(uses);
+    }
+    for (const auto word : sentence.words) {
+      batch.input.numbers.push_back(numbers.at(word));
+    }
+    batch.input.lengths.push_back(static_cast<std::int32_t>(sentence.words.size()));
+  }
+  return batch;
+}
+
+std::vector<float> vector_of(const std::vector<at::Tensor>& states, std::int64_t row, int layer) {
+  if (layer == WordUse::sum_of_states) {
+    std::vector<double> sums(row_of(states.front(), row).size());
+    for (const auto& state : states) {
+      const auto numbers = row_of(state, row);
+      std::transform(numbers.begin(), numbers.end(), sums.begin(), sums.begin(), std::plus<>());
+    }
+    return {sums.begin(), sums.end()};
+  }
+  const auto numbers = row_of(states[static_cast<std::size_t>(std::max(layer, 0))], row);
+  return {numbers.begin(), layer == WordUse::own_vector ? numbers.begin() + std::ssize(numbers) / 2 : numbers.end()};
 }
 
 }  // namespace
@@ -80,19 +131,7 @@ bool sentence_comes_before(const Sentence& left, const Sentence& right) {
 ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers,
                    std::int64_t max_words) {
   ElmoPlan plan;
-  std::vector<Sentence> all;
-  for (const auto& asked : queries) {
-    try {
-      auto sentence = prepare_any(asked, tokenizer, num_layers, max_words);
-      for (auto& use : sentence.uses) {
-        use.query = static_cast<std::uint32_t>(plan.answers.size());
-      }
-      all.push_back(std::move(sentence));
-      plan.answers.emplace_back(query::EmbedAnswer{});
-    } catch (const base::InputError& error) {
-      plan.answers.emplace_back(to_query_error(error));
-    }
-  }
+  auto all = plan_queries<Sentence>(queries, ElmoPreparer(tokenizer, num_layers, max_words), plan);
   std::stable_sort(all.begin(), all.end(), sentence_comes_before);
   for (auto& sentence : all) {
     if (plan.sentences.empty() || plan.sentences.back().words != sentence.words) {
@@ -119,67 +158,6 @@ std::size_t count_batch(std::span<const Sentence> sentences, std::int64_t budget
   }
   return count;
 }
-
-namespace {
-
-// Input products of a pass lie in memory: 64 kB a token at the published size. More sentences at once gain nothing.
-constexpr std::int64_t max_pass_tokens = 2048;
-
-// The sentences of one forward pass, and which of its words are read.
-struct Batch {
-  model::WordBatch input;
-  std::vector<std::int64_t> tokens;
-  std::vector<std::span<const WordUse>> readers;  // of each of these tokens
-  int last_layer = 0;
-};
-
-Batch make_batch(std::span<const Sentence> sentences, int num_layers) {
-  Batch batch;
-  std::map<std::string_view, std::int32_t> numbers;
-  for (const auto& sentence : sentences) {
-    for (const auto word : sentence.words) {
-      numbers.emplace(word, 0);
-    }
-  }
-  for (auto& [word, number] : numbers) {
-    number = static_cast<std::int32_t>(batch.input.words.size());
-    batch.input.words.push_back(word);
-  }
-  for (const auto& sentence : sentences) {
-    const std::span<const WordUse> uses = sentence.uses;
-    for (std::size_t first = 0; first < uses.size();) {
-      auto last = first;
-      while (last < uses.size() && uses[last].word == uses[first].word) {
-        const auto layer = uses[last].layer == WordUse::sum_of_states ? num_layers : uses[last].layer;
-        batch.last_layer = std::max(batch.last_layer, layer);
-        ++last;
-      }
-      batch.tokens.push_back(std::ssize(batch.input.numbers) + uses[first].word);
-      batch.readers.push_back(uses.subspan(first, last - first));
-      first = last;
-    }
-    for (const auto word : sentence.words) {
-      batch.input.numbers.push_back(numbers.at(word));
-    }
-    batch.input.lengths.push_back(static_cast<std::int32_t>(sentence.words.size()));
-  }
-  return batch;
-}
-
-std::vector<float> vector_of(const std::vector<at::Tensor>& states, std::int64_t row, int layer) {
-  if (layer == WordUse::sum_of_states) {
-    std::vector<double> sums(row_of(states.front(), row).size());
-    for (const auto& state : states) {
-      const auto numbers = row_of(state, row);
-      std::transform(numbers.begin(), numbers.end(), sums.begin(), sums.begin(), std::plus<>());
-    }
-    return {sums.begin(), sums.end()};
-  }
-  const auto numbers = row_of(states[static_cast<std::size_t>(std::max(layer, 0))], row);
-  return {numbers.begin(), layer == WordUse::own_vector ? numbers.begin() + std::ssize(numbers) / 2 : numbers.end()};
-}
-
-}  // namespace
 
 ElmoEngine::ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer::Tokenizer& tokenizer,
                        std::int64_t batch_tokens)

@@ -28,12 +28,10 @@ class MaskedEngine : public query::Engine {
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
-  MaskedPlan planned(std::span<const query::Query> queries) const;
-
   std::unique_ptr<model::MaskedModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   std::int64_t batch_tokens_;
-  MaskedLimits limits_;
+  InputLimits limits_;
   std::optional<SlotsReader> slots_;  ///< of a model with a head
   query::EngineCounts counts_;
 };

@@ -1,8 +1,8 @@
 #include "engine/masked/MaskedPlan.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
-#include <variant>
 
 #include "base/Text.hpp"
 
@@ -12,32 +12,20 @@ namespace {
 
 using query::TokenId;
 
-// Token ids of one query and the rows that it reads.
-struct MaskedTask {
-  std::vector<TokenId> ids;
-  int layer = 0;
-  std::vector<Use> uses;
-  std::vector<InputRows> input_rows;
-  query::Answer answer;  ///< with room for the numbers
-};
-
 class MaskedPreparer {
  public:
-  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits)
-      : tokenizer_(tokenizer),
-        limits_(limits),
-        input_{limits.num_layers, limits.vocabulary, limits.max_tokens},
-        mask_(tokenizer.mask_id()) {}
+  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits)
+      : tokenizer_(tokenizer), limits_(limits), mask_(tokenizer.mask_id()) {}
 
   // Throws InputError where the query is at fault.
-  MaskedTask operator()(const query::Fill& fill) const {
+  Task<Sequence> operator()(const query::Fill& fill) const {
     if (const auto why = lacks_masks(tokenizer_, limits_)) {
       refuse_query("this model cannot fill masks", *why);
     }
-    MaskedTask task;
-    task.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, input_).ids;
-    task.layer = limits_.num_layers;
-    const auto masks = places_of_masks(task.ids);
+    Sequence sequence;
+    sequence.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, limits_).ids;
+    sequence.layer = limits_.num_layers;
+    const auto masks = places_of_masks(sequence.ids);
     if (masks.size() != fill.slots.size()) {
       refuse_query(base::counted(fill.slots.size(), "id list") + " for " + base::counted(masks.size(), "mask"),
                    "each mask token of the text takes one list");
@@ -53,36 +41,25 @@ class MaskedPreparer {
       }
       if (asked.filled) {
         check_id(*asked.filled, limits_.vocabulary);
-        task.ids[masks[slot]] = *asked.filled;
+        sequence.ids[masks[slot]] = *asked.filled;
       }
       if (!asked.targets.empty()) {
-        task.uses.push_back({static_cast<std::int32_t>(masks[slot]), 0, static_cast<std::int32_t>(slot)});
+        sequence.uses.push_back({static_cast<std::int32_t>(masks[slot]), 0, static_cast<std::int32_t>(slot)});
       }
     }
     query::FillAnswer room;
     room.slots.resize(fill.slots.size());
+    Task<Sequence> task;
     task.answer = std::move(room);
+    if (!sequence.uses.empty()) {
+      task.sequences.push_back(std::move(sequence));
+    }
     return task;
   }
 
-  MaskedTask operator()(const query::Embed& asked) const {
-    MaskedTask task;
-    task.answer = query::EmbedAnswer{};
-    if (asked.source == query::VectorSource::input_embedding) {
-      task.input_rows.push_back(prepare_input_rows(asked, tokenizer_, input_));
-      return task;
-    }
-    auto input = prepare_embed(asked, tokenizer_, input_);
-    task.layer = input.layer;
-    for (const auto position : input.positions) {
-      task.uses.push_back({position, 0, Use::whole_vector});
-    }
-    task.ids = std::move(input.ids);
-    return task;
-  }
-
-  MaskedTask operator()(const query::Continue&) const { refuse_causal("continue"); }
-  MaskedTask operator()(const query::Generate&) const { refuse_causal("generate"); }
+  Task<Sequence> operator()(const query::Embed& asked) const { return task_of<Sequence>(asked, tokenizer_, limits_); }
+  Task<Sequence> operator()(const query::Continue&) const { refuse_causal("continue"); }
+  Task<Sequence> operator()(const query::Generate&) const { refuse_causal("generate"); }
 
  private:
   [[noreturn]] static void refuse_causal(const std::string& kind) {
@@ -100,24 +77,19 @@ class MaskedPreparer {
   }
 
   const tokenizer::Tokenizer& tokenizer_;
-  const MaskedLimits& limits_;
-  InputLimits input_;
+  const InputLimits& limits_;
   std::optional<TokenId> mask_;
 };
 
-bool task_comes_before(const MaskedTask& left, const MaskedTask& right) {
-  if (left.layer != right.layer) {
-    return left.layer < right.layer;
-  }
-  if (left.ids.size() != right.ids.size()) {
-    return left.ids.size() < right.ids.size();
-  }
-  return left.ids < right.ids;
+bool sequence_comes_before(const Sequence& left, const Sequence& right) {
+  const auto left_size = left.ids.size();
+  const auto right_size = right.ids.size();
+  return std::tie(left.layer, left_size, left.ids) < std::tie(right.layer, right_size, right.ids);
 }
 
 }  // namespace
 
-std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits) {
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
   if (!limits.has_head) {
     return "it has no masked-language-model head";
   }
@@ -125,35 +97,16 @@ std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, co
 }
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const MaskedLimits& limits) {
-  const MaskedPreparer prepare(tokenizer, limits);
+                       const InputLimits& limits) {
   MaskedPlan plan;
-  plan.answers.reserve(queries.size());
-  std::vector<MaskedTask> tasks;
-  for (const auto& asked : queries) {
-    try {
-      MaskedTask task = std::visit(prepare, asked);
-      for (auto& use : task.uses) {
-        use.query = static_cast<std::uint32_t>(plan.answers.size());
-      }
-      for (auto& rows : task.input_rows) {
-        plan.input_rows.push_back({std::move(rows.ids), static_cast<std::uint32_t>(plan.answers.size())});
-      }
-      plan.answers.push_back(std::move(task.answer));
-      if (!task.uses.empty()) {
-        tasks.push_back(std::move(task));
-      }
-    } catch (const base::InputError& error) {
-      plan.answers.emplace_back(to_query_error(error));
-    }
-  }
-  std::stable_sort(tasks.begin(), tasks.end(), task_comes_before);
-  for (auto& task : tasks) {
-    if (plan.sequences.empty() || plan.sequences.back().layer != task.layer || plan.sequences.back().ids != task.ids) {
-      plan.sequences.push_back({std::move(task.ids), task.layer, {}});
+  auto all = plan_queries<Sequence>(queries, MaskedPreparer(tokenizer, limits), plan);
+  std::stable_sort(all.begin(), all.end(), sequence_comes_before);
+  for (auto& next : all) {
+    if (plan.sequences.empty() || plan.sequences.back().layer != next.layer || plan.sequences.back().ids != next.ids) {
+      plan.sequences.push_back({std::move(next.ids), next.layer, {}});
     }
     auto& uses = plan.sequences.back().uses;
-    uses.insert(uses.end(), task.uses.begin(), task.uses.end());
+    uses.insert(uses.end(), next.uses.begin(), next.uses.end());
   }
   for (auto& sequence : plan.sequences) {
     std::sort(sequence.uses.begin(), sequence.uses.end());

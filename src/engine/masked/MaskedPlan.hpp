@@ -16,14 +16,6 @@
 
 namespace stereosweep::engine {
 
-/// What the model can take.
-struct MaskedLimits {
-  int num_layers = 0;
-  std::int64_t vocabulary = 0;  ///< width of the logits
-  std::int64_t max_tokens = 0;  ///< longest sequence, special tokens included
-  bool has_head = false;
-};
-
 /// One reason to read one row of a sequence.
 struct Use {
   std::int32_t position = 0;  ///< token of the sequence
@@ -31,6 +23,8 @@ struct Use {
   std::int32_t slot = 0;  ///< of a fill; `whole_vector` for embed
 
   static constexpr std::int32_t whole_vector = -1;
+  static Use vector_at(std::int32_t position) { return {position, 0, whole_vector}; }
+  bool is_vector() const { return slot == whole_vector; }
   auto operator<=>(const Use&) const = default;
 };
 
@@ -48,10 +42,10 @@ struct MaskedPlan {
 };
 
 /// Why the model predicts nothing behind masks; nothing where it does.
-std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const MaskedLimits& limits);
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits);
 
 MaskedPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                       const MaskedLimits& limits);
+                       const InputLimits& limits);
 
 /// Greedy cut: one layer, at most `budget` tokens; a longer sequence is a batch of its own.
 std::vector<BatchRange> cut_batches(std::span<const Sequence> sequences, std::int64_t budget);

@@ -39,12 +39,6 @@ class SlotsReader {
   class RowSets;
   at::Tensor sums_of(const at::Tensor& logits) const;
   Sets read_sets(const at::Tensor& logits, const at::Tensor& head_input) const;
-  std::vector<std::optional<query::SlotAnswer>> read_with_kernels(const at::Tensor& logits,
-                                                                  const at::Tensor& head_input,
-                                                                  std::span<const SlotAtRow> asked) const;
-  std::vector<std::optional<query::SlotAnswer>> read_with_operators(const at::Tensor& logits,
-                                                                    const at::Tensor& head_input,
-                                                                    std::span<const SlotAtRow> asked) const;
 
   ClassMask classes_;
   model::Kernels kernels_;

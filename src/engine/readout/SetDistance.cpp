@@ -102,9 +102,7 @@ void SetRow::keep(std::size_t wanted) {
 
 void SetRow::set_entries(std::vector<Entry> entries) {
   entries_ = std::move(entries);
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
-    return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
-  });
+  std::sort(entries_.begin(), entries_.end());
   top_ = entries_.front().logit;
   sums_.assign(1, 0);
   sums_.reserve(entries_.size() + 1);
@@ -116,10 +114,7 @@ void SetRow::set_entries(std::vector<Entry> entries) {
 // Position of the target among the kept, or their number.
 std::size_t SetRow::rank_of(std::size_t target, float logit) const {
   const Entry wanted{logit, static_cast<std::uint32_t>(target)};
-  const auto place =
-      std::lower_bound(entries_.begin(), entries_.end(), wanted, [](const Entry& left, const Entry& right) {
-        return left.logit != right.logit ? left.logit > right.logit : left.index < right.index;
-      });
+  const auto place = std::lower_bound(entries_.begin(), entries_.end(), wanted);
   return place != entries_.end() && place->index == target ? static_cast<std::size_t>(place - entries_.begin())
                                                            : entries_.size();
 }

@@ -41,6 +41,10 @@ class SetRow {
   struct Entry {
     float logit;
     std::uint32_t index;
+    /// Descending, ties by index.
+    bool operator<(const Entry& other) const {
+      return logit != other.logit ? logit > other.logit : index < other.index;
+    }
   };
 
   /// `squared_norm` is H. Logits that are not finite, or H that is not finite and positive, leave every target

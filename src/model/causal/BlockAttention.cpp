@@ -1,5 +1,3 @@
-#include "model/causal/BlockAttention.hpp"
-
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -235,91 +233,6 @@ struct AttendTile {
   }
 };
 
-// Sixteen rows of sixteen numbers change places with their columns.
-STEREOSWEEP_ALWAYS_INLINE void transpose(Floats* rows) {
-  const Ints lower[] = {{0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30},
-                        {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29},
-                        {0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27},
-                        {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23}};
-  const Ints upper[] = {{1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31},
-                        {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31},
-                        {4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31},
-                        {8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31}};
-  for (int step = 0; step < 4; ++step) {
-    const int distance = 1 << step;
-    for (int i = 0; i < 16; ++i) {
-      if ((i & distance) == 0) {
-        const Floats first = __builtin_shuffle(rows[i], rows[i + distance], lower[step]);
-        const Floats second = __builtin_shuffle(rows[i], rows[i + distance], upper[step]);
-        rows[i] = first;
-        rows[i + distance] = second;
-      }
-    }
-  }
-}
-
-// Puts `count` rows (row i: [key heads * width] numbers at `rows + i * stride`) into the slots given.
-template <class Number>
-struct KeepTask {
-  const Number* keys;
-  const Number* values;
-  std::int64_t key_stride;
-  std::int64_t value_stride;
-  const std::int32_t* slots;
-  std::int64_t width;
-  std::int64_t num_key_heads;
-  std::int64_t padded_width;
-  Number* kept_keys;
-  Number* kept_values;
-};
-
-template <class Number>
-STEREOSWEEP_ALWAYS_INLINE void keep_block(const KeepTask<Number>& task, std::int64_t row, std::int64_t head) {
-  const auto block = std::int64_t{task.slots[row]} / slots_per_block;
-  Number* keys = task.kept_keys + (block * task.num_key_heads + head) * task.padded_width * lanes::width;
-  const Number* from = task.keys + row * task.key_stride + head * task.width;
-  for (std::int64_t d = 0; d < task.width; d += lanes::width) {
-    Floats rows[lanes::width];
-    for (int i = 0; i < lanes::width; ++i) {
-      lanes::load_some(rows[i], from + i * task.key_stride + d, task.width - d);
-    }
-    transpose(rows);
-    for (int i = 0; i < lanes::width; ++i) {
-      lanes::store(keys + (d + i) * lanes::width, rows[i]);
-    }
-  }
-}
-
-struct KeepRows {
-  template <class, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const KeepTask<Number>& task, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end;) {
-      const auto slot = task.slots[row];
-      const bool whole = slot % slots_per_block == 0 && row + slots_per_block <= end &&
-                         task.slots[row + slots_per_block - 1] == slot + slots_per_block - 1;
-      for (std::int64_t head = 0; head < task.num_key_heads; ++head) {
-        const auto block = std::int64_t{slot} / slots_per_block;
-        const auto lane = slot % slots_per_block;
-        const auto start = (block * task.num_key_heads + head) * task.padded_width * lanes::width;
-        if (whole) {
-          keep_block(task, row, head);
-        } else {
-          const Number* key = task.keys + row * task.key_stride + head * task.width;
-          for (std::int64_t d = 0; d < task.width; ++d) {
-            task.kept_keys[start + d * lanes::width + lane] = key[d];
-          }
-        }
-        for (std::int64_t i = 0; i < (whole ? slots_per_block : 1); ++i) {
-          std::memcpy(task.kept_values + start + (lane + i) * task.padded_width,
-                      task.values + (row + i) * task.value_stride + head * task.width,
-                      static_cast<std::size_t>(task.width) * sizeof(Number));
-        }
-      }
-      row += whole ? slots_per_block : 1;
-    }
-  }
-};
-
 }  // namespace
 
 std::int64_t tile_scratch_numbers(std::int64_t num_blocks, std::int64_t padded_width) {
@@ -387,7 +300,13 @@ class BlockAttention : public TreeAttention {
     STEREOSWEEP_ASSERT(key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
     STEREOSWEEP_ASSERT(first + count <= rows(), "rows must have their slots");
     const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
-    with_number(key.scalar_type(), [&]<class Number>(Number) { keep_in<Number>(kept, first, count, key, value); });
+    with_number(key.scalar_type(), [&]<class Number>(Number) {
+      at::parallel_for(0, rule_.num_key_heads, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto head = begin; head < end; ++head) {  // so that a head's blocks stay in the cache
+          keep_head<Number>(kept, head, first, count, key, value);
+        }
+      });
+    });
   }
 
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
@@ -396,7 +315,20 @@ class BlockAttention : public TreeAttention {
     STEREOSWEEP_ASSERT(query.stride(1) == 1 && query.size(0) >= tiles.num_queries, "a row for every query");
     const auto out = at::empty({query.size(0), query.size(1)}, query.options());
     out.slice(0, tiles.num_queries).zero_();
-    with_number(query.scalar_type(), [&]<class Number>(Number) { attend_in<Number>(kept, tiles, query, scale, out); });
+    const auto count = std::ssize(tiles.tiles);
+    const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
+    with_number(query.scalar_type(), [&]<class Number>(Number) {
+      const auto whole = task_of<Number>(kept, tiles, query, scale, out);
+      at::parallel_for(0, count * rule_.num_key_heads, 4, [&](std::int64_t begin, std::int64_t end) {
+        const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch aligns to 64 bytes
+        auto task = whole;
+        for (auto index = begin; index < end; ++index) {
+          task.key_head = index / count;
+          task.tile = &tiles.tiles[index % count];
+          attend_tile(task, scratch.mutable_data_ptr<float>());
+        }
+      });
+    });
     return out;
   }
 
@@ -407,57 +339,42 @@ class BlockAttention : public TreeAttention {
   };
 
   template <class Number>
-  void keep_in(const Kept& kept, std::int64_t first, std::int64_t count, const at::Tensor& key,
-               const at::Tensor& value) const {
-    KeepTask<Number> task{};
-    task.keys = static_cast<const Number*>(key.const_data_ptr());
-    task.values = static_cast<const Number*>(value.const_data_ptr());
-    task.key_stride = key.stride(0);
-    task.value_stride = value.stride(0);
-    task.slots = allocator_.slots().data() + first;
-    task.width = rule_.width;
-    task.num_key_heads = rule_.num_key_heads;
-    task.padded_width = padded_width_;
-    task.kept_keys = static_cast<Number*>(kept.keys.mutable_data_ptr());
-    task.kept_values = static_cast<Number*>(kept.values.mutable_data_ptr());
-    at::parallel_for(0, count, 64, [&](std::int64_t begin, std::int64_t end) {
-      lanes::run<KeepRows>(Instructions::best, task, begin, end);
-    });
+  void keep_head(const Kept& kept, std::int64_t head, std::int64_t first, std::int64_t count, const at::Tensor& keys,
+                 const at::Tensor& values) const {
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto slot = std::int64_t{allocator_.slots()[static_cast<std::size_t>(first + row)]};
+      const auto block = slot / slots_per_block;
+      const auto lane = slot % slots_per_block;
+      const auto start = (block * rule_.num_key_heads + head) * padded_width_ * lanes::width;
+      const auto* key = numbers_of<Number>(keys) + row * keys.stride(0) + head * rule_.width;
+      const auto* value = numbers_of<Number>(values) + row * values.stride(0) + head * rule_.width;
+      auto* kept_key = numbers_to<Number>(kept.keys) + start + lane;
+      for (std::int64_t d = 0; d < rule_.width; ++d) {
+        kept_key[d * lanes::width] = key[d];
+      }
+      std::copy_n(value, rule_.width, numbers_to<Number>(kept.values) + start + lane * padded_width_);
+    }
   }
 
   template <class Number>
-  void attend_in(const Kept& kept, const TreeTiles& tiles, const at::Tensor& query, float scale,
-                 const at::Tensor& out) const {
-    TileTask<Number> base{};
-    base.kept.keys = static_cast<const Number*>(kept.keys.const_data_ptr());
-    base.kept.values = static_cast<const Number*>(kept.values.const_data_ptr());
-    base.kept.num_key_heads = rule_.num_key_heads;
-    base.kept.padded_width = padded_width_;
-    base.tiles = &tiles;
-    base.query = static_cast<const Number*>(query.const_data_ptr());
-    base.out = static_cast<Number*>(out.mutable_data_ptr());
-    base.query_stride = query.stride(0);
-    base.out_stride = out.stride(0);
-    base.width = rule_.width;
-    base.group = rule_.num_heads / rule_.num_key_heads;
-    base.rule.scale = scale;
-    base.rule.softcap = rule_.softcap;
+  TileTask<Number> task_of(const Kept& kept, const TreeTiles& tiles, const at::Tensor& query, float scale,
+                           const at::Tensor& out) const {
+    TileTask<Number> task{};
+    task.kept = {numbers_of<Number>(kept.keys), numbers_of<Number>(kept.values), rule_.num_key_heads, padded_width_};
+    task.tiles = &tiles;
+    task.query = numbers_of<Number>(query);
+    task.out = numbers_to<Number>(out);
+    task.query_stride = query.stride(0);
+    task.out_stride = out.stride(0);
+    task.width = rule_.width;
+    task.group = rule_.num_heads / rule_.num_key_heads;
+    task.rule = {scale, rule_.softcap};
     if (bias_.defined()) {
-      base.rule.bias = bias_.const_data_ptr<float>();
-      base.rule.bias_stride = bias_.size(1);
-      base.rule.bias_scale = rule_.alibi_is_scaled ? scale : 1.0F;
+      task.rule.bias = bias_.const_data_ptr<float>();
+      task.rule.bias_stride = bias_.size(1);
+      task.rule.bias_scale = rule_.alibi_is_scaled ? scale : 1.0F;
     }
-    const auto count = std::ssize(tiles.tiles);
-    const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
-    at::parallel_for(0, count * rule_.num_key_heads, 4, [&](std::int64_t begin, std::int64_t end) {
-      const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch's allocator aligns to 64 bytes
-      auto task = base;
-      for (auto index = begin; index < end; ++index) {
-        task.key_head = index / count;
-        task.tile = &tiles.tiles[index % count];
-        attend_tile(task, scratch.mutable_data_ptr<float>());
-      }
-    });
+    return task;
   }
 
   void reserve(std::int64_t blocks) {
@@ -479,10 +396,7 @@ class BlockAttention : public TreeAttention {
   }
 
   void update_bias(const TokenTree& tree, std::int64_t first) {
-    std::int64_t positions = 0;
-    for (const auto& branch : tree.branches) {
-      positions = std::max<std::int64_t>(positions, branch.depth + branch.length);
-    }
+    const auto positions = longest_path(tree);
     const auto table = alibi_of(rule_.slopes, positions);
     for (std::int64_t head = 0; head < rule_.num_heads; ++head) {
       const float* from = table.const_data_ptr<float>() + head * positions;

@@ -1,20 +1,14 @@
 #include "model/causal/CausalModel.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/argsort.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/div.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/gather.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/sort.h>
-#include <ATen/ops/sum.h>
-#include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
@@ -31,49 +25,12 @@
 #include "model/causal/LayerKernels.hpp"
 #include "model/causal/TreeAttention.hpp"
 #include "model/families/Families.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
-#include "model/kernels/OutputProjection.hpp"
 #include "model/kernels/Segments.hpp"
 
 namespace stereosweep::model {
 namespace {
-
-struct Share {
-  std::vector<std::int64_t> rows;
-  std::vector<float> weights;
-};
-
-// Which rows each expert computes, and what they weigh there.
-std::vector<Share> route(const at::Tensor& logits, const Experts& experts) {
-  const auto probabilities = at::softmax(logits, -1).to(at::kCPU).contiguous();
-  std::vector<Share> shares(static_cast<std::size_t>(experts.count));
-  std::vector<std::int64_t> order(static_cast<std::size_t>(experts.count));
-  for (std::int64_t row = 0; row < probabilities.size(0); ++row) {
-    const float* chances = probabilities.const_data_ptr<float>() + row * experts.count;
-    std::iota(order.begin(), order.end(), 0);
-    const auto chosen_end = order.begin() + experts.per_token;
-    std::partial_sort(order.begin(), chosen_end, order.end(), [&](std::int64_t left, std::int64_t right) {
-      return chances[left] != chances[right] ? chances[left] > chances[right] : left < right;
-    });
-    float sum = 0;
-    for (auto expert = order.begin(); expert != chosen_end; ++expert) {
-      sum += chances[*expert];
-    }
-    for (auto expert = order.begin(); expert != chosen_end; ++expert) {
-      shares[*expert].rows.push_back(row);
-      shares[*expert].weights.push_back(experts.renormalize ? chances[*expert] / sum : chances[*expert]);
-    }
-  }
-  return shares;
-}
-
-template <class Number>
-at::Tensor tensor_of(const std::vector<Number>& values, std::int64_t size, at::ScalarType type) {
-  auto tensor = at::zeros({size}, at::TensorOptions(type));
-  std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<Number>());
-  return tensor;
-}
 
 at::Tensor feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
                         const at::Tensor& residual) {
@@ -83,8 +40,8 @@ at::Tensor feed_forward(const FeedForward& layer, const CausalSpecification& spe
   return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
 }
 
-// The same as `route` where the numbers are. A pair is a row with one of its experts; a row's pairs stand in the order
-// of their experts.
+// Which rows each expert computes, and what they weigh there. A pair is a row with one of its experts; a row's pairs
+// stand in the order of their experts.
 struct Pairs {
   at::Tensor rows;                   // [pairs] sorted by expert, then row
   std::vector<std::int64_t> counts;  // of each expert
@@ -109,46 +66,27 @@ Pairs pair_up(const at::Tensor& logits, const Experts& experts) {
 }
 
 // No row waits for the host; a layer does once, for the numbers of rows.
-at::Tensor mix_with_operators(const CausalLayer& layer, const at::Tensor& router,
-                              const CausalSpecification& specification, const at::Tensor& input) {
+at::Tensor mix_experts(const CausalLayer& layer, const at::Tensor& router, const CausalSpecification& specification,
+                       const at::Tensor& input) {
   const auto pairs = pair_up(at::linear(input.to(at::kFloat), router), specification.experts);
   std::vector<at::Tensor> answers;
   std::int64_t begin = 0;
   for (std::size_t expert = 0; expert < pairs.counts.size(); ++expert) {
-    const auto end = begin + pairs.counts[expert];
-    if (begin < end) {
-      const auto rows = input.index_select(0, pairs.rows.slice(0, begin, end));
-      answers.push_back(feed_forward(layer.experts[expert], specification, rows, {}));
+    const auto count = pairs.counts[expert];
+    if (count > 0) {
+      auto rows = pairs.rows.slice(0, begin, begin + count);
+      if (const auto spare = filled_rows(count, input.device()) - count; spare > 0) {
+        rows = at::cat({rows, rows.slice(0, 0, 1).expand({spare})});
+      }
+      const auto answer = feed_forward(layer.experts[expert], specification, input.index_select(0, rows), {});
+      answers.push_back(answer.slice(0, 0, count));
     }
-    begin = end;
+    begin += count;
   }
   const auto all = at::cat(answers);
   auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
   for (std::int64_t i = 0; i < specification.experts.per_token; ++i) {
     sums.addcmul_(all.index_select(0, pairs.places.select(1, i)), pairs.weights.select(1, i).unsqueeze(1));
-  }
-  return sums.to(input.scalar_type());
-}
-
-at::Tensor mix_experts(const CausalLayer& layer, const at::Tensor& router, const CausalSpecification& specification,
-                       const at::Tensor& input) {
-  if (kernels_on(input.device()) == Kernels::operators) {
-    return mix_with_operators(layer, router, specification, input);
-  }
-  const auto shares = route(at::linear(input.to(at::kFloat), router), specification.experts);
-  const auto device = input.device();
-  auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
-  for (std::size_t expert = 0; expert < shares.size(); ++expert) {
-    const auto& share = shares[expert];
-    const auto count = std::ssize(share.rows);
-    if (count == 0) {
-      continue;
-    }
-    const auto size = filled_rows(count, device);
-    const auto rows = tensor_of(share.rows, size, at::kLong).to(device);
-    const auto weights = tensor_of(share.weights, count, at::kFloat).to(device);
-    const auto answers = feed_forward(layer.experts[expert], specification, input.index_select(0, rows), {});
-    sums.index_add_(0, rows.slice(0, 0, count), answers.slice(0, 0, count).to(at::kFloat).mul(weights.unsqueeze(1)));
   }
   return sums.to(input.scalar_type());
 }
@@ -163,13 +101,6 @@ parallel::DeviceNumber number_of(at::ScalarType type) {
   return type == at::kFloat      ? parallel::DeviceNumber::float32
          : type == at::kBFloat16 ? parallel::DeviceNumber::bfloat16
                                  : parallel::DeviceNumber::float16;
-}
-
-at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device) {
-  Staging staging;
-  const auto list = staging.add(values);
-  staging.send(device);
-  return staging.at(list);
 }
 
 // Rows of one product: on one core 512 rows of float32 keep a layer's numbers in the caches. In bfloat16 products are
@@ -195,7 +126,7 @@ PassSettings completed(PassSettings settings, const CausalSpecification& specifi
   return settings;
 }
 
-void check_tree(const TokenTree& tree, const CausalShape& shape) {
+void check_tree(const TokenTree& tree, const ModelShape& shape) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < tree.branches.size(); ++i) {
     const auto& branch = tree.branches[i];
@@ -209,13 +140,6 @@ void check_tree(const TokenTree& tree, const CausalShape& shape) {
   STEREOSWEEP_ASSERT(total > 0 && total == std::ssize(tree.ids), "the branches' lengths do not sum to the ids");
   for (const auto id : tree.ids) {
     STEREOSWEEP_ASSERT(id >= 0 && id < shape.ids, "token id " + std::to_string(id));
-  }
-}
-
-void check_rows(std::span<const std::int64_t> rows, std::int64_t begin, std::int64_t end) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    STEREOSWEEP_ASSERT(rows[i] >= begin && rows[i] < end && (i == 0 || rows[i - 1] < rows[i]),
-                       "rows must be sorted, distinct, new and inside the tree");
   }
 }
 
@@ -258,17 +182,10 @@ class CausalPass {
         rule_{specification.norm, specification.norm_epsilon},
         first_row_(attention.rows()) {
     attention_.grow(tree);
-    std::int64_t positions = 0;
-    for (const auto& branch : tree.branches) {
-      positions = std::max<std::int64_t>(positions, branch.depth + branch.length);
-    }
     if (specification.position == PositionKind::rotary) {
       for (const auto& rotary : specification.rotaries) {
-        angles_.push_back(rotary_angles(rotary, positions));
-        if (settings.kernels == Kernels::operators) {
-          const auto device = weights.words.device();
-          angles_.back() = {angles_.back().cosines.to(device), angles_.back().sines.to(device)};
-        }
+        const auto angles = rotary_angles(rotary, longest_path(tree));
+        angles_.push_back({angles.cosines.to(weights.words.device()), angles.sines.to(weights.words.device())});
       }
     }
   }
@@ -305,7 +222,7 @@ class CausalPass {
     std::vector<std::int32_t> positions;
     std::int64_t size = 0;
     std::map<std::int64_t, std::unique_ptr<TreeAttention::Queries>> queries;  // by window
-    std::vector<RotaryAngles> angles;                                         // by rotary, for operators only
+    std::vector<RotaryAngles> angles;                                         // by rotary
   };
 
   Group group_of(std::vector<std::int64_t> rows) const {
@@ -318,7 +235,7 @@ class CausalPass {
     }
     group.size = filled_rows(std::ssize(rows), device);
     group.rows = std::move(rows);
-    if (settings_.kernels == Kernels::operators && !angles_.empty()) {
+    if (!angles_.empty()) {
       const auto index = on_device(group.positions, device);
       for (const auto& angles : angles_) {
         group.angles.push_back({angles.cosines.index_select(0, index), angles.sines.index_select(0, index)});
@@ -385,7 +302,7 @@ class CausalPass {
     }
     const auto& settings = specification_.rotaries[rotary];
     if (settings_.kernels == Kernels::own_kernels) {
-      rotate_on_cpu(rows, heads, settings, angles_[rotary], group.positions);
+      rotate_on_cpu(rows, heads, settings, group.angles[rotary]);
     } else {
       rotate_with_operators(rows, heads, settings, group.angles[rotary]);
     }
@@ -428,19 +345,14 @@ class CausalPass {
   at::Tensor feed(int number, const at::Tensor& input, const at::Tensor& residual) const {
     const base::profile::Span span("feed-forward");
     const auto& layer = weights_.layers[number];
-    const bool mixed = specification_.experts.count > 0;
+    const auto compute = [&](const at::Tensor& added) {
+      return specification_.experts.count > 0 ? mix_experts(layer, routers_[number], specification_, input)
+                                              : feed_forward(layer.feed_forward, specification_, input, added);
+    };
     if (layer.feed_forward_output_norm) {
-      const auto answer = summed(mixed ? mix_experts(layer, routers_[number], specification_, input)
-                                       : feed_forward(layer.feed_forward, specification_, input, {}));
-      return normalize_and_add(answer, *layer.feed_forward_output_norm, rule_, residual);
+      return normalize_and_add(summed(compute({})), *layer.feed_forward_output_norm, rule_, residual);
     }
-    if (settings_.group) {
-      return summed(mixed ? mix_experts(layer, routers_[number], specification_, input)
-                          : feed_forward(layer.feed_forward, specification_, input, {}))
-          .add_(residual);
-    }
-    return mixed ? mix_experts(layer, routers_[number], specification_, input).add_(residual)
-                 : feed_forward(layer.feed_forward, specification_, input, residual);
+    return settings_.group || specification_.experts.count > 0 ? summed(compute({})).add_(residual) : compute(residual);
   }
 
   at::Tensor finish(int number, const at::Tensor& states, const at::Tensor& normed, const at::Tensor& mixed) const {
@@ -530,7 +442,7 @@ class CausalPass {
   const TokenTree& tree_;
   NormRule rule_;
   std::int64_t first_row_;
-  std::vector<RotaryAngles> angles_;  // by rotary: all positions of the tree; for operators on the device
+  std::vector<RotaryAngles> angles_;  // by rotary: all positions of the tree, on the device
   std::vector<Group> groups_;
   std::vector<at::Tensor> states_;  // [group] of [size, hidden]
 };
@@ -546,21 +458,21 @@ class CausalBody : public CausalModel {
       settings.kernels = Kernels::operators;
     }
     settings_ = completed(settings, specification_, weights_.words);
-    shape_.num_layers = static_cast<int>(weights_.layers.size());
-    shape_.hidden = specification_.hidden;
-    shape_.has_head = weights_.head.defined();
-    shape_.vocabulary = shape_.has_head ? weights_.head.size(0) : specification_.vocabulary;
-    shape_.ids = weights_.words.size(0);
-    shape_.max_tokens = specification_.max_tokens;
-    shape_.kernels = settings_.kernels;
-    shape_.dtype = dtype_of(weights_.words.scalar_type());
+    shape_ = {static_cast<int>(weights_.layers.size()),
+              specification_.hidden,
+              weights_.head.defined() ? weights_.head.size(0) : specification_.vocabulary,
+              weights_.words.size(0),
+              specification_.max_tokens,
+              weights_.head.defined(),
+              settings_.kernels,
+              dtype_of(weights_.words.scalar_type())};
     head_ = make_head(specification_, weights_);
     for (auto& layer : weights_.layers) {
       routers_.push_back(layer.router.defined() ? layer.router.to(at::kFloat) : at::Tensor());
     }
   }
 
-  const CausalShape& shape() const override { return shape_; }
+  const ModelShape& shape() const override { return shape_; }
 
   at::Tensor hidden(const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const override {
     const c10::InferenceMode guard;
@@ -629,7 +541,7 @@ class CausalBody : public CausalModel {
   CausalWeights weights_;
   std::vector<at::Tensor> routers_;  ///< [layer] float32; undefined without experts
   PassSettings settings_;
-  CausalShape shape_;
+  ModelShape shape_;
   OutputProjection head_;
 };
 

@@ -19,17 +19,6 @@
 
 namespace stereosweep::model {
 
-struct CausalShape {
-  int num_layers = 0;
-  std::int64_t hidden = 0;
-  std::int64_t vocabulary = 0;  ///< width of the logits
-  std::int64_t ids = 0;         ///< rows of the word embeddings: what may stand in a tree
-  std::int64_t max_tokens = 0;  ///< longest path
-  bool has_head = false;
-  Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
-  query::Dtype dtype = query::Dtype::float32;
-};
-
 struct CausalSpecification;
 struct CausalWeights;
 
@@ -58,7 +47,7 @@ class CausalModel {
                                            std::shared_ptr<parallel::TensorGroup> group = nullptr);
   virtual ~CausalModel() = default;
 
-  virtual const CausalShape& shape() const = 0;
+  virtual const ModelShape& shape() const = 0;
   /// Hidden state number `layer` as transformers' hidden_states (0 = embeddings' output, num_layers = last, with the
   /// final norm) of the given rows (sorted, distinct): [rows, hidden] in the model's dtype, on its device.
   /// `layer` < num_layers: before the final norm.

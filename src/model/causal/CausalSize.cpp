@@ -20,45 +20,6 @@ constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t cuda_bytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t nccl_bytes = std::uint64_t{512} << 20;
 
-struct LayerSize {
-  std::uint64_t attention = 0;
-  std::uint64_t feed_forward = 0;  ///< one expert, or the only one
-  std::uint64_t router = 0;
-};
-
-LayerSize layer_of(const CausalSpecification& model) {
-  const auto queries = number(model.num_heads * model.head_width);
-  const auto keys = number(model.num_key_heads * model.head_width);
-  const auto hidden = number(model.hidden);
-  return {hidden * (2 * queries + 2 * keys), hidden * number(model.inner) * (model.gated ? 3 : 2),
-          hidden * number(model.experts.count)};
-}
-
-}  // namespace
-
-CausalSize size_of(const CausalSpecification& model) {
-  const auto layer = layer_of(model);
-  const auto layers = number(static_cast<std::int64_t>(model.layers.size()));
-  const auto experts = number(std::max<std::int64_t>(1, model.experts.count));
-  const auto used = model.experts.count > 0 ? number(model.experts.per_token) : 1;
-  const auto keys = number(model.num_key_heads * model.head_width);
-  const auto queries = number(model.num_heads * model.head_width);
-  CausalSize size;
-  size.embedding = number(model.vocabulary * model.hidden) * (model.tied_head ? 1 : 2);
-  if (model.position == PositionKind::learned) {
-    size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
-  }
-  size.layers = layers * (layer.attention + layer.router + experts * layer.feed_forward);
-  size.used_per_token = layers * (layer.attention + layer.router + used * layer.feed_forward);
-  size.key_values = layers * 2 * keys;
-  // State, its norm, the sum in work; queries, keys, values and what attention mixes; the feed-forward layer.
-  size.activations =
-      3 * number(model.hidden) + 2 * queries + 2 * keys + used * number(model.inner) * (model.gated ? 3 : 1);
-  return size;
-}
-
-namespace {
-
 std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, int tensor_parallel) {
   const bool flash = bytes_per_number == 2 && model.position != PositionKind::alibi && model.attention_softcap == 0 &&
                      model.head_width % 8 == 0 && model.head_width <= 256;
@@ -71,6 +32,29 @@ std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t byte
 }
 
 }  // namespace
+
+CausalSize size_of(const CausalSpecification& model) {
+  const auto layers = number(static_cast<std::int64_t>(model.layers.size()));
+  const auto experts = number(std::max<std::int64_t>(1, model.experts.count));
+  const auto used = model.experts.count > 0 ? number(model.experts.per_token) : 1;
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto queries = number(model.num_heads * model.head_width);
+  const auto hidden = number(model.hidden);
+  const auto attention = hidden * (2 * queries + 2 * keys);
+  const auto feed_forward = hidden * number(model.inner) * (model.gated ? 3 : 2);  // one expert, or the only one
+  const auto router = hidden * number(model.experts.count);
+  CausalSize size;
+  size.embedding = number(model.vocabulary * model.hidden) * (model.tied_head ? 1 : 2);
+  if (model.position == PositionKind::learned) {
+    size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
+  }
+  size.layers = layers * (attention + router + experts * feed_forward);
+  size.used_per_token = layers * (attention + router + used * feed_forward);
+  size.key_values = layers * 2 * keys;
+  // State, its norm, the sum in work; queries, keys, values and what attention mixes; the feed-forward layer.
+  size.activations = 3 * hidden + 2 * queries + 2 * keys + used * number(model.inner) * (model.gated ? 3 : 1);
+  return size;
+}
 
 RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_number, const Load& load,
                      int tensor_parallel) {

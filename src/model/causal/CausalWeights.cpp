@@ -92,37 +92,27 @@ class CausalReader {
     return stored == Bias::stored ? reader_.take(name + ".bias", {out}) : at::Tensor();
   }
 
-  // Matrices of one input below each other, so that one product does the work of all: [sum of rows, in].
-  at::Tensor stacked_weights(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows,
-                             std::int64_t in) {
+  // Matrices (or biases: `in` 0) of one input below each other, so that one product does the work of all: [sum of rows,
+  // in]. Shapes are checked before memory is taken.
+  at::Tensor stacked(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows, std::int64_t in) {
     std::int64_t all = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      names_.order == MatrixOrder::out_in ? reader_.expect(scope_ + names[i] + ".weight", {rows[i], in})
-                                          : reader_.expect(scope_ + names[i] + ".weight", {in, rows[i]});
+      if (in == 0) {
+        reader_.expect(scope_ + names[i] + ".bias", {rows[i]});
+      } else {
+        const bool upright = names_.order == MatrixOrder::out_in;
+        reader_.expect(scope_ + names[i] + ".weight", {upright ? rows[i] : in, upright ? in : rows[i]});
+      }
       all += rows[i];
     }
-    auto weights = at::empty({all, in}, reader_.options());
+    auto whole = at::empty(in == 0 ? std::vector{all} : std::vector{all, in}, reader_.options());
     std::int64_t first = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      weights.narrow(0, first, rows[i]).copy_(matrix(scope_ + names[i], rows[i], in));
+      const auto name = scope_ + names[i];
+      whole.narrow(0, first, rows[i]).copy_(in == 0 ? bias(name, rows[i], Bias::stored) : matrix(name, rows[i], in));
       first += rows[i];
     }
-    return weights;
-  }
-
-  at::Tensor stacked_biases(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows) {
-    std::int64_t all = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      reader_.expect(scope_ + names[i] + ".bias", {rows[i]});
-      all += rows[i];
-    }
-    auto biases = at::empty({all}, reader_.options());
-    std::int64_t first = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      biases.narrow(0, first, rows[i]).copy_(bias(scope_ + names[i], rows[i], Bias::stored));
-      first += rows[i];
-    }
-    return biases;
+    return whole;
   }
 
   std::int64_t query_rows() const { return specification_.num_heads * specification_.head_width; }
@@ -148,36 +138,34 @@ class CausalReader {
   }
 
   // Of rows in blocks (queries, keys, values; gate, up) the slice's part of each.
-  at::Tensor own_rows(const at::Tensor& whole, const std::vector<base::Span>& parts) const {
+  struct Part {
+    std::int64_t first;
+    std::int64_t rows;
+  };
+  at::Tensor own_rows(const at::Tensor& whole, std::initializer_list<Part> parts) const {
     if (slice_.count == 1 || !whole.defined()) {
       return whole;
     }
     std::vector<at::Tensor> own;
     for (const auto& part : parts) {
-      own.push_back(
-          whole.narrow(0, static_cast<std::int64_t>(part.begin), static_cast<std::int64_t>(part.end - part.begin)));
+      own.push_back(whole.narrow(0, part.first, part.rows));
     }
     return at::cat(own);
   }
 
   at::Tensor own_heads(const at::Tensor& whole) const {
     const auto width = specification_.head_width;
-    const auto span = [&](std::int64_t block, std::int64_t first_head, std::int64_t heads) {
-      return base::Span{static_cast<std::size_t>(block + first_head * width),
-                        static_cast<std::size_t>(block + (first_head + heads) * width)};
-    };
-    const auto first_key = first_key_head(specification_, slice_);
-    return own_rows(whole, {span(0, slice_.index * own_.num_heads, own_.num_heads),
-                            span(query_rows(), first_key, own_.num_key_heads),
-                            span(query_rows() + key_rows(), first_key, own_.num_key_heads)});
+    const auto first_key = first_key_head(specification_, slice_) * width;
+    const auto keys = own_.num_key_heads * width;
+    return own_rows(whole, {{slice_.index * own_.num_heads * width, own_.num_heads * width},
+                            {query_rows() + first_key, keys},
+                            {query_rows() + key_rows() + first_key, keys}});
   }
 
   at::Tensor own_inner(const at::Tensor& whole) const {
-    const auto part = [&](std::int64_t block) {
-      const auto first = block + slice_.index * own_.inner;
-      return base::Span{static_cast<std::size_t>(first), static_cast<std::size_t>(first + own_.inner)};
-    };
-    return specification_.gated ? own_rows(whole, {part(0), part(specification_.inner)}) : own_rows(whole, {part(0)});
+    const auto first = slice_.index * own_.inner;
+    return specification_.gated ? own_rows(whole, {{first, own_.inner}, {specification_.inner + first, own_.inner}})
+                                : own_rows(whole, {{first, own_.inner}});
   }
 
   // A product whose inputs are shared out: the slices' outputs are summed up, so the bias must count once.
@@ -199,11 +187,11 @@ class CausalReader {
     const auto all = rows[0] + rows[1] + rows[2];
     const auto& names = names_.query_key_value;
     const bool apart = names_.packing == QueryKeyValuePacking::apart;
-    auto weights = apart ? stacked_weights(names, rows, specification_.hidden)
+    auto weights = apart ? stacked(names, rows, specification_.hidden)
                          : in_blocks(matrix(scope_ + names.front(), all, specification_.hidden));
     at::Tensor biases;
     if (names_.query_key_value_bias) {
-      biases = apart ? stacked_biases(names, rows) : in_blocks(bias(scope_ + names.front(), all, Bias::stored));
+      biases = apart ? stacked(names, rows, 0) : in_blocks(bias(scope_ + names.front(), all, Bias::stored));
     }
     weights = own_heads(weights);
     biases = own_heads(biases);
@@ -225,10 +213,9 @@ class CausalReader {
     const auto inner = specification_.inner;
     FeedForward part;
     if (names_.inner.size() == 2) {
-      auto weights = stacked_weights(names_.inner, {inner, inner}, specification_.hidden);
-      part.inner =
-          Linear(own_inner(weights),
-                 stored == Bias::stored ? own_inner(stacked_biases(names_.inner, {inner, inner})) : at::Tensor());
+      auto weights = stacked(names_.inner, {inner, inner}, specification_.hidden);
+      part.inner = Linear(own_inner(weights),
+                          stored == Bias::stored ? own_inner(stacked(names_.inner, {inner, inner}, 0)) : at::Tensor());
     } else {
       const auto name = scope_ + names_.inner.front();
       const auto rows = specification_.gated ? 2 * inner : inner;
@@ -256,7 +243,7 @@ class CausalReader {
       for (std::int64_t i = 0; i < count; ++i) {
         const auto expert = experts + std::to_string(i);
         layer.experts.push_back(
-            {Linear(own_inner(stacked_weights({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)), {}), {}});
+            {Linear(own_inner(stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)), {}), {}});
       }
     }
     if (reader_.has(scope_ + experts + "down_proj")) {

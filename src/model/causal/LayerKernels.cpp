@@ -1,14 +1,10 @@
 #include "model/causal/LayerKernels.hpp"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/_fused_rms_norm.h>
-#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/outer.h>
-#include <ATen/ops/sin.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +31,6 @@ struct NormRows {
   std::int64_t input_stride;
   std::int64_t residual_stride;
   std::int64_t out_stride;
-  std::int64_t count;
   std::int64_t parts;  // of a row, each normed by itself
   std::int64_t width;  // of a part
 };
@@ -107,8 +102,8 @@ STEREOSWEEP_ALWAYS_INLINE void normalize_row(const NormRows<Number>& rows, const
 
 struct NormalizeRows {
   template <class, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const NormRows<Number>& rows, const NormRule& rule, std::int64_t begin,
-                                            std::int64_t end) {
+  STEREOSWEEP_ALWAYS_INLINE static void run(std::int64_t begin, std::int64_t end, const NormRows<Number>& rows,
+                                            const NormRule& rule) {
     for (auto row = begin; row < end; ++row) {
       for (std::int64_t part = 0; part < rows.parts; ++part) {
         const auto column = part * rows.width;
@@ -120,37 +115,25 @@ struct NormalizeRows {
   }
 };
 
-template <class Number>
-void run_norm(const at::Tensor& input, std::int64_t parts, const Norm& norm, const NormRule& rule,
-              const at::Tensor& residual, const at::Tensor& out, Instructions instructions) {
-  const auto read = [](const at::Tensor& tensor) {
-    return tensor.defined() ? static_cast<const Number*>(tensor.const_data_ptr()) : nullptr;
-  };
-  NormRows<Number> rows{};
-  rows.input = read(input);
-  rows.residual = read(residual);
-  rows.weight = read(norm.weight);
-  rows.bias = read(norm.bias);
-  rows.out = static_cast<Number*>(out.mutable_data_ptr());
-  rows.input_stride = input.stride(0);
-  rows.residual_stride = residual.defined() ? residual.stride(0) : 0;
-  rows.out_stride = out.stride(0);
-  rows.count = input.size(0);
-  rows.parts = parts;
-  rows.width = input.size(1) / parts;
-  const auto grain = std::max<std::int64_t>(1, numbers_per_thread / input.size(1));
-  at::parallel_for(0, rows.count, grain, [&](std::int64_t begin, std::int64_t end) {
-    lanes::run<NormalizeRows>(instructions, rows, rule, begin, end);
-  });
-}
-
 void norm_on_cpu(const at::Tensor& input, std::int64_t parts, const Norm& norm, const NormRule& rule,
                  const at::Tensor& residual, const at::Tensor& out, Instructions instructions = Instructions::best) {
   STEREOSWEEP_ASSERT(
       input.stride(1) == 1 && norm.weight.is_contiguous() && norm.weight.numel() * parts == input.size(1),
       "rows must be contiguous and as wide as their norm");
-  with_number(input.scalar_type(),
-              [&]<class Number>(Number) { run_norm<Number>(input, parts, norm, rule, residual, out, instructions); });
+  with_number(input.scalar_type(), [&]<class Number>(Number) {
+    const NormRows<Number> rows{.input = numbers_of<Number>(input),
+                                .residual = numbers_of<Number>(residual),
+                                .weight = numbers_of<Number>(norm.weight),
+                                .bias = numbers_of<Number>(norm.bias),
+                                .out = numbers_to<Number>(out),
+                                .input_stride = input.stride(0),
+                                .residual_stride = residual.defined() ? residual.stride(0) : 0,
+                                .out_stride = out.stride(0),
+                                .parts = parts,
+                                .width = input.size(1) / parts};
+    const auto grain = std::max<std::int64_t>(1, numbers_per_thread / input.size(1));
+    lanes::run_parallel<NormalizeRows>(instructions, input.size(0), grain, rows, rule);
+  });
 }
 
 }  // namespace
@@ -260,7 +243,7 @@ struct ActivationRows {
 template <Activation activation>
 struct ActivateRows {
   template <class, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const ActivationRows<Number>& rows, std::int64_t begin, std::int64_t end) {
+  STEREOSWEEP_ALWAYS_INLINE static void run(std::int64_t begin, std::int64_t end, const ActivationRows<Number>& rows) {
     for (auto row = begin; row < end; ++row) {
       const Number* input = rows.input + row * rows.input_stride;
       const Number* factor = rows.factor == nullptr ? nullptr : rows.factor + row * rows.input_stride;
@@ -281,35 +264,33 @@ struct ActivateRows {
   }
 };
 
-template <class Number>
-void run_activation(const at::Tensor& input, const at::Tensor& out, Activation activation, Instructions instructions) {
-  ActivationRows<Number> rows{};
-  rows.input = static_cast<const Number*>(input.const_data_ptr());
-  rows.width = out.size(1);
-  rows.factor = input.size(1) == 2 * out.size(1) ? rows.input + rows.width : nullptr;
-  rows.out = static_cast<Number*>(out.mutable_data_ptr());
-  rows.input_stride = input.stride(0);
-  rows.out_stride = out.stride(0);
-  const auto grain = std::max<std::int64_t>(1, numbers_per_thread / rows.width);
-  at::parallel_for(0, input.size(0), grain, [&](std::int64_t begin, std::int64_t end) {
-    switch (activation) {
-      case Activation::gelu:
-        return lanes::run<ActivateRows<Activation::gelu>>(instructions, rows, begin, end);
-      case Activation::gelu_tanh:
-        return lanes::run<ActivateRows<Activation::gelu_tanh>>(instructions, rows, begin, end);
-      case Activation::relu:
-        return lanes::run<ActivateRows<Activation::relu>>(instructions, rows, begin, end);
-      case Activation::silu:
-        return lanes::run<ActivateRows<Activation::silu>>(instructions, rows, begin, end);
-    }
-  });
-}
-
 void activation_on_cpu(const at::Tensor& input, const at::Tensor& out, Activation activation,
                        Instructions instructions) {
   STEREOSWEEP_ASSERT(input.stride(1) == 1, "rows must be contiguous");
-  with_number(input.scalar_type(),
-              [&]<class Number>(Number) { run_activation<Number>(input, out, activation, instructions); });
+  with_number(input.scalar_type(), [&]<class Number>(Number) {
+    const auto width = out.size(1);
+    const auto* numbers = numbers_of<Number>(input);
+    const ActivationRows<Number> rows{.input = numbers,
+                                      .factor = input.size(1) == 2 * width ? numbers + width : nullptr,
+                                      .out = numbers_to<Number>(out),
+                                      .input_stride = input.stride(0),
+                                      .out_stride = out.stride(0),
+                                      .width = width};
+    const auto run = [&]<Activation kind>() {
+      const auto grain = std::max<std::int64_t>(1, numbers_per_thread / width);
+      lanes::run_parallel<ActivateRows<kind>>(instructions, input.size(0), grain, rows);
+    };
+    switch (activation) {
+      case Activation::gelu:
+        return run.template operator()<Activation::gelu>();
+      case Activation::gelu_tanh:
+        return run.template operator()<Activation::gelu_tanh>();
+      case Activation::relu:
+        return run.template operator()<Activation::relu>();
+      case Activation::silu:
+        return run.template operator()<Activation::silu>();
+    }
+  });
 }
 
 }  // namespace
@@ -344,9 +325,8 @@ struct RotaryRows {
   std::int64_t width;  // of a head
   std::int64_t half;   // pairs that turn
   RotaryPairs pairs;
-  const float* cosines;
+  const float* cosines;  // [row, half]
   const float* sines;
-  const std::int32_t* positions;
 };
 
 template <class Number>
@@ -401,10 +381,10 @@ STEREOSWEEP_ALWAYS_INLINE void rotate_neighbours(Number* head, std::int64_t half
 
 struct RotateRows {
   template <class, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const RotaryRows<Number>& rows, std::int64_t begin, std::int64_t end) {
+  STEREOSWEEP_ALWAYS_INLINE static void run(std::int64_t begin, std::int64_t end, const RotaryRows<Number>& rows) {
     for (auto row = begin; row < end; ++row) {
-      const float* cosines = rows.cosines + rows.positions[row] * rows.half;
-      const float* sines = rows.sines + rows.positions[row] * rows.half;
+      const float* cosines = rows.cosines + row * rows.half;
+      const float* sines = rows.sines + row * rows.half;
       for (std::int64_t head = 0; head < rows.heads; ++head) {
         Number* numbers = rows.numbers + row * rows.stride + head * rows.width;
         if (rows.pairs == RotaryPairs::halves) {
@@ -417,24 +397,6 @@ struct RotateRows {
   }
 };
 
-template <class Number>
-void run_rotary(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
-                std::span<const std::int32_t> positions, Instructions instructions) {
-  RotaryRows<Number> task{};
-  task.numbers = static_cast<Number*>(rows.mutable_data_ptr());
-  task.stride = rows.stride(0);
-  task.heads = heads;
-  task.width = rows.size(1) / heads;
-  task.half = rotary.width / 2;
-  task.pairs = rotary.pairs;
-  task.cosines = angles.cosines.const_data_ptr<float>();
-  task.sines = angles.sines.const_data_ptr<float>();
-  task.positions = positions.data();
-  at::parallel_for(0, std::ssize(positions), 64, [&](std::int64_t begin, std::int64_t end) {
-    lanes::run<RotateRows>(instructions, task, begin, end);
-  });
-}
-
 }  // namespace
 
 RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions) {
@@ -446,11 +408,21 @@ RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions) {
   return {angles.cos().mul_(rotary.scaling), angles.sin().mul_(rotary.scaling)};
 }
 
-void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
-                   std::span<const std::int32_t> positions, Instructions instructions) {
-  STEREOSWEEP_ASSERT(rows.stride(1) == 1 && std::ssize(positions) <= rows.size(0), "a row for every position");
-  with_number(rows.scalar_type(),
-              [&]<class Number>(Number) { run_rotary<Number>(rows, heads, rotary, angles, positions, instructions); });
+void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& picked,
+                   Instructions instructions) {
+  const auto count = picked.cosines.size(0);
+  STEREOSWEEP_ASSERT(rows.stride(1) == 1 && count <= rows.size(0), "a row for every angle");
+  with_number(rows.scalar_type(), [&]<class Number>(Number) {
+    const RotaryRows<Number> task{.numbers = numbers_to<Number>(rows),
+                                  .stride = rows.stride(0),
+                                  .heads = heads,
+                                  .width = rows.size(1) / heads,
+                                  .half = rotary.width / 2,
+                                  .pairs = rotary.pairs,
+                                  .cosines = picked.cosines.const_data_ptr<float>(),
+                                  .sines = picked.sines.const_data_ptr<float>()};
+    lanes::run_parallel<RotateRows>(instructions, count, 64, task);
+  });
 }
 
 void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,

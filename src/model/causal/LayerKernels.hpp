@@ -6,14 +6,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <span>
 
 #include "model/causal/CausalSpecification.hpp"
-#include "model/kernels/Attention.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
-#include "model/masked/MaskedSpecification.hpp"
-#include "model/masked/MaskedWeights.hpp"
 
 namespace stereosweep::model {
 
@@ -55,11 +51,11 @@ struct RotaryAngles {
 };
 RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions);
 
-/// RotaryAngles the first rotary.width numbers of every head of `rows` [rows, heads * width] in place; row i stands at
-/// positions[i], a row of `turns`. Rows without a position stay.
-void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles,
-                   std::span<const std::int32_t> positions, Instructions instructions = Instructions::best);
-/// The same on any device, with angles already picked by row, on the rows' device.
+/// Turns the first rotary.width numbers of every head of `rows` [rows, heads * width] in place, by angles picked by
+/// row. Rows without angles stay.
+void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& picked,
+                   Instructions instructions = Instructions::best);
+/// The same on any device, with the angles on the rows' device.
 void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
                            const RotaryAngles& picked);
 

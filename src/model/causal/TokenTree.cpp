@@ -1,6 +1,8 @@
 #include "model/causal/TokenTree.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "base/Check.hpp"
@@ -24,17 +26,7 @@ void see(std::int32_t slot, Sight& sight) {
 std::vector<std::int32_t> joined(const std::vector<std::int32_t>& blocks, const Sight& sight) {
   std::vector<std::int32_t> all;
   all.reserve(blocks.size() + sight.size());
-  auto block = blocks.begin();
-  for (const auto& seen : sight) {
-    while (block != blocks.end() && *block < seen.first) {
-      all.push_back(*block++);
-    }
-    if (block != blocks.end() && *block == seen.first) {
-      ++block;
-    }
-    all.push_back(seen.first);
-  }
-  all.insert(all.end(), block, blocks.end());
+  std::ranges::set_union(blocks, sight | std::views::keys, std::back_inserter(all));
   return all;
 }
 
@@ -86,17 +78,6 @@ class TileBuilder {
 
 }  // namespace
 
-void SlotAllocator::place_together(std::int64_t rows) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto slot = static_cast<std::int32_t>(row);
-    if (slot % slots_per_block == 0) {
-      taken_.push_back(0);
-    }
-    taken_.back() += 1;
-    slots_.push_back(slot);
-  }
-}
-
 void SlotAllocator::place_after(std::int32_t previous, std::int32_t length) {
   for (std::int32_t i = 0; i < length; ++i) {
     const auto block = previous / slots_per_block;
@@ -115,7 +96,7 @@ void SlotAllocator::place_after(std::int32_t previous, std::int32_t length) {
 
 void SlotAllocator::grow(const TokenTree& tree) {
   if (slots_.empty()) {
-    place_together(static_cast<std::int64_t>(tree.ids.size()));
+    place_after(-1, static_cast<std::int32_t>(tree.ids.size()));
     return;
   }
   for (const auto& branch : tree.branches) {
@@ -127,6 +108,14 @@ void SlotAllocator::grow(const TokenTree& tree) {
     const auto* parent = rooted ? nullptr : &tree.branches[branch.parent];
     place_after(rooted ? -1 : slots_[parent->first + parent->length - 1], branch.length);
   }
+}
+
+std::int64_t longest_path(const TokenTree& tree) {
+  std::int64_t longest = 0;
+  for (const auto& branch : tree.branches) {
+    longest = std::max<std::int64_t>(longest, branch.depth + branch.length);
+  }
+  return longest;
 }
 
 std::vector<std::int32_t> path_of(const TokenTree& tree, std::int32_t branch) {

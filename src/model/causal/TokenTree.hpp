@@ -45,7 +45,6 @@ class SlotAllocator {
   std::int32_t num_blocks() const { return static_cast<std::int32_t>(taken_.size()); }
 
  private:
-  void place_together(std::int64_t rows);
   void place_after(std::int32_t previous, std::int32_t length);
 
   std::vector<std::int32_t> slots_;
@@ -71,6 +70,9 @@ struct TreeTiles {
 /// path up to itself, only the last `window` of them unless that is 0.
 TreeTiles cut_tiles(const TokenTree& tree, std::span<const std::int32_t> slots, std::span<const std::int64_t> rows,
                     std::int64_t window, std::int32_t most_queries);
+
+/// Positions of the longest path.
+std::int64_t longest_path(const TokenTree& tree);
 
 /// The rows of a branch's whole path, root first, its own rows last.
 std::vector<std::int32_t> path_of(const TokenTree& tree, std::int32_t branch);

@@ -2,12 +2,10 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -15,7 +13,6 @@
 #include <utility>
 
 #include "base/Check.hpp"
-#include "model/causal/BlockAttention.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Segments.hpp"
 
@@ -57,11 +54,7 @@ class PathAttention : public TreeAttention {
       }
     }
     if (!rule_.slopes.empty()) {
-      std::int64_t positions = 0;
-      for (const auto& branch : tree.branches) {
-        positions = std::max<std::int64_t>(positions, branch.depth + branch.length);
-      }
-      alibi_ = alibi_of(rule_.slopes, positions).to(options_.device());
+      alibi_ = alibi_of(rule_.slopes, longest_path(tree)).to(options_.device());
     }
   }
 
@@ -102,10 +95,10 @@ class PathAttention : public TreeAttention {
       const auto rows = query.slice(0, group.paths.first_query, group.paths.first_query + count);
       const auto key = kept.keys.index_select(0, group.key_rows);
       const auto value = kept.values.index_select(0, group.key_rows);
-      const auto mixed = flash ? flash_attend_paths(rows, key, value,
-                                                    {group.query_begin, group.key_begin,
-                                                     longest(group.paths.query_begin), longest(group.paths.key_begin),
-                                                     rule_.num_heads, rule_.num_key_heads, scale, chosen.window})
+      const auto mixed = flash ? flash_attend(rows, key, value,
+                                              {group.query_begin, group.key_begin, longest(group.paths.query_begin),
+                                               longest(group.paths.key_begin), rule_.num_heads, rule_.num_key_heads,
+                                               scale, FlashMask::causal, chosen.window})
                                : attend_by_path(group, chosen.window, rows, key, value, scale);
       out.slice(0, group.paths.first_query, group.paths.first_query + count).copy_(mixed);
     }

@@ -98,40 +98,33 @@ class HeaderReader {
     if (!value.is_object()) {
       refuse(file_, whose + " is no JSON object", "dtype, shape and data_offsets are needed");
     }
-    const base::Json* dtype = nullptr;
-    const base::Json* shape = nullptr;
-    const base::Json* offsets = nullptr;
     for (const auto& [key, field] : value.items()) {
-      if (key == "dtype") {
-        dtype = &field;
-      } else if (key == "shape") {
-        shape = &field;
-      } else if (key == "data_offsets") {
-        offsets = &field;
-      } else {
+      if (key != "dtype" && key != "shape" && key != "data_offsets") {
         refuse(file_, whose + " has the unknown field " + json_quote(key),
                "the format knows dtype, shape, data_offsets");
       }
     }
-    if (dtype == nullptr || shape == nullptr || offsets == nullptr) {
+    if (value.size() != 3) {
       refuse(file_, whose + " is incomplete", "dtype, shape and data_offsets are needed");
     }
-    Entry out{name, type(whose, *dtype), {}, 0, 0};
-    if (!shape->is_array() || shape->size() > max_rank) {
+    const auto& shape = value["shape"];
+    const auto& offsets = value["data_offsets"];
+    Entry out{name, type(whose, value["dtype"]), {}, 0, 0};
+    if (!shape.is_array() || shape.size() > max_rank) {
       refuse(file_, whose + ": bad shape", "a list of at most " + std::to_string(max_rank) + " sizes is needed");
     }
-    for (const auto& size : *shape) {
+    for (const auto& size : shape) {
       const auto number = whole(whose + ": shape", size);
       if (number > static_cast<std::uint64_t>(INT64_MAX)) {
         refuse(file_, whose + ": a size of the shape is too large", "it does not fit 63 bits");
       }
       out.shape.push_back(static_cast<std::int64_t>(number));
     }
-    if (!offsets->is_array() || offsets->size() != 2) {
+    if (!offsets.is_array() || offsets.size() != 2) {
       refuse(file_, whose + ": bad data_offsets", "two numbers are needed: begin and end");
     }
-    out.begin = whole(whose + ": data_offsets", (*offsets)[0]);
-    out.end = whole(whose + ": data_offsets", (*offsets)[1]);
+    out.begin = whole(whose + ": data_offsets", offsets[0]);
+    out.end = whole(whose + ": data_offsets", offsets[1]);
     return out;
   }
 
@@ -195,57 +188,6 @@ void check_tiling(std::vector<Entry>& entries, std::uint64_t data_bytes, const s
     refuse(file, std::to_string(data_bytes - reached) + " bytes after the last tensor", "they belong to no tensor");
   }
 }
-
-}  // namespace
-
-bool is_floating(StoredType type) { return type >= StoredType::float16; }
-std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
-const char* name_of(StoredType type) { return row_of(type).name; }
-
-StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
-  const auto part = [&](std::uint64_t offset, std::uint64_t size) {
-    std::string text(size, '\0');
-    content.read(offset, std::as_writable_bytes(std::span(text)));
-    return text;
-  };
-  constexpr std::string_view pointer = "version https://git-lfs";
-  if (content.size() >= pointer.size() && part(0, pointer.size()) == pointer) {
-    refuse(name, "a Git LFS pointer stands in place of the file",
-           "the repository was cloned without its large files; 'git lfs pull' there fetches them");
-  }
-  std::uint64_t header_bytes = 0;
-  if (content.size() < sizeof(header_bytes)) {
-    refuse(name, std::to_string(content.size()) + " bytes are no safetensors file",
-           "it begins with a length of 8 bytes");
-  }
-  content.read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
-  if (header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes)) {
-    refuse(name, "a header of " + std::to_string(header_bytes) + " bytes is announced",
-           "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
-               std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
-  }
-  const auto text = part(sizeof(header_bytes), header_bytes);
-  if (!text.starts_with('{')) {
-    refuse(name, "the header does not begin with '{'", "is it no safetensors file?");
-  }
-  const auto data = sizeof(header_bytes) + header_bytes;
-  auto entries = HeaderReader(name).entries(text);
-  check_tiling(entries, content.size() - data, name);
-  StoredTensors tensors;
-  for (auto& entry : entries) {
-    tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape), content, data + entry.begin,
-                                             entry.end - entry.begin, name});
-  }
-  return tensors;
-}
-
-// A checkpoint's tensors from one file or from the shards that its index lists.
-
-namespace {
-
-using base::describe;
-using base::InputError;
-using base::json_quote;
 
 constexpr auto single_file = "model.safetensors";
 constexpr auto index_file = "model.safetensors.index.json";
@@ -346,6 +288,49 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
 }
 
 }  // namespace
+
+bool is_floating(StoredType type) { return type >= StoredType::float16; }
+std::size_t bytes_per_number(StoredType type) { return row_of(type).bytes; }
+const char* name_of(StoredType type) { return row_of(type).name; }
+
+StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {
+  const auto part = [&](std::uint64_t offset, std::uint64_t size) {
+    std::string text(size, '\0');
+    content.read(offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  };
+  constexpr std::string_view pointer = "version https://git-lfs";
+  if (content.size() >= pointer.size() && part(0, pointer.size()) == pointer) {
+    refuse(name, "a Git LFS pointer stands in place of the file",
+           "the repository was cloned without its large files; 'git lfs pull' there fetches them");
+  }
+  std::uint64_t header_bytes = 0;
+  if (content.size() < sizeof(header_bytes)) {
+    refuse(name, std::to_string(content.size()) + " bytes are no safetensors file",
+           "it begins with a length of 8 bytes");
+  }
+  content.read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
+  if (header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes)) {
+    refuse(name, "a header of " + std::to_string(header_bytes) + " bytes is announced",
+           "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
+               std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
+  }
+  const auto text = part(sizeof(header_bytes), header_bytes);
+  if (!text.starts_with('{')) {
+    refuse(name, "the header does not begin with '{'", "is it no safetensors file?");
+  }
+  const auto data = sizeof(header_bytes) + header_bytes;
+  auto entries = HeaderReader(name).entries(text);
+  check_tiling(entries, content.size() - data, name);
+  StoredTensors tensors;
+  for (auto& entry : entries) {
+    tensors.emplace(entry.name, StoredTensor{entry.type, std::move(entry.shape), content, data + entry.begin,
+                                             entry.end - entry.begin, name});
+  }
+  return tensors;
+}
+
+// A checkpoint's tensors from one file or from the shards that its index lists.
 
 bool has_weights(const base::FileSet& files) {
   const auto is_weights = [](const auto& row) { return base::is_weight_file(row.first) || row.first == index_file; };

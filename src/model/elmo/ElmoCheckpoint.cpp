@@ -99,34 +99,6 @@ void read_characters(const ConfigFields& cnn, ElmoOptions& options) {
   options.activation = activation == "relu" ? CharacterActivation::relu : CharacterActivation::tanh;
 }
 
-}  // namespace
-
-std::int64_t ElmoOptions::num_filters() const {
-  std::int64_t count = 0;
-  for (const auto& filter : filters) {
-    count += filter.count;
-  }
-  return count;
-}
-
-ElmoOptions read_elmo_options(const base::FileSet& files) {
-  const ConfigFields fields(files, base::find_elmo_options(files));
-  ElmoOptions options;
-  read_characters(section(fields, "char_cnn"), options);
-  const auto lstm = section(fields, "lstm");
-  if (!lstm.is_on("use_skip_connections")) {
-    lstm.refuse("use_skip_connections", "not true", "published models have residual connections, others are not known");
-  }
-  options.num_layers = needed_size(lstm, "n_layers", 64);
-  options.cell = needed_size(lstm, "dim");
-  options.projection = needed_size(lstm, "projection_dim");
-  options.cell_clip = clip(lstm, "cell_clip");
-  options.projection_clip = clip(lstm, "proj_clip");
-  return options;
-}
-
-namespace {
-
 using base::describe;
 using Shape = std::vector<std::int64_t>;
 
@@ -218,6 +190,30 @@ void check_finite(const Wanted& wanted, const float* numbers, const std::string&
 }
 
 }  // namespace
+
+std::int64_t ElmoOptions::num_filters() const {
+  std::int64_t count = 0;
+  for (const auto& filter : filters) {
+    count += filter.count;
+  }
+  return count;
+}
+
+ElmoOptions read_elmo_options(const base::FileSet& files) {
+  const ConfigFields fields(files, base::find_elmo_options(files));
+  ElmoOptions options;
+  read_characters(section(fields, "char_cnn"), options);
+  const auto lstm = section(fields, "lstm");
+  if (!lstm.is_on("use_skip_connections")) {
+    lstm.refuse("use_skip_connections", "not true", "published models have residual connections, others are not known");
+  }
+  options.num_layers = needed_size(lstm, "n_layers", 64);
+  options.cell = needed_size(lstm, "dim");
+  options.projection = needed_size(lstm, "projection_dim");
+  options.cell_clip = clip(lstm, "cell_clip");
+  options.projection_clip = clip(lstm, "proj_clip");
+  return options;
+}
 
 std::string elmo_cell_path(int direction, std::int64_t layer) {
   return "RNN_" + std::to_string(direction) + "/RNN/MultiRNNCell/Cell" + std::to_string(layer) + "/LSTMCell/";

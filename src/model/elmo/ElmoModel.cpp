@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/lerp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>

@@ -1,6 +1,5 @@
 #include "model/elmo/Lstm.hpp"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -63,7 +62,7 @@ struct StepCells {
   }
 
   template <class, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const Cells<Number>& step, std::int64_t begin, std::int64_t end) {
+  STEREOSWEEP_ALWAYS_INLINE static void run(std::int64_t begin, std::int64_t end, const Cells<Number>& step) {
     const auto cells = step.cells;
     const Floats most = Floats{} + step.clip;
     for (auto sequence = begin; sequence < end; ++sequence) {
@@ -99,22 +98,6 @@ struct StepCells {
   }
 };
 
-template <class Number>
-void run_kernel(const CellStep& step, Instructions instructions) {
-  Cells<Number> cells{};
-  cells.input = static_cast<const Number*>(step.input_gates.const_data_ptr());
-  cells.rows = step.rows;
-  cells.state = step.state_gates.defined() ? static_cast<const Number*>(step.state_gates.const_data_ptr()) : nullptr;
-  cells.memory = step.memory.mutable_data_ptr<float>();
-  cells.output = static_cast<Number*>(step.output.mutable_data_ptr());
-  cells.cells = step.memory.size(1);
-  cells.clip = step.clip > 0 ? step.clip : std::numeric_limits<float>::infinity();
-  const auto grain = std::max<std::int64_t>(1, cells_per_thread / cells.cells);
-  at::parallel_for(0, step.sequences, grain, [&](std::int64_t begin, std::int64_t end) {
-    lanes::run<StepCells>(instructions, cells, begin, end);
-  });
-}
-
 }  // namespace
 
 void step_cells(const CellStep& step, Instructions instructions) {
@@ -125,12 +108,18 @@ void step_cells(const CellStep& step, Instructions instructions) {
   }
   STEREOSWEEP_ASSERT(step.memory.is_contiguous() && step.output.is_contiguous(), "rows must be contiguous");
   STEREOSWEEP_ASSERT(step.sequences <= step.memory.size(0), "a memory for each sequence");
-  if (step.input_gates.scalar_type() == at::kFloat) {
-    run_kernel<float>(step, instructions);
-  } else {
-    STEREOSWEEP_ASSERT(step.input_gates.scalar_type() == at::kBFloat16, "float32 and bfloat16 are computed");
-    run_kernel<Bfloat16Bits>(step, instructions);
-  }
+  STEREOSWEEP_ASSERT(step.input_gates.scalar_type() != at::kHalf, "float32 and bfloat16 are computed");
+  with_number(step.input_gates.scalar_type(), [&]<class Number>(Number) {
+    const Cells<Number> task{.input = numbers_of<Number>(step.input_gates),
+                             .rows = step.rows,
+                             .state = numbers_of<Number>(step.state_gates),
+                             .memory = step.memory.mutable_data_ptr<float>(),
+                             .output = numbers_to<Number>(step.output),
+                             .cells = cells,
+                             .clip = step.clip > 0 ? step.clip : std::numeric_limits<float>::infinity()};
+    const auto grain = std::max<std::int64_t>(1, cells_per_thread / cells);
+    lanes::run_parallel<StepCells>(instructions, step.sequences, grain, task);
+  });
 }
 
 namespace {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "model/families/Common.hpp"
-#include "model/families/Families.hpp"
 
 namespace stereosweep::model::families {
 namespace {
@@ -53,11 +52,11 @@ MaskedSpecification read_roberta(const ConfigFields& fields) {
   return specification;
 }
 
+constexpr MaskedFamily masked_rows[] = {
+    {"bert", read_bert}, {"roberta", read_roberta}, {"xlm-roberta", read_roberta}, {"camembert", read_roberta}};
+
 }  // namespace
 
-const MaskedFamily bert{"bert", read_bert};
-const MaskedFamily roberta{"roberta", read_roberta};
-const MaskedFamily xlm_roberta{"xlm-roberta", read_roberta};
-const MaskedFamily camembert{"camembert", read_roberta};
+std::span<const MaskedFamily> masked_families() { return masked_rows; }
 
 }  // namespace stereosweep::model::families

@@ -1,14 +1,35 @@
-// What the families' readers share.
+// The rows of the families, and what their readers share.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
 
 #include "model/causal/CausalSpecification.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
-#include "model/kernels/Kernels.hpp"
+#include "model/masked/MaskedSpecification.hpp"
+#include "query/Query.hpp"
 
 namespace stereosweep::model::families {
+
+struct CausalFamily {
+  std::string_view model_type;
+  CausalSpecification (*read)(const ConfigFields& fields);
+  std::optional<query::TokenId> end_token;  ///< that transformers takes where no file names one
+};
+
+struct MaskedFamily {
+  std::string_view model_type;
+  MaskedSpecification (*read)(const ConfigFields& fields);
+};
+
+/// One table for each file of families.
+std::span<const CausalFamily> gpt_families();
+std::span<const CausalFamily> falcon_families();
+std::span<const CausalFamily> llama_families();
+std::span<const MaskedFamily> masked_families();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {

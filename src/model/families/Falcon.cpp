@@ -13,7 +13,6 @@
 #include <string>
 
 #include "model/families/Common.hpp"
-#include "model/families/Families.hpp"
 #include "model/families/Rope.hpp"
 
 namespace stereosweep::model::families {
@@ -111,8 +110,10 @@ CausalSpecification read_falcon(const ConfigFields& fields) {
   return specification;
 }
 
+constexpr CausalFamily falcon_rows[] = {{"falcon", read_falcon, 11}};
+
 }  // namespace
 
-const CausalFamily falcon{"falcon", read_falcon, 11};
+std::span<const CausalFamily> falcon_families() { return falcon_rows; }
 
 }  // namespace stereosweep::model::families

@@ -1,44 +1,45 @@
 #include "model/families/Families.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/Text.hpp"
+#include "model/families/Common.hpp"
 
 namespace stereosweep::model {
 namespace {
 
-constexpr const families::CausalFamily* causal_families[] = {
-    &families::gpt2,     &families::openai_gpt, &families::gpt_bigcode, &families::gpt_neox,    &families::gptj,
-    &families::falcon,   &families::opt,        &families::llama,       &families::mistral,     &families::mixtral,
-    &families::qwen2,    &families::qwen3,      &families::phi3,        &families::olmo2,       &families::starcoder2,
-    &families::stablelm, &families::gemma,      &families::gemma2,      &families::gemma3_text, &families::gemma3};
-constexpr const families::MaskedFamily* masked_families[] = {&families::bert, &families::roberta,
-                                                             &families::xlm_roberta, &families::camembert};
+// The row of a table; null where it has none.
+template <class Family>
+const Family* find(std::span<const Family> table, std::string_view type) {
+  const auto found = std::ranges::find(table, type, &Family::model_type);
+  return found == table.end() ? nullptr : &*found;
+}
 
-// Null where the type is none of these.
-template <class Family, std::size_t count>
-const Family* find(const Family* const (&table)[count], std::string_view type) {
-  const auto* found = std::find_if(std::begin(table), std::end(table),
-                                   [&](const Family* family) { return family->model_type == type; });
-  return found == std::end(table) ? nullptr : *found;
+constexpr auto causal_tables = {families::gpt_families, families::falcon_families, families::llama_families};
+
+const families::CausalFamily* find_causal(std::string_view type) {
+  const families::CausalFamily* found = nullptr;
+  for (const auto table : causal_tables) {
+    found = found == nullptr ? find(table(), type) : found;
+  }
+  return found;
 }
 
 // The causal family; null for a masked one. Refuses all others.
 const families::CausalFamily* find_family(const ConfigFields& fields) {
   const auto type = fields.text("model_type", "");
-  const auto* causal = find(causal_families, type);
-  if (causal != nullptr || find(masked_families, type) != nullptr) {
+  const auto* causal = find_causal(type);
+  if (causal != nullptr || find(families::masked_families(), type) != nullptr) {
     return causal;
   }
   std::vector<std::string> names;
-  for (const auto* family : masked_families) {
-    names.emplace_back(family->model_type);
-  }
-  for (const auto* family : causal_families) {
-    names.emplace_back(family->model_type);
+  const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
+  std::ranges::for_each(families::masked_families(), add);
+  for (const auto table : causal_tables) {
+    std::ranges::for_each(table(), add);
   }
   fields.refuse("model_type", type.empty() ? "is missing" : base::json_quote(type) + " is not supported",
                 base::join(names, ", ") + " are");
@@ -81,13 +82,13 @@ MaskedSpecification read_masked_specification(const base::FileSet& files) {
     fields.refuse("model_type", base::json_quote(fields.text("model_type", "")) + " is a causal model",
                   "a masked one is needed");
   }
-  return find(masked_families, fields.text("model_type", ""))->read(fields);
+  return find(families::masked_families(), fields.text("model_type", ""))->read(fields);
 }
 
 bool is_causal(const base::FileSet& files) { return find_family(ConfigFields(files)) != nullptr; }
 
 std::optional<query::TokenId> usual_end_token(std::string_view model_type) {
-  const auto* family = find(causal_families, model_type);
+  const auto* family = find_causal(model_type);
   return family == nullptr ? std::nullopt : family->end_token;
 }
 

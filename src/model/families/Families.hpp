@@ -7,7 +7,6 @@
 
 #include "base/File.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/checkpoint/ConfigFields.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 #include "query/Query.hpp"
 
@@ -23,45 +22,5 @@ bool is_causal(const base::FileSet& files);
 
 /// The end token that transformers takes for a causal family where no file names one; nothing for others.
 std::optional<query::TokenId> usual_end_token(std::string_view model_type);
-
-namespace families {
-
-struct CausalFamily {
-  std::string_view model_type;
-  CausalSpecification (*read)(const ConfigFields& fields);
-  std::optional<query::TokenId> end_token;
-};
-
-struct MaskedFamily {
-  std::string_view model_type;
-  MaskedSpecification (*read)(const ConfigFields& fields);
-};
-
-extern const CausalFamily gpt2;
-extern const CausalFamily openai_gpt;
-extern const CausalFamily gpt_bigcode;
-extern const CausalFamily gpt_neox;
-extern const CausalFamily gptj;
-extern const CausalFamily falcon;
-extern const CausalFamily opt;
-extern const CausalFamily llama;
-extern const CausalFamily mistral;
-extern const CausalFamily mixtral;
-extern const CausalFamily qwen2;
-extern const CausalFamily qwen3;
-extern const CausalFamily phi3;
-extern const CausalFamily olmo2;
-extern const CausalFamily starcoder2;
-extern const CausalFamily stablelm;
-extern const CausalFamily gemma;
-extern const CausalFamily gemma2;
-extern const CausalFamily gemma3_text;
-extern const CausalFamily gemma3;
-extern const MaskedFamily bert;
-extern const MaskedFamily roberta;
-extern const MaskedFamily xlm_roberta;
-extern const MaskedFamily camembert;
-
-}  // namespace families
 
 }  // namespace stereosweep::model

@@ -1,23 +1,36 @@
 // LLaMA and its relatives: RMS norms, rotary positions, gated feed-forward layers, grouped keys.
 // (source: transformers, modeling_llama.py, modeling_mistral.py, modeling_mixtral.py, modeling_qwen2.py,
 // modeling_qwen3.py)
-
-#include "model/families/Llama.hpp"
-
+#include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/families/Common.hpp"
-#include "model/families/Families.hpp"
 #include "model/families/Rope.hpp"
 
 namespace stereosweep::model::families {
-
 namespace {
 
 constexpr std::int64_t most_head_width = 65536;  // a hostile file must not make us allocate billions of frequencies
 
-}  // namespace
+// transformers' defaults, where keys are left out; as they stand, LLaMA's.
+struct LlamaDefaults {
+  std::int64_t vocabulary = 32000;
+  std::int64_t hidden = 4096;
+  std::int64_t inner = 11008;
+  std::int64_t layers = 32;
+  std::int64_t heads = 32;
+  std::optional<std::int64_t> key_heads = std::nullopt;  // none: as many as heads
+  std::int64_t head_width = 0;                           // 0: hidden / heads
+  std::int64_t positions = 2048;
+  double norm_epsilon = 1e-6;
+  const char* activation_key = "hidden_act";
+  const char* activation = "silu";
+  ConfigFields::Flag tied = ConfigFields::Flag::off;
+};
 
+// Everything but positions, windows and biases.
 CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
   const Sizes sizes = {{{"vocab_size"}, defaults.vocabulary},
                        {{"hidden_size"}, defaults.hidden},
@@ -47,13 +60,14 @@ CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefau
   return specification;
 }
 
+// attention_bias: of all four matrices of attention.
 void set_attention_bias(const ConfigFields& fields, CausalSpecification& specification) {
   specification.names.query_key_value_bias = fields.is_on("attention_bias");
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
-void set_layer_types(const ConfigFields& fields, std::optional<std::int64_t> window,
-                     CausalSpecification& specification) {
+// A window (0: none) for each layer that layer_types calls sliding_attention.
+void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification) {
   const auto types = fields.texts("layer_types");
   if (types.size() != specification.layers.size()) {
     fields.refuse("layer_types", std::to_string(types.size()) + " entries",
@@ -63,25 +77,24 @@ void set_layer_types(const ConfigFields& fields, std::optional<std::int64_t> win
     if (types[i] != "full_attention" && types[i] != "sliding_attention") {
       fields.refuse("layer_types", "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
     }
-    if (types[i] == "sliding_attention" && !window) {
+    if (types[i] == "sliding_attention" && window == 0) {
       fields.refuse("layer_types", "sliding_attention without a window", "sliding_window must be set");
     }
-    specification.layers[i].window = types[i] == "sliding_attention" ? *window : 0;
+    specification.layers[i].window = types[i] == "sliding_attention" ? window : 0;
   }
 }
 
-namespace {
-
 // Qwen: layers from max_window_layers on see a window, where use_sliding_window says so.
 void set_qwen_windows(const ConfigFields& fields, CausalSpecification& specification) {
-  const auto window = fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096) : std::nullopt;
+  const std::int64_t window =
+      fields.is_on("use_sliding_window") ? fields.size_or_none("sliding_window", 4096).value_or(0) : 0;
   if (fields.find("layer_types") != nullptr) {
     set_layer_types(fields, window, specification);
     return;
   }
   const auto first = static_cast<std::size_t>(fields.size("max_window_layers", 28, 0));
   for (std::size_t i = first; i < specification.layers.size(); ++i) {
-    specification.layers[i].window = window.value_or(0);
+    specification.layers[i].window = window;
   }
 }
 
@@ -210,16 +223,150 @@ CausalSpecification read_stablelm(const ConfigFields& fields) {
   return specification;
 }
 
+// Gemma 1, 2 and 3: norms that multiply by 1 + weight, scaled embeddings, and from 2 on norms on both sides of each
+// part and layers with windows between those without. Of the Gemma 3 that sees, the part that reads.
+// (source: transformers, modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py)
+
+CausalSpecification read_gemma_like(const ConfigFields& fields, const LlamaDefaults& defaults) {
+  auto specification = read_llama_like(fields, defaults);
+  specification.norm = NormKind::rms_gemma;
+  specification.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(specification.hidden)));
+  set_attention_bias(fields, specification);
+  return specification;
+}
+
+// What Gemma 2 added: four norms a layer, scores divided by a number of their own, capped logits.
+void read_second_generation(const ConfigFields& fields, CausalSpecification& specification) {
+  specification.names.attention_output_norm = "post_attention_layernorm";
+  specification.names.feed_forward_norm = "pre_feedforward_layernorm";
+  specification.names.feed_forward_output_norm = "post_feedforward_layernorm";
+  specification.attention_scale = inverse_root(fields.number("query_pre_attn_scalar", 256));
+}
+
+float cap(std::optional<double> number) { return static_cast<float>(number.value_or(0)); }
+
+// Every `pattern`-th layer sees all tokens, the others a window; layer_types says it layer by layer.
+void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecification& specification) {
+  const auto window = fields.size_or_none("sliding_window", 4096).value_or(0);
+  if (fields.find("layer_types") != nullptr) {
+    set_layer_types(fields, window, specification);
+    return;
+  }
+  for (std::size_t i = 0; i < specification.layers.size(); ++i) {
+    const bool slides = (static_cast<std::int64_t>(i) + 1) % pattern != 0;
+    if (slides && window == 0) {
+      fields.refuse("sliding_window", "null", "some layers of this family have a window");
+    }
+    specification.layers[i].window = slides ? window : 0;
+  }
+}
+
+// Layers with a window turn by another angle than those without.
+void read_two_rotaries(const ConfigFields& fields, CausalSpecification& specification) {
+  const auto nested = fields.section("rope_parameters");
+  const auto whole = nested ? nested->section("full_attention") : std::nullopt;
+  const auto window = nested ? nested->section("sliding_attention") : std::nullopt;
+  const auto scaling = fields.section("rope_scaling");
+  if (scaling && scaling->find("rope_type") == nullptr && scaling->find("type") != nullptr) {
+    scaling->refuse("type", "is not supported", "in this family transformers turns plainly then: rope_type says it");
+  }
+  const auto theta = fields.number("rope_theta", 1e6);
+  specification.position = PositionKind::rotary;
+  specification.rotaries = {
+      read_rotary_object(fields, scaling ? scaling : whole,
+                         scaling && whole ? whole->number("rope_theta", theta) : theta, {}, specification),
+      read_rotary_object(fields, window, fields.number("rope_local_base_freq", 10000), {}, specification)};
+  for (auto& layer : specification.layers) {
+    layer.rotary = layer.window > 0 ? 1 : 0;
+  }
+}
+
+const LlamaDefaults gemma2_defaults = {.vocabulary = 256000,
+                                       .hidden = 2304,
+                                       .inner = 9216,
+                                       .layers = 26,
+                                       .heads = 8,
+                                       .key_heads = 4,
+                                       .head_width = 256,
+                                       .positions = 8192,
+                                       .activation_key = "hidden_activation",
+                                       .activation = "gelu_pytorch_tanh",
+                                       .tied = ConfigFields::Flag::on};
+
+CausalSpecification read_gemma(const ConfigFields& fields) {
+  auto specification = read_gemma_like(fields, {.vocabulary = 256000,
+                                                .hidden = 3072,
+                                                .inner = 24576,
+                                                .layers = 28,
+                                                .heads = 16,
+                                                .key_heads = 16,
+                                                .head_width = 256,
+                                                .positions = 8192,
+                                                .activation = "gelu_pytorch_tanh",
+                                                .tied = ConfigFields::Flag::on});
+  if (specification.activation == Activation::gelu) {
+    specification.activation = Activation::gelu_tanh;  // what the first files meant by gelu
+  }
+  read_rotary(fields, {}, specification);
+  return specification;
+}
+
+CausalSpecification read_gemma2(const ConfigFields& fields) {
+  auto specification = read_gemma_like(fields, gemma2_defaults);
+  read_second_generation(fields, specification);
+  read_rotary(fields, {}, specification);
+  set_windows(fields, 2, specification);
+  specification.attention_softcap = cap(fields.number_or_none("attn_logit_softcapping", 50));
+  specification.logits_softcap = cap(fields.number_or_none("final_logit_softcapping", 30));
+  return specification;
+}
+
+CausalSpecification read_gemma3_text(const ConfigFields& fields) {
+  auto defaults = gemma2_defaults;
+  defaults.vocabulary = 262208;
+  defaults.positions = 131072;
+  auto specification = read_gemma_like(fields, defaults);
+  read_second_generation(fields, specification);
+  set_windows(fields, fields.size("sliding_window_pattern", 6), specification);
+  read_two_rotaries(fields, specification);
+  specification.query_key_norm = QueryKeyNorm::per_head;
+  specification.names.query_norm = "self_attn.q_norm";
+  specification.names.key_norm = "self_attn.k_norm";
+  specification.logits_softcap = cap(fields.number_or_none("final_logit_softcapping", std::nullopt));
+  return specification;
+}
+
+CausalSpecification read_gemma3(const ConfigFields& fields) {
+  refuse_variants(fields);
+  const auto text = fields.section("text_config");
+  if (!text) {
+    fields.refuse("text_config", "is missing", "it describes the part that reads");
+  }
+  auto specification = read_gemma3_text(*text);
+  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.names.prefixes = {"model.language_model.", "language_model.model."};
+  specification.names.heads = {"lm_head", "language_model.lm_head"};
+  specification.names.harmless_beginnings = {"model.vision_tower.", "model.multi_modal_projector.", "vision_tower.",
+                                             "multi_modal_projector."};
+  return specification;
+}
+
+constexpr CausalFamily llama_rows[] = {{"llama", read_llama, 2},
+                                       {"mistral", read_mistral, 2},
+                                       {"mixtral", read_mixtral, 2},
+                                       {"qwen2", read_qwen2, std::nullopt},
+                                       {"qwen3", read_qwen3, std::nullopt},
+                                       {"phi3", read_phi3, 32000},
+                                       {"olmo2", read_olmo2, 50279},
+                                       {"starcoder2", read_starcoder2, 50256},
+                                       {"stablelm", read_stablelm, 0},
+                                       {"gemma", read_gemma, 1},
+                                       {"gemma2", read_gemma2, 1},
+                                       {"gemma3_text", read_gemma3_text, 1},
+                                       {"gemma3", read_gemma3, std::nullopt}};
+
 }  // namespace
 
-const CausalFamily llama{"llama", read_llama, 2};
-const CausalFamily mistral{"mistral", read_mistral, 2};
-const CausalFamily mixtral{"mixtral", read_mixtral, 2};
-const CausalFamily qwen2{"qwen2", read_qwen2, std::nullopt};
-const CausalFamily qwen3{"qwen3", read_qwen3, std::nullopt};
-const CausalFamily phi3{"phi3", read_phi3, 32000};
-const CausalFamily olmo2{"olmo2", read_olmo2, 50279};
-const CausalFamily starcoder2{"starcoder2", read_starcoder2, 50256};
-const CausalFamily stablelm{"stablelm", read_stablelm, 0};
+std::span<const CausalFamily> llama_families() { return llama_rows; }
 
 }  // namespace stereosweep::model::families

@@ -29,16 +29,14 @@ std::vector<float> wavelengths(double theta, std::int64_t dimensions) {
   return {numbers, numbers + powers.numel()};
 }
 
-class RopeReader {
- public:
-  RopeReader(const ConfigFields& fields, const ConfigFields& rope, double theta, std::int64_t dimensions,
-             const RopeDefaults& defaults, CausalSpecification& specification)
-      : fields_(fields),
-        rope_(rope),
-        theta_(theta),
-        dimensions_(dimensions),
-        defaults_(defaults),
-        specification_(specification) {}
+// Scales the frequencies of one object `rope` of config.json.
+struct RopeReader {
+  const ConfigFields& fields;
+  const ConfigFields& rope;
+  double theta;
+  std::int64_t dimensions;
+  const RopeDefaults& defaults;
+  CausalSpecification& specification;
 
   void scale(const std::string& type, Rotary& rotary) {
     if (type == "linear") {
@@ -56,32 +54,31 @@ class RopeReader {
     } else if (type == "longrope" || type == "su") {
       scale_longrope(rotary);
     } else if (type != "default") {
-      rope_.refuse("rope_type", "\"" + type + "\" is not supported",
-                   "default, linear, dynamic, llama3, yarn and longrope are");
+      rope.refuse("rope_type", "\"" + type + "\" is not supported",
+                  "default, linear, dynamic, llama3, yarn and longrope are");
     }
   }
 
- private:
   double needed(const char* key) const {
-    if (rope_.find(key) == nullptr) {
-      rope_.refuse(key, "is missing", "this rope_type needs it");
+    if (rope.find(key) == nullptr) {
+      rope.refuse(key, "is missing", "this rope_type needs it");
     }
-    return rope_.number(key, 0);
+    return rope.number(key, 0);
   }
 
   // transformers rounds an odd part up here and down there, and fits the two together by chance.
   void refuse_odd_part() const {
-    if (dimensions_ % 2 != 0) {
-      rope_.refuse("rope_type", std::to_string(dimensions_) + " numbers of a head turn", "yarn needs an even number");
+    if (dimensions % 2 != 0) {
+      rope.refuse("rope_type", std::to_string(dimensions) + " numbers of a head turn", "yarn needs an even number");
     }
   }
 
   std::int64_t original_positions() const {
     const auto inner =
-        rope_.size("original_max_position_embeddings",
-                   defaults_.original_positions > 0 ? defaults_.original_positions : specification_.max_tokens);
-    return fields_.size("original_max_position_embeddings",
-                        defaults_.original_positions > 0 ? defaults_.original_positions : inner);
+        rope.size("original_max_position_embeddings",
+                  defaults.original_positions > 0 ? defaults.original_positions : specification.max_tokens);
+    return fields.size("original_max_position_embeddings",
+                       defaults.original_positions > 0 ? defaults.original_positions : inner);
   }
 
   void scale_llama3(Rotary& rotary) const {
@@ -89,7 +86,7 @@ class RopeReader {
     const auto low = needed("low_freq_factor");
     const auto high = needed("high_freq_factor");
     if (high <= low) {
-      rope_.refuse("high_freq_factor", rope_.find("high_freq_factor")->dump(), "it must be above low_freq_factor");
+      rope.refuse("high_freq_factor", rope.find("high_freq_factor")->dump(), "it must be above low_freq_factor");
     }
     const auto length = static_cast<double>(original_positions());
     for (auto& frequency : rotary.inverse_frequencies) {
@@ -106,24 +103,24 @@ class RopeReader {
 
   void scale_yarn(Rotary& rotary) const {
     const auto original = static_cast<double>(original_positions());
-    const auto factor = rope_.number("factor", static_cast<double>(specification_.max_tokens) / original);
+    const auto factor = rope.number("factor", static_cast<double>(specification.max_tokens) / original);
     const auto magnitude = [&](double scale) { return factor <= 1 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0; };
-    const bool both = rope_.find("mscale") != nullptr && rope_.find("mscale_all_dim") != nullptr;
+    const bool both = rope.find("mscale") != nullptr && rope.find("mscale_all_dim") != nullptr;
     const auto usual =
-        both ? magnitude(rope_.number("mscale", 1)) / magnitude(rope_.number("mscale_all_dim", 1)) : magnitude(1);
-    rotary.scaling = static_cast<float>(rope_.number("attention_factor", usual));
-    const auto dimensions = static_cast<double>(dimensions_);
+        both ? magnitude(rope.number("mscale", 1)) / magnitude(rope.number("mscale_all_dim", 1)) : magnitude(1);
+    rotary.scaling = static_cast<float>(rope.number("attention_factor", usual));
+    const auto width = static_cast<double>(dimensions);
     const auto border = [&](double turns) {
-      return dimensions * std::log(original / (turns * 2 * std::numbers::pi)) / (2 * std::log(theta_));
+      return width * std::log(original / (turns * 2 * std::numbers::pi)) / (2 * std::log(theta));
     };
-    auto low = border(rope_.number("beta_fast", 32));
-    auto high = border(rope_.number("beta_slow", 1));
-    if (rope_.is_on("truncate", ConfigFields::Flag::on)) {
+    auto low = border(rope.number("beta_fast", 32));
+    auto high = border(rope.number("beta_slow", 1));
+    if (rope.is_on("truncate", ConfigFields::Flag::on)) {
       low = std::floor(low);
       high = std::ceil(high);
     }
     low = std::max(low, 0.0);
-    high = std::min(high, dimensions - 1);
+    high = std::min(high, width - 1);
     high += low == high ? 0.001 : 0;
     for (std::size_t i = 0; i < rotary.inverse_frequencies.size(); ++i) {
       auto& frequency = rotary.inverse_frequencies[i];
@@ -137,29 +134,22 @@ class RopeReader {
   void scale_longrope(Rotary& rotary) {
     const auto original = original_positions();
     const auto factor =
-        rope_.number("factor", static_cast<double>(specification_.max_tokens) / static_cast<double>(original));
+        rope.number("factor", static_cast<double>(specification.max_tokens) / static_cast<double>(original));
     const auto usual = factor <= 1 ? 1.0 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
-    rotary.scaling = static_cast<float>(rope_.number("attention_factor", usual));
-    const auto factors = rope_.numbers("short_factor");
+    rotary.scaling = static_cast<float>(rope.number("attention_factor", usual));
+    const auto factors = rope.numbers("short_factor");
     for (const auto* key : {"short_factor", "long_factor"}) {
-      if (rope_.numbers(key).size() != rotary.inverse_frequencies.size()) {
-        rope_.refuse(key, std::to_string(rope_.numbers(key).size()) + " numbers",
-                     std::to_string(rotary.inverse_frequencies.size()) + " are needed, one for each pair that turns");
+      if (rope.numbers(key).size() != rotary.inverse_frequencies.size()) {
+        rope.refuse(key, std::to_string(rope.numbers(key).size()) + " numbers",
+                    std::to_string(rotary.inverse_frequencies.size()) + " are needed, one for each pair that turns");
       }
     }
-    const auto waves = wavelengths(theta_, dimensions_);
+    const auto waves = wavelengths(theta, dimensions);
     for (std::size_t i = 0; i < waves.size(); ++i) {
       rotary.inverse_frequencies[i] = 1 / (static_cast<float>(factors[i]) * waves[i]);
     }
-    specification_.max_tokens = std::min(specification_.max_tokens, original);
+    specification.max_tokens = std::min(specification.max_tokens, original);
   }
-
-  const ConfigFields& fields_;
-  const ConfigFields& rope_;
-  double theta_;
-  std::int64_t dimensions_;
-  const RopeDefaults& defaults_;
-  CausalSpecification& specification_;
 };
 
 double read_part(const ConfigFields& fields, const std::optional<ConfigFields>& rope, const RopeDefaults& defaults) {
@@ -213,7 +203,7 @@ Rotary read_rotary_object(const ConfigFields& fields, const std::optional<Config
   auto rotary = turning(fields, defaults.part_key, dimensions, theta, specification);
   auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
   type = type == "yarn" ? defaults.yarn : type;
-  RopeReader(fields, object, theta, dimensions, defaults, specification).scale(type, rotary);
+  RopeReader{fields, object, theta, dimensions, defaults, specification}.scale(type, rotary);
   const auto finite = [](float number) { return std::isfinite(number); };
   if (!std::all_of(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(), finite) ||
       !std::isfinite(rotary.scaling)) {

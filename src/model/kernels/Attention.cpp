@@ -1,6 +1,7 @@
 #include "model/kernels/Attention.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
@@ -10,12 +11,9 @@
 #include <limits>
 
 #include "base/Check.hpp"
-#include "model/kernels/Devices.hpp"
+#include "base/Profile.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
-
-#ifdef STEREOSWEEP_WITH_CUDA
-#include <ATen/ops/_flash_attention_forward.h>
-#endif
 
 namespace stereosweep::model {
 
@@ -225,8 +223,6 @@ void attend_one(const HeadTask<Number>& task, float* scratch, Instructions instr
 }
 template void attend_one(const HeadTask<float>& task, float* scratch, Instructions instructions);
 
-#ifdef STEREOSWEEP_WITH_CUDA
-
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads) {
   const auto width = query.size(1) / num_heads;
   return query.is_cuda() && (query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf) &&
@@ -234,56 +230,22 @@ bool flash_takes(const at::Tensor& query, std::int64_t num_heads) {
 }
 
 at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                        const Segments& segments, std::int64_t num_heads) {
-  STEREOSWEEP_ASSERT(flash_takes(query, num_heads), "the operator does not take these rows");
-  const auto width = query.size(1) / num_heads;
-  const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {num_heads, width}); };
-  // With a longest query of 1 the operator may take a path that assumes one query in every sequence; ours may have
-  // none.
-  const auto longest_query = std::max<std::int64_t>(2, longest(segments.query_begin));
+                        const FlashSegments& segments) {
+  STEREOSWEEP_ASSERT(flash_takes(query, segments.num_heads), "the operator does not take these rows");
+  const auto width = query.size(1) / segments.num_heads;
+  const auto by_head = [&](const at::Tensor& rows, std::int64_t heads) { return rows.unflatten(1, {heads, width}); };
+  const std::int64_t window_left = segments.window > 0 ? segments.window - 1 : -1;  // -1: no window
+  // Causal is aligned at the last query and the last key. With a longest query of 1 the operator may assume one query
+  // in every sequence (ours may have none), and with grouped heads it swaps queries and groups, which the window does
+  // not survive.
   const auto out = at::_flash_attention_forward(
-      by_head(query), by_head(key), by_head(value), segments.device_query_begin, segments.device_key_begin,
-      longest_query, longest(segments.key_begin), 0.0, false, false, 1 / std::sqrt(static_cast<double>(width)));
+      by_head(query, segments.num_heads), by_head(key, segments.num_key_heads), by_head(value, segments.num_key_heads),
+      segments.query_begin, segments.key_begin, std::max<std::int64_t>(2, segments.longest_query), segments.longest_key,
+      0.0, segments.mask == FlashMask::causal, false, segments.scale, window_left, std::nullopt);
   return std::get<0>(out).flatten(1, 2);
 }
-
-at::Tensor flash_attend_paths(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                              const FlashPaths& paths) {
-  STEREOSWEEP_ASSERT(flash_takes(query, paths.num_heads), "the operator does not take these rows");
-  const auto width = query.size(1) / paths.num_heads;
-  const auto keys_by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {paths.num_key_heads, width}); };
-  const std::int64_t window_left = paths.window > 0 ? paths.window - 1 : -1;  // -1: no window
-  // Causal is aligned at the last query and the last key. With a longest query of 1 and grouped heads the operator
-  // swaps queries and groups, which the window does not survive.
-  const auto out = at::_flash_attention_forward(
-      query.unflatten(1, {paths.num_heads, width}), keys_by_head(key), keys_by_head(value), paths.query_begin,
-      paths.key_begin, std::max<std::int64_t>(2, paths.longest_query), paths.longest_key, 0.0, true, false,
-      static_cast<double>(paths.scale), window_left, std::nullopt);
-  return std::get<0>(out).flatten(1, 2);
-}
-
-#else
-
-bool flash_takes(const at::Tensor&, std::int64_t) { return false; }
-
-at::Tensor flash_attend(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Segments&, std::int64_t) {
-  STEREOSWEEP_ASSERT(false, "built without CUDA");
-  return {};
-}
-
-at::Tensor flash_attend_paths(const at::Tensor&, const at::Tensor&, const at::Tensor&, const FlashPaths&) {
-  STEREOSWEEP_ASSERT(false, "built without CUDA");
-  return {};
-}
-
-#endif
 
 namespace {
-
-template <class Number>
-const Number* data(const at::Tensor& rows) {
-  return static_cast<const Number*>(rows.const_data_ptr());
-}
 
 constexpr std::int64_t cache_line = 64;
 
@@ -313,10 +275,10 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
     const auto first_key = segments.key_begin[sequence];
     const auto first_query = segments.query_begin[sequence];
     HeadTask<Number> task{};
-    task.query = data<Number>(query) + first_query * query.stride(0) + column;
-    task.key = data<Number>(key) + first_key * key.stride(0) + column;
-    task.value = data<Number>(value) + first_key * value.stride(0) + column;
-    task.out = static_cast<Number*>(out.mutable_data_ptr()) + first_query * out.stride(0) + column;
+    task.query = numbers_of<Number>(query) + first_query * query.stride(0) + column;
+    task.key = numbers_of<Number>(key) + first_key * key.stride(0) + column;
+    task.value = numbers_of<Number>(value) + first_key * value.stride(0) + column;
+    task.out = numbers_to<Number>(out) + first_query * out.stride(0) + column;
     task.query_stride = query.stride(0);
     task.key_stride = key.stride(0);
     task.value_stride = value.stride(0);
@@ -354,21 +316,22 @@ void attend_in(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
 
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads) {
+  const base::profile::Span span("attention");
   STEREOSWEEP_ASSERT(query.stride(1) == 1 && key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
   if (kernels_on(query.device()) == Kernels::own_kernels) {
-    return attend_on_cpu(query, key, value, segments, num_heads);
+    const auto out = at::empty({query.size(0), query.size(1)}, query.options());
+    out.slice(0, segments.query_begin.back()).zero_();  // rows that belong to no sequence
+    with_number(query.scalar_type(),
+                [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
+    return out;
   }
-  return flash_takes(query, num_heads) ? flash_attend(query, key, value, segments, num_heads)
-                                       : attend_in_runs(query, key, value, segments, num_heads);
-}
-
-at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                         const Segments& segments, std::int64_t num_heads) {
-  const auto out = at::empty({query.size(0), query.size(1)}, query.options());
-  out.slice(0, segments.query_begin.back()).zero_();  // rows that belong to no sequence
-  with_number(query.scalar_type(),
-              [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
-  return out;
+  if (!flash_takes(query, num_heads)) {
+    return attend_in_runs(query, key, value, segments, num_heads);
+  }
+  const auto width = static_cast<double>(query.size(1) / num_heads);
+  return flash_attend(query, key, value,
+                      {segments.device_query_begin, segments.device_key_begin, longest(segments.query_begin),
+                       longest(segments.key_begin), num_heads, num_heads, 1 / std::sqrt(width)});
 }
 
 at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

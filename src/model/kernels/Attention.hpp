@@ -17,10 +17,6 @@ namespace stereosweep::model {
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads);
 
-/// On the CPU: our own kernel, straight on the packed rows.
-at::Tensor attend_on_cpu(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                         const Segments& segments, std::int64_t num_heads);
-
 /// On any device: neighbours of equal lengths together through torch's scaled dot product. On CUDA it serves float32
 /// and the widths that flash attention does not know.
 at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -61,25 +57,24 @@ std::int64_t scratch_numbers(std::int64_t num_keys, std::int64_t width);
 /// up to 256.
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads);
 
-/// As `attend`. Needs flash_takes(query, num_heads) and the segments' device tensors.
-at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                        const Segments& segments, std::int64_t num_heads);
+/// Which keys of its segment a query sees: all; causal: query i of n sees all but the last n - 1 - i, of these only the
+/// last `window` unless that is 0.
+enum class FlashMask { none, causal };
 
-/// Causal attention of many segments, each over keys of its own: query i of n sees all keys but the last n - 1 - i, of
-/// these only the last `window` unless that is 0.
-struct FlashPaths {
+struct FlashSegments {
   at::Tensor query_begin;  ///< [segments + 1] int32 on the device
-  at::Tensor key_begin;    ///< likewise; no segment is empty
+  at::Tensor key_begin;    ///< likewise
   std::int64_t longest_query = 0;
   std::int64_t longest_key = 0;
   std::int64_t num_heads = 0;
   std::int64_t num_key_heads = 0;
-  float scale = 0;
+  double scale = 0;  ///< of the scores
+  FlashMask mask = FlashMask::none;
   std::int64_t window = 0;
 };
 
 /// query [queries, heads * width], key and value [keys, key heads * width]. Needs flash_takes(query, num_heads).
-at::Tensor flash_attend_paths(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                              const FlashPaths& paths);
+at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                        const FlashSegments& segments);
 
 }  // namespace stereosweep::model

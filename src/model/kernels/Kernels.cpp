@@ -1,9 +1,16 @@
 #include "model/kernels/Kernels.hpp"
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
 #include <cstdlib>
-#include <string>
 
 #include "base/Error.hpp"
+
+#ifdef STEREOSWEEP_WITH_CUDA
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#endif
 
 namespace stereosweep::model {
 
@@ -42,6 +49,136 @@ bool has(Instructions instructions) {
     default:
       return true;
   }
+}
+
+at::ScalarType scalar_type(query::Dtype dtype) {
+  switch (dtype) {
+    case query::Dtype::bfloat16:
+      return at::kBFloat16;
+    case query::Dtype::float16:
+      return at::kHalf;
+    case query::Dtype::float32:
+      break;
+  }
+  return at::kFloat;
+}
+
+query::Dtype dtype_of(at::ScalarType type) {
+  return type == at::kBFloat16 ? query::Dtype::bfloat16
+         : type == at::kHalf   ? query::Dtype::float16
+                               : query::Dtype::float32;
+}
+
+void require_capable(const parallel::GpuBinding& gpu, query::Dtype dtype) {
+  const auto require = [&](int least, const std::string& what, const std::string& advice) {
+    if (gpu.capability < least) {
+      const auto text = [](int number) { return std::to_string(number / 10) + "." + std::to_string(number % 10); };
+      throw base::InputError(base::describe(
+          "the GPU " + gpu.name + " is too old for " + what,
+          "its compute capability is " + text(gpu.capability) + ", " + text(least) + " is needed", advice));
+    }
+  };
+  require(75, "this program", "compute on the processor: execution.device: cpu (of a query: --device cpu)");
+  if (dtype == query::Dtype::bfloat16) {
+    require(80, "bfloat16", "use model.dtype: float16 or float32");
+  }
+}
+
+at::TensorOptions choose_options(query::Dtype dtype, query::Device device) {
+  const bool present = device != query::Device::cpu && cuda_ready();
+  if (device == query::Device::cuda && !present) {
+    throw base::InputError(base::describe("no CUDA device", cuda_absence(), "use the device cpu"));
+  }
+  if (present) {
+    require_capable(parallel::current_gpu(), dtype);
+  }
+  // No index: the calling thread's current device, which the rank's binding has set.
+  return at::TensorOptions(at::Device(present ? at::kCUDA : at::kCPU)).dtype(scalar_type(dtype));
+}
+
+#ifdef STEREOSWEEP_WITH_CUDA
+
+// Linked, it would cost 235 MB and 0.12 s in every process, on machines without a GPU as well.
+void load_cuda_library() {
+  static void* const library = ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* reason = ::dlerror();
+    throw base::Error(base::describe("cannot load torch's CUDA library", reason == nullptr ? "no reason given" : reason,
+                                     "env/setup.sh cuda installs what it needs"));
+  }
+}
+
+bool cuda_ready() {
+  static const bool ready = [] {
+    const int count = parallel::count_gpus();
+    if (count == 0) {
+      return false;
+    }
+    load_cuda_library();
+    if (!at::hasCUDA()) {
+      throw base::Error(
+          base::describe("torch sees none of " + std::to_string(count) + " GPUs",
+                         "its own check of them fails, or it was asked before its CUDA library was loaded",
+                         "see what nvidia-smi says, or compute on the processor (device: cpu)"));
+    }
+    return true;
+  }();
+  return ready;
+}
+
+bool cuda_has_flash() {
+  int device = 0;
+  int major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 8;
+}
+
+std::string cuda_absence() {
+  int count = 0;
+  const auto status = cudaGetDeviceCount(&count);
+  return status == cudaSuccess ? "the driver reports " + std::to_string(count) + " devices"
+                               : cudaGetErrorString(status);
+}
+
+#else
+
+void load_cuda_library() {
+  throw base::Error(
+      base::describe("no CUDA library", "this build is without CUDA", "build with STEREOSWEEP_USE_CUDA=ON"));
+}
+
+bool cuda_ready() { return false; }
+
+bool cuda_has_flash() { return false; }
+
+std::string cuda_absence() { return "this build is without CUDA"; }
+
+#endif
+
+void configure_threads(int threads) {
+  if (threads < 1) {
+    throw base::InputError(
+        base::describe("threads = " + std::to_string(threads), "at least one thread must do the work"));
+  }
+  // MKL reads this at its first call; without it the bits of a product may follow the alignment of its operands.
+  ::setenv("MKL_CBWR", "AUTO,STRICT", 0);
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  static const bool interop_set = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
+  static_cast<void>(interop_set);
+  at::set_num_threads(threads);
+  auto& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, false);
+  context.setDeterministicFillUninitializedMemory(false);
+  context.setBenchmarkCuDNN(false);
+  context.setSDPUseCuDNN(false);  // it would look for a plan for every new shape
+  context.setAllowTF32CuBLAS(false);
+  // Parts of a split sum are added in float32. Split sums themselves must stay allowed: forbidding them makes every
+  // 16-bit product throw that torch does not give to cuBLASLt (those without a bias, and the vocabulary's).
+  context.setAllowBF16ReductionCuBLAS(false);
+  context.setAllowFP16ReductionCuBLAS(false);
 }
 
 }  // namespace stereosweep::model

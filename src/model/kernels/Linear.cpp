@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "model/kernels/PackedProducts.hpp"
+#include "model/kernels/Tiles.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -19,18 +21,22 @@ namespace {
 // time, in front of a float32 product. Sums are float32 and are rounded once, at the end.
 constexpr std::int64_t numbers_at_once = 1 << 20;  // of the weight: 4 MB in float32 stay in the caches
 constexpr std::int64_t least_columns = 64;         // fewer make a slow product
+constexpr std::int64_t vocabulary_at_once = 4096;  // columns of logits
 
 /// What happens to columns begin to end of the sums [rows, end - begin] float32 before they are rounded.
 using Finish = std::function<at::Tensor(const at::Tensor& sums, std::int64_t begin, std::int64_t end)>;
 
-// finish(x W^T + b) in the dtype of `input`; bias may be undefined, `finish` null.
+std::int64_t columns_at_once(const at::Tensor& weight) {
+  return std::max(least_columns, numbers_at_once / weight.size(1));
+}
+
+// finish(x W^T + b) in the dtype of `input`, `step` columns at a time; bias may be undefined, `finish` null.
 at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
-                            const Finish& finish = nullptr) {
+                            std::int64_t step, const Finish& finish = nullptr) {
   const auto columns = weight.size(0);
   const auto wide = input.to(at::kFloat);
   const auto wide_bias = bias.defined() ? bias.to(at::kFloat) : at::Tensor();
   auto out = at::empty({input.size(0), columns}, input.options());
-  const auto step = std::max(least_columns, numbers_at_once / weight.size(1));
   for (std::int64_t begin = 0; begin < columns; begin += step) {
     const auto end = std::min(columns, begin + step);
     auto sums = at::linear(wide, weight.slice(0, begin, end).to(at::kFloat),
@@ -65,7 +71,7 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
     case Form::onednn:
       return onednn::linear(input, weight_, bias_);
     case Form::widened:
-      return multiply_widened(input, weight_, bias_);
+      return multiply_widened(input, weight_, bias_, columns_at_once(weight_));
     case Form::plain:
       break;
   }
@@ -77,9 +83,9 @@ at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activatio
     case Form::onednn:
       return onednn::linear_activated(input, weight_, bias_, activation);
     case Form::widened:
-      return multiply_widened(input, weight_, bias_, [activation](const at::Tensor& sums, std::int64_t, std::int64_t) {
-        return activate(sums, activation);
-      });
+      return multiply_widened(
+          input, weight_, bias_, columns_at_once(weight_),
+          [activation](const at::Tensor& sums, std::int64_t, std::int64_t) { return activate(sums, activation); });
     default:
       return activate(apply(input), activation);
   }
@@ -90,9 +96,10 @@ at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& resi
     case Form::onednn:
       return onednn::linear_and_add(input, weight_, bias_, residual);
     case Form::widened:
-      return multiply_widened(input, weight_, bias_, [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {
-        return sums.add(residual.slice(1, begin, end));
-      });
+      return multiply_widened(input, weight_, bias_, columns_at_once(weight_),
+                              [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {
+                                return sums.add(residual.slice(1, begin, end));
+                              });
     default:
       return apply(input).add_(residual);
   }
@@ -110,6 +117,35 @@ at::Tensor activate(const at::Tensor& input, Activation activation) {
       break;
   }
   return at::silu(input);
+}
+
+OutputProjection::OutputProjection(const at::Tensor& weight, at::Tensor bias, Products products)
+    : bias_(std::move(bias)) {
+  if (weight.scalar_type() == at::kFloat) {
+    linear_ = Linear(weight, bias_, products);
+  } else if (weight.scalar_type() == at::kBFloat16 && products == Products::fastest &&
+             kernels_on(weight.device()) == Kernels::own_kernels && tiles::take(weight.size(1))) {
+    weight_ = tiles::pack(weight);
+    form_ = Form::tiles;
+  } else {
+    weight_ = weight;
+    form_ = Form::rounded_operands;
+  }
+}
+
+at::Tensor OutputProjection::apply(const at::Tensor& input) const {
+  if (form_ == Form::float32) {
+    return linear_.apply(input);
+  }
+  const auto rounded = input.to(weight_.scalar_type());
+  if (form_ == Form::tiles) {
+    return tiles::multiply(rounded, weight_, bias_);
+  }
+  if (weight_.is_cuda()) {
+    return at::mm(rounded, weight_.t(), at::kFloat).add_(bias_);
+  }
+  // For float16, and for processors and widths that have no bfloat16 products with float32 answers.
+  return multiply_widened(rounded.to(at::kFloat), weight_, bias_, vocabulary_at_once);
 }
 
 }  // namespace stereosweep::model

@@ -1,7 +1,6 @@
 #include "model/kernels/Segments.hpp"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +9,13 @@
 #include "base/Check.hpp"
 
 namespace stereosweep::model {
+
+void check_rows(std::span<const std::int64_t> rows, std::int64_t begin, std::int64_t end) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    STEREOSWEEP_ASSERT(rows[i] >= begin && rows[i] < end && (i == 0 || rows[i - 1] < rows[i]),
+                       "rows must be sorted, distinct, new and inside the tree");
+  }
+}
 
 std::int64_t longest(std::span<const std::int32_t> begins) {
   std::int64_t most = 0;
@@ -34,11 +40,15 @@ void Staging::send(const at::Device& device) {
 
 at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }
 
-at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows) {
+at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device) {
   Staging staging;
-  const auto list = staging.add(rows);
-  staging.send(matrix.device());
-  return matrix.index_select(0, staging.at(list));
+  const auto list = staging.add(values);
+  staging.send(device);
+  return staging.at(list);
+}
+
+at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows) {
+  return matrix.index_select(0, on_device(rows, matrix.device()));
 }
 
 DistinctTokens find_distinct(std::span<const query::TokenId> ids, std::span<const std::int32_t> positions) {

@@ -20,6 +20,9 @@ struct Segments {
   at::Tensor device_query_begin;
 };
 
+/// Stops where rows are not sorted and distinct, or not from `begin` to before `end`.
+void check_rows(std::span<const std::int64_t> rows, std::int64_t begin, std::int64_t end);
+
 /// The longest of the ranges that `begins` cuts.
 std::int64_t longest(std::span<const std::int32_t> begins);
 
@@ -39,6 +42,8 @@ class Staging {
   at::Tensor sent_;
 };
 
+/// One list, int32, on the device.
+at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device);
 /// matrix[rows]: [rows, columns], on the matrix's device.
 at::Tensor rows_of(const at::Tensor& matrix, std::span<const std::int32_t> rows);
 

@@ -6,7 +6,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>

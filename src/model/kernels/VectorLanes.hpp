@@ -2,7 +2,8 @@
 // runs. Arithmetic is float32; bfloat16 and float16 are how numbers are stored.
 #pragma once
 
-#include <c10/core/ScalarType.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <cstring>
@@ -26,6 +27,17 @@ void with_number(at::ScalarType type, Visit&& visit) {
       STEREOSWEEP_ASSERT(type == at::kHalf, "float32, bfloat16 and float16 are computed");
       return visit(Float16Bits{});
   }
+}
+
+/// The numbers of a tensor that is read; null for an undefined one.
+template <class Number>
+const Number* numbers_of(const at::Tensor& tensor) {
+  return tensor.defined() ? static_cast<const Number*>(tensor.const_data_ptr()) : nullptr;
+}
+/// The numbers of a tensor that is written.
+template <class Number>
+Number* numbers_to(const at::Tensor& tensor) {
+  return static_cast<Number*>(tensor.mutable_data_ptr());
 }
 
 namespace lanes {
@@ -244,6 +256,13 @@ void run(Instructions instructions, const Arguments&... arguments) {
     default:
       return run_on_baseline<Kernel>(arguments...);
   }
+}
+
+/// Kernel::run<InstructionSet>(begin, end, task...) for ranges of 0 to `count`, at least `grain` a thread.
+template <class Kernel, class... Task>
+void run_parallel(Instructions instructions, std::int64_t count, std::int64_t grain, const Task&... task) {
+  at::parallel_for(0, count, grain,
+                   [&](std::int64_t begin, std::int64_t end) { run<Kernel>(instructions, begin, end, task...); });
 }
 
 }  // namespace lanes

@@ -2,7 +2,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/layer_norm.h>
 #include <c10/core/InferenceMode.h>
 
@@ -15,7 +14,7 @@
 #include "base/Profile.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/masked/MaskedSpecification.hpp"
@@ -66,8 +65,7 @@ std::optional<DistinctTokens> first_layer_tokens(std::span<const query::TokenId>
   return distinct.ids.size() * 4 <= distinct.rows.size() * 3 ? std::optional(std::move(distinct)) : std::nullopt;
 }
 
-void check(const Packed& batch, const MaskedShape& shape, std::int64_t words, int layer,
-           std::span<const std::int64_t> rows) {
+void check(const Packed& batch, const ModelShape& shape, int layer) {
   std::int64_t total = 0;
   for (const auto length : batch.lengths) {
     STEREOSWEEP_ASSERT(length > 0 && length <= shape.max_tokens, "length " + std::to_string(length));
@@ -76,13 +74,9 @@ void check(const Packed& batch, const MaskedShape& shape, std::int64_t words, in
   STEREOSWEEP_ASSERT(total > 0, "an empty batch");
   STEREOSWEEP_ASSERT(total == static_cast<std::int64_t>(batch.ids.size()), "lengths do not sum to the ids");
   for (const auto id : batch.ids) {
-    STEREOSWEEP_ASSERT(id >= 0 && id < words, "token id " + std::to_string(id));
+    STEREOSWEEP_ASSERT(id >= 0 && id < shape.ids, "token id " + std::to_string(id));
   }
   STEREOSWEEP_ASSERT(layer >= 0 && layer <= shape.num_layers, "layer " + std::to_string(layer));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    STEREOSWEEP_ASSERT(rows[i] >= 0 && rows[i] < total && (i == 0 || rows[i - 1] < rows[i]),
-                       "rows must be sorted, distinct and inside the batch");
-  }
 }
 
 // The BERT body with either head, over packed rows.
@@ -92,17 +86,19 @@ class Encoder : public MaskedModel {
     shape_ = {static_cast<int>(config.num_layers),
               config.hidden,
               weights_.head ? weights_.head->vocabulary : config.vocabulary,
+              config.vocabulary,
               config.max_tokens(),
               weights_.head.has_value(),
               kernels_on(weights_.words.device()),
               dtype_of(weights_.words.scalar_type())};
   }
 
-  const MaskedShape& shape() const override { return shape_; }
+  const ModelShape& shape() const override { return shape_; }
 
   at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const override {
     const c10::InferenceMode guard;
-    check(batch, shape_, config_.vocabulary, layer, rows);
+    check(batch, shape_, layer);
+    check_rows(rows, 0, std::ssize(batch.ids));
     const auto device = weights_.words.device();
     const auto count = static_cast<std::int64_t>(rows.size());
     const auto borders = begins(batch.lengths);
@@ -175,12 +171,6 @@ class Encoder : public MaskedModel {
     return normalize(words.add(at::embedding(weights_.positions, positions)), weights_.embedding_norm);
   }
 
-  at::Tensor attend_timed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                          const Segments& segments) const {
-    const base::profile::Span span("attention");
-    return attend(query, key, value, segments, config_.num_heads);
-  }
-
   /// The first of several layers: `distinct` [distinct tokens, hidden], `tokens` which of them each token is.
   at::Tensor run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens, const Segments& segments) const {
     const auto& layer = weights_.layers.front();
@@ -206,7 +196,7 @@ class Encoder : public MaskedModel {
   /// `rows`.
   at::Tensor finish_layer(const MaskedLayer& layer, const Projected& projected, const at::Tensor& kept,
                           const Segments& segments) const {
-    const auto mixed = attend_timed(projected.query, projected.key, projected.value, segments);
+    const auto mixed = attend(projected.query, projected.key, projected.value, segments, config_.num_heads);
     const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
     const auto inner = layer.inner.apply_activated(attended, config_.activation);
     return normalize(layer.outer.apply_and_add(inner, attended), layer.output_norm);
@@ -224,7 +214,7 @@ class Encoder : public MaskedModel {
 
   MaskedSpecification config_;
   MaskedWeights weights_;
-  MaskedShape shape_;
+  ModelShape shape_;
 };
 
 }  // namespace

@@ -25,16 +25,6 @@ struct Packed {
   std::vector<std::int32_t> lengths;
 };
 
-struct MaskedShape {
-  int num_layers = 0;
-  std::int64_t hidden = 0;
-  std::int64_t vocabulary = 0;  ///< width of the logits; without a head: rows of the word embeddings
-  std::int64_t max_tokens = 0;  ///< longest sequence
-  bool has_head = false;
-  Kernels kernels = Kernels::own_kernels;  ///< who computes, and should read, the numbers
-  query::Dtype dtype = query::Dtype::float32;
-};
-
 struct MaskedSpecification;
 struct MaskedWeights;
 
@@ -44,7 +34,7 @@ class MaskedModel {
   static std::unique_ptr<MaskedModel> load(const base::FileSet& files, query::Dtype dtype, query::Device device);
   virtual ~MaskedModel() = default;
 
-  virtual const MaskedShape& shape() const = 0;
+  virtual const ModelShape& shape() const = 0;
   /// Hidden state number `layer` (0 = embeddings' output, num_layers = last) of the given rows (sorted, distinct):
   /// [rows, hidden] in the model's dtype, on its device.
   virtual at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const = 0;

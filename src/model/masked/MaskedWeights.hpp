@@ -8,7 +8,6 @@
 
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/kernels/Linear.hpp"
-#include "model/kernels/OutputProjection.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 
 namespace stereosweep::model {

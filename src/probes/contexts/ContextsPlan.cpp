@@ -49,15 +49,12 @@ class QueryPlanner {
       elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
     } else if (is_causal_) {
       const auto specification = model::read_causal_specification(request.files);
-      causal_.input = {static_cast<int>(specification.layers.size()), specification.vocabulary,
-                       specification.max_tokens};
+      limits_ = {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens};
     } else if (has_config) {
       const auto config = model::read_masked_specification(request.files);
-      masked_.num_layers = static_cast<int>(config.num_layers);
-      masked_.vocabulary = config.vocabulary;
-      masked_.max_tokens = config.max_tokens();
+      limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens()};
     } else {
-      masked_ = {1000, boundless, boundless, false};  // a fake engine without a model
+      limits_ = {1000, boundless, boundless};  // a fake engine without a model
     }
   }
 
@@ -76,7 +73,7 @@ class QueryPlanner {
       return add_errors(queries, plan.answers, audit);
     }
     if (is_causal_) {
-      const auto plan = engine::plan_causal(queries, *request_.tokenizer, causal_);
+      const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
       const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
       audit.sequences += counts.sequences;
       audit.tokens += counts.tokens;
@@ -85,7 +82,7 @@ class QueryPlanner {
       }
       return add_errors(queries, plan.answers, audit);
     }
-    const auto plan = engine::plan_masked(queries, *request_.tokenizer, masked_);
+    const auto plan = engine::plan_masked(queries, *request_.tokenizer, limits_);
     for (const auto& sequence : plan.sequences) {
       add_sequence(sequence.ids.size());
     }
@@ -110,8 +107,7 @@ class QueryPlanner {
   bool is_elmo_ = false;
   int elmo_layers_ = 0;
   bool is_causal_ = false;
-  engine::CausalLimits causal_;
-  engine::MaskedLimits masked_;
+  engine::InputLimits limits_;
 };
 
 VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {

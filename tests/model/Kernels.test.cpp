@@ -1,4 +1,4 @@
-#include "model/kernels/Devices.hpp"
+#include "model/kernels/Kernels.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,146 @@
+// Rows of hidden states on the way to those who read them: means of vectors, and rows of several forward passes that
+// wait for the vocabulary projection, because more rows a product are better.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/QueryInput.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "query/Compute.hpp"
+#include "query/Query.hpp"
+
+namespace stereosweep::engine {
+
+/// What the plans of a loaded model go by.
+InputLimits limits_of(const model::ModelShape& shape);
+
+/// `count` rounded up to a multiple of `unit`.
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit);
+/// [row, column] float32 in the host's memory.
+at::Tensor on_host(const at::Tensor& tensor);
+/// One row of such a matrix; the matrix must outlive it.
+std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row);
+
+/// First in, first out; one product has a bounded number of logits (128 MiB; 256 MiB where torch's operators read
+/// them).
+class ProjectionQueue {
+ public:
+  /// `vocabulary`: width of the logits; `kernels`: who reads them.
+  ProjectionQueue(std::int64_t vocabulary, model::Kernels kernels);
+
+  /// Appends the given rows of `hidden` [rows, width].
+  void add(const at::Tensor& hidden, std::span<const std::int64_t> rows);
+  std::int64_t size() const { return size_; }
+  /// Whether `take` would give as many rows as a product has at most.
+  bool is_full() const { return size_ >= rows_per_product_; }
+
+  /// The oldest rows; what lies beyond `count` fills up to a round number.
+  struct Rows {
+    at::Tensor hidden;
+    std::int64_t count = 0;
+  };
+  Rows take();
+
+ private:
+  std::int64_t rows_per_product_;
+  std::int64_t unit_;  ///< numbers of rows are multiples of it
+  std::int64_t size_ = 0;
+  std::vector<at::Tensor> hidden_;  ///< together `size_` rows
+};
+
+/// The error of a query whose numbers are NaN or infinite; `dtype` is the model's.
+query::QueryError not_finite_error(query::Dtype dtype);
+
+/// Sums in float64, in the order of the calls.
+class VectorPools {
+ public:
+  /// One more token of the span of query number `query`, of `num_queries`.
+  void add(std::size_t query, std::size_t num_queries, std::span<const float> vector);
+  /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
+  void finish(std::span<query::Answer> answers, query::Dtype dtype) const;
+
+ private:
+  struct Pool {
+    std::vector<double> sums;  ///< [hidden]
+    double count = 0;          ///< tokens
+  };
+  std::vector<Pool> pools_;  ///< by query, once there is one
+};
+
+// Vectors that are read off the input embedding matrix: each distinct row once.
+
+/// Rows of the matrix: ids -> [ids, hidden].
+using FetchRows = std::function<at::Tensor(std::span<const query::TokenId>)>;
+
+/// Adds the rows of every query, token after token. `num_queries` as in VectorPools.
+void add_input_vectors(std::span<const InputRows> wanted, std::size_t num_queries, const FetchRows& fetch,
+                       VectorPools& pools);
+
+/// Hidden states on their way to their readers: vectors are pooled at once, rows for the head wait for the projection.
+/// `Use` has `query` and `is_vector()`.
+template <class Use>
+class ReaderQueue {
+ public:
+  /// As ProjectionQueue; `num_queries` of the call.
+  ReaderQueue(std::int64_t vocabulary, model::Kernels kernels, std::size_t num_queries)
+      : projection_(vocabulary, kernels), num_queries_(num_queries) {}
+
+  /// Rows of `hidden` and who reads them.
+  void add(const at::Tensor& hidden, std::span<const RowReader<Use>> readers) {
+    std::vector<std::int64_t> projected;
+    at::Tensor host;
+    for (const auto& [row, uses] : readers) {
+      for (const auto& use : uses) {
+        if (use.is_vector()) {
+          host = host.defined() ? host : on_host(hidden);
+          pools_.add(use.query, num_queries_, row_of(host, row));
+        }
+      }
+      if (!std::ranges::all_of(uses, &Use::is_vector)) {
+        projected.push_back(row);
+        waiting_.push_back(uses);
+      }
+    }
+    projection_.add(hidden, projected);
+  }
+
+  bool is_full() const { return projection_.is_full(); }
+  bool is_empty() const { return waiting_.empty(); }
+  VectorPools& pools() { return pools_; }
+
+  /// The oldest rows that wait, and the uses that read them, by row.
+  struct Rows {
+    at::Tensor hidden;
+    std::int64_t count = 0;
+    std::vector<std::pair<std::int64_t, const Use*>> uses;
+  };
+  Rows take() {
+    auto [hidden, count] = projection_.take();
+    Rows rows{std::move(hidden), count, {}};
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (const auto& use : waiting_[static_cast<std::size_t>(row)]) {
+        if (!use.is_vector()) {
+          rows.uses.emplace_back(row, &use);
+        }
+      }
+    }
+    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    return rows;
+  }
+
+ private:
+  ProjectionQueue projection_;
+  std::size_t num_queries_;
+  std::vector<std::span<const Use>> waiting_;  ///< of each row of `projection_`
+  VectorPools pools_;
+};
+
+}  // namespace stereosweep::engine

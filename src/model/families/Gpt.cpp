@@ -1,0 +1,241 @@
+// The older decoders, whose feed-forward layers have no gate and whose norms subtract the mean.
+//   GPT-2      its ancestor and GPT-BigCode: learned positions; queries, keys and values in one matrix
+//   GPT-NeoX   (Pythia): queries, keys and values of a head side by side, a part of each head turns, and attention and
+//              feed-forward layer read the same input
+//   GPT-J      neighbouring numbers of a head turn together, one norm serves attention and feed-forward layer, and the
+//              head has a bias
+//   OPT        learned positions that begin at row 2, ReLU. OPT-350m, whose embeddings are narrower than its layers, is
+//              refused
+// (source: transformers, modeling_gpt2.py, modeling_openai.py, modeling_gpt_bigcode.py, modeling_gpt_neox.py,
+// modeling_gptj.py, modeling_opt.py)
+#include <string>
+
+#include "model/families/Common.hpp"
+#include "model/families/Rope.hpp"
+
+namespace stereosweep::model::families {
+namespace {
+
+const Sizes gpt2_sizes = {{{"vocab_size"}, 50257},
+                          {{"n_embd", "hidden_size"}, 768},
+                          {{"n_layer", "num_hidden_layers"}, 12},
+                          {{"n_head", "num_attention_heads"}, 12},
+                          {{"n_positions", "max_position_embeddings"}, 1024}};
+const Sizes openai_sizes = {{{"vocab_size"}, 40478},
+                            {{"n_embd", "hidden_size"}, 768},
+                            {{"n_layer", "num_hidden_layers"}, 12},
+                            {{"n_head", "num_attention_heads"}, 12},
+                            {{"n_positions", "max_position_embeddings"}, 512}};
+
+CausalNames conv1d_names() {
+  CausalNames names;
+  names.prefixes = {"transformer."};
+  names.layers = "h.";
+  names.attention_norm = "ln_1";
+  names.feed_forward_norm = "ln_2";
+  names.order = MatrixOrder::in_out;
+  names.packing = QueryKeyValuePacking::blocks;
+  names.query_key_value = {"attn.c_attn"};
+  names.query_key_value_bias = true;
+  names.attention_output = "attn.c_proj";
+  names.attention_output_bias = true;
+  names.inner = {"mlp.c_fc"};
+  names.outer = "mlp.c_proj";
+  names.feed_forward_bias = true;
+  names.harmless_endings = {".attn.bias", ".attn.masked_bias"};
+  return names;
+}
+
+CausalSpecification read_conv1d(const ConfigFields& fields, const Sizes& sizes) {
+  auto specification = read_sizes(fields, sizes);
+  set_head_width(fields, sizes, specification);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.position = PositionKind::learned;
+  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.names = conv1d_names();
+  return specification;
+}
+
+CausalSpecification read_gpt2(const ConfigFields& fields) {
+  auto specification = read_conv1d(fields, gpt2_sizes);
+  specification.inner = fields.size("n_inner", 4 * specification.hidden);
+  specification.activation = read_activation(fields, "activation_function", "gelu_new");
+  if (!fields.is_on("scale_attn_weights", ConfigFields::Flag::on)) {
+    specification.attention_scale = 1;
+  }
+  specification.scale_by_layer = fields.is_on("scale_attn_by_inverse_layer_idx");
+  specification.names.words = "wte";
+  specification.names.positions = "wpe";
+  specification.names.final_norm = "ln_f";
+  return specification;
+}
+
+CausalSpecification read_gpt_bigcode(const ConfigFields& fields) {
+  auto specification = read_gpt2(fields);
+  specification.activation = read_activation(fields, "activation_function", "gelu_pytorch_tanh");
+  specification.scale_by_layer = false;
+  specification.names.order = MatrixOrder::out_in;
+  if (fields.is_on("multi_query", ConfigFields::Flag::on)) {
+    specification.num_key_heads = 1;
+  } else {
+    specification.names.packing = QueryKeyValuePacking::by_key_head;
+  }
+  return specification;
+}
+
+CausalSpecification read_openai_gpt(const ConfigFields& fields) {
+  auto specification = read_conv1d(fields, openai_sizes);
+  specification.inner = 4 * specification.hidden;
+  specification.activation = read_activation(fields, "afn", "gelu");
+  if (specification.activation == Activation::gelu) {
+    specification.activation = Activation::gelu_tanh;  // what this family has always called gelu
+  }
+  specification.residual = Residual::after_adding;
+  specification.final_norm = false;
+  specification.names.words = "tokens_embed";
+  specification.names.positions = "positions_embed";
+  return specification;
+}
+
+const Sizes gpt_neox_sizes = {{{"vocab_size"}, 50432},
+                              {{"hidden_size"}, 6144},
+                              {{"num_hidden_layers"}, 44},
+                              {{"num_attention_heads"}, 64},
+                              {{"max_position_embeddings"}, 2048}};
+
+CausalNames neox_names() {
+  CausalNames names;
+  names.prefixes = {"gpt_neox."};
+  names.words = "embed_in";
+  names.final_norm = "final_layer_norm";
+  names.heads = {"embed_out", "lm_head"};
+  names.packing = QueryKeyValuePacking::by_key_head;
+  names.query_key_value = {"attention.query_key_value"};
+  names.attention_output = "attention.dense";
+  names.inner = {"mlp.dense_h_to_4h"};
+  names.outer = "mlp.dense_4h_to_h";
+  names.feed_forward_bias = true;
+  names.harmless_endings = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"};
+  return names;
+}
+
+CausalSpecification read_gpt_neox(const ConfigFields& fields) {
+  auto specification = read_sizes(fields, gpt_neox_sizes);
+  set_head_width(fields, gpt_neox_sizes, specification);
+  specification.inner = fields.size("intermediate_size", 24576);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);
+  specification.activation = read_activation(fields, "hidden_act", "gelu");
+  specification.residual =
+      fields.is_on("use_parallel_residual", ConfigFields::Flag::on) ? Residual::parallel : Residual::sequential;
+  specification.tied_head = fields.is_on("tie_word_embeddings");
+  specification.names = neox_names();
+  specification.names.query_key_value_bias = fields.is_on("attention_bias", ConfigFields::Flag::on);
+  specification.names.attention_output_bias = specification.names.query_key_value_bias;
+  read_rotary(
+      fields,
+      {.part = 0.25, .partial = PartialRotary::supported, .theta_key = "rotary_emb_base", .part_key = "rotary_pct"},
+      specification);
+  return specification;
+}
+
+const Sizes gptj_sizes = {{{"vocab_size"}, 50400},
+                          {{"n_embd", "hidden_size"}, 4096},
+                          {{"n_layer", "num_hidden_layers"}, 28},
+                          {{"n_head", "num_attention_heads"}, 16},
+                          {{"n_positions", "max_position_embeddings"}, 2048}};
+
+CausalNames gptj_names() {
+  CausalNames names;
+  names.prefixes = {"transformer."};
+  names.words = "wte";
+  names.layers = "h.";
+  names.final_norm = "ln_f";
+  names.head_bias = true;
+  names.attention_norm = "ln_1";
+  names.feed_forward_norm = "";
+  names.query_key_value = {"attn.q_proj", "attn.k_proj", "attn.v_proj"};
+  names.attention_output = "attn.out_proj";
+  names.inner = {"mlp.fc_in"};
+  names.outer = "mlp.fc_out";
+  names.feed_forward_bias = true;
+  names.harmless_endings = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"};
+  return names;
+}
+
+CausalSpecification read_gptj(const ConfigFields& fields) {
+  auto specification = read_sizes(fields, gptj_sizes);
+  set_head_width(fields, gptj_sizes, specification);
+  specification.inner = fields.size("n_inner", 4 * specification.hidden);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
+  specification.activation = read_activation(fields, "activation_function", "gelu_new");
+  specification.residual = Residual::parallel;
+  specification.tied_head = fields.is_on("tie_word_embeddings");
+  specification.names = gptj_names();
+  specification.position = PositionKind::rotary;
+  specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields.size("rotary_dim", 64), specification)};
+  specification.rotaries.front().pairs = RotaryPairs::neighbours;
+  return specification;
+}
+
+const Sizes opt_sizes = {{{"vocab_size"}, 50272},
+                         {{"hidden_size"}, 768},
+                         {{"num_hidden_layers"}, 12},
+                         {{"num_attention_heads"}, 12},
+                         {{"max_position_embeddings"}, 2048}};
+
+CausalNames opt_names() {
+  CausalNames names;
+  names.prefixes = {"model.decoder.", "decoder."};
+  names.positions = "embed_positions";
+  names.final_norm = "final_layer_norm";
+  names.attention_norm = "self_attn_layer_norm";
+  names.feed_forward_norm = "final_layer_norm";
+  names.attention_output = "self_attn.out_proj";
+  names.inner = {"fc1"};
+  names.outer = "fc2";
+  return names;
+}
+
+CausalSpecification read_opt(const ConfigFields& fields) {
+  auto specification = read_sizes(fields, opt_sizes);
+  set_head_width(fields, opt_sizes, specification);
+  if (const auto width = fields.size("word_embed_proj_dim", specification.hidden); width != specification.hidden) {
+    fields.refuse("word_embed_proj_dim", std::to_string(width) + " is not supported",
+                  "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
+  }
+  if (!fields.is_on("layer_norm_elementwise_affine", ConfigFields::Flag::on)) {
+    fields.refuse("layer_norm_elementwise_affine", "false is not supported", "norms with weights are");
+  }
+  const bool before = fields.is_on("do_layer_norm_before", ConfigFields::Flag::on);
+  specification.inner = fields.size("ffn_dim", 3072);
+  specification.norm = NormKind::layer;
+  specification.norm_epsilon = 1e-5;
+  specification.residual = before ? Residual::sequential : Residual::after_adding;
+  specification.final_norm = before && !fields.is_on("_remove_final_layer_norm");
+  specification.activation = read_activation(fields, "activation_function", "relu");
+  specification.position = PositionKind::learned;
+  specification.first_position = 2;
+  specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  specification.names = opt_names();
+  const bool biases = fields.is_on("enable_bias", ConfigFields::Flag::on);
+  specification.names.query_key_value_bias = biases;
+  specification.names.attention_output_bias = biases;
+  specification.names.feed_forward_bias = biases;
+  return specification;
+}
+
+constexpr CausalFamily gpt_rows[] = {{"gpt2", read_gpt2, 50256},
+                                     {"openai-gpt", read_openai_gpt, std::nullopt},
+                                     {"gpt_bigcode", read_gpt_bigcode, 50256},
+                                     {"gpt_neox", read_gpt_neox, 2},
+                                     {"gptj", read_gptj, 50256},
+                                     {"opt", read_opt, 2}};
+
+}  // namespace
+
+std::span<const CausalFamily> gpt_families() { return gpt_rows; }
+
+}  // namespace stereosweep::model::families
