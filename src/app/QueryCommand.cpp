@@ -15,7 +15,7 @@
 #include "engine/EngineFactory.hpp"
 #include "query/Compute.hpp"
 #include "query/QueryJson.hpp"
-#include "sweep/ChatPrompt.hpp"
+#include "sweep/Chat.hpp"
 
 namespace stereosweep::app {
 namespace {

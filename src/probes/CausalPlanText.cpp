@@ -12,7 +12,7 @@
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"
-#include "sweep/BlockSample.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::probes {
 namespace {

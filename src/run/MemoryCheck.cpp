@@ -11,7 +11,7 @@
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
-#include "sweep/BlockSample.hpp"
+#include "sweep/Product.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {

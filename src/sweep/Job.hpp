@@ -1,12 +1,11 @@
 // A job: everything that one sweep is, resolved (no file names of pieces left). Plain values.
 #pragma once
 
+#include <any>
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -44,61 +43,40 @@ class ProbeSettings {
   ProbeSettings() = default;
   template <class Settings>
   requires(!std::same_as<Settings, ProbeSettings>) ProbeSettings(Settings settings)
-      : held_(std::make_shared<Held<Settings>>(std::move(settings))) {}  // NOLINT
-  ProbeSettings(const ProbeSettings& other) : held_(other.held_ ? other.held_->copy() : nullptr) {}
-  ProbeSettings& operator=(const ProbeSettings& other) {
-    held_ = other.held_ ? other.held_->copy() : nullptr;
-    return *this;
-  }
-  ProbeSettings(ProbeSettings&&) = default;
-  ProbeSettings& operator=(ProbeSettings&&) = default;
-  ~ProbeSettings() = default;
+      : value_(std::move(settings)), kind_(&kind_of<Settings>) {}  // NOLINT
 
   /// Throws std::bad_cast where another kind is held.
   template <class Settings>
   const Settings& as() const {
-    return dynamic_cast<const Held<Settings>&>(any()).value;
+    return std::any_cast<const Settings&>(value_);
   }
   template <class Settings>
   Settings& as() {
-    return dynamic_cast<Held<Settings>&>(const_cast<Any&>(any())).value;
+    return std::any_cast<Settings&>(value_);
   }
-  std::string name() const { return held_ ? any().name() : ""; }
-  bool draws() const { return held_ && any().draws(); }
-  bool needs_model() const { return !held_ || any().needs_model(); }
+  std::string name() const { return kind_ == nullptr ? "" : kind_->name; }
+  bool draws() const { return kind_ != nullptr && kind_->draws(*this); }
+  bool needs_model() const { return kind_ == nullptr || kind_->needs_model(*this); }
   bool operator==(const ProbeSettings& other) const {
-    return held_ == other.held_ || (held_ && other.held_ && any().equals(other.any()));
+    return kind_ == other.kind_ && (kind_ == nullptr || kind_->equal(*this, other));
   }
 
  private:
-  struct Any {
-    virtual ~Any() = default;
-    virtual std::shared_ptr<Any> copy() const = 0;
-    virtual std::string name() const = 0;
-    virtual bool draws() const = 0;
-    virtual bool needs_model() const = 0;
-    virtual bool equals(const Any& other) const = 0;
+  struct Kind {
+    const char* name;
+    bool (*draws)(const ProbeSettings&);
+    bool (*needs_model)(const ProbeSettings&);
+    bool (*equal)(const ProbeSettings&, const ProbeSettings&);
   };
   template <class Settings>
-  struct Held final : Any {
-    explicit Held(Settings settings) : value(std::move(settings)) {}
-    std::shared_ptr<Any> copy() const override { return std::make_shared<Held>(value); }
-    std::string name() const override { return Settings::probe_name; }
-    bool draws() const override { return value.draws(); }
-    bool needs_model() const override { return value.needs_model(); }
-    bool equals(const Any& other) const override {
-      const auto* same = dynamic_cast<const Held*>(&other);
-      return same != nullptr && value == same->value;
-    }
-    Settings value;
+  static constexpr Kind kind_of = {
+      Settings::probe_name,
+      [](const ProbeSettings& held) { return held.as<Settings>().draws(); },
+      [](const ProbeSettings& held) { return held.as<Settings>().needs_model(); },
+      [](const ProbeSettings& left, const ProbeSettings& right) { return left.as<Settings>() == right.as<Settings>(); },
   };
-  const Any& any() const {
-    if (!held_) {
-      throw std::bad_cast();
-    }
-    return *held_;
-  }
-  std::shared_ptr<Any> held_;
+  std::any value_;
+  const Kind* kind_ = nullptr;
 };
 
 struct Job {

@@ -29,13 +29,13 @@ const std::string& or_else(const std::string& value, const std::string& otherwis
   return value.empty() ? otherwise : value;
 }
 
-Subject prior_word(const Priors& priors) {
+Subject prior(SubjectKind kind, const char* label, const std::string& singular, const std::string& plural) {
   Subject subject;
-  subject.kind = SubjectKind::prior_word;
-  subject.label = prior_word_label;
-  subject.singular = priors.word_singular;
-  subject.plural = priors.word_plural;
-  subject.article = indefinite_article(priors.word_singular);
+  subject.kind = kind;
+  subject.label = label;
+  subject.singular = singular;
+  subject.plural = plural;
+  subject.article = indefinite_article(singular);
   return subject;
 }
 
@@ -160,14 +160,10 @@ SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRu
                           const Priors& priors) {
   SubjectList list;
   if (priors.word) {
-    list.subjects.push_back(prior_word(priors));
+    list.subjects.push_back(prior(SubjectKind::prior_word, prior_word_label, priors.word_singular, priors.word_plural));
   }
   if (priors.mask) {
-    Subject subject;
-    subject.kind = SubjectKind::prior_mask;
-    subject.label = prior_mask_label;
-    subject.article = "a";
-    list.subjects.push_back(std::move(subject));
+    list.subjects.push_back(prior(SubjectKind::prior_mask, prior_mask_label, "", ""));
   }
   list.num_priors = list.subjects.size();
   for (const auto& group : groups) {
@@ -193,6 +189,18 @@ SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRu
     }
   }
   return list;
+}
+
+std::uint64_t most_subjects(const std::vector<Group>& groups, const IntersectionRule& rule) {
+  std::unordered_map<std::string, std::uint64_t> sizes;
+  for (const auto& group : groups) {
+    ++sizes[group.domain];
+  }
+  std::uint64_t pairs = rule.pairs.size();
+  for (const auto& [first, second] : rule.domains) {
+    pairs += sizes[first] * sizes[second];
+  }
+  return pairs * (rule.both_orders ? 2 : 1) + groups.size();
 }
 
 std::vector<std::string> groups_with_equal_words(const std::vector<Group>& groups) {

@@ -1,6 +1,7 @@
 // The outermost axis of a sweep: priors, groups, intersections, each with its final surface forms.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct SubjectList {
 /// omitted and listed.
 SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRule& rule, NeededForms forms,
                           const Priors& priors = no_priors);
+
+/// Most groups and intersections that there can be: every order of every pair. Cannot overflow: at most 10^5 groups,
+/// and each of the at most 10^7 crossings adds at most 10^10 / 4 pairs.
+std::uint64_t most_subjects(const std::vector<Group>& groups, const IntersectionRule& rule);
 
 /// A sentence for every group whose forms an earlier group has, too: their scores are equal, and count twice in
 /// averages.

@@ -32,18 +32,9 @@ bool is_spelled_out(std::string_view text) {
   return length >= 2;
 }
 
-// Capitals that have no rule.
-constexpr std::array<std::pair<char32_t, char32_t>, 11> single_capitals = {{{0xFF, 0x178},
-                                                                            {0x131, U'I'},
-                                                                            {0x1A1, 0x1A0},
-                                                                            {0x1B0, 0x1AF},
-                                                                            {0x3AC, 0x386},
-                                                                            {0x3AD, 0x388},
-                                                                            {0x3AE, 0x389},
-                                                                            {0x3AF, 0x38A},
-                                                                            {0x3CC, 0x38C},
-                                                                            {0x3CD, 0x38E},
-                                                                            {0x3CE, 0x38F}}};
+// Capitals that have no rule, in the order of their small letters.
+constexpr std::u32string_view single_small = U"\u00FF\u0131\u01A1\u01B0\u03AC\u03AD\u03AE\u03AF\u03CC\u03CD\u03CE";
+constexpr std::u32string_view single_capitals = U"\u0178I\u01A0\u01AF\u0386\u0388\u0389\u038A\u038C\u038E\u038F";
 
 /// Whether small letter and capital stand side by side: most of Latin Extended-A, -B and Additional.
 bool is_in_pairs(char32_t c) {
@@ -53,10 +44,8 @@ bool is_in_pairs(char32_t c) {
 }
 
 char32_t upper(char32_t c) {
-  const auto single =
-      std::find_if(single_capitals.begin(), single_capitals.end(), [c](const auto& pair) { return pair.first == c; });
-  if (single != single_capitals.end()) {
-    return single->second;
+  if (const auto single = single_small.find(c); single != std::u32string_view::npos) {
+    return single_capitals[single];
   }
   if (is_in_pairs(c)) {
     const bool odd_capitals = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);

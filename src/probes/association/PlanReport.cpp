@@ -7,7 +7,7 @@
 #include "base/Text.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/association/Association.hpp"
-#include "sweep/BlockSample.hpp"
+#include "sweep/Product.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {

@@ -13,7 +13,7 @@
 #include "probes/rating/RatingProbe.hpp"
 #include "probes/rating/RatingScores.hpp"
 #include "results/TextTable.hpp"
-#include "sweep/ChatPrompt.hpp"
+#include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

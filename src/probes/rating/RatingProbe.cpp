@@ -9,7 +9,7 @@
 #include "base/Random.hpp"
 #include "base/Text.hpp"
 #include "results/Export.hpp"
-#include "sweep/ChatPrompt.hpp"
+#include "sweep/Chat.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::rating {

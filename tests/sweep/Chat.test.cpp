@@ -1,4 +1,4 @@
-#include "sweep/ChatPrompt.hpp"
+#include "sweep/Chat.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sweep/ChatPrompt.hpp"
+#include "sweep/Chat.hpp"
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
