@@ -1,6 +1,7 @@
-// The axes of a job from YAML: lists, pieces or tables -> domain values, with every invariant checked.
+// The axes of a job from YAML and back: lists, pieces or tables -> domain values, with every invariant checked.
 #pragma once
 
+#include "config/Fields.hpp"
 #include "config/Pieces.hpp"
 #include "sweep/Axes.hpp"
 #include "sweep/Job.hpp"
@@ -28,5 +29,17 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
                                            const std::vector<sweep::Group>& unselected);
+
+// What the readers read back.
+Node dump(const sweep::Group& group);
+Node dump(const sweep::IntersectionRule& rule);
+Node dump(const sweep::TraitPair& pair);
+Node dump(const sweep::Template& sentence);
+Node dump(const sweep::Rephrasing& rephrasing);
+template <class Value>
+Node dump(const std::vector<Value>& values) {
+  return list_of(values, [](const Value& value) { return dump(value); });
+}
+Node dump(const sweep::Axes& axes);
 
 }  // namespace stereosweep::config

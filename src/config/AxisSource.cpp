@@ -11,13 +11,7 @@ void open_piece(const Node& piece, const std::string& kind, AxisSource& source, 
     return;
   }
   Fields fields(piece, "", problems);
-  if (const Node* schema = fields.optional("schema")) {
-    const std::vector<std::string> schemas = {"stereosweep/1"};
-    read_choice(*schema, "schema", problems, schemas);
-  }
-  if (const Node* about = fields.optional("about")) {
-    read_text(*about, "about", problems);
-  }
+  fields.piece_head();
   source.list = fields.required(kind);
   source.key = kind;
   fields.finish();
@@ -39,11 +33,9 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
     Fields fields(node, key, problems);
     const Node* file = fields.optional("file");
     const Node* table = fields.optional("tsv");
-    if (const Node* only = fields.optional("only")) {
-      source.only = read_lines(*only, key + ".only", problems).value_or(std::vector<std::string>());
-      source.only_node = only;
-      source.only_key = key + ".only";
-    }
+    fields.lines("only", source.only);
+    source.only_node = fields.optional("only");
+    source.only_key = key + ".only";
     fields.finish();
     if (fields.usable() && (file == nullptr) == (table == nullptr)) {
       problems.add(node.place(key), "exactly one of 'file' and 'tsv' is expected", "they say where the list is");
@@ -55,10 +47,9 @@ AxisSource find_source(const Node& node, const std::string& kind, const std::str
     }
   }
   if (!piece_name.empty()) {
-    if (const Node* piece = pieces.find(kind, piece_name, *name_node, key, problems)) {
-      if (piece->kind != Node::Kind::broken) {
-        open_piece(*piece, kind, source, problems);
-      }
+    const Node* piece = pieces.find(kind, piece_name, *name_node, key, problems);
+    if (piece != nullptr && piece->kind != Node::Kind::broken) {
+      open_piece(*piece, kind, source, problems);
     }
   }
   if (source.list != nullptr &&
@@ -99,6 +90,21 @@ void read_rating_source(const Node& node, Pieces& pieces, base::Problems& proble
     }
   }
   fields.finish();
+}
+
+void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases) {
+  if (aliases.empty()) {
+    add_text(map, "human_ratings", path);
+    return;
+  }
+  Node names = Node::map();
+  for (const auto& [name, label] : aliases) {
+    names.add(name, Node::text(label));
+  }
+  Node ratings = Node::map();
+  add_text(ratings, "path", path);
+  ratings.add("aliases", std::move(names));
+  map.add("human_ratings", std::move(ratings));
 }
 
 }  // namespace stereosweep::config

@@ -88,15 +88,11 @@ class LabelCheck {
   std::unordered_set<std::string> seen_;
 };
 
-/// An axis whose entries stand in a list; `read(entry, key)` gives the items of one. What `only` leaves out goes to
-/// `dropped`.
+/// The entries of an axis, checked by their labels; `read(entry, key)` gives the items of one. What `only` leaves out
+/// goes to `dropped`.
 template <class Item, class Read>
-std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
-                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
-  const auto source = find_source(node, kind, key, pieces, problems);
-  if (!source.table.empty()) {
-    problems.add(node.place(key), kind + " stand in no table", "a list or the name of a piece is expected");
-  }
+std::vector<Item> read_source(const AxisSource& source, base::Problems& problems, Read read,
+                              std::vector<Item>* dropped = nullptr) {
   LabelCheck labels(problems);
   std::vector<Item> items;
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
@@ -110,9 +106,23 @@ std::vector<Item> read_entries(const Node& node, const std::string& kind, const 
   return select(std::move(items), source, problems, dropped);
 }
 
+/// The same for an axis whose entries stand in a list, not in a table.
+template <class Item, class Read>
+std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
+  const auto source = find_source(node, kind, key, pieces, problems);
+  if (!source.table.empty()) {
+    problems.add(node.place(key), kind + " stand in no table", "a list or the name of a piece is expected");
+  }
+  return read_source<Item>(source, problems, read, dropped);
+}
+
 /// `statistics.human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
 void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
                         std::vector<std::pair<std::string, std::string>>& aliases);
+
+/// What `read_rating_source` reads; nothing for an empty path without aliases.
+void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases);
 
 /// Reports what would be taken for a mask or a placeholder inside a surface text.
 void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);

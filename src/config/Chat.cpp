@@ -6,7 +6,6 @@
 #include "base/Json.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "config/DumpNodes.hpp"
 #include "config/Fields.hpp"
 
 namespace stereosweep::config {
@@ -16,36 +15,27 @@ using sweep::ChatTemplate;
 
 constexpr std::size_t max_template_bytes = std::size_t{1} << 20;
 
-void read_text_field(Fields& fields, const std::string& name, std::string& target, base::Problems& problems) {
-  if (const Node* node = fields.optional(name)) {
-    target = read_text(*node, fields.key_of(name), problems).value_or("");
-  }
+/// The keys of a template in the order of a dump; `turn` takes those of what stands around a message.
+template <class Chat, class Keys, class Turn>
+void visit_template(Chat& chat, Keys& keys, Turn turn) {
+  keys.line("label", chat.label);
+  keys.text("opening", chat.opening);
+  turn("system", chat.system);
+  turn("user", chat.user);
+  turn("assistant", chat.assistant);
+  keys.text("generation", chat.generation);
+  keys.choice("trim", chat.trim, {"none", "both_ends"});
+  keys.choice("blank_lines", chat.blank_lines, {"kept", "halved"});
+  keys.choice("order", chat.order, {"free", "alternate"});
 }
 
-template <class Choice>
-void read_choice_field(Fields& fields, const std::string& name, const std::vector<std::string>& names, Choice& target,
-                       base::Problems& problems) {
-  if (const Node* node = fields.optional(name)) {
-    target = static_cast<Choice>(read_choice(*node, fields.key_of(name), problems, names).value_or(0));
+template <class Chat, class Turn, class Keys>
+void visit_turn(Chat& chat, Turn& turn, Keys& keys) {
+  keys.text("prefix", turn.prefix);
+  keys.text("suffix", turn.suffix);
+  if (&turn == &chat.system) {
+    keys.choice("handling", chat.system_handling, {"turn", "merged", "refused"});
   }
-}
-
-const std::vector<std::string> handlings = {"turn", "merged", "refused"};
-const std::vector<std::string> trims = {"none", "both_ends"};
-const std::vector<std::string> blank_lines = {"kept", "halved"};
-const std::vector<std::string> orders = {"free", "alternate"};
-
-sweep::ChatTurn read_turn(const Node& node, const std::string& key, base::Problems& problems,
-                          ChatTemplate::System* handling) {
-  sweep::ChatTurn turn;
-  Fields fields(node, key, problems);
-  read_text_field(fields, "prefix", turn.prefix, problems);
-  read_text_field(fields, "suffix", turn.suffix, problems);
-  if (handling != nullptr) {
-    read_choice_field(fields, "handling", handlings, *handling, problems);
-  }
-  fields.finish();
-  return turn;
 }
 
 ChatPiece read_piece(const Node& node, const std::string& key, const std::string& label, base::Problems& problems) {
@@ -53,21 +43,13 @@ ChatPiece read_piece(const Node& node, const std::string& key, const std::string
   ChatTemplate& chat = piece.chat;
   chat.label = label;
   Fields fields(node, key, problems);
-  fields.line("label", chat.label);
-  read_text_field(fields, "opening", chat.opening, problems);
-  if (const Node* system = fields.required("system")) {
-    chat.system = read_turn(*system, key + ".system", problems, &chat.system_handling);
-  }
-  if (const Node* user = fields.required("user")) {
-    chat.user = read_turn(*user, key + ".user", problems, nullptr);
-  }
-  if (const Node* assistant = fields.required("assistant")) {
-    chat.assistant = read_turn(*assistant, key + ".assistant", problems, nullptr);
-  }
-  read_text_field(fields, "generation", chat.generation, problems);
-  read_choice_field(fields, "trim", trims, chat.trim, problems);
-  read_choice_field(fields, "blank_lines", blank_lines, chat.blank_lines, problems);
-  read_choice_field(fields, "order", orders, chat.order, problems);
+  visit_template(chat, fields, [&](const std::string& name, sweep::ChatTurn& turn) {
+    if (const Node* said = fields.required(name)) {
+      Fields own(*said, fields.key_of(name), problems);
+      visit_turn(chat, turn, own);
+      own.finish();
+    }
+  });
   const std::pair<const char*, std::vector<std::string>*> lists[] = {
       {"control_tokens", &chat.control_tokens}, {"marks", &piece.marks}, {"known_texts", &piece.known_texts}};
   for (const auto& [name, target] : lists) {
@@ -90,12 +72,8 @@ std::optional<ChatPiece> find_piece(const std::string& name, const Node& user, c
     return std::nullopt;
   }
   Fields fields(*file, "", problems);
-  const std::vector<std::string> schemas = {"stereosweep/1"};
-  std::string about;
-  if (const Node* schema = fields.required("schema")) {
-    read_choice(*schema, "schema", problems, schemas);
-  }
-  read_text_field(fields, "about", about, problems);
+  fields.required("schema");
+  fields.piece_head();
   std::optional<ChatPiece> piece;
   if (const Node* chat = fields.required("chat")) {
     piece = read_piece(*chat, "chat", name, problems);
@@ -104,20 +82,25 @@ std::optional<ChatPiece> find_piece(const std::string& name, const Node& user, c
   return piece;
 }
 
-std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(normalised_chat_text(text))); }
-
-/// The checkpoint's bos_token, a text or an object with one; "" for null, nothing where the key is left out.
-std::optional<std::string> first_token(const std::filesystem::path& model) {
-  const auto path = model / "tokenizer_config.json";
+/// A JSON file of a checkpoint; nothing where there is none, null where it is no object.
+std::optional<base::Json> read_json_file(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return std::nullopt;
   }
-  const auto document = base::parse_json(base::read_file(path, std::size_t{64} << 20), path.string());
-  if (!document.is_object() || !document.contains("bos_token")) {
+  auto document = base::parse_json(base::read_file(path, std::size_t{64} << 20), path.string());
+  return document.is_object() ? document : base::Json();
+}
+
+std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(normalised_chat_text(text))); }
+
+/// The checkpoint's bos_token, a text or an object with one; "" for null, nothing where the key is left out.
+std::optional<std::string> first_token(const std::filesystem::path& model) {
+  const auto document = read_json_file(model / "tokenizer_config.json");
+  if (!document || !document->contains("bos_token")) {
     return std::nullopt;
   }
-  auto token = document.at("bos_token");
+  auto token = document->at("bos_token");
   token = token.is_object() ? token.value("content", base::Json()) : token;
   return token.is_string() ? token.get<std::string>() : "";
 }
@@ -194,27 +177,14 @@ std::optional<ChatTemplate> read_model_chat(const Node& node, const std::string&
 }
 
 Node dump_chat(const ChatTemplate& chat) {
-  const auto turn = [](const sweep::ChatTurn& around) {
-    Node map = Node::map();
-    add_text(map, "prefix", around.prefix);
-    add_text(map, "suffix", around.suffix);
-    return map;
-  };
-  const auto choice = [](const std::vector<std::string>& names, auto value) {
-    return Node::plain(names.at(static_cast<std::size_t>(value)));
-  };
-  Node map = Node::map();
-  map.add("label", Node::text(chat.label));
-  add_text(map, "opening", chat.opening);
-  map.add("system", turn(chat.system)).add("handling", choice(handlings, chat.system_handling));
-  map.add("user", turn(chat.user));
-  map.add("assistant", turn(chat.assistant));
-  add_text(map, "generation", chat.generation);
-  map.add("trim", choice(trims, chat.trim));
-  map.add("blank_lines", choice(blank_lines, chat.blank_lines));
-  map.add("order", choice(orders, chat.order));
-  map.add("control_tokens", texts(chat.control_tokens));
-  return map;
+  FieldsDump keys;
+  visit_template(chat, keys, [&](const std::string& name, const sweep::ChatTurn& turn) {
+    FieldsDump own;
+    visit_turn(chat, turn, own);
+    keys.add(name, own.take());
+  });
+  keys.add("control_tokens", texts(chat.control_tokens));
+  return keys.take();
 }
 
 ChatTemplate find_chat(const std::string& name, const std::filesystem::path& job_directory) {
@@ -240,26 +210,23 @@ std::optional<std::string> read_checkpoint_chat_text(const std::string& model_pa
     return base::read_file(directory / "chat_template.jinja", max_template_bytes);
   }
   for (const char* name : {"chat_template.json", "tokenizer_config.json"}) {
-    if (!std::filesystem::exists(directory / name, error)) {
+    const auto document = read_json_file(directory / name);
+    if (!document || !document->contains("chat_template") || document->at("chat_template").is_null()) {
       continue;
     }
-    const auto path = (directory / name).string();
-    const auto document = base::parse_json(base::read_file(path, std::size_t{64} << 20), path);
-    const auto found = document.is_object() ? document.find("chat_template") : document.end();
-    if (!document.is_object() || found == document.end() || found->is_null()) {
-      continue;
+    const auto& found = document->at("chat_template");
+    if (found.is_string()) {
+      return found.get<std::string>();
     }
-    if (found->is_string()) {
-      return found->get<std::string>();
-    }
-    for (const auto& entry : found->is_array() ? *found : base::Json::array()) {
+    for (const auto& entry : found.is_array() ? found : base::Json::array()) {
       if (entry.is_object() && entry.value("name", base::Json()) == "default" && entry.contains("template") &&
           entry.at("template").is_string()) {
         return entry.at("template").get<std::string>();
       }
     }
-    throw base::InputError(base::describe(path + ": 'chat_template' is neither a text nor a list with a 'default'",
-                                          "which template counts is unclear"));
+    throw base::InputError(
+        base::describe((directory / name).string() + ": 'chat_template' is neither a text nor a list with a 'default'",
+                       "which template counts is unclear"));
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <unordered_set>
 
 #include "base/Text.hpp"
@@ -23,6 +24,24 @@ std::string boolean_hint(std::string_view value) {
   const bool yes = value == "yes" || value == "on" || value == "True" || value == "TRUE" || value == "1";
   const bool no = value == "no" || value == "off" || value == "False" || value == "FALSE" || value == "0";
   return yes ? "did you mean 'true'?" : no ? "did you mean 'false'?" : "";
+}
+
+template <class Integer>
+std::optional<Integer> read_whole(const Node& node, const std::string& key, base::Problems& problems, Integer smallest,
+                                  Integer largest) {
+  const auto range = "a whole number from " + std::to_string(smallest) + " to " + std::to_string(largest);
+  if (node.kind != Node::Kind::scalar || node.style != Node::Style::plain) {
+    wrong_type(node, key, problems, range);
+    return std::nullopt;
+  }
+  Integer value = 0;
+  const char* last = node.value.data() + node.value.size();
+  const auto [end, status] = std::from_chars(node.value.data(), last, value);
+  if (status != std::errc() || end != last || value < smallest || value > largest) {
+    problems.add(node.place(key), range + " is expected", "here stands '" + node.value.substr(0, 60) + "'");
+    return std::nullopt;
+  }
+  return value;
 }
 
 }  // namespace
@@ -84,34 +103,11 @@ std::optional<std::string> read_line(const Node& node, const std::string& key, b
 
 std::optional<std::int64_t> read_integer(const Node& node, const std::string& key, base::Problems& problems,
                                          std::int64_t smallest, std::int64_t largest) {
-  const auto range = "a whole number from " + std::to_string(smallest) + " to " + std::to_string(largest);
-  if (node.kind != Node::Kind::scalar || node.style != Node::Style::plain) {
-    wrong_type(node, key, problems, range);
-    return std::nullopt;
-  }
-  const auto value = base::parse_integer(node.value);
-  if (!value || *value < smallest || *value > largest) {
-    problems.add(node.place(key), range + " is expected", "here stands '" + node.value.substr(0, 60) + "'");
-    return std::nullopt;
-  }
-  return value;
+  return read_whole(node, key, problems, smallest, largest);
 }
 
 std::optional<std::uint64_t> read_seed(const Node& node, const std::string& key, base::Problems& problems) {
-  constexpr std::string_view range = "a whole number from 0 to 18446744073709551615";
-  if (node.kind != Node::Kind::scalar || node.style != Node::Style::plain) {
-    wrong_type(node, key, problems, range);
-    return std::nullopt;
-  }
-  std::uint64_t value = 0;
-  const char* last = node.value.data() + node.value.size();
-  const auto [end, status] = std::from_chars(node.value.data(), last, value);
-  if (status != std::errc() || end != last) {
-    problems.add(node.place(key), std::string(range) + " is expected",
-                 "here stands '" + node.value.substr(0, 60) + "'");
-    return std::nullopt;
-  }
-  return value;
+  return read_whole(node, key, problems, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
 }
 
 std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems) {
@@ -149,15 +145,14 @@ std::vector<std::size_t> read_choices(const Node& node, const std::string& key, 
   if (!expect_kind(node, Node::Kind::list, key, problems, distinct ? Emptiness::refused : Emptiness::allowed)) {
     return result;
   }
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    const std::string item_key = key + "[" + std::to_string(i) + "]";
-    const auto index = read_choice(node.children[i], item_key, problems, choices);
+  each_entry(node, key, problems, [&](const Node& entry, const std::string& entry_key) {
+    const auto index = read_choice(entry, entry_key, problems, choices);
     if (index && distinct && std::find(result.begin(), result.end(), *index) != result.end()) {
-      problems.add(node.children[i].place(item_key), "'" + choices[*index] + "' stands twice", "each counts once");
+      problems.add(entry.place(entry_key), "'" + choices[*index] + "' stands twice", "each counts once");
     } else if (index) {
       result.push_back(*index);
     }
-  }
+  });
   return result;
 }
 
@@ -241,8 +236,19 @@ void Fields::line(const std::string& name, std::string& target) {
 }
 
 void Fields::required_line(const std::string& name, std::string& target) {
-  if (const Node* node = required(name)) {
-    target = read_line(*node, key_of(name), problems_).value_or(target);
+  required(name);
+  line(name, target);
+}
+
+void Fields::text(const std::string& name, std::string& target) {
+  if (const Node* node = optional(name)) {
+    target = read_text(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::lines(const std::string& name, std::vector<std::string>& target) {
+  if (const Node* node = optional(name)) {
+    target = read_lines(*node, key_of(name), problems_).value_or(target);
   }
 }
 
@@ -252,10 +258,11 @@ void Fields::boolean(const std::string& name, bool& target) {
   }
 }
 
-void Fields::integer(const std::string& name, std::int64_t& target, std::int64_t smallest, std::int64_t largest) {
-  if (const Node* node = optional(name)) {
-    target = read_integer(*node, key_of(name), problems_, smallest, largest).value_or(target);
-  }
+void Fields::piece_head() {
+  std::size_t schema = 0;
+  std::string about;
+  choice("schema", schema, {"stereosweep/1"});
+  text("about", about);
 }
 
 void Fields::number(const std::string& name, double& target, double smallest, double largest) {
@@ -304,5 +311,17 @@ void Fields::finish() {
                   "only the first are listed");
   }
 }
+
+void add_text(Node& map, const std::string& key, const std::string& value) {
+  if (!value.empty()) {
+    map.add(key, Node::text(value));
+  }
+}
+
+Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+
+Node number(double value) { return Node::plain(base::format_double(value)); }
+
+Node texts(const std::vector<std::string>& values) { return list_of(values, Node::text); }
 
 }  // namespace stereosweep::config

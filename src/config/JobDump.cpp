@@ -1,69 +1,13 @@
 #include "config/JobDump.hpp"
 
-#include <algorithm>
+#include <map>
+#include <set>
 
-#include "config/Chat.hpp"
-#include "config/ProbeFormat.hpp"
+#include "config/JobReader.hpp"
 #include "config/Yaml.hpp"
 
 namespace stereosweep::config {
 namespace {
-
-Node dump(const sweep::Execution& execution, Extent extent) {
-  Node map = Node::map();
-  map.add("engine", Node::plain(execution.engine == query::EngineKind::fake ? "fake" : "torch"));
-  if (extent == Extent::everything) {
-    constexpr const char* devices[] = {"auto", "cpu", "cuda"};
-    map.add("device", Node::plain(devices[static_cast<std::size_t>(execution.device)]));
-  }
-  map.add("threads_per_rank", Node::plain(std::to_string(execution.threads_per_rank)));
-  if (execution.tensor_parallel != 1) {  // left out otherwise: dumps of older runs stay what they were
-    map.add("tensor_parallel", Node::plain(std::to_string(execution.tensor_parallel)));
-  }
-  map.add("batch_tokens", Node::plain(std::to_string(execution.batch_tokens)));
-  map.add("contexts_per_block", Node::plain(std::to_string(execution.contexts_per_block)));
-  if (extent == Extent::everything) {
-    map.add("max_cells", Node::plain(std::to_string(execution.max_cells)));
-    if (execution.block_limit_s != 0) {
-      map.add("block_limit_s", Node::plain(std::to_string(execution.block_limit_s)));
-    }
-  }
-  return map;
-}
-
-Node dump_model(const sweep::Job& job, Extent extent) {
-  Node model = Node::map();
-  if (extent == Extent::everything) {
-    model.add("path", Node::text(job.model.path));
-  }
-  model.add("dtype", Node::plain(query::name_of(job.model.dtype)));
-  if (format_of(job.probe_name()).defaults().chat != ChatUse::refused) {
-    model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
-  }
-  return model;
-}
-
-Node dump(const sweep::Job& job, Extent extent) {
-  Node map = Node::map();
-  map.add("schema", Node::plain("stereosweep/1"));
-  if (extent == Extent::everything) {
-    map.add("name", Node::text(job.name));
-  }
-  if (extent == Extent::everything || job.draws()) {
-    map.add("seed", Node::plain(std::to_string(job.seed)));
-  }
-  if (job.needs_model()) {
-    map.add("model", dump_model(job, extent));
-  }
-  map.add("probe", Node::plain(job.probe_name()));
-  const auto& format = format_of(job.probe_name());
-  format.dump(job.probe, extent, map);
-  map.add("execution", dump(job.execution, extent));
-  if (extent == Extent::everything) {
-    map.add("statistics", format.dump_statistics(job.probe));
-  }
-  return map;
-}
 
 Node parse_dump(std::string_view text, const std::string& name) {
   base::Problems problems;
@@ -93,29 +37,25 @@ std::string entry_name(const Node& entry, std::size_t index) {
 void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out);
 
 void compare_lists(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
-  std::vector<std::pair<std::string, const Node*>> old_entries;
+  std::map<std::string, const Node*> known;
   for (std::size_t i = 0; i < before.children.size(); ++i) {
-    old_entries.emplace_back(entry_name(before.children[i], i), &before.children[i]);
+    known.emplace(entry_name(before.children[i], i), &before.children[i]);
   }
-  std::sort(old_entries.begin(), old_entries.end());
-  std::vector<std::string> common;
+  std::vector<std::string> new_order;
   for (std::size_t i = 0; i < after.children.size(); ++i) {
     const std::string name = entry_name(after.children[i], i);
-    const auto at =
-        std::lower_bound(old_entries.begin(), old_entries.end(), std::pair(name, static_cast<const Node*>(nullptr)));
-    if (at == old_entries.end() || at->first != name) {
+    if (const auto at = known.find(name); at == known.end()) {
       out.push_back(path + "[" + name + "]: only now");
     } else {
-      common.push_back(name);
+      new_order.push_back(name);
       compare(*at->second, after.children[i], path + "[" + name + "]", out);
     }
   }
-  const std::vector<std::string> new_order = common;
-  std::sort(common.begin(), common.end());
+  const std::set<std::string> common(new_order.begin(), new_order.end());
   std::vector<std::string> old_order;
   for (std::size_t i = 0; i < before.children.size(); ++i) {
     const std::string name = entry_name(before.children[i], i);
-    if (std::binary_search(common.begin(), common.end(), name)) {
+    if (common.contains(name)) {
       old_order.push_back(name);
     } else {
       out.push_back(path + "[" + name + "]: only before");
@@ -150,9 +90,9 @@ void compare(const Node& before, const Node& after, const std::string& path, std
 
 }  // namespace
 
-std::string canonical_dump(const sweep::Job& job) { return emit_yaml(dump(job, Extent::everything)); }
+std::string canonical_dump(const sweep::Job& job) { return emit_yaml(dump_job(job, Extent::everything)); }
 
-std::string canonical_raw_dump(const sweep::Job& job) { return emit_yaml(dump(job, Extent::raw_numbers)); }
+std::string canonical_raw_dump(const sweep::Job& job) { return emit_yaml(dump_job(job, Extent::raw_numbers)); }
 
 std::vector<std::string> differences(std::string_view old_dump, std::string_view new_dump) {
   std::vector<std::string> out;

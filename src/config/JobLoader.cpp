@@ -12,6 +12,7 @@
 #include "config/JobReader.hpp"
 #include "config/Pieces.hpp"
 #include "config/Yaml.hpp"
+#include "sweep/Product.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -23,11 +24,6 @@ struct SweepAxis {
   std::string path;
   const Node* values = nullptr;
 };
-
-Node* find_mutable(Node& map, const std::string& key) {
-  const auto at = std::find(map.keys.begin(), map.keys.end(), key);
-  return at == map.keys.end() ? nullptr : &map.children[static_cast<std::size_t>(at - map.keys.begin())];
-}
 
 /// Puts `value` at a dotted path; maps on the way are made, a piece's name on the way becomes {file: NAME}.
 void put(Node& root, const std::string& path, const Node& value, base::Problems& problems) {
@@ -58,48 +54,46 @@ void put(Node& root, const std::string& path, const Node& value, base::Problems&
   *node = value;
 }
 
+/// As the command line's.
+void place_on_command_line(Node& node) {
+  static const auto file = std::make_shared<const std::string>("command line");
+  node.file = file;
+  node.line = 0;
+  std::ranges::for_each(node.children, place_on_command_line);
+}
+
 /// "key=value" -> the path and the value: a flow list, mapping or quoted text is read as YAML, all else as it stands.
+/// The path; "" after reporting what is wrong.
 std::string apply_override(Node& root, const std::string& text, base::Problems& problems) {
   const auto equals = text.find('=');
-  std::string path(base::trim(std::string_view(text).substr(0, equals)));
+  const std::string path(base::trim(std::string_view(text).substr(0, equals)));
   const std::string value(equals == std::string::npos ? "" : base::trim(std::string_view(text).substr(equals + 1)));
-  const base::Place place{"command line", 0, text.substr(0, 80)};
-  if (equals == std::string::npos) {
-    problems.add(place, "no '='", "a key of the job is set as key=value", "Write " + text.substr(0, 80) + "=VALUE.");
+  const auto refuse = [&](const std::string& problem, const std::string& why, const std::string& suggestion = "") {
+    problems.add({"command line", 0, text.substr(0, 80)}, problem, why, suggestion);
     return "";
+  };
+  constexpr const char* form = "a key of the job is set as key=value";
+  if (equals == std::string::npos) {
+    return refuse("no '='", form, "Write " + text.substr(0, 80) + "=VALUE.");
   }
   if (path.empty()) {
-    problems.add(place, "no key stands before the '='", "a key of the job is set as key=value");
-    return "";
+    return refuse("no key stands before the '='", form);
   }
   if (value.empty()) {
-    problems.add(place, "no value stands behind the '='", "a key of the job is set as key=value",
-                 "Write " + path + "=VALUE, or leave it out.");
-    return "";
+    return refuse("no value stands behind the '='", form, "Write " + path + "=VALUE, or leave it out.");
   }
-  Node node;
-  if (value.front() == '[' || value.front() == '{' || value.front() == '"' || value.front() == '\'') {
+  Node node = Node::plain(value);
+  if (std::string_view("[{\"'").find(value.front()) != std::string_view::npos) {
     base::Problems own;
     node = parse_yaml(value, "command line", own);
     for (const auto& line : own.lines()) {
       problems.add({}, line, "in the value of " + path);
     }
-  } else {
-    if (base::find_invalid_utf8(value) || value.size() > 10'000) {
-      problems.add({"command line", 0, path}, "the value is too long or no UTF-8", "limit: 10,000 bytes");
-      return "";
-    }
-    node = Node::plain(value);
+  } else if (base::find_invalid_utf8(value) || value.size() > 10'000) {
+    problems.add({"command line", 0, path}, "the value is too long or no UTF-8", "limit: 10,000 bytes");
+    return "";
   }
-  const auto file = std::make_shared<const std::string>("command line");
-  const auto place_here = [&](auto&& self, Node& part) -> void {
-    part.file = file;
-    part.line = 0;
-    for (auto& child : part.children) {
-      self(self, child);
-    }
-  };
-  place_here(place_here, node);
+  place_on_command_line(node);
   put(root, path, node, problems);
   return path;
 }
@@ -240,18 +234,18 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
   }
   note_repeated_keys(paths);
   const std::set<std::string> fixed(paths.begin(), paths.end());
-  Node sweep = Node::map();
-  if (Node* given = find_mutable(root, "sweep")) {
-    sweep = *given;
-    root.children.erase(root.children.begin() + (given - root.children.data()));
-    root.keys.erase(std::find(root.keys.begin(), root.keys.end(), "sweep"));
-  }
+  const Node sweep = root.find("sweep") != nullptr ? root.take("sweep") : Node::map();
   const auto axes = read_sweep(sweep, fixed, problems);
-  std::vector<std::size_t> choice(axes.size(), 0);
+  std::vector<std::uint64_t> lengths;
+  for (const auto& axis : axes) {
+    lengths.push_back(axis.values->children.size());
+  }
+  const sweep::Product product(lengths);
   std::vector<sweep::Job> jobs;
   Pieces pieces(file.directory, Pieces::Access::files);
   std::set<std::string> reported;
-  for (bool more = true; more;) {
+  for (std::uint64_t number = 0; number < product.num_contexts(); ++number) {
+    const auto choice = product.coordinates(number);
     base::Problems own;
     Node combination = root;
     std::string suffix;
@@ -266,11 +260,6 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
       if (reported.insert(line).second) {
         problems.add({}, line, "");
       }
-    }
-    more = false;
-    for (std::size_t i = axes.size(); i-- > 0 && !more;) {
-      choice[i] = (choice[i] + 1) % axes[i].values->children.size();
-      more = choice[i] != 0;
     }
   }
   problems.raise_if_any(headline);

@@ -25,18 +25,18 @@ std::string read_name(const Node& node, base::Problems& problems) {
 
 sweep::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& problems) {
   sweep::ModelSpec model;
+  const auto read_path = [&](const Node& path, const std::string& key) {
+    model.path = pieces.resolve_path(read_line(path, key, problems, 4000).value_or(""));
+  };
   if (node.kind == Node::Kind::scalar) {
-    model.path = pieces.resolve_path(read_line(node, "model", problems, 4000).value_or(""));
+    read_path(node, "model");
     return model;
   }
   Fields fields(node, "model", problems);
   if (const Node* path = fields.required("path")) {
-    model.path = pieces.resolve_path(read_line(*path, "model.path", problems, 4000).value_or(""));
+    read_path(*path, "model.path");
   }
-  if (const Node* dtype = fields.optional("dtype")) {
-    const auto choice = read_choice(*dtype, "model.dtype", problems, query::dtype_names);
-    model.dtype = static_cast<query::Dtype>(choice.value_or(0));
-  }
+  fields.choice("dtype", model.dtype, query::dtype_names);
   fields.optional("chat");  // read when the probe is known
   fields.finish();
   return model;
@@ -51,37 +51,52 @@ void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base
   } else if (said != nullptr) {
     model.chat = read_model_chat(*said, model.path, pieces, problems);
   } else if (format.defaults().chat == ChatUse::from_checkpoint && !model.path.empty()) {
-    Node automatic;  // as if `chat: auto` stood there
-    automatic.file = node.file;
-    automatic.line = node.line;
+    Node automatic = node;  // as if `chat: auto` stood there
+    automatic.kind = Node::Kind::null;
     model.chat = read_model_chat(automatic, model.path, pieces, problems);
   }
 }
 
-sweep::Execution read_execution(const Node& node, sweep::Execution execution, base::Problems& problems) {
-  Fields fields(node, "execution", problems);
-  if (const Node* engine = fields.optional("engine")) {
-    const std::vector<std::string> names = {"torch", "fake"};
-    execution.engine = read_choice(*engine, "execution.engine", problems, names) == 1 ? query::EngineKind::fake
-                                                                                      : query::EngineKind::torch;
+/// The keys of `execution`, in the order of a dump.
+template <class Execution, class Keys>
+void visit_execution(Execution& execution, Keys& keys) {
+  keys.choice("engine", execution.engine, {"torch", "fake"});
+  keys.choice("device", execution.device, {"auto", "cpu", "cuda"});
+  keys.integer("threads_per_rank", execution.threads_per_rank, 1, 1024);
+  keys.integer("tensor_parallel", execution.tensor_parallel, 1, 64);
+  keys.integer("batch_tokens", execution.batch_tokens, 1, 16'777'216);
+  keys.integer("contexts_per_block", execution.contexts_per_block, 1, 1'000'000);
+  keys.integer("max_cells", execution.max_cells, 1, max_cells_limit);
+  keys.integer("block_limit_s", execution.block_limit_s, 0, 10'000'000);
+}
+
+Node dump_execution(const sweep::Execution& execution, Extent extent) {
+  FieldsDump keys;
+  visit_execution(execution, keys);
+  Node map = keys.take();
+  if (execution.tensor_parallel == 1) {  // dumps of older runs stay what they were
+    map.take("tensor_parallel");
   }
-  if (const Node* device = fields.optional("device")) {
-    const std::vector<std::string> names = {"auto", "cpu", "cuda"};
-    execution.device =
-        static_cast<query::Device>(read_choice(*device, "execution.device", problems, names).value_or(0));
+  if (extent == Extent::raw_numbers) {
+    map.take("device");
+    map.take("max_cells");
   }
-  std::int64_t threads = execution.threads_per_rank;
-  std::int64_t tensor_parallel = execution.tensor_parallel;
-  fields.integer("threads_per_rank", threads, 1, 1024);
-  fields.integer("batch_tokens", execution.batch_tokens, 1, 16'777'216);
-  fields.integer("contexts_per_block", execution.contexts_per_block, 1, 1'000'000);
-  fields.integer("max_cells", execution.max_cells, 1, max_cells_limit);
-  fields.integer("block_limit_s", execution.block_limit_s, 0, 10'000'000);
-  fields.integer("tensor_parallel", tensor_parallel, 1, 64);
-  execution.threads_per_rank = static_cast<int>(threads);
-  execution.tensor_parallel = static_cast<int>(tensor_parallel);
-  fields.finish();
-  return execution;
+  if (extent == Extent::raw_numbers || execution.block_limit_s == 0) {
+    map.take("block_limit_s");
+  }
+  return map;
+}
+
+Node dump_model(const sweep::Job& job, Extent extent) {
+  Node model = Node::map();
+  if (extent == Extent::everything) {
+    model.add("path", Node::text(job.model.path));
+  }
+  model.add("dtype", Node::plain(query::name_of(job.model.dtype)));
+  if (format_of(job.probe_name()).defaults().chat != ChatUse::refused) {
+    model.add("chat", job.model.chat ? dump_chat(*job.model.chat) : Node::plain("none"));
+  }
+  return model;
 }
 
 /// Nothing (reported) where the name is unknown.
@@ -153,21 +168,13 @@ void check_whole(const Node& root, const sweep::Job& job, const ProbeFormat& for
 }  // namespace
 
 std::span<const std::string> general_keys() {
-  static const std::vector<std::string> keys = {"name",
-                                                "seed",
-                                                "probe",
-                                                "model",
-                                                "model.path",
-                                                "model.dtype",
-                                                "model.chat",
-                                                "execution.engine",
-                                                "execution.device",
-                                                "execution.threads_per_rank",
-                                                "execution.batch_tokens",
-                                                "execution.contexts_per_block",
-                                                "execution.max_cells",
-                                                "execution.block_limit_s",
-                                                "execution.tensor_parallel"};
+  static const auto keys = [] {
+    std::vector<std::string> names = {"name", "seed", "probe", "model", "model.path", "model.dtype", "model.chat"};
+    for (const auto& name : dump_execution({.tensor_parallel = 2, .block_limit_s = 1}, Extent::everything).keys) {
+      names.push_back("execution." + name);
+    }
+    return names;
+  }();
   return keys;
 }
 
@@ -177,10 +184,9 @@ sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, 
     return job;
   }
   Fields fields(root, "", problems);
-  if (const Node* schema = fields.required("schema")) {
-    const std::vector<std::string> schemas = {"stereosweep/1"};
-    read_choice(*schema, "schema", problems, schemas);
-  }
+  std::size_t schema = 0;
+  fields.required("schema");
+  fields.choice("schema", schema, {"stereosweep/1"});
   if (const Node* name = fields.required("name")) {
     job.name = read_name(*name, problems);
   }
@@ -203,7 +209,9 @@ sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, 
     }
   }
   if (const Node* execution = fields.optional("execution")) {
-    job.execution = read_execution(*execution, job.execution, problems);
+    Fields keys(*execution, "execution", problems);
+    visit_execution(job.execution, keys);
+    keys.finish();
   }
   if (const Node* sweep = fields.optional("sweep")) {  // the loader has taken it out of a job file
     problems.add(sweep->place("sweep"), "a resolved job has no sweep", "it is one job");
@@ -219,6 +227,28 @@ sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, 
     check_whole(root, job, *format, check, problems);
   }
   return job;
+}
+
+Node dump_job(const sweep::Job& job, Extent extent) {
+  Node map = Node::map();
+  map.add("schema", Node::plain("stereosweep/1"));
+  if (extent == Extent::everything) {
+    map.add("name", Node::text(job.name));
+  }
+  if (extent == Extent::everything || job.draws()) {
+    map.add("seed", Node::plain(std::to_string(job.seed)));
+  }
+  if (job.needs_model()) {
+    map.add("model", dump_model(job, extent));
+  }
+  map.add("probe", Node::plain(job.probe_name()));
+  const auto& format = format_of(job.probe_name());
+  format.dump(job.probe, extent, map);
+  map.add("execution", dump_execution(job.execution, extent));
+  if (extent == Extent::everything) {
+    map.add("statistics", format.dump_statistics(job.probe));
+  }
+  return map;
 }
 
 }  // namespace stereosweep::config

@@ -1,48 +1,29 @@
 #include "config/Node.hpp"
 
+#include <algorithm>
+
 namespace stereosweep::config {
 
 const Node* Node::find(std::string_view key) const {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == key) {
-      return &children[i];
-    }
-  }
-  return nullptr;
+  const auto at = std::ranges::find(keys, key);
+  return at == keys.end() ? nullptr : &children[static_cast<std::size_t>(at - keys.begin())];
 }
 
 Node& Node::at(std::string_view key) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == key) {
-      return children[i];
-    }
+  const auto at = std::ranges::find(keys, key);
+  return at == keys.end() ? add(std::string(key), Node()) : children[static_cast<std::size_t>(at - keys.begin())];
+}
+
+Node Node::take(std::string_view key) {
+  const auto at = std::ranges::find(keys, key);
+  if (at == keys.end()) {
+    return {};
   }
-  return add(std::string(key), Node());
-}
-
-Node Node::text(std::string value) {
-  Node node = plain(std::move(value));
-  node.style = Style::verbatim;
-  return node;
-}
-
-Node Node::plain(std::string value) {
-  Node node;
-  node.kind = Kind::scalar;
-  node.value = std::move(value);
-  return node;
-}
-
-Node Node::list() {
-  Node node;
-  node.kind = Kind::list;
-  return node;
-}
-
-Node Node::map() {
-  Node node;
-  node.kind = Kind::map;
-  return node;
+  const auto child = children.begin() + (at - keys.begin());
+  Node taken = std::move(*child);
+  children.erase(child);
+  keys.erase(at);
+  return taken;
 }
 
 Node& Node::add(std::string key, Node child) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/Error.hpp"
@@ -25,15 +26,20 @@ struct Node {
   int line = 0;                   ///< 1-based; 0 for values from the command line
   std::shared_ptr<const std::string> file;
 
+  Node() = default;
+  explicit Node(Kind of_kind, std::string of_value = "", Style of_style = Style::plain)
+      : kind(of_kind), style(of_style), value(std::move(of_value)) {}
+  static Node text(std::string value) { return Node(Kind::scalar, std::move(value), Style::verbatim); }
+  static Node plain(std::string value) { return Node(Kind::scalar, std::move(value)); }
+  static Node list() { return Node(Kind::list); }
+  static Node map() { return Node(Kind::map); }
+
   const Node* find(std::string_view key) const;
   /// The value under `key`, added as null if it is missing.
   Node& at(std::string_view key);
+  /// The same, taken out; null where it is missing.
+  Node take(std::string_view key);
   base::Place place(std::string key) const { return {file ? *file : std::string(), line, std::move(key)}; }
-
-  static Node text(std::string value);
-  static Node plain(std::string value);
-  static Node list();
-  static Node map();
   Node& add(std::string key, Node child);
   Node& add(Node child);
 };

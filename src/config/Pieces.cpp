@@ -1,7 +1,7 @@
 #include "config/Pieces.hpp"
 
-#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "base/File.hpp"
 #include "config/Fields.hpp"
@@ -14,21 +14,6 @@ bool is_plain_name(const std::string& name) {
   return !name.empty() && name.size() <= 100 &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
              std::string::npos;
-}
-
-std::vector<std::string> names_in(const std::vector<std::filesystem::path>& roots, const std::string& kind) {
-  std::vector<std::string> names;
-  for (const auto& root : roots) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(root / kind, error)) {
-      if (entry.path().extension() == ".yaml" && names.size() < 1000) {
-        names.push_back(entry.path().stem().string());
-      }
-    }
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
 }
 
 }  // namespace
@@ -76,14 +61,25 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
       searched += (searched.empty() ? "" : ", ") + path.string();
     }
   }
-  const auto known = names_in(roots_, kind);
+  const auto known = names(kind);
   problems.add(user.place(key), "no piece '" + name + "' of the kind " + kind, "looked for " + searched,
                known.empty() ? "STEREOSWEEP_CONFIGS names the folder of the pieces, where the job lies elsewhere."
                              : suggest(name, known, problems));
   return nullptr;
 }
 
-std::vector<std::string> Pieces::names(const std::string& kind) const { return names_in(roots_, kind); }
+std::vector<std::string> Pieces::names(const std::string& kind) const {
+  std::set<std::string> names;
+  for (const auto& root : roots_) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(root / kind, error)) {
+      if (entry.path().extension() == ".yaml" && names.size() < 1000) {
+        names.insert(entry.path().stem().string());
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
 
 std::string Pieces::resolve_path(const std::string& path) const {
   std::error_code error;

@@ -1,6 +1,7 @@
 #include "config/Tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "base/File.hpp"
@@ -56,32 +57,37 @@ std::vector<std::string> split_cells(std::string_view line, char separator) {
   }
 }
 
-/// Writes rows as entries of a list, each with its place in the table. Empty cells are left out.
-class EntryMaker {
- public:
-  explicit EntryMaker(const Table& table)
-      : file_(std::make_shared<const std::string>(table.file)), lines_(table.lines) {}
-  Node entry(std::size_t row, const std::vector<std::pair<std::string, std::string>>& cells) const {
-    Node map = placed(Node::map(), row);
-    for (const auto& [key, value] : cells) {
-      if (!value.empty()) {
-        map.add(key, text(row, value));
-      }
-    }
-    return map;
-  }
-  Node text(std::size_t row, const std::string& value) const { return placed(Node::text(value), row); }
-  Node list(std::size_t row) const { return placed(Node::list(), row); }
+/// A node that stands in a row of the table.
+Node placed(Node node, const Table& table, std::size_t row) {
+  node.file = std::make_shared<const std::string>(table.file);
+  node.line = table.lines[row];
+  return node;
+}
 
- private:
-  Node placed(Node node, std::size_t row) const {
-    node.file = file_;
-    node.line = lines_[row];
-    return node;
+/// A row as an entry of a list. Empty cells are left out.
+Node entry(const Table& table, std::size_t row, const std::vector<std::pair<std::string, std::string>>& cells) {
+  Node map = placed(Node::map(), table, row);
+  for (const auto& [key, value] : cells) {
+    if (!value.empty()) {
+      map.add(key, placed(Node::text(value), table, row));
+    }
   }
-  std::shared_ptr<const std::string> file_;
-  const std::vector<int>& lines_;
-};
+  return map;
+}
+
+/// Where columns stand; nothing where one is missing.
+template <std::size_t count>
+std::optional<std::array<std::size_t, count>> columns(const Table& table, const char* const (&names)[count],
+                                                      base::Problems& problems) {
+  std::array<std::size_t, count> places{};
+  bool complete = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = table.column(names[i], problems);
+    complete = complete && place;
+    places[i] = place.value_or(0);
+  }
+  return complete ? std::optional(places) : std::nullopt;
+}
 
 }  // namespace
 
@@ -150,19 +156,15 @@ GroupTable read_group_table(const std::string& path, base::Problems& problems) {
   GroupTable result;
   result.entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto singular = table.column("singular", problems);
-  const auto plural = table.column("plural", problems);
-  if (!singular || !plural) {
-    return result;
-  }
-  const EntryMaker maker(table);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
-    if (row[*plural] == "people" && i + 1 == table.rows.size()) {
-      result.generic_singular = row[*singular];
-      result.generic_plural = row[*plural];
+  const auto places = columns(table, {"singular", "plural"}, problems);
+  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
+    const auto& singular = table.rows[i][(*places)[0]];
+    const auto& plural = table.rows[i][(*places)[1]];
+    if (plural == "people" && i + 1 == table.rows.size()) {
+      result.generic_singular = singular;
+      result.generic_plural = plural;
     } else {
-      result.entries.add(maker.entry(i, {{"singular", row[*singular]}, {"plural", row[*plural]}}));
+      result.entries.add(entry(table, i, {{"singular", singular}, {"plural", plural}}));
     }
   }
   return result;
@@ -171,21 +173,13 @@ GroupTable read_group_table(const std::string& path, base::Problems& problems) {
 Node read_template_table(const std::string& path, base::Problems& problems) {
   Node entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto kind = table.column("kind", problems);
-  const auto form = table.column("group_form", problems);
-  const auto text = table.column("template", problems);
-  if (!kind || !form || !text) {
-    return entries;
-  }
-  const EntryMaker maker(table);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
+  const auto places = columns(table, {"kind", "group_form", "template"}, problems);
+  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
+    const auto cell = [&](std::size_t place) { return table.rows[i][(*places)[place]]; };
     // "plural_capitalised" is a plural at the start of a sentence, where every text of ours has its capital anyway.
-    const std::string noun_form = row[*form] == "plural_capitalised" ? "plural" : row[*form];
-    entries.add(maker.entry(
-        i, {{"kind", row[*kind]},
-            {"form", noun_form},
-            {"text", base::replace_all(base::replace_all(row[*text], "<group>", "{group}"), "<mask>", "{trait}")}}));
+    const std::string form = cell(1) == "plural_capitalised" ? "plural" : cell(1);
+    const std::string text = base::replace_all(base::replace_all(cell(2), "<group>", "{group}"), "<mask>", "{trait}");
+    entries.add(entry(table, i, {{"kind", cell(0)}, {"form", form}, {"text", text}}));
   }
   return entries;
 }
@@ -193,35 +187,28 @@ Node read_template_table(const std::string& path, base::Problems& problems) {
 Node read_trait_table(const std::string& path, base::Problems& problems) {
   Node entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto dimension = table.column("dimension", problems);
-  const auto label = table.column("pair", problems);
-  const auto side = table.column("pole", problems);
-  const auto trait = table.column("trait", problems);
-  const auto adjectives = table.column("adjectives", problems);
-  if (!dimension || !label || !side || !trait || !adjectives) {
-    return entries;
-  }
-  const EntryMaker maker(table);
+  const auto places = columns(table, {"dimension", "pair", "pole", "trait", "adjectives"}, problems);
   std::unordered_map<std::string, std::size_t> index_of;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
+  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
+    const auto cell = [&](std::size_t place) { return table.rows[i][(*places)[place]]; };
+    const auto [dimension, label, side] = std::array{cell(0), cell(1), cell(2)};
     const base::Place place{path, table.lines[i], "pole"};
-    if (row[*side] != "left" && row[*side] != "right") {
-      problems.add(place, "unknown pole '" + row[*side] + "'", "left or right");
+    if (side != "left" && side != "right") {
+      problems.add(place, "unknown pole '" + side + "'", "left or right");
       continue;
     }
-    const auto [at, is_new] = index_of.emplace(row[*label], entries.children.size());
+    const auto [at, is_new] = index_of.emplace(label, entries.children.size());
     if (is_new) {
-      entries.add(maker.entry(i, {{"label", row[*label]}, {"dimension", row[*dimension]}}));
+      entries.add(entry(table, i, {{"label", label}, {"dimension", dimension}}));
     }
     Node& pair = entries.children[at->second];
-    if (pair.find(row[*side]) != nullptr) {
-      problems.add(place, "the pole stands twice", "pair '" + row[*label] + "'");
+    if (pair.find(side) != nullptr) {
+      problems.add(place, "the pole stands twice", "pair '" + label + "'");
       continue;
     }
-    Node& words = pair.add(row[*side], maker.entry(i, {{"name", row[*trait]}})).add("words", maker.list(i));
-    for (const auto& word : base::split(row[*adjectives], '|')) {
-      words.add(maker.text(i, word));
+    Node& words = pair.add(side, entry(table, i, {{"name", cell(3)}})).add("words", placed(Node::list(), table, i));
+    for (const auto& word : base::split(cell(4), '|')) {
+      words.add(placed(Node::text(word), table, i));
     }
   }
   return entries;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/Text.hpp"
-#include "config/DumpNodes.hpp"
+#include "config/Fields.hpp"
 #include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"

@@ -13,7 +13,6 @@
 #include "base/File.hpp"
 #include "base/Text.hpp"
 #include "config/AxisSource.hpp"
-#include "config/DumpNodes.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

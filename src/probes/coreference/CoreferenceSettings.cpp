@@ -5,7 +5,6 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "config/DumpNodes.hpp"
 #include "probes/coreference/CoreferencePrompts.hpp"
 #include "probes/coreference/CoreferenceSentences.hpp"
 

@@ -7,7 +7,6 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "config/DumpNodes.hpp"
 #include "config/Language.hpp"
 
 namespace stereosweep::probes::rating {

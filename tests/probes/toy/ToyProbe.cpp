@@ -3,7 +3,6 @@
 #include "app/Program.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "config/DumpNodes.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/Registry.hpp"
 #include "sweep/Subjects.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/Text.hpp"
-#include "config/DumpNodes.hpp"
 #include "config/Fields.hpp"
 
 namespace stereosweep::probes::contexts {
