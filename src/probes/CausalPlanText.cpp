@@ -11,7 +11,6 @@
 #include "engine/QueryInput.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
-#include "probes/PlanText.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::probes {
@@ -37,7 +36,9 @@ class Auditor {
     audit_.contexts_read += block.num_contexts;
     const auto queries = probe.first(block).queries;
     const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
-    add(engine::count_causal(plan, request_.job.execution.batch_tokens));
+    const auto cost = engine::count_causal(plan, request_.job.execution.batch_tokens);
+    audit_.tokens += cost.tokens;
+    audit_.naive_tokens += cost.naive_tokens;
     std::unordered_set<std::string> distinct;
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (const auto* sample = std::get_if<query::Generate>(&queries[i])) {
@@ -64,7 +65,6 @@ class Auditor {
     for (const auto& sequence : plan.sequences) {
       audit_.longest = std::max<std::uint64_t>(audit_.longest, sequence.ids.size() + 1);
     }
-    audit_.queries += queries.size();
     audit_.distinct_queries += distinct.size();
   }
 
@@ -79,15 +79,6 @@ class Auditor {
     audit_.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
     audit_.errors[error->message].insert(prompt);
     return true;
-  }
-
-  void add(const engine::CausalCounts& counts) {
-    audit_.cost.sequences += counts.sequences;
-    audit_.cost.tokens += counts.tokens;
-    audit_.cost.repeated_tokens += counts.repeated_tokens;
-    audit_.cost.naive_tokens += counts.naive_tokens;
-    audit_.cost.head_rows += counts.head_rows;
-    audit_.cost.batches += counts.batches;
   }
 
   /// Each continuation once after each end of a prompt: what stands further before it moves no border.
@@ -121,35 +112,26 @@ class Auditor {
   CausalAudit audit_;
 };
 
-std::string counted(const CausalAudit& audit, std::uint64_t value, std::string_view noun) {
-  return audit.is_exact()
-             ? base::counted(value, noun)
-             : "about " + base::counted(static_cast<std::uint64_t>(static_cast<double>(value) * audit.scale()), noun);
-}
-
 void print_work(std::ostream& out, const CausalAudit& audit,
                 const std::optional<model::CausalSpecification>& specification) {
-  plan_line(out, "queries") << counted(audit, audit.distinct_queries, "distinct prompt") << " with "
-                            << counted(audit, audit.continuations, "continuation") << "\n";
-  const double ratio = audit.cost.tokens == 0
-                           ? 0
-                           : static_cast<double>(audit.cost.naive_tokens) / static_cast<double>(audit.cost.tokens);
-  plan_line(out, "tokens") << counted(audit, audit.cost.tokens, "token") << " run, each shared beginning once; "
-                           << counted(audit, audit.cost.naive_tokens, "token")
-                           << " in prompts with their continuations (" << format_number("%.2f", ratio)
-                           << " to 1); longest " << audit.longest;
+  plan_line(out, "queries") << audit.sum(audit.distinct_queries, "distinct prompt") << " with "
+                            << audit.sum(audit.continuations, "continuation") << "\n";
+  const double ratio =
+      audit.tokens == 0 ? 0 : static_cast<double>(audit.naive_tokens) / static_cast<double>(audit.tokens);
+  plan_line(out, "tokens") << audit.sum(audit.tokens, "token") << " run, each shared beginning once; "
+                           << audit.sum(audit.naive_tokens, "token") << " in prompts with their continuations ("
+                           << format_number("%.2f", ratio) << " to 1); longest " << audit.longest;
   if (specification) {
     out << " of " << specification->max_tokens;
   }
   out << '\n';
   if (audit.samples > 0) {
-    plan_line(out, "answers") << counted(audit, audit.samples, "sampled answer") << " of at most "
-                              << counted(audit, audit.new_tokens, "token") << " together, after prompts of "
-                              << counted(audit, audit.sample_tokens, "token") << " (shared beginnings run once)\n";
+    plan_line(out, "answers") << audit.sum(audit.samples, "sampled answer") << " of at most "
+                              << audit.sum(audit.new_tokens, "token") << " together, after prompts of "
+                              << audit.sum(audit.sample_tokens, "token") << " (shared beginnings run once)\n";
   }
   if (audit.too_long > 0) {
-    plan_line(out, "too long") << counted(audit, audit.too_long, "query")
-                               << " beyond the model's positions (not scored)\n";
+    plan_line(out, "too long") << audit.sum(audit.too_long, "query") << " beyond the model's positions (not scored)\n";
   }
 }
 
@@ -200,15 +182,13 @@ CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
 
 void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
                        const std::optional<model::CausalSpecification>& specification) {
-  if (!audit.is_exact()) {
-    plan_line(out, "note") << "what follows as 'about' was counted in " << with_thousands(audit.contexts_read)
-                           << " contexts of blocks spread over the product\n";
-  }
+  audit.print_note(out);
   print_work(out, audit, specification);
   print_blocks(out, request.job, probe.blocks(), request.ranks);
   print_memory(out, request, specification);
-  const double text_bytes = static_cast<double>(audit.prompt_bytes) * audit.scale();
-  plan_line(out, "output") << "about " << megabytes(output_bytes(probe.schema(), audit.num_contexts, text_bytes))
+  plan_line(out, "output") << "about "
+                           << megabytes(
+                                  output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes)))
                            << " in the journal, as much in HDF5 before compression\n";
   const auto limit = request.limit.value_or(40);
   print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);

@@ -10,30 +10,27 @@
 
 #include "engine/causal/CausalPlan.hpp"
 #include "model/causal/CausalSpecification.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/Probe.hpp"
 #include "probes/ProbeKind.hpp"
 
 namespace stereosweep::probes {
 
-/// Sums over the blocks that were read; `scale()` carries them to the whole product.
-struct CausalAudit {
-  std::uint64_t num_contexts = 0;  ///< of the product
-  std::uint64_t contexts_read = 0;
-  std::uint64_t queries = 0;
+/// Sums over the blocks that were read.
+struct CausalAudit : PlanSample {
   std::uint64_t distinct_queries = 0;  ///< inside their blocks
   std::uint64_t continuations = 0;
   std::uint64_t samples = 0;        ///< texts to generate
   std::uint64_t sample_tokens = 0;  ///< of their prompts
   std::uint64_t new_tokens = 0;     ///< that they may have at most, all together
-  engine::CausalCounts cost;        ///< of the continuations
+  std::uint64_t tokens = 0;         ///< of the continuations' inputs, each shared beginning once
+  std::uint64_t naive_tokens = 0;   ///< of prompts with their continuations
   std::uint64_t longest = 0;        ///< tokens of the longest input
   std::uint64_t too_long = 0;
   std::uint64_t prompt_bytes = 0;
   std::map<std::string, std::set<std::string>> splits;  ///< continuation -> its pieces, where it has several
   std::map<std::string, std::set<std::string>> joins;   ///< continuation -> prompt whose last token changes before it
   std::map<std::string, std::set<std::string>> errors;  ///< why a query has no answer -> prompt
-  bool is_exact() const { return contexts_read == num_contexts; }
-  double scale() const { return contexts_read == 0 ? 0 : double(num_contexts) / double(contexts_read); }
 };
 
 /// Blocks are read one by one, as they run: all of them, or a sample beyond `max_contexts_planned`. Without a

@@ -9,6 +9,18 @@
 
 namespace stereosweep::probes {
 
+std::string PlanSample::sum(std::uint64_t value, std::string_view noun) const {
+  const auto all = is_exact() ? value : static_cast<std::uint64_t>(whole(value));
+  return (is_exact() ? "" : "about ") + (noun.empty() ? base::with_thousands(all) : base::counted(all, noun));
+}
+
+void PlanSample::print_note(std::ostream& out) const {
+  if (!is_exact()) {
+    plan_line(out, "note") << "what follows as 'about' was counted in " << base::with_thousands(contexts_read)
+                           << " contexts of blocks spread over the product\n";
+  }
+}
+
 std::string format_number(const char* pattern, double value) {
   char text[64];
   std::snprintf(text, sizeof text, pattern, value);

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"
@@ -13,6 +15,19 @@
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes {
+
+/// Contexts that a plan has looked at; `whole` carries a sum over them to the whole product.
+struct PlanSample {
+  std::uint64_t num_contexts = 0;   ///< of the product
+  std::uint64_t contexts_read = 0;  ///< all, or blocks spread over the product
+  bool is_exact() const { return contexts_read == num_contexts; }
+  double scale() const { return contexts_read == 0 ? 0 : double(num_contexts) / double(contexts_read); }
+  double whole(std::uint64_t value) const { return static_cast<double>(value) * scale(); }
+  /// "1,234", "1,234 tokens"; "about ..." where not all contexts were read.
+  std::string sum(std::uint64_t value, std::string_view noun = "") const;
+  /// Says so; nothing where all were read.
+  void print_note(std::ostream& out) const;
+};
 
 std::string format_number(const char* pattern, double value);
 /// "12 kB", "3.4 MB"

@@ -12,7 +12,6 @@
 #include "probes/association/Association.hpp"
 #include "probes/association/PlanReport.hpp"
 #include "probes/association/scores/Statistics.hpp"
-#include "probes/association/scores/StatisticsText.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
@@ -21,10 +20,7 @@ namespace {
 std::string association_summary(const sweep::Job& job) {
   const auto& axes = job.settings<Association>().axes;
   const auto list = list_subjects(job.settings<Association>());
-  std::uint64_t num_words = 0;  // a word of two poles counts twice, as in the result
-  for (const auto& pair : axes.traits) {
-    num_words += pair.left.words.size() + pair.right.words.size();
-  }
+  const std::uint64_t num_words = list_words(axes.traits).size();
   const std::uint64_t num_groups = axes.groups.size();
   const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
   std::string text = base::counted(num_groups, "group") + " + " +
@@ -53,12 +49,7 @@ void plan_association(const PlanRequest& request) {
   const auto& association = dynamic_cast<const AssociationProbe&>(*probe);
   const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
   const auto audited = audit(association, *request.tokenizer, max_tokens, max_contexts_planned);
-  print_plan(std::cout, {.job = job,
-                         .probe = association,
-                         .audit = audited,
-                         .config = config,
-                         .ranks = request.ranks,
-                         .limit = request.limit.value_or(40)});
+  print_plan(std::cout, request, association, audited, config);
   request.print_time(std::cout, *probe);
   if (request.prompts == PlanRequest::Prompts::printed) {
     std::cout << '\n';

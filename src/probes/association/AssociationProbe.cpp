@@ -2,201 +2,263 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "probes/association/Association.hpp"
+#include "base/Text.hpp"
+#include "results/Export.hpp"
 
 namespace stereosweep::probes::association {
-
 namespace {
 
-/// Starts with nothing scored (NaN, -1, no subwords); contexts are added in any order.
-class AssociationFold {
- public:
-  AssociationFold(const results::RawSchema& schema, const AssociationColumns& columns, const Measures& measures,
-                  std::uint64_t num_contexts);
-  /// A context without texts: every cell gets `no_form`.
-  void add_unasked(std::size_t context, const ContextView& view);
-  /// `answers`: one per ask of `view.targets`. Throws std::logic_error if their shape is not what was asked.
-  void add(std::size_t context, const ContextView& view, std::span<const query::Answer> answers);
-  results::RawBlock take() { return std::move(block_); }
-
- private:
-  CellStatus add_subword(std::size_t place, std::size_t subword, std::size_t target, const query::SlotAnswer& slot);
-  CellStatus add_set(std::size_t place, const query::SetDistance& set);
-  const query::SlotAnswer& slot_of(const ContextView& view, const Ask& ask, const query::FillAnswer& answer) const;
-  double* numbers(Number name) { return numbers_[static_cast<int>(name)]; }
-
-  const AssociationColumns columns_;
-  const Measures measures_;
-  results::RawBlock block_;
-  std::size_t num_words_ = 0;
-  std::size_t max_subwords_ = 0;
-  double* numbers_[9] = {};  ///< into block_; null: not measured
-  std::int32_t* active_bias_ = nullptr;
-  std::int32_t* active_plain_ = nullptr;
-};
-
-}  // namespace
-
-namespace {
-
-results::RawColumn empty_column(results::ElementType type, std::size_t count) {
-  switch (type) {
-    case results::ElementType::float64:
-      return std::vector<double>(count, std::numeric_limits<double>::quiet_NaN());
-    case results::ElementType::float32:
-      return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN());
-    case results::ElementType::int32:
-      return std::vector<std::int32_t>(count, -1);
-    case results::ElementType::uint8:
-      return std::vector<std::uint8_t>(count, 0);
-    case results::ElementType::text:
-      break;
-  }
-  return std::vector<std::string>(count);
-}
-
-CellStatus worse(CellStatus left, CellStatus right) { return std::max(left, right); }
-
-}  // namespace
-
-AssociationFold::AssociationFold(const results::RawSchema& schema, const AssociationColumns& columns,
-                                 const Measures& measures, std::uint64_t num_contexts)
-    : columns_(columns), measures_(measures) {
-  num_words_ = schema.inner_axis("word").labels.size();
-  max_subwords_ = schema.inner_axis("subword").labels.size();
-  for (const auto& cube : schema.cubes) {
-    block_.columns.push_back(empty_column(cube.type, num_contexts * schema.values_per_context(cube)));
-  }
-  for (int number = 0; number < 9; ++number) {
-    const int column = columns_.number[number];
-    if (column >= 0) {
-      auto* values = std::get_if<std::vector<double>>(&block_.columns[column]);
-      numbers_[number] = values == nullptr ? nullptr : values->data();
-    }
-  }
-  if (measures_.set) {
-    active_bias_ = std::get<std::vector<std::int32_t>>(block_.columns[columns_.of(Number::set_active_bias)]).data();
-    active_plain_ = std::get<std::vector<std::int32_t>>(block_.columns[columns_.of(Number::set_active_plain)]).data();
-  }
-  auto& subwords = std::get<std::vector<std::int32_t>>(block_.columns[columns_.num_subwords]);
-  std::fill(subwords.begin(), subwords.end(), 0);
-}
-
-void AssociationFold::add_unasked(std::size_t context, const ContextView& view) {
-  auto& status = std::get<std::vector<std::uint8_t>>(block_.columns[columns_.status]);
-  const auto begin = status.begin() + static_cast<std::ptrdiff_t>(context * num_words_);
-  std::fill_n(begin, num_words_, static_cast<std::uint8_t>(CellStatus::no_form));
-  std::get<std::vector<std::string>>(block_.columns[columns_.problem])[context] = view.problem;
-}
-
-const query::SlotAnswer& AssociationFold::slot_of(const ContextView& view, const Ask& ask,
-                                                  const query::FillAnswer& answer) const {
-  STEREOSWEEP_ASSERT(answer.slots.size() == view.masks_before + ask.num_masks + view.masks_after, "an answer per mask");
-  const auto& slot = answer.slots[view.masks_before + ask.prefix.size()];
-  STEREOSWEEP_ASSERT(slot.logprob.size() == ask.targets.size(), "a log-probability per target");
-  STEREOSWEEP_ASSERT(!measures_.set || slot.set.size() == ask.targets.size(), "a distance per target");
-  return slot;
-}
-
-void AssociationFold::add(std::size_t context, const ContextView& view, std::span<const query::Answer> answers) {
-  std::get<std::vector<std::string>>(block_.columns[columns_.prompt])[context] =
-      view.text.before + "{trait}" + view.text.after;
-  auto& problem = std::get<std::vector<std::string>>(block_.columns[columns_.problem])[context];
-  auto* subwords = std::get<std::vector<std::int32_t>>(block_.columns[columns_.num_subwords]).data();
-  auto* statuses = std::get<std::vector<std::uint8_t>>(block_.columns[columns_.status]).data();
-  std::vector<const query::SlotAnswer*> slots(answers.size(), nullptr);
-  std::vector<CellStatus> failures(answers.size(), CellStatus::ok);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
-      failures[i] = error->fault == query::QueryFault::too_long ? CellStatus::too_long : CellStatus::engine_error;
-      problem = problem.empty() ? error->message : problem;
-      continue;
-    }
-    const auto* fill = std::get_if<query::FillAnswer>(&answers[i]);
-    STEREOSWEEP_ASSERT(fill != nullptr, "a fill query has a fill answer");
-    slots[i] = &slot_of(view, view.targets->asks[i], *fill);
-  }
-  for (std::size_t w = 0; w < num_words_; ++w) {
-    const WordTargets& word = view.targets->words[w];
-    const std::size_t cell = context * num_words_ + w;
-    CellStatus status = word.status;
-    for (std::size_t subword = 0; subword < word.places.size(); ++subword) {
-      const Place& place = word.places[subword];
-      if (place.ask == Place::nowhere) {
-        continue;
-      }
-      const bool failed = slots[place.ask] == nullptr;
-      status =
-          worse(status, failed ? failures[place.ask]
-                               : add_subword(cell * max_subwords_ + subword, subword, place.target, *slots[place.ask]));
-    }
-    subwords[cell] = word.num_subwords;
-    statuses[cell] = static_cast<std::uint8_t>(status);
-  }
-}
-
-CellStatus AssociationFold::add_subword(std::size_t place, std::size_t subword, std::size_t target,
-                                        const query::SlotAnswer& slot) {
-  numbers(Number::logprob)[place] = slot.logprob[target];
-  CellStatus status = std::isfinite(slot.logprob[target]) ? CellStatus::ok : CellStatus::not_finite;
-  if (measures_.ilps_star) {
-    numbers(Number::log_mass_initial)[place] = slot.log_mass_initial;
-    numbers(Number::log_mass_continuation)[place] = slot.log_mass_continuation;
-    // The other mass may be -inf: a vocabulary without continuation tokens is no fault.
-    const double read = subword == 0 ? slot.log_mass_initial : slot.log_mass_continuation;
-    const bool is_good = std::isfinite(read) && !std::isnan(slot.log_mass_initial + slot.log_mass_continuation);
-    status = worse(status, is_good ? CellStatus::ok : CellStatus::not_finite);
-  }
-  return measures_.set ? worse(status, add_set(place, slot.set[target])) : status;
-}
-
-CellStatus AssociationFold::add_set(std::size_t place, const query::SetDistance& set) {
-  numbers(Number::set_distance_bias)[place] = set.distance_bias;
-  numbers(Number::set_distance_plain)[place] = set.distance_plain;
-  numbers(Number::set_threshold_bias)[place] = set.threshold_bias;
-  numbers(Number::set_threshold_plain)[place] = set.threshold_plain;
-  active_bias_[place] = set.active_bias;
-  active_plain_[place] = set.active_plain;
-  if (set.status_bias == query::SetStatus::not_certified || set.status_plain == query::SetStatus::not_certified) {
-    return CellStatus::set_not_certified;
-  }
-  if (!std::isfinite(set.distance_bias) || !std::isfinite(set.distance_plain)) {
-    return CellStatus::not_finite;
-  }
-  const bool reaches_one = set.distance_bias >= 1 || set.distance_plain >= 1;
-  return reaches_one ? CellStatus::set_distance_reaches_one : CellStatus::ok;
-}
-
-namespace {
+using results::ElementType;
 
 /// Longest subword axis: a longer word gets a status, not a cube of its own size.
 constexpr std::uint32_t longest_axis = 32;
 /// Beyond this many pairs of template and rephrasing only one of each is tried with all of the other.
 constexpr std::size_t max_pairs_tried = 20'000;
 
-std::size_t count_occurrences(std::string_view text, std::string_view what) {
-  std::size_t count = 0;
-  for (auto at = text.find(what); at != std::string_view::npos; at = text.find(what, at + what.size())) {
-    ++count;
+/// A text of each item: `read` is a member or a function.
+template <class Item, class Read>
+std::vector<std::string> texts_of(const std::vector<Item>& items, Read read) {
+  std::vector<std::string> texts;
+  texts.reserve(items.size());
+  for (const auto& item : items) {
+    texts.push_back(std::invoke(read, item));
   }
-  return count;
+  return texts;
 }
 
-std::vector<std::string> texts_of(const std::vector<WordEntry>& entries) {
-  std::vector<std::string> words;
-  words.reserve(entries.size());
-  for (const auto& entry : entries) {
-    words.push_back(entry.word);
-  }
-  return words;
+std::string kind_of(const sweep::Subject& subject) {
+  const char* names[] = {"prior_word", "prior_mask", "group", "intersection"};
+  return names[static_cast<std::size_t>(subject.kind)];
 }
+
+results::AxisSchema group_axis(const std::vector<sweep::Subject>& subjects) {
+  using sweep::Subject;
+  const auto domains = [](const Subject& subject) { return base::join(subject.domains, "+"); };
+  const auto components = [](const Subject& subject) { return base::join(subject.components, "+"); };
+  return {"group",
+          "what stands in the place of the group",
+          texts_of(subjects, &Subject::label),
+          {{"group_kind", "prior_word, prior_mask, group or intersection", texts_of(subjects, kind_of)},
+           {"group_domain", "domains of the components, in order, joined by +", texts_of(subjects, domains)},
+           {"group_components", "labels of the groups it is made of, in order, joined by +",
+            texts_of(subjects, components)}}};
+}
+
+results::AxisSchema template_axis(const std::vector<sweep::Template>& templates) {
+  return {"template",
+          "sentence with a group and a trait",
+          texts_of(templates, &sweep::Template::label),
+          {{"template_kind", "kind of sentence", texts_of(templates, &sweep::Template::kind)},
+           {"template_text", "text with its placeholders", texts_of(templates, &sweep::Template::text)}}};
+}
+
+results::AxisSchema rephrasing_axis(const std::vector<sweep::Rephrasing>& rephrasings) {
+  return {"rephrasing",
+          "another way to say the prompt",
+          texts_of(rephrasings, &sweep::Rephrasing::label),
+          {{"rephrasing_wrapper", "text around the prompt; empty: full alternatives",
+            texts_of(rephrasings, &sweep::Rephrasing::wrapper)}}};
+}
+
+results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
+  return {"word",
+          "word that stands for a pole of a trait pair; may occur in several poles",
+          texts_of(words, &WordEntry::word),
+          {{"pole", "pole the word stands for", texts_of(words, &WordEntry::pole)},
+           {"pair", "trait pair of the pole", texts_of(words, &WordEntry::pair)},
+           {"dimension", "dimension of the trait pair", texts_of(words, &WordEntry::dimension)},
+           {"side", "side of the pole in its pair: left = 0, right = 100 on rating scales",
+            texts_of(words, &WordEntry::side)}}};
+}
+
+/// A cube of one number per subword. `measure`: what asks for it; null: every measure.
+struct NumberCube {
+  bool Measures::*measure;
+  const char* name;
+  ElementType type;
+  const char* units;
+  const char* long_name;
+  const char* bias;
+};
+constexpr const char* augmented = "the decoder's bias is one more column and may move (published code); ";
+constexpr const char* fixed = "the decoder's bias is left out; ";
+constexpr const char* distance = "Frobenius norm of the least change of the decoder that makes the subword win by 1";
+constexpr const char* threshold = "logit to which the competitors are cut";
+constexpr const char* active = "number of competitors that move; -1: not scored";
+constexpr NumberCube number_cubes[] = {
+    {nullptr, "logprob", ElementType::float64, "nat", "log-probability of the subword", ""},
+    {&Measures::ilps_star, "log_mass_initial", ElementType::float64, "nat",
+     "ln of the probability of all word-initial tokens at the subword's place", ""},
+    {&Measures::ilps_star, "log_mass_continuation", ElementType::float64, "nat",
+     "ln of the probability of all continuation tokens at the subword's place", ""},
+    {&Measures::set, "set_distance_bias", ElementType::float64, "1", distance, augmented},
+    {&Measures::set, "set_distance_plain", ElementType::float64, "1", distance, fixed},
+    {&Measures::set, "set_threshold_bias", ElementType::float64, "1", threshold, augmented},
+    {&Measures::set, "set_threshold_plain", ElementType::float64, "1", threshold, fixed},
+    {&Measures::set, "set_active_bias", ElementType::int32, "1", active, augmented},
+    {&Measures::set, "set_active_plain", ElementType::int32, "1", active, fixed},
+};
+
+std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
+  std::vector<results::CubeSchema> cubes;
+  for (const auto& [measure, name, type, units, long_name, bias] : number_cubes) {
+    if (measure == nullptr || measures.*measure) {
+      const std::string description =
+          std::string(bias) + "subwords before it stand in their places, later ones are masked";
+      cubes.push_back({name, type, {"word", "subword"}, units, long_name, description, {}});
+    }
+  }
+  cubes.push_back({"num_subwords",
+                   ElementType::int32,
+                   {"word"},
+                   "1",
+                   "number of subwords of the word in this text",
+                   "0: the tokenizer was not asked or makes nothing of the word",
+                   {}});
+  cubes.push_back({"status",
+                   ElementType::uint8,
+                   {"word"},
+                   "",
+                   "why the numbers are what they are",
+                   "up to set_not_certified log-probabilities are good; above, numbers are missing",
+                   cell_status_names()});
+  cubes.push_back(
+      {"prompt", ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word", {}});
+  cubes.push_back(
+      {"problem", ElementType::text, {}, "", "first failure of the engine in this text", "empty: none", {}});
+  return cubes;
+}
+
+/// Starts with nothing scored (NaN, -1, no subwords); contexts are added in any order.
+class AssociationFold {
+ public:
+  AssociationFold(const results::RawSchema& schema, const Measures& measures, std::uint64_t num_contexts)
+      : schema_(schema),
+        measures_(measures),
+        num_words_(schema.inner_axis("word").labels.size()),
+        max_subwords_(schema.inner_axis("subword").labels.size()),
+        block_(results::unscored_block(schema, num_contexts)) {
+    std::fill_n(num_subwords_, num_contexts * num_words_, 0);
+  }
+
+  /// A context without texts: every cell gets `no_form`.
+  void add_unasked(std::size_t context, const ContextView& view) {
+    std::fill_n(status_ + context * num_words_, num_words_, static_cast<std::uint8_t>(CellStatus::no_form));
+    problem_[context] = view.problem;
+  }
+
+  /// `answers`: one per ask of `view.targets`. Throws std::logic_error if their shape is not what was asked.
+  void add(std::size_t context, const ContextView& view, std::span<const query::Answer> answers) {
+    prompt_[context] = view.text.before + "{trait}" + view.text.after;
+    auto& problem = problem_[context];
+    std::vector<const query::SlotAnswer*> slots(answers.size(), nullptr);
+    std::vector<CellStatus> failures(answers.size(), CellStatus::ok);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
+        failures[i] = error->fault == query::QueryFault::too_long ? CellStatus::too_long : CellStatus::engine_error;
+        problem = problem.empty() ? error->message : problem;
+        continue;
+      }
+      const auto* fill = std::get_if<query::FillAnswer>(&answers[i]);
+      STEREOSWEEP_ASSERT(fill != nullptr, "a fill query has a fill answer");
+      slots[i] = &slot_of(view, view.targets->asks[i], *fill);
+    }
+    for (std::size_t w = 0; w < num_words_; ++w) {
+      const WordTargets& word = view.targets->words[w];
+      const std::size_t cell = context * num_words_ + w;
+      CellStatus status = word.status;
+      for (std::size_t subword = 0; subword < word.places.size(); ++subword) {
+        const auto [ask, target] = word.places[subword];
+        if (ask != Place::nowhere) {
+          status = std::max(status, slots[ask] == nullptr
+                                        ? failures[ask]
+                                        : add_subword(cell * max_subwords_ + subword, subword, target, *slots[ask]));
+        }
+      }
+      num_subwords_[cell] = word.num_subwords;
+      status_[cell] = static_cast<std::uint8_t>(status);
+    }
+  }
+
+  results::RawBlock take() { return std::move(block_); }
+
+ private:
+  const query::SlotAnswer& slot_of(const ContextView& view, const Ask& ask, const query::FillAnswer& answer) const {
+    STEREOSWEEP_ASSERT(answer.slots.size() == view.masks_before + ask.num_masks + view.masks_after,
+                       "an answer per mask");
+    const auto& slot = answer.slots[view.masks_before + ask.prefix.size()];
+    STEREOSWEEP_ASSERT(slot.logprob.size() == ask.targets.size(), "a log-probability per target");
+    STEREOSWEEP_ASSERT(!measures_.set || slot.set.size() == ask.targets.size(), "a distance per target");
+    return slot;
+  }
+
+  CellStatus add_subword(std::size_t place, std::size_t subword, std::size_t target, const query::SlotAnswer& slot) {
+    logprob_[place] = slot.logprob[target];
+    bool is_good = std::isfinite(slot.logprob[target]);
+    if (measures_.ilps_star) {
+      log_mass_initial_[place] = slot.log_mass_initial;
+      log_mass_continuation_[place] = slot.log_mass_continuation;
+      // The other mass may be -inf: a vocabulary without continuation tokens is no fault.
+      const double read = subword == 0 ? slot.log_mass_initial : slot.log_mass_continuation;
+      is_good = is_good && std::isfinite(read) && !std::isnan(slot.log_mass_initial + slot.log_mass_continuation);
+    }
+    const auto status = is_good ? CellStatus::ok : CellStatus::not_finite;
+    return measures_.set ? std::max(status, add_set(place, slot.set[target])) : status;
+  }
+
+  CellStatus add_set(std::size_t place, const query::SetDistance& set) {
+    distance_bias_[place] = set.distance_bias;
+    distance_plain_[place] = set.distance_plain;
+    threshold_bias_[place] = set.threshold_bias;
+    threshold_plain_[place] = set.threshold_plain;
+    active_bias_[place] = set.active_bias;
+    active_plain_[place] = set.active_plain;
+    if (set.status_bias == query::SetStatus::not_certified || set.status_plain == query::SetStatus::not_certified) {
+      return CellStatus::set_not_certified;
+    }
+    if (!std::isfinite(set.distance_bias) || !std::isfinite(set.distance_plain)) {
+      return CellStatus::not_finite;
+    }
+    const bool reaches_one = set.distance_bias >= 1 || set.distance_plain >= 1;
+    return reaches_one ? CellStatus::set_distance_reaches_one : CellStatus::ok;
+  }
+
+  /// The column of a cube; null: not measured.
+  template <class Value>
+  Value* column(std::string_view name) {
+    const auto cube = std::ranges::find(schema_.cubes, name, &results::CubeSchema::name);
+    return cube == schema_.cubes.end()
+               ? nullptr
+               : std::get<std::vector<Value>>(block_.columns[static_cast<std::size_t>(cube - schema_.cubes.begin())])
+                     .data();
+  }
+
+  const results::RawSchema& schema_;
+  const Measures measures_;
+  const std::size_t num_words_;
+  const std::size_t max_subwords_;
+  results::RawBlock block_;
+  double* logprob_ = column<double>("logprob");
+  double* log_mass_initial_ = column<double>("log_mass_initial");
+  double* log_mass_continuation_ = column<double>("log_mass_continuation");
+  double* distance_bias_ = column<double>("set_distance_bias");
+  double* distance_plain_ = column<double>("set_distance_plain");
+  double* threshold_bias_ = column<double>("set_threshold_bias");
+  double* threshold_plain_ = column<double>("set_threshold_plain");
+  std::int32_t* active_bias_ = column<std::int32_t>("set_active_bias");
+  std::int32_t* active_plain_ = column<std::int32_t>("set_active_plain");
+  std::int32_t* num_subwords_ = column<std::int32_t>("num_subwords");
+  std::uint8_t* status_ = column<std::uint8_t>("status");
+  std::string* prompt_ = column<std::string>("prompt");
+  std::string* problem_ = column<std::string>("problem");
+};
 
 /// In place of a group where only the word matters: so that a group added later does not move the subword axis.
 sweep::Subject generic_subject(const sweep::Priors& priors) {
@@ -208,30 +270,99 @@ sweep::Subject generic_subject(const sweep::Priors& priors) {
   return subject;
 }
 
+void check_axes(const Association& settings, base::Problems& problems) {
+  const auto check = [&](bool is_empty, const char* key, const char* what) {
+    if (is_empty) {
+      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
+    }
+  };
+  const auto& [axes, measures, priors, statistics] = settings;
+  check(axes.groups.empty() && !priors.word && !priors.mask, "axes.groups", "group and no prior");
+  check(list_words(axes.traits).empty(), "axes.traits", "word of a trait");
+  check(axes.templates.empty(), "axes.templates", "template");
+  check(axes.rephrasings.empty(), "axes.rephrasings", "rephrasing");
+  check(!measures.ilps && !measures.ilps_star && !measures.set, "measures", "measure");
+}
+
+/// A mask in a text of the job would be taken for the word's or the group's place.
+void check_masks(const Association& settings, const std::string& mask_token, base::Problems& problems) {
+  const auto check = [&](const std::string& text, const std::string& key) {
+    if (text.find(mask_token) != std::string::npos) {
+      problems.add({.file = "", .line = 0, .key = key}, "'" + text + "' holds the model's mask token " + mask_token,
+                   "masks stand for the trait and for the masked group only");
+    }
+  };
+  for (const auto& subject : list_subjects(settings).subjects) {
+    for (const auto* text : {&subject.singular, &subject.plural, &subject.article}) {
+      check(*text, "axes.groups: " + subject.label);
+    }
+  }
+  for (const auto& sentence : settings.axes.templates) {
+    check(sentence.text, "axes.templates: " + sentence.label);
+  }
+  for (const auto& rephrasing : settings.axes.rephrasings) {
+    check(rephrasing.wrapper, "axes.rephrasings: " + rephrasing.label);
+    for (const auto& alternative : rephrasing.alternatives) {
+      check(alternative.second, "axes.rephrasings: " + rephrasing.label);
+    }
+  }
+  for (const auto& entry : list_words(settings.axes.traits)) {
+    check(entry.word, "axes.traits: " + entry.pole);
+  }
+}
+
 }  // namespace
 
+std::vector<WordEntry> list_words(const std::vector<sweep::TraitPair>& traits) {
+  std::vector<WordEntry> entries;
+  for (const auto& pair : traits) {
+    for (const auto& [pole, side] : {std::pair(&pair.left, "left"), std::pair(&pair.right, "right")}) {
+      for (const auto& word : pole->words) {
+        entries.push_back({word, pole->name, pair.label, pair.dimension, side});
+      }
+    }
+  }
+  return entries;
+}
+
+sweep::SubjectList list_subjects(const Association& settings) {
+  const auto& axes = settings.axes;
+  return sweep::list_subjects(axes.groups, axes.intersections, sweep::forms_of(axes.templates), settings.priors);
+}
+
+results::RawSchema association_schema(const Association& settings, const sweep::SubjectList& subjects,
+                                      const std::vector<WordEntry>& words, std::uint32_t max_subwords) {
+  results::AxisSchema subword{"subword", "subword of the word, from left to right", {}, {}};
+  for (std::uint32_t i = 0; i < max_subwords; ++i) {
+    subword.labels.push_back(std::to_string(i));
+  }
+  const auto& axes = settings.axes;
+  return {{group_axis(subjects.subjects), template_axis(axes.templates), rephrasing_axis(axes.rephrasings)},
+          subjects.num_priors,
+          {word_axis(words), std::move(subword)},
+          list_cubes(settings.measures)};
+}
+
 AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer)
-    : job_(job),
+    : settings_(job.settings<Association>()),
       mask_token_(tokenizer.mask_token().value_or("")),
       composer_(mask_token_),
-      subjects_(list_subjects(job.settings<Association>())),
-      words_(list_words(job.settings<Association>().axes.traits)),
-      blocks_(sweep::Product({subjects_.subjects.size(), job.settings<Association>().axes.templates.size(),
-                              job.settings<Association>().axes.rephrasings.size()}),
+      subjects_(list_subjects(settings_)),
+      words_(list_words(settings_.axes.traits)),
+      blocks_(sweep::Product(
+                  {subjects_.subjects.size(), settings_.axes.templates.size(), settings_.axes.rephrasings.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  plans_ =
-      std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, longest_axis);
+  const auto words = texts_of(words_, &WordEntry::word);
+  plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, longest_axis);
   const std::uint32_t max_subwords = longest_word();
-  plans_ =
-      std::make_unique<PlanCache>(tokenizer, texts_of(words_), job_.settings<Association>().measures, max_subwords);
-  schema_ = association_axes(job_.settings<Association>().axes, subjects_.subjects, words_, max_subwords);
-  columns_ = add_association_cubes(schema_, job_.settings<Association>().measures);
+  plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, max_subwords);
+  schema_ = association_schema(settings_, subjects_, words_, max_subwords);
 }
 
 std::uint32_t AssociationProbe::longest_word() const {
-  const auto& templates = job_.settings<Association>().axes.templates;
-  const auto& rephrasings = job_.settings<Association>().axes.rephrasings;
-  const sweep::Subject subject = generic_subject(job_.settings<Association>().priors);
+  const auto& templates = settings_.axes.templates;
+  const auto& rephrasings = settings_.axes.rephrasings;
+  const sweep::Subject subject = generic_subject(settings_.priors);
   const bool all = templates.size() <= max_pairs_tried / std::max<std::size_t>(rephrasings.size(), 1);
   std::int32_t longest = 1;
   for (std::size_t t = 0; t < templates.size(); ++t) {
@@ -263,16 +394,16 @@ ContextView AssociationProbe::view_of(const sweep::Subject& subject, const sweep
   auto composed = composer_.compose(subject, sentence, rephrasing);
   view.text = {.before = std::move(composed.before), .after = std::move(composed.after)};
   view.word_case = composed.capitalise_trait ? WordCase::capitalised : WordCase::as_listed;
-  view.masks_before = count_occurrences(view.text.before, mask_token_);
-  view.masks_after = count_occurrences(view.text.after, mask_token_);
+  view.masks_before = base::count_of(view.text.before, mask_token_);
+  view.masks_after = base::count_of(view.text.after, mask_token_);
   view.targets = plans_->find(view.text, view.word_case);
   return view;
 }
 
 ContextView AssociationProbe::view(std::uint64_t context) const {
   const auto place = blocks_.product().coordinates(context);
-  return view_of(subjects_.subjects[place[0]], job_.settings<Association>().axes.templates[place[1]],
-                 job_.settings<Association>().axes.rephrasings[place[2]]);
+  return view_of(subjects_.subjects[place[0]], settings_.axes.templates[place[1]],
+                 settings_.axes.rephrasings[place[2]]);
 }
 
 AssociationProbe::BlockViews AssociationProbe::views_of(const sweep::Block& block) const {
@@ -315,21 +446,19 @@ Round AssociationProbe::first(const sweep::Block& block) const {
         fill.slots[view.masks_before + filled].filled = ask.prefix[filled];
       }
       fill.slots[view.masks_before + ask.prefix.size()].targets = ask.targets;
-      fill.class_masses = job_.settings<Association>().measures.ilps_star;
-      fill.set_distances = job_.settings<Association>().measures.set;
+      fill.class_masses = settings_.measures.ilps_star;
+      fill.set_distances = settings_.measures.set;
       round.queries.emplace_back(std::move(fill));
     }
   }
   return round;
 }
 
-std::optional<Round> AssociationProbe::next(const sweep::Block&, const Transcript&) const { return std::nullopt; }
-
 results::RawBlock AssociationProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
   STEREOSWEEP_ASSERT(transcript.answers.size() == 1, "one round of answers");
   const auto& answers = transcript.answers.front();
   const BlockViews block_views = views_of(block);
-  AssociationFold fold(schema_, columns_, job_.settings<Association>().measures, block.num_contexts);
+  AssociationFold fold(schema_, settings_.measures, block.num_contexts);
   std::vector<std::size_t> first_answer(block_views.views.size());
   std::size_t next_answer = 0;
   for (std::size_t i = 0; i < block_views.views.size(); ++i) {
@@ -349,7 +478,7 @@ results::RawBlock AssociationProbe::fold(const sweep::Block& block, const Transc
 }
 
 void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
-  const auto& measures = job_.settings<Association>().measures;
+  const auto& measures = settings_.measures;
   hash.field("association 1").field(mask_token_);
   hash.number(measures.ilps ? 1 : 0).number(measures.ilps_star ? 1 : 0).number(measures.set ? 1 : 0);
   hash.number(plans_->max_subwords()).number(words_.size());
@@ -365,80 +494,14 @@ void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& has
   }
 }
 
-sweep::SubjectList list_subjects(const Association& settings) {
-  const auto& axes = settings.axes;
-  return sweep::list_subjects(axes.groups, axes.intersections, sweep::forms_of(axes.templates), settings.priors);
-}
-
-namespace {
-
-void check_axes(const sweep::Job& job, base::Problems& problems) {
-  const auto check = [&](bool is_empty, const char* key, const char* what) {
-    if (is_empty) {
-      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
-    }
-  };
-  check(job.settings<Association>().axes.groups.empty() && !job.settings<Association>().priors.word &&
-            !job.settings<Association>().priors.mask,
-        "axes.groups", "group and no prior");
-  check(list_words(job.settings<Association>().axes.traits).empty(), "axes.traits", "word of a trait");
-  check(job.settings<Association>().axes.templates.empty(), "axes.templates", "template");
-  check(job.settings<Association>().axes.rephrasings.empty(), "axes.rephrasings", "rephrasing");
-  check(!job.settings<Association>().measures.ilps && !job.settings<Association>().measures.ilps_star &&
-            !job.settings<Association>().measures.set,
-        "measures", "measure");
-}
-
-/// A mask in a text of the job would be taken for the word's or the group's place.
-class MaskCheck {
- public:
-  MaskCheck(std::string mask_token, base::Problems& problems)
-      : mask_token_(std::move(mask_token)), problems_(problems) {}
-  void operator()(const std::string& text, const std::string& key) const {
-    if (text.find(mask_token_) != std::string::npos) {
-      problems_.add({.file = "", .line = 0, .key = key}, "'" + text + "' holds the model's mask token " + mask_token_,
-                    "masks stand for the trait and for the masked group only");
-    }
-  }
-
- private:
-  std::string mask_token_;
-  base::Problems& problems_;
-};
-
-void check_masks(const sweep::Job& job, const std::string& mask_token, base::Problems& problems) {
-  const MaskCheck check(mask_token, problems);
-  for (const auto& subject : list_subjects(job.settings<Association>()).subjects) {
-    if (subject.kind != sweep::SubjectKind::prior_mask) {
-      check(subject.singular, "axes.groups: " + subject.label);
-      check(subject.plural, "axes.groups: " + subject.label);
-      check(subject.article, "axes.groups: " + subject.label);
-    }
-  }
-  for (const auto& sentence : job.settings<Association>().axes.templates) {
-    check(sentence.text, "axes.templates: " + sentence.label);
-  }
-  for (const auto& rephrasing : job.settings<Association>().axes.rephrasings) {
-    check(rephrasing.wrapper, "axes.rephrasings: " + rephrasing.label);
-    for (const auto& alternative : rephrasing.alternatives) {
-      check(alternative.second, "axes.rephrasings: " + rephrasing.label);
-    }
-  }
-  for (const auto& entry : list_words(job.settings<Association>().axes.traits)) {
-    check(entry.word, "axes.traits: " + entry.pole);
-  }
-}
-
-}  // namespace
-
 std::unique_ptr<Probe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   base::Problems problems;
-  check_axes(job, problems);
+  check_axes(job.settings<Association>(), problems);
   if (!tokenizer.mask_token() || !tokenizer.mask_id()) {
     problems.add({.file = "", .line = 0, .key = "model.path"}, "the tokenizer has no mask token",
                  "association asks a masked language model", "use a BERT or RoBERTa checkpoint");
   } else if (problems.empty()) {
-    check_masks(job, *tokenizer.mask_token(), problems);
+    check_masks(job.settings<Association>(), *tokenizer.mask_token(), problems);
   }
   problems.raise_if_any("the job cannot be probed");
   return std::make_unique<AssociationProbe>(job, tokenizer);

@@ -7,12 +7,30 @@
 
 #include "probes/Probe.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationSchema.hpp"
 #include "probes/association/TargetPlan.hpp"
 #include "sweep/Composer.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
+
+/// A word of a pole: one entry of the word axis. A word that stands for two poles has two entries.
+struct WordEntry {
+  std::string word;
+  std::string pole;
+  std::string pair;
+  std::string dimension;
+  std::string side;  ///< "left", "right"
+};
+
+/// In the order of the job: pair, left before right, word.
+std::vector<WordEntry> list_words(const std::vector<sweep::TraitPair>& traits);
+
+/// Priors, groups and intersections of the job.
+sweep::SubjectList list_subjects(const Association& settings);
+
+/// Cubes over [group, template, rephrasing] and [word, subword]: those that the measures ask for.
+results::RawSchema association_schema(const Association& settings, const sweep::SubjectList& subjects,
+                                      const std::vector<WordEntry>& words, std::uint32_t max_subwords);
 
 /// One context as it is asked. `targets` is null where the subject lacks the form that the template asks for.
 struct ContextView {
@@ -31,7 +49,6 @@ class AssociationProbe final : public Probe {
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
-  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
@@ -54,7 +71,7 @@ class AssociationProbe final : public Probe {
                       const sweep::Rephrasing& rephrasing) const;
   std::uint32_t longest_word() const;
 
-  sweep::Job job_;
+  Association settings_;
   std::string mask_token_;
   sweep::Composer composer_;
   sweep::SubjectList subjects_;
@@ -62,11 +79,7 @@ class AssociationProbe final : public Probe {
   sweep::BlockPlan blocks_;
   std::unique_ptr<PlanCache> plans_;
   results::RawSchema schema_;
-  AssociationColumns columns_;
 };
-
-/// Priors, groups and intersections of the job.
-sweep::SubjectList list_subjects(const Association& settings);
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "base/Text.hpp"
-#include "probes/PlanText.hpp"
-#include "probes/association/Association.hpp"
 #include "sweep/Product.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
-
 namespace {
+
+using base::counted;
+using base::with_thousands;
 
 class Auditor {
  public:
@@ -26,7 +26,6 @@ class Auditor {
     for (std::size_t i = 0; i < block_views.views.size(); ++i) {
       const ContextView& view = block_views.views[i];
       ++audit_.contexts_read;
-      audit_.cells_read += probe_.words().size();
       audit_.prompt_bytes += view.text.before.size() + view.text.after.size();
       if (view.targets == nullptr) {
         audit_.cells_by_status[static_cast<int>(CellStatus::no_form)] += probe_.words().size();
@@ -80,11 +79,11 @@ class Auditor {
     const auto pieces = probe_.plans().pieces(view.text, view.word_case);
     const auto& words = probe_.plans().words(view.word_case);
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (pieces[i].status == PieceStatus::joins) {
+      if (pieces[i].status == CellStatus::joins) {
         audit_.joins[words[i]].insert(view.text.before + "{trait}" + view.text.after);
-      } else if (pieces[i].status == PieceStatus::ok && pieces[i].ids.size() > 1) {
+      } else if (pieces[i].status == CellStatus::ok && pieces[i].ids.size() > 1) {
         audit_.splits[words[i]].insert(spelled(pieces[i]));
-      } else if (pieces[i].status != PieceStatus::ok) {
+      } else if (pieces[i].status != CellStatus::ok) {
         audit_.unknown[words[i]].insert(spelled(pieces[i]));
       }
     }
@@ -97,6 +96,85 @@ class Auditor {
   Audit audit_;
 };
 
+double ratio(std::uint64_t left, std::uint64_t right) {
+  return right == 0 ? 0 : static_cast<double>(left) / static_cast<double>(right);
+}
+
+void print_product(std::ostream& out, const sweep::Job& job, const AssociationProbe& probe, const Audit& audit) {
+  const auto& lengths = probe.blocks().product().lengths();
+  const auto words = probe.words().size();
+  out << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
+  plan_line(out, "product") << counted(lengths[0], "subject") << " (" << counted(probe.schema().num_priors, "prior")
+                            << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing")
+                            << " = " << counted(audit.num_contexts, "context") << '\n';
+  plan_line(out, "cells") << with_thousands(audit.num_contexts * words) << " (contexts x " << counted(words, "word")
+                          << ")\n";
+  audit.print_note(out);
+  plan_line(out, "status");
+  const auto& names = cell_status_names();
+  for (std::size_t status = 0; status < names.size(); ++status) {
+    if (audit.cells_by_status[status] > 0) {
+      out << names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
+    }
+  }
+  out << '\n';
+}
+
+void print_work(std::ostream& out, const Audit& audit, const std::optional<model::MaskedSpecification>& config) {
+  plan_line(out, "queries") << audit.sum(audit.queries)
+                            << " distinct masked inputs; one forward pass per cell and subword would be "
+                            << audit.sum(audit.forwards_alone) << " ("
+                            << format_number("%.1f", ratio(audit.forwards_alone, audit.queries)) << " to 1)\n";
+  plan_line(out, "numbers") << audit.sum(audit.numbers) << " distinct pairs of masked input and target\n";
+  plan_line(out, "tokens") << audit.sum(audit.tokens) << " in distinct inputs, "
+                           << format_number("%.1f", ratio(audit.tokens, audit.queries)) << " on average, longest "
+                           << audit.longest;
+  out << (config ? " of " + std::to_string(config->max_tokens()) : "") << '\n';
+  if (audit.too_long > 0) {
+    plan_line(out, "too long") << audit.sum(audit.too_long)
+                               << " inputs are longer than the model's positions (not scored)\n";
+  }
+  if (config) {
+    const ModelCost cost = model_cost(*config);
+    const double flops =
+        cost.flops_per_token * audit.whole(audit.tokens) + cost.flops_per_row * audit.whole(audit.queries);
+    plan_line(out, "work") << "about " << format_number("%.3g", flops) << " floating-point operations\n";
+  }
+}
+
+void print_memory(std::ostream& out, const sweep::Job& job, const Audit& audit,
+                  const std::optional<model::MaskedSpecification>& config) {
+  if (!config) {
+    plan_line(out, "memory") << "no model: the fake engine\n";
+    return;
+  }
+  const auto bytes = static_cast<double>(query::size_of(job.model.dtype));
+  const ModelCost cost = model_cost(*config);
+  const double weights = static_cast<double>(cost.parameters) * bytes;
+  const double mean = std::max(1.0, static_cast<double>(audit.tokens) / std::max(1.0, double(audit.queries)));
+  const auto batch_tokens = static_cast<double>(job.execution.batch_tokens);
+  // States, queries, keys, values, their outputs and the feed-forward layer; then one row of logits per sequence.
+  const double body = batch_tokens * static_cast<double>(8 * config->hidden + 2 * config->inner) * bytes;
+  const double head = batch_tokens / mean * static_cast<double>(config->vocabulary) * 4;
+  plan_line(out, "memory") << "about " << megabytes(weights + body + head) << " per rank: weights "
+                           << megabytes(weights) << " (" << with_thousands(cost.parameters) << " numbers), a batch "
+                           << megabytes(body + head) << "; libraries not counted\n";
+}
+
+void print_problems(std::ostream& out, const Audit& audit, std::uint64_t limit) {
+  if (!audit.problems.empty()) {
+    out << "contexts without a text: " << counted(audit.problems.size(), "reason") << '\n';
+  }
+  std::uint64_t printed = 0;
+  for (const auto& [problem, count] : audit.problems) {
+    if (printed++ == limit) {
+      out << "  ... more (--limit)\n";
+      return;
+    }
+    out << "  " << problem << ": " << audit.sum(count) << '\n';
+  }
+}
+
 }  // namespace
 
 Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
@@ -107,144 +185,6 @@ Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer
   }
   return auditor.take();
 }
-
-namespace {
-
-using base::counted;
-using base::with_thousands;
-
-class Report {
- public:
-  Report(std::ostream& out, const PlanFacts& facts) : out_(out), facts_(facts), audit_(facts.audit) {}
-
-  void print() {
-    print_product();
-    print_cells();
-    print_work();
-    print_blocks(out_, facts_.job, facts_.probe.blocks(), facts_.ranks);
-    print_memory();
-    print_output();
-    print_list(out_, "words of several subwords", audit_.splits, "pieces", facts_.limit);
-    print_list(out_, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
-               audit_.joins, "in", facts_.limit);
-    print_list(out_, "words with unknown tokens or none (not scored)", audit_.unknown, "pieces", facts_.limit);
-    print_problems();
-    print_repeated_groups();
-    print_omissions(out_, facts_.probe.subjects().omissions, facts_.limit);
-  }
-
- private:
-  std::ostream& line(const char* name) { return plan_line(out_, name); }
-  /// A sum over the contexts that were read, carried to the whole product.
-  std::string sum(std::uint64_t value) const {
-    return audit_.is_exact() ? with_thousands(value)
-                             : "about " + with_thousands(static_cast<std::uint64_t>(whole(value)));
-  }
-  double whole(std::uint64_t value) const { return static_cast<double>(value) * audit_.scale(); }
-
-  void print_product() {
-    const auto& job = facts_.job;
-    const auto& lengths = facts_.probe.blocks().product().lengths();
-    const auto words = facts_.probe.words().size();
-    out_ << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
-    line("product") << counted(lengths[0], "subject") << " (" << counted(facts_.probe.schema().num_priors, "prior")
-                    << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing") << " = "
-                    << counted(audit_.num_contexts, "context") << '\n';
-    line("cells") << with_thousands(audit_.num_contexts * words) << " (contexts x " << counted(words, "word") << ")\n";
-    if (!audit_.is_exact()) {
-      line("note") << "what follows as 'about' was counted in " << with_thousands(audit_.contexts_read)
-                   << " contexts of blocks spread over the product\n";
-    }
-  }
-
-  void print_cells() {
-    auto& out = line("status");
-    const auto& names = cell_status_names();
-    for (std::size_t status = 0; status < names.size(); ++status) {
-      if (audit_.cells_by_status[status] > 0) {
-        out << names[status] << ' ' << sum(audit_.cells_by_status[status]) << "  ";
-      }
-    }
-    out << '\n';
-  }
-
-  void print_work() {
-    const double ratio =
-        audit_.queries == 0 ? 0 : static_cast<double>(audit_.forwards_alone) / static_cast<double>(audit_.queries);
-    line("queries") << sum(audit_.queries) << " distinct masked inputs; one forward pass per cell and subword would be "
-                    << sum(audit_.forwards_alone) << " (" << format_number("%.1f", ratio) << " to 1)\n";
-    line("numbers") << sum(audit_.numbers) << " distinct pairs of masked input and target\n";
-    const double mean =
-        audit_.queries == 0 ? 0 : static_cast<double>(audit_.tokens) / static_cast<double>(audit_.queries);
-    line("tokens") << sum(audit_.tokens) << " in distinct inputs, " << format_number("%.1f", mean)
-                   << " on average, longest " << audit_.longest;
-    if (facts_.config) {
-      out_ << " of " << facts_.config->max_tokens();
-    }
-    out_ << '\n';
-    if (audit_.too_long > 0) {
-      line("too long") << sum(audit_.too_long) << " inputs are longer than the model's positions (not scored)\n";
-    }
-    if (facts_.config) {
-      const ModelCost cost = model_cost(*facts_.config);
-      const double flops = cost.flops_per_token * whole(audit_.tokens) + cost.flops_per_row * whole(audit_.queries);
-      line("work") << "about " << format_number("%.3g", flops) << " floating-point operations\n";
-    }
-  }
-
-  void print_memory() {
-    if (!facts_.config) {
-      line("memory") << "no model: the fake engine\n";
-      return;
-    }
-    const auto& config = *facts_.config;
-    const auto& execution = facts_.job.execution;
-    const auto bytes = static_cast<double>(query::size_of(facts_.job.model.dtype));
-    const ModelCost cost = model_cost(config);
-    const double weights = static_cast<double>(cost.parameters) * bytes;
-    const double mean = std::max(1.0, static_cast<double>(audit_.tokens) / std::max(1.0, double(audit_.queries)));
-    const auto batch_tokens = static_cast<double>(execution.batch_tokens);
-    // States, queries, keys, values, their outputs and the feed-forward layer; then one row of logits per sequence.
-    const double body = batch_tokens * static_cast<double>(8 * config.hidden + 2 * config.inner) * bytes;
-    const double head = batch_tokens / mean * static_cast<double>(config.vocabulary) * 4;
-    line("memory") << "about " << megabytes(weights + body + head) << " per rank: weights " << megabytes(weights)
-                   << " (" << with_thousands(cost.parameters) << " numbers), a batch " << megabytes(body + head)
-                   << "; libraries not counted\n";
-  }
-
-  void print_output() {
-    const auto& schema = facts_.probe.schema();
-    const double bytes = output_bytes(schema, audit_.num_contexts, whole(audit_.prompt_bytes));
-    line("output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
-                   << counted(schema.inner_axis("subword").labels.size(), "subword") << " per word at most)\n";
-  }
-
-  void print_problems() {
-    std::uint64_t printed = 0;
-    for (const auto& [problem, count] : audit_.problems) {
-      if (printed++ == 0) {
-        out_ << "contexts without a text: " << counted(audit_.problems.size(), "reason") << "\n";
-      }
-      if (printed > facts_.limit) {
-        out_ << "  ... more (--limit)\n";
-        return;
-      }
-      out_ << "  " << problem << ": " << sum(count) << '\n';
-    }
-  }
-
-  void print_repeated_groups() {
-    for (const auto& sentence : sweep::groups_with_equal_words(facts_.job.settings<Association>().axes.groups)) {
-      out_ << "note       " << sentence << '\n';
-    }
-  }
-
-  std::ostream& out_;
-  const PlanFacts& facts_;
-  const Audit& audit_;
-};
-
-}  // namespace
 
 ModelCost model_cost(const model::MaskedSpecification& config) {
   const auto hidden = static_cast<std::uint64_t>(config.hidden);
@@ -261,7 +201,27 @@ ModelCost model_cost(const model::MaskedSpecification& config) {
           .flops_per_row = 2.0 * static_cast<double>(hidden * hidden + hidden * vocabulary)};
 }
 
-void print_plan(std::ostream& out, const PlanFacts& facts) { Report(out, facts).print(); }
+void print_plan(std::ostream& out, const PlanRequest& request, const AssociationProbe& probe, const Audit& audit,
+                const std::optional<model::MaskedSpecification>& config) {
+  const auto limit = request.limit.value_or(40);
+  print_product(out, request.job, probe, audit);
+  print_work(out, audit, config);
+  print_blocks(out, request.job, probe.blocks(), request.ranks);
+  print_memory(out, request.job, audit, config);
+  const double bytes = output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes));
+  plan_line(out, "output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
+                           << counted(probe.schema().inner_axis("subword").labels.size(), "subword")
+                           << " per word at most)\n";
+  print_list(out, "words of several subwords", audit.splits, "pieces", limit);
+  print_list(out, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
+             audit.joins, "in", limit);
+  print_list(out, "words with unknown tokens or none (not scored)", audit.unknown, "pieces", limit);
+  print_problems(out, audit, limit);
+  for (const auto& sentence : sweep::groups_with_equal_words(request.job.settings<Association>().axes.groups)) {
+    plan_line(out, "note") << sentence << '\n';
+  }
+  print_omissions(out, probe.subjects().omissions, limit);
+}
 
 void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64_t limit) {
   const auto& axes = probe.schema().outer_axes;

@@ -8,19 +8,16 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "model/masked/MaskedSpecification.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/association/AssociationProbe.hpp"
-#include "sweep/Job.hpp"
 
 namespace stereosweep::probes::association {
 
-/// Sums over the contexts that were read; `scale()` carries them to the whole product.
-struct Audit {
-  std::uint64_t num_contexts = 0;   ///< of the product
-  std::uint64_t contexts_read = 0;  ///< all, or blocks spread over the product
-  std::uint64_t cells_read = 0;     ///< contexts x words
+/// Sums over the contexts that were read.
+struct Audit : PlanSample {
   std::uint64_t cells_by_status[16] = {};
   std::uint64_t forwards_alone = 0;  ///< one forward pass per cell and subword that a measure reads
   std::uint64_t queries = 0;         ///< distinct masked inputs, each computed once per block
@@ -33,8 +30,6 @@ struct Audit {
   std::map<std::string, std::set<std::string>> joins;    ///< word -> text around it
   std::map<std::string, std::set<std::string>> unknown;  ///< word -> pieces with the unknown token
   std::map<std::string, std::uint64_t> problems;         ///< why contexts have no text -> how many
-  bool is_exact() const { return contexts_read == num_contexts; }
-  double scale() const { return contexts_read == 0 ? 0 : double(num_contexts) / double(contexts_read); }
 };
 
 /// `max_tokens`: longest input of the model (0: unknown). Reads whole blocks, all of them if the product has at most
@@ -50,16 +45,9 @@ struct ModelCost {
 };
 ModelCost model_cost(const model::MaskedSpecification& config);
 
-struct PlanFacts {
-  const sweep::Job& job;
-  const AssociationProbe& probe;
-  const Audit& audit;
-  std::optional<model::MaskedSpecification> config;  ///< nothing: a fake engine without a model
-  int ranks = 1;
-  std::uint64_t limit = 40;  ///< lines per list
-};
-
-void print_plan(std::ostream& out, const PlanFacts& facts);
+/// `config`: nothing for a fake engine without a model.
+void print_plan(std::ostream& out, const PlanRequest& request, const AssociationProbe& probe, const Audit& audit,
+                const std::optional<model::MaskedSpecification>& config);
 
 /// One line per cell, tab-separated: group, template, rephrasing, word, status, text. At most `limit` cells.
 void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64_t limit);

@@ -10,16 +10,23 @@
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::association {
-
 namespace {
 
 using query::TokenId;
 
 constexpr std::string_view white_space = " \t\n\r\f\v";
 
+/// Beyond this many the cache starts anew: a word glued to a group's name has a neighbourhood per group.
+constexpr std::size_t max_cached_plans = 2048;
+
 bool is_continuation_byte(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-using Parts = WordLocator::Parts;
+/// Tokens of a text before, over and after a span.
+struct Parts {
+  std::vector<TokenId> before;
+  std::vector<TokenId> inside;
+  std::vector<TokenId> after;
+};
 
 Parts split_at(const tokenizer::Encoding& encoding, base::Span span) {
   Parts parts;
@@ -32,92 +39,21 @@ Parts split_at(const tokenizer::Encoding& encoding, base::Span span) {
   return parts;
 }
 
-}  // namespace
-
-WordLocator::WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings)
-    : tokenizer_(tokenizer), surroundings_(std::move(surroundings)) {
-  const auto mask = tokenizer_.mask_token();
-  STEREOSWEEP_ASSERT(mask.has_value(), "a masked model's tokenizer");
-  const std::string text = surroundings_.before + *mask + surroundings_.after;
-  const std::size_t begin = surroundings_.before.size();
-  auto parts = split_at(tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out), {begin, begin + mask->size()});
-  ids_before_ = std::move(parts.before);
-  ids_after_ = std::move(parts.after);
-}
-
 /// A blank that the mask eats and no token of the word carries is the word's own first piece: byte-level BPE without a
-/// merge of the blank and the word's first byte.
-void WordLocator::take_blanks(const tokenizer::Encoding& encoding, Parts& parts) const {
+/// merge of the blank and the word's first byte. `known`: ids before a mask in the place of the word.
+void take_blanks(const tokenizer::Encoding& encoding, std::string_view text_before, const std::vector<TokenId>& known,
+                 Parts& parts) {
   const auto& before = parts.before;
-  const std::size_t known = ids_before_.size();
-  if (before.size() <= known || !std::equal(ids_before_.begin(), ids_before_.end(), before.begin())) {
+  if (before.size() <= known.size() || !std::equal(known.begin(), known.end(), before.begin())) {
     return;
   }
-  const auto last = surroundings_.before.find_last_not_of(white_space);
+  const auto last = text_before.find_last_not_of(white_space);
   const std::size_t blank = last == std::string::npos ? 0 : last + 1;
-  if (surroundings_.before.size() != blank + 1 || encoding.offsets[known].begin < blank) {
+  if (text_before.size() != blank + 1 || encoding.offsets[known.size()].begin < blank) {
     return;
   }
-  parts.inside.insert(parts.inside.begin(), before.begin() + static_cast<std::ptrdiff_t>(known), before.end());
-  parts.before.resize(known);
-}
-
-WordPieces WordLocator::locate(std::string_view word) const {
-  std::string text = surroundings_.before;
-  text.append(word).append(surroundings_.after);
-  const std::size_t begin = surroundings_.before.size();
-  const auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out);
-  auto parts = split_at(encoding, {begin, begin + word.size()});
-  take_blanks(encoding, parts);
-  WordPieces pieces{.ids = std::move(parts.inside), .status = PieceStatus::ok};
-  const auto unknown = tokenizer_.unknown_id();
-  if (parts.before != ids_before_ || parts.after != ids_after_) {
-    pieces.status = PieceStatus::joins;
-  } else if (pieces.ids.empty()) {
-    pieces.status = PieceStatus::none;
-  } else if (unknown && std::find(pieces.ids.begin(), pieces.ids.end(), *unknown) != pieces.ids.end()) {
-    pieces.status = PieceStatus::unknown;
-  }
-  return pieces;
-}
-
-Surroundings neighbourhood(const Surroundings& surroundings, std::string_view mask_token) {
-  const std::string_view before = surroundings.before;
-  const std::string_view after = surroundings.after;
-  std::size_t begin = before.find_last_not_of(white_space);
-  if (begin == std::string_view::npos) {
-    begin = 0;
-  } else if (begin + 1 == before.size()) {  // glued to the word: all of it
-    begin = before.find_last_of(white_space);
-    begin = begin == std::string_view::npos ? 0 : begin;
-  } else if (before.substr(0, begin + 1).ends_with(mask_token)) {  // added tokens may strip white space
-    begin = begin + 1 - mask_token.size();
-  } else {
-    while (begin > 0 && is_continuation_byte(before[begin])) {
-      --begin;
-    }
-  }
-  const std::size_t end = after.find_first_of(white_space);
-  return {.before = std::string(before.substr(begin)),
-          .after = std::string(after.substr(0, end == std::string_view::npos ? end : end + 1))};
-}
-
-namespace {
-
-using query::TokenId;
-
-CellStatus status_of(const WordPieces& word, std::uint32_t max_subwords) {
-  switch (word.status) {
-    case PieceStatus::ok:
-      return word.ids.size() > max_subwords ? CellStatus::too_many_subwords : CellStatus::ok;
-    case PieceStatus::unknown:
-      return CellStatus::unknown_token;
-    case PieceStatus::joins:
-      return CellStatus::joins;
-    case PieceStatus::none:
-      return CellStatus::no_tokens;
-  }
-  return CellStatus::engine_error;
+  parts.inside.insert(parts.inside.begin(), before.begin() + std::ssize(known), before.end());
+  parts.before.resize(known.size());
 }
 
 bool is_wanted(std::size_t subword, std::size_t num_subwords, const Measures& measures) {
@@ -163,6 +99,57 @@ base::Digest digest_of(const TargetPlan& plan) {
 
 }  // namespace
 
+WordLocator::WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings)
+    : tokenizer_(tokenizer), surroundings_(std::move(surroundings)) {
+  const auto mask = tokenizer_.mask_token();
+  STEREOSWEEP_ASSERT(mask.has_value(), "a masked model's tokenizer");
+  const std::string text = surroundings_.before + *mask + surroundings_.after;
+  const std::size_t begin = surroundings_.before.size();
+  auto parts = split_at(tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out), {begin, begin + mask->size()});
+  ids_before_ = std::move(parts.before);
+  ids_after_ = std::move(parts.after);
+}
+
+WordPieces WordLocator::locate(std::string_view word) const {
+  std::string text = surroundings_.before;
+  text.append(word).append(surroundings_.after);
+  const std::size_t begin = surroundings_.before.size();
+  const auto encoding = tokenizer_.encode(text, tokenizer::SpecialTokens::leave_out);
+  auto parts = split_at(encoding, {begin, begin + word.size()});
+  take_blanks(encoding, surroundings_.before, ids_before_, parts);
+  WordPieces pieces{.ids = std::move(parts.inside), .status = CellStatus::ok};
+  const auto unknown = tokenizer_.unknown_id();
+  if (parts.before != ids_before_ || parts.after != ids_after_) {
+    pieces.status = CellStatus::joins;
+  } else if (pieces.ids.empty()) {
+    pieces.status = CellStatus::no_tokens;
+  } else if (unknown && std::find(pieces.ids.begin(), pieces.ids.end(), *unknown) != pieces.ids.end()) {
+    pieces.status = CellStatus::unknown_token;
+  }
+  return pieces;
+}
+
+Surroundings neighbourhood(const Surroundings& surroundings, std::string_view mask_token) {
+  const std::string_view before = surroundings.before;
+  const std::string_view after = surroundings.after;
+  std::size_t begin = before.find_last_not_of(white_space);
+  if (begin == std::string_view::npos) {
+    begin = 0;
+  } else if (begin + 1 == before.size()) {  // glued to the word: all of it
+    begin = before.find_last_of(white_space);
+    begin = begin == std::string_view::npos ? 0 : begin;
+  } else if (before.substr(0, begin + 1).ends_with(mask_token)) {  // added tokens may strip white space
+    begin = begin + 1 - mask_token.size();
+  } else {
+    while (begin > 0 && is_continuation_byte(before[begin])) {
+      --begin;
+    }
+  }
+  const std::size_t end = after.find_first_of(white_space);
+  return {.before = std::string(before.substr(begin)),
+          .after = std::string(after.substr(0, end == std::string_view::npos ? end : end + 1))};
+}
+
 const std::vector<std::string>& cell_status_names() {
   static const std::vector<std::string> names = {
       "ok",        "set_distance_reaches_one", "set_not_certified", "no_form",    "unknown_token", "joins",
@@ -175,7 +162,10 @@ TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& me
   TargetPlan plan;
   for (const auto& word : words) {
     auto& targets = plan.words.emplace_back();
-    targets.status = status_of(word, max_subwords);
+    targets.status = word.status;
+    if (word.status == CellStatus::ok && word.ids.size() > max_subwords) {
+      targets.status = CellStatus::too_many_subwords;
+    }
     targets.num_subwords = static_cast<std::int32_t>(word.ids.size());
     for (std::size_t subword = 0; targets.status == CellStatus::ok && subword < word.ids.size(); ++subword) {
       if (is_wanted(subword, word.ids.size(), measures)) {
@@ -199,13 +189,6 @@ TargetPlan plan_targets(const std::vector<WordPieces>& words, const Measures& me
   plan.digest = digest_of(plan);
   return plan;
 }
-
-namespace {
-
-/// Beyond this many the cache starts anew: a word glued to a group's name has a neighbourhood per group.
-constexpr std::size_t max_cached_plans = 2048;
-
-}  // namespace
 
 PlanCache::PlanCache(const tokenizer::Tokenizer& tokenizer, std::vector<std::string> words, const Measures& measures,
                      std::uint32_t max_subwords)
@@ -246,15 +229,10 @@ std::shared_ptr<const TargetPlan> PlanCache::find(const Surroundings& surroundin
       return found->second;
     }
   }
-  return make(surroundings, word_case, key);
-}
-
-std::shared_ptr<const TargetPlan> PlanCache::make(const Surroundings& surroundings, WordCase word_case,
-                                                  const std::string& key) const {
   const auto whole = pieces(surroundings, word_case);
   auto plan = std::make_shared<const TargetPlan>(plan_targets(whole, measures_, max_subwords_));
   // The neighbourhood is believed only where it alone gives the same pieces as the whole text.
-  const bool is_local = whole == pieces(neighbourhood(surroundings, mask_token_), word_case);
+  const bool is_local = whole == pieces(near, word_case);
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= max_cached_plans) {
     plans_.clear();

@@ -24,16 +24,27 @@ struct Surroundings {
   bool operator==(const Surroundings&) const = default;
 };
 
-enum class PieceStatus : std::uint8_t {
+/// Why a cell's numbers are what they are, in order of severity: a cell gets the largest. Up to `set_not_certified` its
+/// log-probabilities are good.
+enum class CellStatus : std::uint8_t {
   ok,
-  unknown,  ///< a piece is the unknown token
-  joins,    ///< the tokens around the word are not those around a mask: a token covers the word and a neighbour
-  none,     ///< the tokenizer makes nothing of the word
+  set_distance_reaches_one,
+  set_not_certified,
+  no_form,
+  unknown_token,  ///< a piece is the unknown token
+  joins,          ///< the tokens around the word are not those around a mask: a token covers it and a neighbour
+  no_tokens,      ///< the tokenizer makes nothing of the word
+  too_many_subwords,
+  too_long,
+  not_finite,
+  engine_error,
 };
+/// Names in the order of CellStatus, as the status cube's flag meanings.
+const std::vector<std::string>& cell_status_names();
 
 struct WordPieces {
   std::vector<query::TokenId> ids;
-  PieceStatus status = PieceStatus::ok;
+  CellStatus status = CellStatus::ok;  ///< else unknown_token, joins or no_tokens
   bool operator==(const WordPieces&) const = default;
 };
 
@@ -42,16 +53,8 @@ class WordLocator {
  public:
   WordLocator(const tokenizer::Tokenizer& tokenizer, Surroundings surroundings);
   WordPieces locate(std::string_view word) const;
-  /// Tokens of a text before, over and after a span.
-  struct Parts {
-    std::vector<query::TokenId> before;
-    std::vector<query::TokenId> inside;
-    std::vector<query::TokenId> after;
-  };
 
  private:
-  void take_blanks(const tokenizer::Encoding& encoding, Parts& parts) const;
-
   const tokenizer::Tokenizer& tokenizer_;
   Surroundings surroundings_;
   std::vector<query::TokenId> ids_before_;  ///< around one mask
@@ -61,24 +64,6 @@ class WordLocator {
 /// The part of the surroundings that decides a word's ids where tokenizers split at white space (WordPiece, byte-level
 /// BPE): what is glued to the word, the white space before it and the one character (or mask token) before that.
 Surroundings neighbourhood(const Surroundings& surroundings, std::string_view mask_token);
-
-/// Why a cell's numbers are what they are, in order of severity: a cell gets the largest. Up to `set_not_certified` its
-/// log-probabilities are good.
-enum class CellStatus : std::uint8_t {
-  ok,
-  set_distance_reaches_one,
-  set_not_certified,
-  no_form,
-  unknown_token,
-  joins,
-  no_tokens,
-  too_many_subwords,
-  too_long,
-  not_finite,
-  engine_error,
-};
-/// Names in the order of CellStatus, as the status cube's flag meanings.
-const std::vector<std::string>& cell_status_names();
 
 /// A text with `num_masks` masks in the word's place, the first ones filled with `prefix`, numbers wanted at the next.
 struct Ask {
@@ -126,9 +111,6 @@ class PlanCache {
   std::uint32_t max_subwords() const { return max_subwords_; }
 
  private:
-  std::shared_ptr<const TargetPlan> make(const Surroundings& surroundings, WordCase word_case,
-                                         const std::string& key) const;
-
   const tokenizer::Tokenizer& tokenizer_;
   std::string mask_token_;
   std::vector<std::string> words_;

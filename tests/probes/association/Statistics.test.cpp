@@ -16,7 +16,6 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "probes/association/scores/StatisticsText.hpp"
 #include "results/Digest.hpp"
 #include "results/Export.hpp"
 #include "results/ReadScoreTable.hpp"

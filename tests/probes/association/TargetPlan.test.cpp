@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-WordPieces word(std::vector<query::TokenId> ids, PieceStatus status = PieceStatus::ok) {
+WordPieces word(std::vector<query::TokenId> ids, CellStatus status = CellStatus::ok) {
   return {std::move(ids), status};
 }
 
@@ -52,9 +52,9 @@ TEST(TargetPlan, IlpsAloneReadsFirstAndLastSubword) {
 }
 
 TEST(TargetPlan, WordsThatCannotBeScoredAskNothing) {
-  const auto plan = plan_targets(
-      {word({1, 2}, PieceStatus::unknown), word({}, PieceStatus::none), word({1}, PieceStatus::joins), word({1, 2, 3})},
-      everything, 2);
+  const auto plan = plan_targets({word({1, 2}, CellStatus::unknown_token), word({}, CellStatus::no_tokens),
+                                  word({1}, CellStatus::joins), word({1, 2, 3})},
+                                 everything, 2);
   EXPECT_TRUE(plan.asks.empty());
   EXPECT_EQ(plan.words[0].status, CellStatus::unknown_token);
   EXPECT_EQ(plan.words[1].status, CellStatus::no_tokens);

@@ -28,44 +28,44 @@ TEST_F(WordPiecesTest, WordPieceSplitsInContext) {
   EXPECT_THAT(tokens(word_piece_, locator.locate("warm")), ElementsAre("warm"));
   EXPECT_THAT(tokens(word_piece_, locator.locate("powerless")), ElementsAre("power", "##less"));
   EXPECT_THAT(tokens(word_piece_, locator.locate("self-kind")), ElementsAre("self", "-", "kind"));
-  EXPECT_EQ(locator.locate("powerful").status, PieceStatus::ok);
-  EXPECT_EQ(locator.locate("zzz").status, PieceStatus::unknown);
-  EXPECT_EQ(locator.locate(" ").status, PieceStatus::none);
+  EXPECT_EQ(locator.locate("powerful").status, CellStatus::ok);
+  EXPECT_EQ(locator.locate("zzz").status, CellStatus::unknown_token);
+  EXPECT_EQ(locator.locate(" ").status, CellStatus::no_tokens);
 }
 
 TEST_F(WordPiecesTest, GluedWordPieceJoins) {
   const WordLocator apart(word_piece_, {"the women are un", "."});
   EXPECT_THAT(tokens(word_piece_, apart.locate("kind")), ElementsAre("##kind")) << "'un ##kind' can be told apart";
-  EXPECT_EQ(apart.locate("kind").status, PieceStatus::ok);
+  EXPECT_EQ(apart.locate("kind").status, CellStatus::ok);
   const WordLocator glued(word_piece_, {"the women are war", "."});
-  EXPECT_EQ(glued.locate("m").status, PieceStatus::joins) << "'warm' is one token; 'war[MASK]' are more";
+  EXPECT_EQ(glued.locate("m").status, CellStatus::joins) << "'warm' is one token; 'war[MASK]' are more";
   const WordLocator hyphen(word_piece_, {"the women are un-", "."});
-  EXPECT_EQ(hyphen.locate("kind").status, PieceStatus::ok);
+  EXPECT_EQ(hyphen.locate("kind").status, CellStatus::ok);
 }
 
 TEST_F(WordPiecesTest, ByteLevelWordsCarryTheirBlankAndMasksEatIt) {
   const WordLocator inside(byte_level_, {"women are ", "."});
   const auto kind = inside.locate("kind");
-  EXPECT_EQ(kind.status, PieceStatus::ok);
+  EXPECT_EQ(kind.status, CellStatus::ok);
   EXPECT_THAT(tokens(byte_level_, kind), ElementsAre("\xC4\xA0kind"));
   const WordLocator start(byte_level_, {"", " women."});
   EXPECT_THAT(tokens(byte_level_, start.locate("kind")), ElementsAre("kind"));
-  EXPECT_EQ(start.locate("kind").status, PieceStatus::ok);
+  EXPECT_EQ(start.locate("kind").status, CellStatus::ok);
 }
 
 TEST_F(WordPiecesTest, ByteLevelJoins) {
   const WordLocator glued(byte_level_, {"women are s", "."});
-  EXPECT_EQ(glued.locate("kin").status, PieceStatus::ok) << "no merge crosses s|kin: the pieces can be told apart";
+  EXPECT_EQ(glued.locate("kin").status, CellStatus::ok) << "no merge crosses s|kin: the pieces can be told apart";
   const WordLocator merged(byte_level_, {"women are k", "."});
-  EXPECT_EQ(merged.locate("ind").status, PieceStatus::joins);
+  EXPECT_EQ(merged.locate("ind").status, CellStatus::joins);
   const WordLocator two_blanks(byte_level_, {"women are  ", "."});
-  EXPECT_EQ(two_blanks.locate("kind").status, PieceStatus::joins) << "the mask eats both blanks, the word only one";
+  EXPECT_EQ(two_blanks.locate("kind").status, CellStatus::joins) << "the mask eats both blanks, the word only one";
 }
 
 TEST_F(WordPiecesTest, ABlankWithoutAMergeIsTheWordsFirstPiece) {
   const WordLocator inside(byte_level_, {"women are ", "."});
   const auto capital = inside.locate("Xind");
-  EXPECT_EQ(capital.status, PieceStatus::ok);
+  EXPECT_EQ(capital.status, CellStatus::ok);
   EXPECT_EQ(tokens(byte_level_, capital).front(), "\xC4\xA0");
 }
 

@@ -13,7 +13,6 @@
 #include "config/JobLoader.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationProbe.hpp"
-#include "probes/association/AssociationSchema.hpp"
 #include "results/Digest.hpp"
 #include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
@@ -100,17 +99,13 @@ class Numbers {
 };
 
 int write(const std::filesystem::path& directory, const sweep::Job& job) {
-  const auto subjects = probes::association::list_subjects(job.settings<probes::association::Association>()).subjects;
-  auto schema = probes::association::association_axes(
-      job.settings<probes::association::Association>().axes, subjects,
-      probes::association::list_words(job.settings<probes::association::Association>().axes.traits), max_subwords);
-  probes::association::add_association_cubes(schema, job.settings<probes::association::Association>().measures);
-  schema = results::with_not_scored(schema);
-  const auto contexts_per_subject = job.settings<probes::association::Association>().axes.templates.size() *
-                                    job.settings<probes::association::Association>().axes.rephrasings.size();
+  const auto& settings = job.settings<probes::association::Association>();
+  const auto subjects = probes::association::list_subjects(settings);
+  const auto schema = results::with_not_scored(probes::association::association_schema(
+      settings, subjects, probes::association::list_words(settings.axes.traits), max_subwords));
+  const auto contexts_per_subject = settings.axes.templates.size() * settings.axes.rephrasings.size();
   const sweep::BlockPlan blocks(
-      sweep::Product({subjects.size(), job.settings<probes::association::Association>().axes.templates.size(),
-                      job.settings<probes::association::Association>().axes.rephrasings.size()}),
+      sweep::Product({subjects.subjects.size(), settings.axes.templates.size(), settings.axes.rephrasings.size()}),
       static_cast<std::uint64_t>(job.execution.contexts_per_block));
   const Numbers numbers(schema, contexts_per_subject);
   std::filesystem::create_directories(directory);

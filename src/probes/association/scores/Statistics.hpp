@@ -1,4 +1,4 @@
-// `stats`: raw numbers -> scores, averages and agreement with human ratings, as a file and as values for tables.
+// `stats`: raw numbers -> scores, averages and agreement with human ratings, as a file, as values and as text.
 #pragma once
 
 #include <filesystem>
@@ -37,5 +37,11 @@ StatisticsResult write_statistics(const results::ResultFile& file, const Statist
 
 /// The same without a file: for summaries.
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options);
+
+/// Cells by status, and undefined scores by measure, prior and reason.
+std::string status_text(const StatisticsResult& result);
+
+/// The `count` strongest trait-pair scores of each measure, with the first prior.
+std::string top_associations_text(const StatisticsResult& result, std::size_t count);
 
 }  // namespace stereosweep::probes::association

@@ -9,7 +9,6 @@
 #include "stats/Summary.hpp"
 
 namespace stereosweep::probes::association {
-
 namespace {
 
 constexpr auto undefined = CoveredScore{std::numeric_limits<double>::quiet_NaN(), Coverage::none};
