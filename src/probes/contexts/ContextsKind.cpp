@@ -6,7 +6,7 @@
 
 #include "base/Log.hpp"
 #include "base/Text.hpp"
-#include "findings/AgreementText.hpp"
+#include "findings/Alignment.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "probes/contexts/settings/ContextsSettings.hpp"

@@ -11,7 +11,7 @@
 #include "findings/HumanRatings.hpp"
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
-#include "results/CubeKinds.hpp"
+#include "results/RawBlock.hpp"
 #include "results/StatisticsFile.hpp"
 #include "stats/Answers.hpp"
 #include "stats/Summary.hpp"

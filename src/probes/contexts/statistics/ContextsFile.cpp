@@ -3,7 +3,7 @@
 #include <ranges>
 
 #include "base/Json.hpp"
-#include "findings/AgreementFile.hpp"
+#include "findings/Alignment.hpp"
 #include "probes/contexts/effects/ContextsSchema.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/StatisticsFile.hpp"

@@ -1,4 +1,0 @@
-// How well scores agree with people: Alignment.hpp has it.
-#pragma once
-
-#include "findings/Alignment.hpp"
