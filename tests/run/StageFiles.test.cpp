@@ -13,6 +13,7 @@
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"
+#include "run/Protocol.hpp"
 #include "run/Settings.hpp"
 #include "support/TemporaryDirectory.hpp"
 
