@@ -7,7 +7,6 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "probes/ProbeKind.hpp"
-#include "results/Digest.hpp"
 #include "results/Reader.hpp"
 #include "results/TextTable.hpp"
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "hdf5/Handle.hpp"
 #include "hdf5/Object.hpp"
-#include "hdf5/Types.hpp"
 
 namespace stereosweep::hdf5 {
 

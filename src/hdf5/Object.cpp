@@ -3,7 +3,7 @@
 #include <hdf5.h>
 
 #include "base/Error.hpp"
-#include "hdf5/Types.hpp"
+#include "hdf5/Handle.hpp"
 
 namespace stereosweep::hdf5 {
 

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "base/Text.hpp"
-#include "hdf5/Types.hpp"
+#include "hdf5/Handle.hpp"
 
 namespace stereosweep::probes {
 

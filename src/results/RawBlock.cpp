@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 
@@ -63,6 +67,29 @@ std::uint64_t checked_product(std::uint64_t left, std::uint64_t right) {
     throw base::InputError(base::describe("a cube has too many values", "more than 2^63"));
   }
   return left * right;
+}
+
+static_assert(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()) == 0x7ff8000000000000);
+static_assert(std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN()) == 0x7fc00000);
+
+template <class T>
+void feed(base::Sha256& hash, const std::vector<T>& values) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::ranges::any_of(values, [](T value) { return std::isnan(value); })) {
+      auto canonical = values;
+      std::ranges::replace_if(
+          canonical, [](T value) { return std::isnan(value); }, std::numeric_limits<T>::quiet_NaN());
+      hash.update(std::as_bytes(std::span(canonical)));
+      return;
+    }
+  }
+  hash.update(std::as_bytes(std::span(values)));
+}
+
+void feed(base::Sha256& hash, const std::vector<std::string>& values) {
+  for (const auto& value : values) {
+    hash.field(value);
+  }
 }
 
 }  // namespace
@@ -126,6 +153,26 @@ RawBlock RawBlock::read(base::ByteReader& in, const RawSchema& schema, std::uint
     check_flags(cube, column);
   }
   return block;
+}
+
+void RawDigest::add(const RawBlock& contexts) {
+  STEREOSWEEP_ASSERT(contexts.columns.size() == hashes_.size(), "a block has other cubes than its schema");
+  for (std::size_t index = 0; index < hashes_.size(); ++index) {
+    std::visit([&](const auto& values) { feed(hashes_[index], values); }, contexts.columns[index]);
+  }
+}
+
+base::Digest RawDigest::finish() {
+  std::vector<std::size_t> order(cubes_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto left, auto right) { return cubes_[left].name < cubes_[right].name; });
+  base::Sha256 all;
+  for (const auto index : order) {
+    all.field(cubes_[index].name).number(static_cast<std::uint64_t>(cubes_[index].type));
+    const auto digest = hashes_[index].finish();
+    all.update(std::as_bytes(std::span(digest)));
+  }
+  return all.finish();
 }
 
 }  // namespace stereosweep::results

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
-#include "hdf5/Types.hpp"
+#include "base/Sha256.hpp"
+#include "hdf5/Handle.hpp"
 
 namespace stereosweep::results {
 
@@ -65,6 +66,22 @@ struct RawBlock {
   void write(base::ByteWriter& out) const;
   /// Throws base::Error if the bytes are no RawBlock of `schema` with `num_contexts` contexts.
   static RawBlock read(base::ByteReader& in, const RawSchema& schema, std::uint64_t num_contexts);
+};
+
+/// One SHA-256 over all raw numbers of a run: equal for any rank count, any kill and resume. Fed with contexts in
+/// canonical order. Per cube one hash over its values (float64: little-endian bytes, every NaN as
+/// 0x7ff8000000000000 (float32: 0x7fc00000); text: length and bytes); the digest is the hash of the cubes' names, types
+/// and hashes in alphabetical order.
+class RawDigest {
+ public:
+  explicit RawDigest(const RawSchema& schema) : cubes_(schema.cubes), hashes_(schema.cubes.size()) {}
+  void add(const RawBlock& contexts);
+  /// The object must not be used afterwards.
+  base::Digest finish();
+
+ private:
+  std::vector<CubeSchema> cubes_;
+  std::vector<base::Sha256> hashes_;
 };
 
 }  // namespace stereosweep::results

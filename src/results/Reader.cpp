@@ -62,7 +62,7 @@ void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uin
   }
 }
 
-constexpr std::uint64_t trial_bytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;  ///< that are read at a time
 
 /// The user named the file: what is wrong with it is an error of the input.
 [[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& why) {
@@ -127,7 +127,7 @@ void ResultFile::read_through(const std::filesystem::path& path, Depth depth, co
   }
   file.document("job_yaml");
   file.document("job_resolved");
-  const auto part = file.contexts_within(trial_bytes);
+  const auto part = file.contexts_within(part_bytes);
   for (std::uint64_t first = 0; first < file.num_contexts_; first += part) {
     step();
     as_input(path, [&] { file.read_cubes(first, std::min(part, file.num_contexts_ - first), depth); });
@@ -304,6 +304,15 @@ std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
     per_context += schema_.values_per_context(cube) * size;
   }
   return std::max<std::uint64_t>(1, bytes / per_context);
+}
+
+base::Digest digest_of_file(const ResultFile& file) {
+  RawDigest digest(file.schema());
+  const auto step = file.contexts_within(part_bytes);
+  for (std::uint64_t first = 0; first < file.num_contexts(); first += step) {
+    digest.add(file.read(first, std::min(step, file.num_contexts() - first)));
+  }
+  return digest.finish();
 }
 
 }  // namespace stereosweep::results

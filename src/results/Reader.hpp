@@ -69,4 +69,7 @@ class ResultFile {
   std::uint64_t num_contexts_ = 0;
 };
 
+/// RawDigest of its numbers; blocks that are not scored count as their fill values.
+base::Digest digest_of_file(const ResultFile& file);
+
 }  // namespace stereosweep::results

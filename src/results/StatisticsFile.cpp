@@ -1,7 +1,7 @@
 #include "results/StatisticsFile.hpp"
 
 #include "base/Text.hpp"
-#include "results/Digest.hpp"
+#include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
 

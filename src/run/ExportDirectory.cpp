@@ -16,7 +16,7 @@
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
 #include "parallel/MpiSession.hpp"
-#include "results/Digest.hpp"
+#include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/Software.hpp"
 #include "run/Progress.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
-#include "results/Digest.hpp"
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "results/SyntheticRun.hpp"

@@ -13,8 +13,8 @@
 #include "config/JobLoader.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/AssociationProbe.hpp"
-#include "results/Digest.hpp"
 #include "results/Export.hpp"
+#include "results/RawBlock.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace {
