@@ -2,7 +2,7 @@
 
 #include <openssl/evp.h>
 
-#include <array>
+#include <bit>
 
 #include "base/Error.hpp"
 
@@ -31,11 +31,8 @@ Sha256& Sha256::update(std::string_view text) { return update(std::as_bytes(std:
 Sha256& Sha256::field(std::string_view text) { return number(text.size()).update(text); }
 
 Sha256& Sha256::number(std::uint64_t value) {
-  std::array<std::byte, 8> bytes{};
-  for (std::size_t i = 0; i < 8; ++i) {
-    bytes[i] = static_cast<std::byte>(value >> (8 * i));
-  }
-  return update(bytes);
+  static_assert(std::endian::native == std::endian::little);
+  return update(std::as_bytes(std::span(&value, 1)));
 }
 
 Digest Sha256::finish() {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -13,7 +13,7 @@
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/Answers.hpp"
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::probes::coreference {
 

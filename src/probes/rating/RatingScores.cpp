@@ -15,7 +15,6 @@
 #include "results/StatisticsFile.hpp"
 #include "stats/Answers.hpp"
 #include "stats/Summary.hpp"
-#include "stats/Undefined.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 

@@ -17,7 +17,7 @@
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "sweep/Product.hpp"
 

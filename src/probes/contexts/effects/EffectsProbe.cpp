@@ -6,7 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
-#include "stats/Undefined.hpp"
+#include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/embedding/VectorSums.hpp"
 
