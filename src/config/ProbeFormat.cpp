@@ -31,7 +31,8 @@ void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint6
   }
   const auto limit = static_cast<std::uint64_t>(job.execution.max_cells);
   if (overflow || cells > limit) {
-    job.problems.add(job.place("axes"), "up to " + product + " are too many cells",
+    const auto sum = overflow ? "" : " = " + base::with_thousands(cells) + " cells";
+    job.problems.add(job.place("axes"), "too many cells: up to " + product + sum,
                      "limit: " + base::with_thousands(limit) + " cells",
                      "Shorten an axis, or raise execution.max_cells.");
   }
