@@ -1,6 +1,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <iostream>
+#include <span>
 
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
@@ -32,20 +33,19 @@ std::string head_text(const results::ResultFile& file) {
 std::string axes_text(const results::ResultFile& file) {
   results::TextTable table({"axis", "length", "first", "last"});
   const auto& schema = file.schema();
-  const auto add = [&](const std::string& name, const std::vector<std::string>& labels, std::size_t first,
-                       std::size_t last) {
-    table.add({name, base::with_thousands(last - first), labels[first], labels[last - 1]});
+  const auto add = [&](const std::string& name, std::span<const std::string> labels) {
+    table.add({name, base::with_thousands(labels.size()), labels.front(), labels.back()});
   };
-  const auto& subjects = schema.outer_axes.front();
+  const std::span<const std::string> subjects = schema.outer_axes.front().labels;
   if (schema.num_priors > 0) {
-    add("prior", subjects.labels, 0, schema.num_priors);
+    add("prior", subjects.first(schema.num_priors));
   }
-  add(subjects.name, subjects.labels, schema.num_priors, subjects.labels.size());
+  add(schema.outer_axes.front().name, subjects.subspan(schema.num_priors));
   for (std::size_t axis = 1; axis < schema.outer_axes.size(); ++axis) {
-    add(schema.outer_axes[axis].name, schema.outer_axes[axis].labels, 0, schema.outer_axes[axis].labels.size());
+    add(schema.outer_axes[axis].name, schema.outer_axes[axis].labels);
   }
   for (const auto& axis : schema.inner_axes) {
-    add(axis.name, axis.labels, 0, axis.labels.size());
+    add(axis.name, axis.labels);
   }
   return table.text();
 }

@@ -66,17 +66,8 @@ const Library& library() {
   return loaded;
 }
 
-ncclDataType_t type_of(DeviceNumber kind) {
-  switch (kind) {
-    case DeviceNumber::bfloat16:
-      return ncclBfloat16;
-    case DeviceNumber::float16:
-      return ncclFloat16;
-    case DeviceNumber::float32:
-      break;
-  }
-  return ncclFloat32;
-}
+/// In the order of DeviceNumber.
+constexpr std::array types = {ncclFloat32, ncclBfloat16, ncclFloat16};
 
 void check(ncclResult_t status, const char* call) {
   if (status != ncclSuccess) {
@@ -210,9 +201,10 @@ void NcclSum::add_up(void* numbers, std::int64_t count, DeviceNumber kind, void*
   if (own.aborted) {
     throw base::Error(base::describe("NCCL adds up no more", "a rank of the group has failed"));
   }
-  own.finish(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), type_of(kind), ncclSum, own.value,
-                                  static_cast<cudaStream_t>(stream)),
-             "ncclAllReduce");
+  own.finish(
+      library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), types.at(static_cast<std::size_t>(kind)),
+                           ncclSum, own.value, static_cast<cudaStream_t>(stream)),
+      "ncclAllReduce");
 }
 
 #else

@@ -48,7 +48,7 @@ struct TensorGroup::State {
   int size = 1;
   std::uint64_t step = 0;
   std::uint64_t orders = 0;
-  std::unique_ptr<NcclSum> nccl;
+  std::unique_ptr<NcclSum> nccl = nullptr;
 
   Header& header() const { return *std::launder(reinterpret_cast<Header*>(memory.get())); }
   RankState& of(int peer) const {
@@ -142,10 +142,7 @@ TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
       throw base::Error(base::describe("no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
                                        std::to_string(bytes >> 20) + " MiB are needed", "make /dev/shm larger"));
     }
-    state_ = std::make_unique<State>();
-    state_->rank = rank_;
-    state_->size = size_;
-    state_->memory = segment.map(bytes, SharedSegment::Access::write);
+    state_ = std::make_unique<State>(State{segment.map(bytes, SharedSegment::Access::write), rank_, size_});
   });
 }
 

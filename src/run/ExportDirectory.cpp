@@ -4,7 +4,6 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <iostream>
 #include <set>
 
 #include "base/Environment.hpp"
@@ -206,10 +205,6 @@ void log_summary(const std::string& stage, const ExportSummary& summary, const q
   }
 }
 
-void print_digest(const ExportSummary& summary, const std::filesystem::path& file) {
-  std::cout << "digest " << base::to_hex(summary.digest) << "  " << file.string() << std::endl;
-}
-
 void log_next_command(const std::filesystem::path& run_directory) {
   base::log(base::LogLevel::info,
             std::string("next: ") + as_typed(::program_invocation_name) + " stats " + as_typed(run_directory.string()));
@@ -277,10 +272,10 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;
-  std::optional<ResultLock> lock;
+  std::shared_ptr<const int> lock;
   run.before_rename = [&](const results::ExportCounts& counts) {
     base::inject_fault("export:rename");
-    lock.emplace(directory.root());
+    lock = lock_result(directory.root());
     check_replacing(file, counts, lease);
   };
   results::export_run(run, file);

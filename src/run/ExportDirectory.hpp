@@ -32,8 +32,6 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
 
 /// Prints what was exported: statuses with examples, and what scoring took. `stage`: "" where the job has one.
 void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost);
-/// "digest HEX  FILE" on standard output.
-void print_digest(const ExportSummary& summary, const std::filesystem::path& file);
 /// What to type next, now that the result stands.
 void log_next_command(const std::filesystem::path& run_directory);
 

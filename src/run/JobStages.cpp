@@ -1,6 +1,7 @@
 #include "run/JobStages.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -218,7 +219,7 @@ void JobStages::export_all() {
                 steps_.size() > 1 && is_result ? step->stage->cost_before() : journal.cost());
     if (is_result) {
       job_.write_end("done", "");
-      print_digest(summary, result);
+      std::cout << "digest " << base::to_hex(summary.digest) << "  " << result.string() << std::endl;
     }
   }
   job_.write_end("done", "");

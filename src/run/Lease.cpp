@@ -60,6 +60,15 @@ bool is_there(const std::filesystem::path& file) {
   return true;
 }
 
+/// Open until the last pointer to it goes, which gives back the locks on it; -1 where it cannot be opened.
+std::shared_ptr<const int> open_lock(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  return {new int(file), [](const int* handle) {
+            ::close(*handle);
+            delete handle;
+          }};
+}
+
 /// Returns false if the file system has no locks.
 bool take_lock(int file, const std::filesystem::path& run_directory) {
   const auto deadline = std::chrono::steady_clock::now() +
@@ -93,30 +102,25 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
   if (status) {
     refuse("cannot create " + directory_.string(), directory_, status.value());
   }
-  lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (lock_ < 0) {
+  lock_ = open_lock(directory_ / "lock");
+  if (*lock_ < 0) {
     refuse("cannot write in " + directory_.string(), directory_ / "lock", errno);
   }
-  try {
-    if (!take_lock(lock_, run_directory)) {
-      base::log(base::LogLevel::warning, "the file system of " + run_directory.string() +
-                                             " has no locks: do not start two runs in one directory");
+  if (!take_lock(*lock_, run_directory)) {
+    base::log(base::LogLevel::warning,
+              "the file system of " + run_directory.string() + " has no locks: do not start two runs in one directory");
+  }
+  for (epoch_ = highest_epoch(directory_) + 1;; ++epoch_) {
+    const int file = ::open(path(epoch_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) {
+      ::close(file);
+      break;
     }
-    for (epoch_ = highest_epoch(directory_) + 1;; ++epoch_) {
-      const int file = ::open(path(epoch_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-      if (file >= 0) {
-        ::close(file);
-        break;
-      }
-      if (errno != EEXIST) {
-        refuse("cannot create " + path(epoch_).string(), path(epoch_), errno);
-      }
+    if (errno != EEXIST) {
+      refuse("cannot create " + path(epoch_).string(), path(epoch_), errno);
     }
-    for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {
-    }
-  } catch (...) {
-    ::close(lock_);
-    throw;
+  }
+  for (std::uint64_t older = epoch_; older-- > 1 && ::unlink(path(older).c_str()) == 0;) {
   }
 }
 
@@ -130,8 +134,6 @@ std::optional<bool> is_held(const std::filesystem::path& run_directory) {
   ::close(file);
   return taken || cause == EWOULDBLOCK ? std::optional(!taken) : std::nullopt;
 }
-
-Lease::~Lease() { ::close(lock_); }
 
 std::filesystem::path Lease::path(std::uint64_t epoch) const {
   return directory_ / (std::string(epoch_prefix) + std::to_string(epoch));
@@ -155,16 +157,11 @@ bool Lease::is_overtaken() const {
   return ::access(path(epoch_ + 1).c_str(), F_OK) == 0 || (own_is_gone && ::access(directory_.c_str(), F_OK) == 0);
 }
 
-ResultLock::ResultLock(const std::filesystem::path& run_directory)
-    : file_(::open((run_directory / "journal/export.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) {
-  while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+std::shared_ptr<const int> lock_result(const std::filesystem::path& run_directory) {
+  auto lock = open_lock(run_directory / "journal/export.lock");
+  while (::flock(*lock, LOCK_EX) != 0 && errno == EINTR) {
   }
-}
-
-ResultLock::~ResultLock() {
-  if (file_ >= 0) {
-    ::close(file_);
-  }
+  return lock;
 }
 
 }  // namespace stereosweep::run

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 namespace stereosweep::run {
@@ -17,7 +18,6 @@ class Lease {
   explicit Lease(const std::filesystem::path& run_directory);
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  ~Lease();
   /// Throws Error if a newer attempt has taken the directory over. Called before every commit. A file server that gives
   /// no answer (ESTALE, EIO, EACCES) is asked again for 10 s.
   void check() const;
@@ -27,21 +27,12 @@ class Lease {
  private:
   std::filesystem::path path(std::uint64_t epoch) const;
   std::filesystem::path directory_;
-  int lock_ = -1;
+  std::shared_ptr<const int> lock_;
   std::uint64_t epoch_ = 0;
 };
 
-/// Held while a result is compared with the old one and takes its name. Does nothing where there are no locks.
-class ResultLock {
- public:
-  explicit ResultLock(const std::filesystem::path& run_directory);
-  ResultLock(const ResultLock&) = delete;
-  ResultLock& operator=(const ResultLock&) = delete;
-  ~ResultLock();
-
- private:
-  int file_ = -1;
-};
+/// To be held while a result is compared with the old one and takes its name. Does nothing where there are no locks.
+std::shared_ptr<const int> lock_result(const std::filesystem::path& run_directory);
 
 /// Whether some process holds the directory, as far as locks tell on this node; nothing if they do not.
 std::optional<bool> is_held(const std::filesystem::path& run_directory);

@@ -26,14 +26,10 @@ Scored decode_scored(std::span<const std::byte> bytes) {
 }
 
 std::string StopOrder::state() const {
-  switch (exit_code) {
-    case base::ExitCode::done:
-      return "done";
-    case base::ExitCode::resume:
-      return "stopped";
-    default:
-      return lost ? "lost" : "failed";
-  }
+  return exit_code == base::ExitCode::done     ? "done"
+         : exit_code == base::ExitCode::resume ? "stopped"
+         : lost                                ? "lost"
+                                               : "failed";
 }
 
 std::vector<std::byte> encode(const StopOrder& order) {
