@@ -86,7 +86,13 @@ at::Tensor mix_experts(const CausalLayer& layer, const at::Tensor& router, const
   const auto all = at::cat(answers);
   auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
   for (std::int64_t i = 0; i < specification.experts.per_token; ++i) {
-    sums.addcmul_(all.index_select(0, pairs.places.select(1, i)), pairs.weights.select(1, i).unsqueeze(1));
+    const auto part = all.index_select(0, pairs.places.select(1, i));
+    const auto weights = pairs.weights.select(1, i).unsqueeze(1);
+    if (kernels_on(input.device()) == Kernels::operators) {
+      sums.addcmul_(part, weights);
+    } else {
+      sums.add_(part.to(at::kFloat).mul(weights));  // addcmul_ does not round the product
+    }
   }
   return sums.to(input.scalar_type());
 }
