@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/PairScores.hpp"
+#include "findings/Alignment.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"
 #include "results/RawBlock.hpp"
