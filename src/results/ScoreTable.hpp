@@ -1,20 +1,41 @@
-// The one table that every probe derives from its raw cubes: score[measure, subject, template, rephrasing, replicate,
-// item] with a status beside each number. What follows (means, contrasts, agreement, pictures) needs nothing else.
+// Statistics files, and the one table in them that every probe derives from its raw cubes: score[measure, subject,
+// template, rephrasing, replicate, item] with a status beside each number. What follows (means, contrasts, agreement,
+// pictures) needs nothing else.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/PendingFile.hpp"
+#include "hdf5/File.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 
 namespace stereosweep::results {
+
+/// The file that `stats` writes for any probe; same conventions as an exported result.
+class StatisticsFile {
+ public:
+  /// Says what the file is and of which result it was made: conventions, schema "stereosweep-statistics/PROBE",
+  /// software, and title, model, hashes, digest and completeness of `source`. Throws base::Error for files.
+  StatisticsFile(const ResultFile& source, const std::string& probe, const std::filesystem::path& target);
+  hdf5::Group& root() { return file_.root(); }
+  Layout& layout() { return *layout_; }
+  /// Seals the file and makes it appear under its name. Every variable must be closed.
+  void commit();
+
+ private:
+  base::PendingFile pending_;
+  hdf5::File file_;
+  std::unique_ptr<Layout> layout_;
+};
 
 /// Why a score is what it is. A number is finite exactly where its status is `ok` or `partial`.
 enum class ScoreStatus : std::uint8_t {

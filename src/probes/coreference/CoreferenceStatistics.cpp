@@ -11,7 +11,7 @@
 #include "base/Error.hpp"
 #include "probes/Probe.hpp"
 #include "results/RawBlock.hpp"
-#include "results/StatisticsFile.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Bootstrap.hpp"
 
 namespace stereosweep::probes::coreference {

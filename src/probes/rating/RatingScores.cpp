@@ -12,7 +12,7 @@
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
-#include "results/StatisticsFile.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Answers.hpp"
 #include "stats/Summary.hpp"
 

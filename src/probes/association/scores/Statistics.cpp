@@ -9,7 +9,6 @@
 #include "base/Text.hpp"
 #include "findings/Alignment.hpp"
 #include "results/ScoreTable.hpp"
-#include "results/StatisticsFile.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes::association {

@@ -6,7 +6,7 @@
 #include "findings/Alignment.hpp"
 #include "probes/contexts/effects/ContextsSchema.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
-#include "results/StatisticsFile.hpp"
+#include "results/ScoreTable.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
