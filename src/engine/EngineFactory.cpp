@@ -4,14 +4,12 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <caffe2/core/common.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
 #include "base/Profile.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/Memory.hpp"

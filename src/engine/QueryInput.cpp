@@ -1,6 +1,5 @@
 #include "engine/QueryInput.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "base/Text.hpp"

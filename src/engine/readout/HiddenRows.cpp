@@ -5,10 +5,8 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "base/Error.hpp"
 

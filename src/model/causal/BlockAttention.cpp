@@ -233,26 +233,6 @@ struct AttendTile {
   }
 };
 
-}  // namespace
-
-std::int64_t tile_scratch_numbers(std::int64_t num_blocks, std::int64_t padded_width) {
-  return most_rows * (padded_width + num_blocks * lanes::width);
-}
-
-std::int32_t best_tile_queries(std::int64_t group) {
-  return static_cast<std::int32_t>(most_rows / std::gcd(most_rows, group));
-}
-
-template <class Number>
-void attend_tile(const TileTask<Number>& task, float* scratch, Instructions instructions) {
-  lanes::run<AttendTile>(instructions, task, scratch);
-}
-template void attend_tile(const TileTask<float>&, float*, Instructions);
-template void attend_tile(const TileTask<Bfloat16Bits>&, float*, Instructions);
-template void attend_tile(const TileTask<Float16Bits>&, float*, Instructions);
-
-namespace {
-
 struct TileQueries : TreeAttention::Queries {
   explicit TileQueries(TreeTiles cut) : tiles(std::move(cut)) {}
   TreeTiles tiles;
@@ -420,6 +400,22 @@ class BlockAttention : public TreeAttention {
 };
 
 }  // namespace
+
+std::int64_t tile_scratch_numbers(std::int64_t num_blocks, std::int64_t padded_width) {
+  return most_rows * (padded_width + num_blocks * lanes::width);
+}
+
+std::int32_t best_tile_queries(std::int64_t group) {
+  return static_cast<std::int32_t>(most_rows / std::gcd(most_rows, group));
+}
+
+template <class Number>
+void attend_tile(const TileTask<Number>& task, float* scratch, Instructions instructions) {
+  lanes::run<AttendTile>(instructions, task, scratch);
+}
+template void attend_tile(const TileTask<float>&, float*, Instructions);
+template void attend_tile(const TileTask<Bfloat16Bits>&, float*, Instructions);
+template void attend_tile(const TileTask<Float16Bits>&, float*, Instructions);
 
 std::unique_ptr<TreeAttention> make_block_attention(AttentionRule rule, const KeptSize& size,
                                                     const at::TensorOptions& options) {

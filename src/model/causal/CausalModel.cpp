@@ -25,7 +25,6 @@
 #include "model/causal/LayerKernels.hpp"
 #include "model/causal/TreeAttention.hpp"
 #include "model/families/Families.hpp"
-#include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"
 

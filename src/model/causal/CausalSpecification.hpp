@@ -72,18 +72,18 @@ struct CausalNames {
   /// What may stand before all names of the body: the first that some tensor begins with counts, else none.
   std::vector<std::string> prefixes = {"model."};
   std::string words = "embed_tokens";
-  std::string positions;
+  std::string positions = {};
   std::string layers = "layers.";  ///< the layer's number and a dot follow
   std::string final_norm = "norm";
   std::vector<std::string> heads = {"lm_head"};  ///< without the prefix; the first that is stored counts
   bool head_bias = false;
 
   std::string attention_norm = "input_layernorm";
-  std::string attention_output_norm;
+  std::string attention_output_norm = {};
   std::string feed_forward_norm = "post_attention_layernorm";
-  std::string feed_forward_output_norm;
-  std::string query_norm;
-  std::string key_norm;
+  std::string feed_forward_output_norm = {};
+  std::string query_norm = {};
+  std::string key_norm = {};
 
   MatrixOrder order = MatrixOrder::out_in;
   QueryKeyValuePacking packing = QueryKeyValuePacking::apart;
@@ -96,8 +96,8 @@ struct CausalNames {
   bool feed_forward_bias = false;
 
   /// Tensors that change nothing here: the name begins with, or a name within the body ends with, one of these.
-  std::vector<std::string> harmless_beginnings;
-  std::vector<std::string> harmless_endings;
+  std::vector<std::string> harmless_beginnings = {};
+  std::vector<std::string> harmless_endings = {};
 };
 
 struct CausalSpecification {

@@ -2,7 +2,6 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include "base/File.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/causal/CausalWeights.hpp"
 #include "model/checkpoint/Safetensors.hpp"

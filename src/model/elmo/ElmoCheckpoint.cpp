@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
 #include "base/Text.hpp"
 #include "base/Trial.hpp"
 #include "hdf5/File.hpp"

@@ -98,6 +98,16 @@ struct StepCells {
   }
 };
 
+// Copies row i of `from` to row rows[i] of `to`.
+void put_rows(const at::Tensor& from, std::span<const std::int64_t> rows, const at::Tensor& to) {
+  const auto bytes = static_cast<std::size_t>(from.size(1)) * from.element_size();
+  const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
+  auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::memcpy(target + static_cast<std::size_t>(rows[i]) * bytes, source + i * bytes, bytes);
+  }
+}
+
 }  // namespace
 
 void step_cells(const CellStep& step, Instructions instructions) {
@@ -121,20 +131,6 @@ void step_cells(const CellStep& step, Instructions instructions) {
     lanes::run_parallel<StepCells>(instructions, step.sequences, grain, task);
   });
 }
-
-namespace {
-
-// Copies row i of `from` to row rows[i] of `to`.
-void put_rows(const at::Tensor& from, std::span<const std::int64_t> rows, const at::Tensor& to) {
-  const auto bytes = static_cast<std::size_t>(from.size(1)) * from.element_size();
-  const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
-  auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::memcpy(target + static_cast<std::size_t>(rows[i]) * bytes, source + i * bytes, bytes);
-  }
-}
-
-}  // namespace
 
 Lstm::Lstm(const ElmoOptions& options, const ElmoTensors& tensors, const std::string& path, at::TensorOptions type)
     : cells_(options.cell),

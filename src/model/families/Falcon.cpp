@@ -24,20 +24,16 @@ const Sizes falcon_sizes = {{{"vocab_size"}, 65024},
                             {{"num_attention_heads", "n_head"}, 71},
                             {{"max_position_embeddings"}, 2048}};
 
-CausalNames falcon_names() {
-  CausalNames names;
-  names.prefixes = {"transformer."};
-  names.words = "word_embeddings";
-  names.layers = "h.";
-  names.final_norm = "ln_f";
-  names.packing = QueryKeyValuePacking::by_key_head;
-  names.query_key_value = {"self_attention.query_key_value"};
-  names.attention_output = "self_attention.dense";
-  names.inner = {"mlp.dense_h_to_4h"};
-  names.outer = "mlp.dense_4h_to_h";
-  names.harmless_endings = {".rotary_emb.inv_freq"};
-  return names;
-}
+const CausalNames falcon_names = {.prefixes = {"transformer."},
+                                  .words = "word_embeddings",
+                                  .layers = "h.",
+                                  .final_norm = "ln_f",
+                                  .packing = QueryKeyValuePacking::by_key_head,
+                                  .query_key_value = {"self_attention.query_key_value"},
+                                  .attention_output = "self_attention.dense",
+                                  .inner = {"mlp.dense_h_to_4h"},
+                                  .outer = "mlp.dense_4h_to_h",
+                                  .harmless_endings = {".rotary_emb.inv_freq"}};
 
 // 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. torch's own
 // power, and rounded to bfloat16, as the family was trained.
@@ -93,7 +89,7 @@ CausalSpecification read_falcon(const ConfigFields& fields) {
   specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
   specification.activation = read_activation(fields, "activation", "gelu");
   specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
-  specification.names = falcon_names();
+  specification.names = falcon_names;
   const bool biases = fields.is_on("bias");
   specification.names.query_key_value_bias = biases;
   specification.names.attention_output_bias = biases;

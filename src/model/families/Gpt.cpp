@@ -27,24 +27,20 @@ const Sizes openai_sizes = {{{"vocab_size"}, 40478},
                             {{"n_head", "num_attention_heads"}, 12},
                             {{"n_positions", "max_position_embeddings"}, 512}};
 
-CausalNames conv1d_names() {
-  CausalNames names;
-  names.prefixes = {"transformer."};
-  names.layers = "h.";
-  names.attention_norm = "ln_1";
-  names.feed_forward_norm = "ln_2";
-  names.order = MatrixOrder::in_out;
-  names.packing = QueryKeyValuePacking::blocks;
-  names.query_key_value = {"attn.c_attn"};
-  names.query_key_value_bias = true;
-  names.attention_output = "attn.c_proj";
-  names.attention_output_bias = true;
-  names.inner = {"mlp.c_fc"};
-  names.outer = "mlp.c_proj";
-  names.feed_forward_bias = true;
-  names.harmless_endings = {".attn.bias", ".attn.masked_bias"};
-  return names;
-}
+const CausalNames conv1d_names = {.prefixes = {"transformer."},
+                                  .layers = "h.",
+                                  .attention_norm = "ln_1",
+                                  .feed_forward_norm = "ln_2",
+                                  .order = MatrixOrder::in_out,
+                                  .packing = QueryKeyValuePacking::blocks,
+                                  .query_key_value = {"attn.c_attn"},
+                                  .query_key_value_bias = true,
+                                  .attention_output = "attn.c_proj",
+                                  .attention_output_bias = true,
+                                  .inner = {"mlp.c_fc"},
+                                  .outer = "mlp.c_proj",
+                                  .feed_forward_bias = true,
+                                  .harmless_endings = {".attn.bias", ".attn.masked_bias"}};
 
 CausalSpecification read_conv1d(const ConfigFields& fields, const Sizes& sizes) {
   auto specification = read_sizes(fields, sizes);
@@ -53,7 +49,7 @@ CausalSpecification read_conv1d(const ConfigFields& fields, const Sizes& sizes) 
   specification.norm_epsilon = fields.positive("layer_norm_epsilon", 1e-5);
   specification.position = PositionKind::learned;
   specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
-  specification.names = conv1d_names();
+  specification.names = conv1d_names;
   return specification;
 }
 
@@ -104,21 +100,18 @@ const Sizes gpt_neox_sizes = {{{"vocab_size"}, 50432},
                               {{"num_attention_heads"}, 64},
                               {{"max_position_embeddings"}, 2048}};
 
-CausalNames neox_names() {
-  CausalNames names;
-  names.prefixes = {"gpt_neox."};
-  names.words = "embed_in";
-  names.final_norm = "final_layer_norm";
-  names.heads = {"embed_out", "lm_head"};
-  names.packing = QueryKeyValuePacking::by_key_head;
-  names.query_key_value = {"attention.query_key_value"};
-  names.attention_output = "attention.dense";
-  names.inner = {"mlp.dense_h_to_4h"};
-  names.outer = "mlp.dense_4h_to_h";
-  names.feed_forward_bias = true;
-  names.harmless_endings = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"};
-  return names;
-}
+const CausalNames neox_names = {
+    .prefixes = {"gpt_neox."},
+    .words = "embed_in",
+    .final_norm = "final_layer_norm",
+    .heads = {"embed_out", "lm_head"},
+    .packing = QueryKeyValuePacking::by_key_head,
+    .query_key_value = {"attention.query_key_value"},
+    .attention_output = "attention.dense",
+    .inner = {"mlp.dense_h_to_4h"},
+    .outer = "mlp.dense_4h_to_h",
+    .feed_forward_bias = true,
+    .harmless_endings = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"}};
 
 CausalSpecification read_gpt_neox(const ConfigFields& fields) {
   auto specification = read_sizes(fields, gpt_neox_sizes);
@@ -130,7 +123,7 @@ CausalSpecification read_gpt_neox(const ConfigFields& fields) {
   specification.residual =
       fields.is_on("use_parallel_residual", ConfigFields::Flag::on) ? Residual::parallel : Residual::sequential;
   specification.tied_head = fields.is_on("tie_word_embeddings");
-  specification.names = neox_names();
+  specification.names = neox_names;
   specification.names.query_key_value_bias = fields.is_on("attention_bias", ConfigFields::Flag::on);
   specification.names.attention_output_bias = specification.names.query_key_value_bias;
   read_rotary(
@@ -146,23 +139,19 @@ const Sizes gptj_sizes = {{{"vocab_size"}, 50400},
                           {{"n_head", "num_attention_heads"}, 16},
                           {{"n_positions", "max_position_embeddings"}, 2048}};
 
-CausalNames gptj_names() {
-  CausalNames names;
-  names.prefixes = {"transformer."};
-  names.words = "wte";
-  names.layers = "h.";
-  names.final_norm = "ln_f";
-  names.head_bias = true;
-  names.attention_norm = "ln_1";
-  names.feed_forward_norm = "";
-  names.query_key_value = {"attn.q_proj", "attn.k_proj", "attn.v_proj"};
-  names.attention_output = "attn.out_proj";
-  names.inner = {"mlp.fc_in"};
-  names.outer = "mlp.fc_out";
-  names.feed_forward_bias = true;
-  names.harmless_endings = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"};
-  return names;
-}
+const CausalNames gptj_names = {.prefixes = {"transformer."},
+                                .words = "wte",
+                                .layers = "h.",
+                                .final_norm = "ln_f",
+                                .head_bias = true,
+                                .attention_norm = "ln_1",
+                                .feed_forward_norm = "",
+                                .query_key_value = {"attn.q_proj", "attn.k_proj", "attn.v_proj"},
+                                .attention_output = "attn.out_proj",
+                                .inner = {"mlp.fc_in"},
+                                .outer = "mlp.fc_out",
+                                .feed_forward_bias = true,
+                                .harmless_endings = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"}};
 
 CausalSpecification read_gptj(const ConfigFields& fields) {
   auto specification = read_sizes(fields, gptj_sizes);
@@ -173,7 +162,7 @@ CausalSpecification read_gptj(const ConfigFields& fields) {
   specification.activation = read_activation(fields, "activation_function", "gelu_new");
   specification.residual = Residual::parallel;
   specification.tied_head = fields.is_on("tie_word_embeddings");
-  specification.names = gptj_names();
+  specification.names = gptj_names;
   specification.position = PositionKind::rotary;
   specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields.size("rotary_dim", 64), specification)};
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
@@ -186,18 +175,14 @@ const Sizes opt_sizes = {{{"vocab_size"}, 50272},
                          {{"num_attention_heads"}, 12},
                          {{"max_position_embeddings"}, 2048}};
 
-CausalNames opt_names() {
-  CausalNames names;
-  names.prefixes = {"model.decoder.", "decoder."};
-  names.positions = "embed_positions";
-  names.final_norm = "final_layer_norm";
-  names.attention_norm = "self_attn_layer_norm";
-  names.feed_forward_norm = "final_layer_norm";
-  names.attention_output = "self_attn.out_proj";
-  names.inner = {"fc1"};
-  names.outer = "fc2";
-  return names;
-}
+const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
+                               .positions = "embed_positions",
+                               .final_norm = "final_layer_norm",
+                               .attention_norm = "self_attn_layer_norm",
+                               .feed_forward_norm = "final_layer_norm",
+                               .attention_output = "self_attn.out_proj",
+                               .inner = {"fc1"},
+                               .outer = "fc2"};
 
 CausalSpecification read_opt(const ConfigFields& fields) {
   auto specification = read_sizes(fields, opt_sizes);
@@ -219,7 +204,7 @@ CausalSpecification read_opt(const ConfigFields& fields) {
   specification.position = PositionKind::learned;
   specification.first_position = 2;
   specification.tied_head = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
-  specification.names = opt_names();
+  specification.names = opt_names;
   const bool biases = fields.is_on("enable_bias", ConfigFields::Flag::on);
   specification.names.query_key_value_bias = biases;
   specification.names.attention_output_bias = biases;

@@ -12,7 +12,6 @@
 
 #include "base/Check.hpp"
 #include "base/Profile.hpp"
-#include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "model/kernels/Kernels.hpp"
-#include "model/masked/MaskedSpecification.hpp"
 
 namespace stereosweep::model {
 

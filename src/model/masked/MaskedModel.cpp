@@ -1,6 +1,5 @@
 #include "model/masked/MaskedModel.hpp"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
 #include <c10/core/InferenceMode.h>
@@ -14,7 +13,6 @@
 #include "base/Profile.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
-#include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/masked/MaskedSpecification.hpp"

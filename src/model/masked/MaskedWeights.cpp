@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/Error.hpp"
-#include "base/Text.hpp"
 #include "model/checkpoint/TensorReader.hpp"
 
 namespace stereosweep::model {
