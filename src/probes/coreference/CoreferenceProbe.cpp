@@ -145,8 +145,6 @@ std::vector<T>& column_of(results::RawBlock& block, CoreferenceColumn column) {
 
 }  // namespace
 
-std::string continuation_of(const std::string& occupation) { return " " + occupation; }
-
 CoreferenceProbe::CoreferenceProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer)
     : conditions_(list_conditions(job.settings<Coreference>())),
       questions_(job.settings<Coreference>().questions),
@@ -167,7 +165,7 @@ std::size_t CoreferenceProbe::longest_occupation(const tokenizer::Tokenizer& tok
         const auto occupation = sentences_[i].occupation(role);
         if (seen.insert(occupation).second && num_tokenized++ < max_pairs_tokenized) {
           const auto text = prompt(question * sentences_.size() + i);
-          longest = std::max(longest, count_tokens(tokenizer, text, continuation_of(occupation)));
+          longest = std::max(longest, count_tokens(tokenizer, text, " " + occupation));
         }
       }
     }
@@ -188,7 +186,7 @@ Round CoreferenceProbe::first(const sweep::Block& block) const {
     if (!item.is_excluded) {
       round.queries.emplace_back(
           query::Continue{.prompt = prompt(block.first_context + i),
-                          .continuations = {continuation_of(item.occupation(0)), continuation_of(item.occupation(1))}});
+                          .continuations = {" " + item.occupation(0), " " + item.occupation(1)}});
     }
   }
   return round;

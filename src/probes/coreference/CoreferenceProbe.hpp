@@ -38,8 +38,6 @@ class CoreferenceProbe final : public Probe {
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
 
-  const std::vector<Condition>& conditions() const { return conditions_; }
-  const std::vector<RoledSentence>& sentences() const { return sentences_; }
   /// Text that the occupations follow.
   std::string prompt(std::uint64_t context) const;
   const RoledSentence& sentence_of(std::uint64_t context) const { return sentences_[context % sentences_.size()]; }
@@ -55,9 +53,6 @@ class CoreferenceProbe final : public Probe {
   std::size_t max_subwords_;
   results::RawSchema schema_;
 };
-
-/// What follows a prompt.
-std::string continuation_of(const std::string& occupation);
 
 /// Throws InputError with everything that keeps the job from being asked of this tokenizer, which must outlive the
 /// probe.

@@ -97,30 +97,24 @@ std::size_t index_of(const results::ResultFile& file, const std::string& value, 
 }
 
 /// Reads a result condition by condition.
-class ResultReader {
- public:
-  /// `file` is borrowed. Throws InputError if it is no coreference result.
-  explicit ResultReader(const results::ResultFile& file);
-  const std::vector<ConditionFacts>& conditions() const { return conditions_; }
-  const std::vector<SentenceFacts>& sentences() const { return sentences_; }
-  /// Of a type.
-  std::size_t num_clusters(std::size_t type) const { return num_clusters_[type]; }
-  const std::vector<std::string>& status_names() const { return file_.schema().cubes[columns_[2]].flag_meanings; }
+struct ResultReader {
+  /// Throws InputError if it is no coreference result.
+  explicit ResultReader(const results::ResultFile& source);
   /// Measures: README.md. Subjects are the conditions, items the roles of the occupations; one replicate.
   results::ScoreTableAxes score_axes() const;
   ConditionNumbers read(std::size_t condition, stats::Ties ties) const;
 
- private:
-  const results::ResultFile& file_;
-  std::vector<ConditionFacts> conditions_;
-  std::vector<SentenceFacts> sentences_;
-  std::array<std::size_t, 2> num_clusters_{};
-  std::size_t num_questions_ = 0;
-  std::size_t num_subwords_ = 0;
-  std::array<std::size_t, 3> columns_{};  ///< of the cubes logprob, num_subwords, status
+  const results::ResultFile& file;  ///< borrowed
+  std::vector<ConditionFacts> conditions;
+  std::vector<SentenceFacts> sentences;
+  std::array<std::size_t, 2> num_clusters{};  ///< of a type
+  std::size_t num_questions = 0;
+  std::size_t num_subwords = 0;
+  std::array<std::size_t, 3> columns{};  ///< of the cubes logprob, num_subwords, status
+  std::vector<std::string> status_names;
 };
 
-ResultReader::ResultReader(const results::ResultFile& file) : file_(file) {
+ResultReader::ResultReader(const results::ResultFile& source) : file(source) {
   if (file.text("schema") != "stereosweep/coreference") {
     refuse_result(file, "it is no result of the probe 'coreference'");
   }
@@ -132,9 +126,9 @@ ResultReader::ResultReader(const results::ResultFile& file) : file_(file) {
   const auto& attributes = coordinate_of(axes[0], "attribute");
   const auto& privileges = coordinate_of(axes[0], "privilege");
   for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
-    conditions_.push_back({axes[0].labels[i], augmentations[i], attributes[i], privileges[i]});
+    conditions.push_back({axes[0].labels[i], augmentations[i], attributes[i], privileges[i]});
   }
-  num_questions_ = axes[1].labels.size();
+  num_questions = axes[1].labels.size();
   const auto& types = coordinate_of(axes[2], "type");
   const auto& stereotypes = coordinate_of(axes[2], "stereotype");
   const auto& genders = coordinate_of(axes[2], "gender");
@@ -146,23 +140,24 @@ ResultReader::ResultReader(const results::ResultFile& file) : file_(file) {
     facts.stereotype = index_of(file, stereotypes[i], "pro", "anti");
     facts.gender = index_of(file, genders[i], "female", "male");
     facts.cluster = clusters[facts.type].emplace(pairs[i], clusters[facts.type].size()).first->second;
-    sentences_.push_back(facts);
+    sentences.push_back(facts);
   }
-  num_clusters_ = {clusters[0].size(), clusters[1].size()};
-  num_subwords_ = file.schema().inner_axis("subword").labels.size();
+  num_clusters = {clusters[0].size(), clusters[1].size()};
+  num_subwords = file.schema().inner_axis("subword").labels.size();
   const auto& cubes = file.schema().cubes;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = std::array{"logprob", "num_subwords", "status"}[i];
     const auto found = std::ranges::find(cubes, name, &results::CubeSchema::name);
     if (found == cubes.end()) {
       refuse_result(file, "it has no cube '" + name + "'");
     }
-    columns_[i] = static_cast<std::size_t>(found - cubes.begin());
+    columns[i] = static_cast<std::size_t>(found - cubes.begin());
   }
+  status_names = cubes[columns[2]].flag_meanings;
 }
 
 results::ScoreTableAxes ResultReader::score_axes() const {
-  const auto& raw = file_.schema().outer_axes;
+  const auto& raw = file.schema().outer_axes;
   auto subjects = raw[0];
   subjects.name = "subject";
   const std::vector<std::string> none(2);
@@ -179,28 +174,28 @@ results::ScoreTableAxes ResultReader::score_axes() const {
 }
 
 ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) const {
-  const auto num_contexts = num_questions_ * sentences_.size();
+  const auto num_contexts = num_questions * sentences.size();
   ConditionNumbers result;
-  result.cells_by_status.assign(status_names().size(), 0);
+  result.cells_by_status.assign(status_names.size(), 0);
   result.scores = {condition, 0, num_contexts, {}, {}};
   result.scores.values.resize(num_measures * 2 * num_contexts);
   result.scores.statuses.resize(result.scores.values.size());
-  result.sentences.assign(sentences_.size(), {});
-  const auto block = file_.read(condition * num_contexts, num_contexts);
-  const auto& logprob = std::get<std::vector<double>>(block.columns[columns_[0]]);
-  const auto& counts = std::get<std::vector<std::int32_t>>(block.columns[columns_[1]]);
-  const auto& statuses = std::get<std::vector<std::uint8_t>>(block.columns[columns_[2]]);
+  result.sentences.assign(sentences.size(), {});
+  const auto block = file.read(condition * num_contexts, num_contexts);
+  const auto& logprob = std::get<std::vector<double>>(block.columns[columns[0]]);
+  const auto& counts = std::get<std::vector<std::int32_t>>(block.columns[columns[1]]);
+  const auto& statuses = std::get<std::vector<std::uint8_t>>(block.columns[columns[2]]);
   for (std::size_t context = 0; context < num_contexts; ++context) {
     std::array<std::span<const double>, 2> tokens;
     for (std::size_t role = 0; role < 2; ++role) {
       const auto cell = 2 * context + role;
       ++result.cells_by_status.at(statuses[cell]);
-      const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords_));
+      const auto count = std::clamp<std::int64_t>(counts[cell], 0, static_cast<std::int64_t>(num_subwords));
       if (statuses[cell] == 0 && count > 0) {
-        tokens[role] = std::span(logprob).subspan(cell * num_subwords_, static_cast<std::size_t>(count));
+        tokens[role] = std::span(logprob).subspan(cell * num_subwords, static_cast<std::size_t>(count));
       }
     }
-    auto& sentence = result.sentences[context % sentences_.size()];
+    auto& sentence = result.sentences[context % sentences.size()];
     std::optional<stats::CoreferenceMetrics> metrics;
     if (tokens[0].empty() || tokens[1].empty()) {
       sentence.fill(nan);
@@ -208,10 +203,10 @@ ConditionNumbers ResultReader::read(std::size_t condition, stats::Ties ties) con
       metrics = stats::coreference_metrics(tokens[0], tokens[1], ties);
     }
     for (std::size_t metric = 0; metrics && metric < metrics->size(); ++metric) {
-      sentence[metric] += (*metrics)[metric] / static_cast<double>(num_questions_);
+      sentence[metric] += (*metrics)[metric] / static_cast<double>(num_questions);
     }
     const auto scores = scores_of(tokens, metrics ? &*metrics : nullptr);
-    const auto place = context % sentences_.size() * num_questions_ + context / sentences_.size();
+    const auto place = context % sentences.size() * num_questions + context / sentences.size();
     for (std::size_t cell = 0; cell < 2 * num_measures; ++cell) {
       const auto measure = cell / 2;
       const auto at = (measure * num_contexts + place) * 2 + cell % 2;
@@ -258,14 +253,14 @@ class Summariser {
       : reader_(reader),
         confidence_(options.settings.confidence),
         type_(type),
-        bootstrap_(reader.num_clusters(type), static_cast<std::size_t>(options.settings.replicates), options.seed,
+        bootstrap_(reader.num_clusters[type], static_cast<std::size_t>(options.settings.replicates), options.seed,
                    (std::uint64_t{1} + type) << 32U) {}
 
   SentenceSummary operator()(const Sentences& sentences) const {
     std::vector<double> values(bootstrap_.num_clusters() * width, 0);
     std::vector<double> total(width, 0);
     for (std::size_t i = 0; i < sentences.size(); ++i) {
-      const auto& facts = reader_.sentences()[i];
+      const auto& facts = reader_.sentences[i];
       if (facts.type != type_ || !is_defined(sentences[i])) {
         continue;
       }
@@ -383,7 +378,7 @@ class PrivilegeMeans {
 
 std::vector<std::string> attributes_of(const ResultReader& reader) {
   std::vector<std::string> attributes;
-  for (const auto& [label, augmentation, attribute, privilege] : reader.conditions()) {
+  for (const auto& [label, augmentation, attribute, privilege] : reader.conditions) {
     if (!privilege.empty() && std::ranges::find(attributes, attribute) == attributes.end()) {
       attributes.push_back(attribute);
     }
@@ -466,12 +461,12 @@ CoreferenceResult stream(const ResultReader& reader, const CoreferenceOptions& o
   CoreferenceResult result;
   result.confidence = options.settings.confidence;
   result.attributes = attributes_of(reader);
-  result.status_names = reader.status_names();
+  result.status_names = reader.status_names;
   result.cells_by_status.assign(result.status_names.size(), 0);
   PrivilegeMeans privilege(result.attributes);
   std::optional<Sentences> baseline;
-  for (std::size_t i = 0; i < reader.conditions().size(); ++i) {
-    const auto& condition = reader.conditions()[i];
+  for (std::size_t i = 0; i < reader.conditions.size(); ++i) {
+    const auto& condition = reader.conditions[i];
     const auto numbers = reader.read(i, options.settings.ties);
     result.conditions.push_back(condition.label);
     for (std::size_t status = 0; status < numbers.cells_by_status.size(); ++status) {

@@ -178,12 +178,6 @@ std::vector<Mention> find_letters(const std::string& text, std::size_t num_optio
 
 }  // namespace
 
-const std::vector<std::string>& answer_status_names() {
-  static const std::vector<std::string> names = {"ok",      "no_answer", "several_answers", "negated",
-                                                 "refused", "empty",     "too_long",        "engine_error"};
-  return names;
-}
-
 AnswerParser::AnswerParser(const std::vector<std::string>& options) {
   std::ranges::transform(options, std::back_inserter(options_), lowered);
 }

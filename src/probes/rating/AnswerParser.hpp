@@ -19,7 +19,8 @@ enum class AnswerStatus : std::uint8_t {
   engine_error,     ///< the engine gave no text
 };
 /// Names in the order of AnswerStatus, as the status cube's flag meanings.
-const std::vector<std::string>& answer_status_names();
+inline const std::vector<std::string> answer_status_names = {"ok",      "no_answer", "several_answers", "negated",
+                                                             "refused", "empty",     "too_long",        "engine_error"};
 
 struct ParsedAnswer {
   AnswerStatus status = AnswerStatus::no_answer;

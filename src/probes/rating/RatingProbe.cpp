@@ -167,7 +167,7 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
     schema.cubes.push_back(cube("answer_status", results::ElementType::uint8, {"order", "run"}, "",
                                 "whether the answer names one option", ""));
-    schema.cubes.back().flag_meanings = answer_status_names();
+    schema.cubes.back().flag_meanings = answer_status_names;
   }
   return schema;
 }
@@ -248,7 +248,7 @@ std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
   return fill_in(with_group(std::move(text), rating, subjects_.subjects[place[0]].plural), {{"{trait}", trait.label}});
 }
 
-std::string RatingProbe::question(std::uint64_t context, OptionOrder order) const {
+std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
   const auto place = blocks_.product().coordinates(context);
   const auto& rating = job_.settings<Rating>();
   const auto& trait = rating.traits[place[1]];
@@ -260,23 +260,15 @@ std::string RatingProbe::question(std::uint64_t context, OptionOrder order) cons
   if (trait.definition.empty()) {
     take_out(frame, "{trait_definition}");
   }
-  return fill_in(frame, {{"{identity_definition}", definition},
-                         {"{trait_definition}", trait.definition},
-                         {"{question}", asked(place)},
-                         {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
-}
-
-std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const {
-  std::string text = question(context, order);
+  std::string text = fill_in(frame, {{"{identity_definition}", definition},
+                                     {"{trait_definition}", trait.definition},
+                                     {"{question}", asked(place)},
+                                     {"{options}", option_lists_[static_cast<std::size_t>(order)]}});
   if (job_.model.chat) {
     const sweep::Message message{sweep::Role::user, std::move(text)};
     return sweep::write_chat(*job_.model.chat, {&message, 1});
   }
   return text;
-}
-
-query::Query RatingProbe::ask_options(const std::string& prompt, OptionOrder order) const {
-  return query::Continue{prompt, continuations(order), framing()};
 }
 
 query::Query RatingProbe::ask_answer(const std::string& prompt, std::uint64_t run) const {
@@ -304,7 +296,7 @@ Round RatingProbe::first(const sweep::Block& block) const {
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : job_.settings<Rating>().orders) {
       const auto text = prompt(block.first_context + i, order);
-      round.queries.push_back(ask_options(text, order));
+      round.queries.emplace_back(query::Continue{text, continuations(order), framing()});
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
         round.queries.push_back(ask_answer(text, run));
       }
@@ -343,7 +335,7 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
     return;
   }
   const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
-  const std::size_t count = option_forms.size() * job_.settings<Rating>().scale.size();
+  const std::size_t count = 2 * job_.settings<Rating>().scale.size();
   STEREOSWEEP_ASSERT(scores != nullptr && scores->logprob.size() == count, "log-probabilities of every option");
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tokens = scores->logprob[i];

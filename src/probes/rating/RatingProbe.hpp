@@ -13,10 +13,6 @@
 
 namespace stereosweep::probes::rating {
 
-/// What is scored as the continuation: the option's words, or its letter.
-enum class OptionForm : std::uint8_t { text, letter };
-inline constexpr std::array option_forms = {OptionForm::text, OptionForm::letter};
-
 /// Why the options' log-probabilities are what they are.
 enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error };
 
@@ -46,8 +42,6 @@ class RatingProbe final : public Probe {
   const sweep::SubjectList& subjects() const { return subjects_; }
   /// What the model is given, chat format included.
   std::string prompt(std::uint64_t context, OptionOrder order) const;
-  /// What the user of a chat would see; the same as `prompt` without a chat template.
-  std::string question(std::uint64_t context, OptionOrder order) const;
   /// Continuations of a prompt: all options' words, then all letters, by option.
   const std::vector<std::string>& continuations(OptionOrder order) const {
     return continuations_[static_cast<std::size_t>(order)];
@@ -63,7 +57,6 @@ class RatingProbe final : public Probe {
   std::vector<std::string> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;
-  query::Query ask_options(const std::string& prompt, OptionOrder order) const;
   query::Query ask_answer(const std::string& prompt, std::uint64_t run) const;
 
   sweep::Job job_;

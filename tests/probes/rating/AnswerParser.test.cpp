@@ -16,7 +16,7 @@ const std::vector<std::string> options = {"extremely", "very", "average", "sligh
 
 std::string described(const ParsedAnswer& answer) {
   return answer.status == AnswerStatus::ok ? std::string(1, static_cast<char>('A' + answer.option))
-                                           : answer_status_names()[static_cast<std::size_t>(answer.status)];
+                                           : answer_status_names[static_cast<std::size_t>(answer.status)];
 }
 
 TEST(AnswerParser, reads_every_answer_of_the_table) {
@@ -70,7 +70,7 @@ TEST(AnswerParser, answers_any_bytes_the_same_way_twice) {
     }
     const auto once = parser.parse(text);
     ASSERT_LT(once.option, options.size());
-    ASSERT_LT(static_cast<std::size_t>(once.status), answer_status_names().size());
+    ASSERT_LT(static_cast<std::size_t>(once.status), answer_status_names.size());
     ASSERT_EQ(described(parser.parse(text)), described(once));
     ASSERT_EQ(described(parser.parse("  " + text + "\n")), described(once)) << "white space around it says nothing";
   }
