@@ -77,6 +77,9 @@ struct Tables {
 
   Tables() : lowercase(read_runs(tables::lowercase)) {
     for (char32_t value = 0; value < num_code_points; ++value) {
+      if (value == 0x40000) {
+        value = 0xE0000;  // planes 4 to 13 have no characters
+      }
       classes[value] = classes_in_utf8proc(value);
     }
     for (const auto& [bits, more, fewer] : tables::differences) {
