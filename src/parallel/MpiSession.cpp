@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <span>
-#include <thread>
 
 #include "base/Bytes.hpp"
 #include "base/Environment.hpp"
@@ -82,7 +80,6 @@ MpiSession::~MpiSession() {
 void abort_all_ranks(int status) {
   ::alarm(10);  // SIGALRM's default action ends the process
   if (mpi_runs()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // mpirun drops messages not yet passed on
     MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
   }
   ::_exit(status == 0 ? 1 : status);

@@ -175,7 +175,8 @@ def test_stop_with_a_dead_rank_takes_three_seconds_and_stays_a_stop(lab, output)
     job.wait_for_text("== stopped: ", 20)
     log = job.log()
     assert "signal USR1 on rank 2" in log and "not queued again" not in log
-    times = [line.split()[0] for line in log.splitlines() if "stopping: " in line or "does not answer: all" in line]
+    # srun may wake rank 3 (SIGCONT) before it has been given up
+    times = [line.split()[0] for line in log.splitlines() if "warning: stopping: " in line or "warning: stopped: " in line]
     assert len(times) == 2 and seconds_between(*times) <= 3, log
     completed(job, output, restarts=1)
 
