@@ -8,6 +8,7 @@
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "config/Language.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -387,20 +388,6 @@ void check_definitions(const config::ProbeReading& job, const Rating& settings) 
   check(settings.traits, "{trait_definition}");
 }
 
-/// Most subjects that the axes can have: every order of every pair.
-std::uint64_t most_subjects(const Rating& settings) {
-  const auto& rule = settings.intersections;
-  std::uint64_t pairs = rule.pairs.size();
-  for (const auto& [first, second] : rule.domains) {
-    const auto in_domain = [&](const std::string& domain) {
-      return static_cast<std::uint64_t>(std::count_if(settings.groups.begin(), settings.groups.end(),
-                                                      [&](const auto& group) { return group.domain == domain; }));
-    };
-    pairs += in_domain(first) * in_domain(second);
-  }
-  return settings.identities.size() + settings.groups.size() + pairs * (rule.both_orders ? 2 : 1);
-}
-
 Node dump_trait(const RatedTrait& trait) {
   Node map = config::dump_fields(trait);
   if (!trait.questions.empty()) {
@@ -501,7 +488,8 @@ Rating read_settings(const config::ProbeReading& job) {
     }
   }
   check_definitions(job, settings);
-  config::check_cells(job, {{most_subjects(settings), "groups and intersections"},
+  config::check_cells(job, {{settings.identities.size() + sweep::most_subjects(settings.groups, settings.intersections),
+                             "groups and intersections"},
                             {settings.traits.size(), "traits"},
                             {settings.questions.size(), "templates"},
                             {settings.rephrasings.size(), "rephrasings"},

@@ -18,10 +18,7 @@ class Reading {
   /// One of `names`, which stand in the order of the enumeration.
   template <class Choice>
   void choice(const std::string& name, Choice& target, const std::vector<std::string>& names) {
-    if (const config::Node* node = fields_.optional(name)) {
-      const auto index = config::read_choice(*node, fields_.key_of(name), problems_, names);
-      target = index ? static_cast<Choice>(*index) : target;
-    }
+    fields_.choice(name, target, names);
   }
   void integer(const std::string& name, std::int64_t& target, std::int64_t smallest, std::int64_t largest) {
     fields_.integer(name, target, smallest, largest);
