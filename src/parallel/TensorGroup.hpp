@@ -3,6 +3,7 @@
 // that the ranks share (CPU) or through NCCL (CUDA).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,11 +20,13 @@ enum class DeviceNumber { float32, bfloat16, float16 };
 /// Version of that NCCL, "2.27.7". Throws Error where there is none.
 std::string nccl_version();
 
+class NcclSum;
+
 class TensorGroup {
  public:
-  /// Collective over `world`, all of whose ranks make a group each; those of one must share a node. A group of one
-  /// rank: every call below does nothing. Throws SharedError on all ranks of `world`, or the others would wait for a
-  /// group that failed, where a node has no room for the shared memory.
+  /// Collective over `world`, all of whose ranks make a group each; those of one must share a node. Throws SharedError
+  /// on all ranks of `world`, or the others would wait for a group that failed, where a node has no room for the shared
+  /// memory.
   TensorGroup(const Communicator& world, const Communicator& group);
   TensorGroup(const TensorGroup&) = delete;
   TensorGroup& operator=(const TensorGroup&) = delete;
@@ -55,10 +58,25 @@ class TensorGroup {
   std::string failure() const;
 
  private:
-  struct State;
+  struct Header;
+  struct RankState;
+  Header& header() const;
+  RankState& of(int peer) const;
+  float* numbers(int peer, std::uint64_t at_step) const;
+  bool has_failed() const;
+  void check() const;
+  template <class Step>
+  void or_cause(Step&& call) const;
+  template <class Condition>
+  void wait(Condition&& is_met) const;
+  void add_step(std::span<float> part);
+
   int rank_ = 0;
   int size_ = 1;
-  std::unique_ptr<State> state_;
+  std::uint64_t step_ = 0;
+  std::uint64_t orders_ = 0;
+  std::shared_ptr<std::byte> memory_;
+  std::unique_ptr<NcclSum> nccl_;  ///< goes before the memory, at which its thread looks
 };
 
 }  // namespace stereosweep::parallel

@@ -8,15 +8,298 @@
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "run/Coordinator.hpp"
 #include "run/ExportDirectory.hpp"
-#include "run/StageRun.hpp"
+#include "run/Signals.hpp"
+#include "run/TensorRanks.hpp"
 
 namespace stereosweep::run {
 namespace {
+
+using base::with_thousands;
+using parallel::coordinated;
+
+std::uint64_t contexts_in(const results::JournalStore& store) {
+  std::uint64_t sum = 0;
+  for (const auto& record : store.records()) {
+    sum += record.num_contexts;
+  }
+  return sum;
+}
+
+/// Refuses a model whose every answer would be an error.
+void require_prediction(const sweep::Job& job, const query::Engine& engine) {
+  const auto prediction = probes::kind_of(job).prediction();
+  if (!prediction) {
+    return;
+  }
+  if (const auto why = engine.lacks(*prediction)) {
+    throw base::InputError(
+        base::describe("model.path: " + job.probe_name() + " cannot ask '" + job.model.path + "'", *why,
+                       *prediction == query::Prediction::masked
+                           ? "Use a masked model with its head (BertForMaskedLM, RobertaForMaskedLM)."
+                           : "Use a causal model with its head (...ForCausalLM)."));
+  }
+}
+
+/// One stage of a job: its journal, and scoring until all its blocks are in there. Made and used on all ranks.
+class StageRun {
+ public:
+  /// `job` and `stage`, which is open, are borrowed. `settings`: heads of its journals: the job's, and what the stage's
+  /// input adds.
+  StageRun(JobParts& job, const probes::Stage& stage, std::shared_ptr<const probes::Probe> probe, RunSettings settings)
+      : job_(job), stage_(stage), probe_(std::move(probe)), settings_(std::move(settings)) {}
+
+  /// Collective: reads the journals; nothing is written. Throws SharedError where they belong to something else.
+  void open() {
+    job_.on_rank_zero([&] { read_journals(); });
+    agree_whether_complete();
+  }
+
+  /// All blocks are in the journal; the same on all ranks.
+  bool complete() const { return complete_; }
+
+  /// Collective, after open: takes over what can be reused, scores the rest. Exit code `done`: complete.
+  base::ExitCode score() {
+    job_.on_rank_zero([&] {
+      show_in_status();
+      start_attempt();
+    });
+    agree_whether_complete();
+    if (complete_) {
+      return base::ExitCode::done;
+    }
+    const bool asks_model = stage_.asks() == probes::Stage::Asks::model;
+    const TensorRanks ranks(job_.world, asks_model ? job_.job().execution.tensor_parallel : 1);
+    ScorerParts scorer_parts{probe_,
+                             job_.settings.fingerprint(),
+                             {},
+                             ranks.tensors(),
+                             std::chrono::seconds(job_.job().execution.block_limit_s)};
+    if (asks_model) {
+      auto settings = engine_settings(job_.job());
+      settings.tensor_group = ranks.tensors();
+      scorer_parts.make_engine = [parts = job_.scoring, settings]() -> std::unique_ptr<query::Engine> {
+        parallel::use_gpu(parts->gpu);
+        auto engine = engine::make_engine(settings, parts->files, *parts->tokenizer);
+        require_prediction(parts->job, *engine);
+        return engine;
+      };
+    }
+    const auto end = serve(scorer_parts, ranks);
+    complete_ = end == base::ExitCode::done;
+    return end;
+  }
+
+  const probes::Probe& probe() const { return *probe_; }
+  const RunSettings& settings() const { return settings_; }
+  /// Another probe of the same blocks scores them: one that has opened what it reads.
+  void use(std::shared_ptr<const probes::Probe> probe) { probe_ = std::move(probe); }
+
+  /// Rank zero: the journal as it lies there now.
+  const results::JournalStore& reread() {
+    journal_.reset();
+    store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
+    if (const auto lost = left_->size() - store_->records().size(); complete_ && lost > 0) {
+      throw base::Error(base::describe(
+          with_thousands(lost) + " of " + base::counted(left_->size(), "block") + " in the journal no more",
+          "its files in " + results::journal_directory(job_.directory.root(), stage_.name()).string() +
+              " were deleted or damaged during the run",
+          "run the same command again"));
+    }
+    return *store_;
+  }
+
+ private:
+  void agree_whether_complete() {
+    complete_ = job_.world.broadcast(job_.leads() && left_->num_done() == left_->size(), 0);
+  }
+
+  void read_journals() {
+    store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
+    for (const auto& line : store_->damage()) {
+      base::log(base::LogLevel::warning, line);
+    }
+    const auto& blocks = probe_->blocks();
+    try {
+      job_.directory.require_same_settings(
+          *store_, job_.job(), settings_,
+          store_->records().size() == blocks.num_blocks() ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
+    } catch (const base::InputError&) {
+      job_.keep_earlier_end();
+      throw;
+    }
+    job_.forget_earlier_end();
+    job_.write_resolved_job();  // only now: it may name another model, and what lies here must stay exportable
+    left_.emplace(blocks.num_blocks());
+    for (const auto& record : store_->records()) {
+      if (record.block_index >= blocks.num_blocks() ||
+          record.num_contexts != blocks.block(record.block_index).num_contexts) {
+        throw base::Error(base::describe("the journal holds a block that this job does not have",
+                                         "block " + std::to_string(record.block_index), "start anew with --overwrite"));
+      }
+      left_->mark_done(record.block_index);
+    }
+    show_in_status();
+  }
+
+  void show_in_status() {
+    const auto& blocks = probe_->blocks();
+    job_.status->update([&](RunStatus& status) {
+      const auto cells = cells_per_context(probe_->schema());
+      status.stage = stage_.name();
+      status.blocks_total = blocks.num_blocks();
+      status.blocks_done = status.blocks_resumed = left_->num_done();
+      status.blocks_reused = 0;
+      status.cells_total = blocks.product().num_contexts() * cells;
+      status.cells_done = contexts_in(*store_) * cells;
+      status.cost = stage_.cost_before();
+      status.cost += store_->cost();
+    });
+  }
+
+  void start_attempt() {
+    results::JournalHeader header;
+    header.job_hash = raw_job_hash(job_.job());
+    header.settings = settings_.text;
+    header.facts = attempt_facts(job_.hosts, job_.gpus, job_.job_text);
+    header.attempt = results::make_attempt_name();
+    job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });
+    journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, stage_.name());
+    if (!job_.request.reuse.empty()) {
+      take_over(job_.request.reuse);
+    }
+  }
+
+  void take_over(const std::filesystem::path& old_directory) {
+    require_reusable(old_directory);
+    const auto old_store = results::JournalStore::open(old_directory, stage_.name());
+    const auto& blocks = probe_->blocks();
+    const auto fingerprint = job_.settings.fingerprint();
+    std::uint64_t taken = 0;
+    std::uint64_t contexts = 0;
+    query::EngineCounts cost;
+    for (std::uint64_t index = 0; !old_store.records().empty() && index < blocks.num_blocks(); ++index) {
+      const auto block = blocks.block(index);
+      if (left_->is_done(index)) {
+        continue;
+      }
+      const auto key = probes::block_key(*probe_, block, fingerprint);
+      const auto* record = old_store.find(key);
+      if (record == nullptr || record->num_contexts != block.num_contexts) {
+        continue;
+      }
+      const auto block_cost = old_store.cost(*record);
+      journal_->stage({key, index, block.num_contexts, block_cost}, old_store.read(*record));
+      cost += block_cost;
+      if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
+        journal_->commit();
+      }
+      left_->mark_done(index);
+      ++taken;
+      contexts += block.num_contexts;
+    }
+    journal_->commit();
+    base::log(base::LogLevel::info,
+              "reused " + with_thousands(taken) + " of " + base::counted(blocks.num_blocks(), "block") +
+                  (stage_.name().empty() ? "" : " of stage " + stage_.name()) + " from " + old_directory.string());
+    if (taken == 0 && !old_store.attempts().empty()) {
+      warn_of_no_reuse(old_directory, old_store);
+    }
+    job_.status->update([&](RunStatus& status) {
+      status.blocks_reused = taken;
+      status.blocks_done += taken;
+      status.cells_done += contexts * cells_per_context(probe_->schema());
+      status.cost += cost;
+    });
+  }
+
+  void warn_of_no_reuse(const std::filesystem::path& old_directory, const results::JournalStore& old_store) const {
+    const RunDirectory old(old_directory);
+    auto fields = old.differences(job_.job(), old_store.attempts().front().settings, settings_);
+    std::string advice;
+    if (fields.empty()) {
+      fields = old.differences(job_.job());
+      advice = "Blocks (" + std::to_string(job_.job().execution.contexts_per_block) +
+               " contexts in a row, with all that is asked of them) stay the same where values of the axis '" +
+               probe_->schema().outer_axes.front().name + "' are added; other changes can reach all of them.";
+    }
+    base::log(base::LogLevel::warning,
+              base::describe("no block of " + old_directory.string() + " fits this job", first_few(fields), advice));
+  }
+
+  void announce() {
+    job_.status->update([](RunStatus& status) { status.state = "running"; });
+    const auto status = job_.status->current();
+    base::log(base::LogLevel::info,
+              status.name + (stage_.name().empty() ? "" : ", stage " + stage_.name()) + ": " +
+                  with_thousands(left_->size() - left_->num_done()) + " of " + base::counted(left_->size(), "block") +
+                  " to score (" + with_thousands(status.blocks_resumed) + " resumed, " +
+                  with_thousands(status.blocks_reused) + " reused), " + base::counted(status.cells_total, "cell") +
+                  ", " + base::counted(static_cast<std::uint64_t>(job_.world.size()), "rank") + ", into " +
+                  job_.directory.root().string());
+  }
+
+  /// A rank that follows gets the same signals as its leader, and what that one decides holds for the group.
+  base::ExitCode serve(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
+    Scorer scorer(scorer_parts);
+    coordinated(job_.world, [&] { scorer.wait_until_ready(); });
+    StopOrder order;
+    if (!ranks.leads()) {
+      job_.remember_signals();
+      order = ranks.wait_for_dismissal();
+    } else {
+      parallel::Messenger messenger(ranks.leaders());
+      const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
+      if (job_.leads()) {
+        announce();
+      }
+      job_.remember_signals();
+      order = job_.leads() ? lead(messenger, scorer, places)
+                           : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
+      ranks.dismiss(order, scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up);
+    }
+    if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
+      throw parallel::SharedError(order.cause, order.exit_code);
+    }
+    return order.exit_code;
+  }
+
+  StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<parallel::RankPlace>& places) {
+    const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
+                                 cells_per_context(probe_->schema())},
+                                *left_);
+    if (end.order.exit_code != base::ExitCode::done) {
+      job_.write_end(end.order.state(), end.order.cause);
+    }
+    if (!end.unreached.empty()) {
+      base::log(base::LogLevel::error, places[static_cast<std::size_t>(end.unreached.front())].name +
+                                           " does not answer: all ranks are aborted");
+    }
+    if (end.order.exit_code == base::ExitCode::resume) {
+      base::log(base::LogLevel::warning, std::string("stopped: ") + how_to_go_on);
+    }
+    if (!end.unreached.empty()) {
+      parallel::abort_all_ranks(static_cast<int>(end.order.exit_code));
+    }
+    return end.order;
+  }
+
+  JobParts& job_;
+  const probes::Stage& stage_;
+  std::shared_ptr<const probes::Probe> probe_;
+  RunSettings settings_;
+  bool complete_ = false;
+  // rank zero only
+  std::optional<results::JournalStore> store_;
+  std::optional<BlocksLeft> left_;
+  std::unique_ptr<results::JournalWriter> journal_;
+};
 
 probes::StageRequest request_of(JobParts& job) {
   return {.job = job.job(),
@@ -62,7 +345,33 @@ class JobStages {
       steps_.push_back({std::move(stage), std::nullopt, std::nullopt});
     }
   }
-  base::ExitCode run();
+
+  base::ExitCode run() {
+    for (std::size_t index = 0; index < steps_.size(); ++index) {
+      open(index);
+      auto& step = steps_[index];
+      if (index + 1 < steps_.size()) {
+        recall(step);
+        if (step.outcome) {
+          continue;
+        }
+      } else if (!step.run->complete()) {
+        if (const auto end = finish_stages_before(index); end != base::ExitCode::done) {
+          return end;
+        }
+      }
+      if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
+        return end;
+      }
+    }
+    if (const auto end = score_for_missing_files(); end != base::ExitCode::done) {
+      return end;
+    }
+    job_.stop_at_once_on_signal();
+    job_.on_rank_zero([&] { export_all(); });
+    job_.remember_signals();
+    return base::ExitCode::done;
+  }
 
  private:
   struct Step {
@@ -70,13 +379,124 @@ class JobStages {
     std::optional<StageRun> run;
     std::optional<probes::Stage::Bytes> outcome;  ///< of a stage with a successor, once it is known
   };
-  void open(std::size_t index);
-  void recall(Step& step);
-  base::ExitCode score_and_finish(std::size_t index);
-  base::ExitCode finish_stages_before(std::size_t index);
-  base::ExitCode score_for_missing_files();
-  bool is_wanted(const Step& step) const;
-  void export_all();
+
+  void open(std::size_t index) {
+    auto& step = steps_[index];
+    const auto made =
+        step.stage->open(request_, index == 0 ? std::span<const std::byte>() : *steps_[index - 1].outcome);
+    auto settings = index == 0 ? job_.settings : steps_[index - 1].run->settings();
+    for (const auto& [key, value] : step.stage->settings()) {
+      settings = with_field(settings, key, value);
+    }
+    step.run.emplace(job_, *step.stage, with_owners(made, job_, step.stage), settings);
+    step.run->open();
+    job_.on_rank_zero([&] { step.stage->journals_agree(request_); });
+  }
+
+  /// What an earlier start came to.
+  void recall(Step& step) {
+    std::optional<probes::Stage::Bytes> found;
+    job_.on_rank_zero([&] { found = step.stage->recall(request_, step.run->settings().text); });
+    if (ask(found.has_value())) {
+      step.outcome = job_.world.broadcast(found.value_or(probes::Stage::Bytes()), 0);
+    }
+  }
+
+  base::ExitCode score_and_finish(std::size_t index) {
+    auto& step = steps_[index];
+    if (!step.run->complete()) {
+      if (const auto prepared = step.stage->prepare(request_)) {
+        step.run->use(with_owners(prepared, job_, step.stage));
+      }
+      scored_ = true;
+      if (const auto end = step.run->score(); end != base::ExitCode::done) {
+        return end;
+      }
+      job_.stop_at_once_on_signal();
+    }
+    if (index + 1 == steps_.size()) {
+      return base::ExitCode::done;
+    }
+    probes::Stage::Bytes bytes;
+    job_.on_rank_zero(
+        [&] {
+          job_.status->update([](RunStatus& status) { status.state = "exporting"; });
+          bytes = step.stage->finish(request_, {step.run->reread(), step.run->settings().text});
+        },
+        "finish_stage");
+    step.outcome = job_.world.broadcast(std::move(bytes), 0);
+    return base::ExitCode::done;
+  }
+
+  /// What a stage that is to be scored reads must be there.
+  base::ExitCode finish_stages_before(std::size_t index) {
+    for (std::size_t before = 0; before < index; ++before) {
+      if (ask(job_.leads() && steps_[before].stage->is_intact(request_))) {
+        continue;
+      }
+      if (const auto end = score_and_finish(before); end != base::ExitCode::done) {
+        return end;
+      }
+    }
+    return base::ExitCode::done;
+  }
+
+  /// Rank zero: whether the file of a stage is missing, damaged or another than the job asks for.
+  bool is_wanted(const Step& step) const {
+    const auto target = step.stage->file(job_.job());
+    if (!target) {
+      return false;
+    }
+    const auto file = job_.directory.root() / target->name;
+    return !job_.exported || !is_whole(file) || !has_attributes(file, *target);
+  }
+
+  /// A stage whose journal is gone, and whose file is wanted, is scored again.
+  base::ExitCode score_for_missing_files() {
+    for (std::size_t index = 0; index + 1 < steps_.size(); ++index) {
+      if (ask(job_.leads() && is_wanted(steps_[index])) && !steps_[index].run->complete()) {
+        if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
+          return end;
+        }
+      }
+    }
+    return base::ExitCode::done;
+  }
+
+  void export_all() {
+    const auto result = job_.directory.export_file(job_.job());
+    std::vector<Step*> wanted;
+    for (auto& step : steps_) {
+      const bool is_result = &step == &steps_.back();
+      if (is_wanted(step) || (is_result && scored_)) {
+        wanted.push_back(&step);
+      }
+    }
+    if (wanted.empty()) {
+      base::log(base::LogLevel::info, job_.job().name + " is complete: nothing to do (" + result.string() + ")");
+    } else {
+      job_.status->update([](RunStatus& status) { status.state = "exporting"; });
+    }
+    for (auto* step : wanted) {
+      const auto& journal = step->run->reread();
+      const auto summary =
+          export_stage(job_.directory, job_.job(), *step->stage, step->run->probe(), journal, &*job_.lease);
+      step->stage->report();
+      const bool is_result = step == &steps_.back();
+      log_summary(step->stage->name(), summary,
+                  steps_.size() > 1 && is_result ? step->stage->cost_before() : journal.cost());
+      if (is_result) {
+        job_.write_end("done", "");
+        std::cout << "digest " << base::to_hex(summary.digest) << "  " << result.string() << std::endl;
+      }
+    }
+    job_.write_end("done", "");
+    log_next_command(job_.directory.root());
+    for (auto& step : steps_) {
+      step.stage->clean_up(request_);
+    }
+  }
+
   /// Collective: what rank zero answers.
   bool ask(bool own) const { return job_.world.broadcast(own, 0); }
 
@@ -85,149 +505,6 @@ class JobStages {
   std::vector<Step> steps_;
   bool scored_ = false;  ///< this start has added blocks to a journal
 };
-
-void JobStages::open(std::size_t index) {
-  auto& step = steps_[index];
-  const auto made = step.stage->open(request_, index == 0 ? std::span<const std::byte>() : *steps_[index - 1].outcome);
-  auto settings = index == 0 ? job_.settings : steps_[index - 1].run->settings();
-  for (const auto& [key, value] : step.stage->settings()) {
-    settings = with_field(settings, key, value);
-  }
-  step.run.emplace(job_, *step.stage, with_owners(made, job_, step.stage), settings);
-  step.run->open();
-  job_.on_rank_zero([&] { step.stage->journals_agree(request_); });
-}
-
-/// What an earlier start came to.
-void JobStages::recall(Step& step) {
-  std::optional<probes::Stage::Bytes> found;
-  job_.on_rank_zero([&] { found = step.stage->recall(request_, step.run->settings().text); });
-  if (ask(found.has_value())) {
-    step.outcome = job_.world.broadcast(found.value_or(probes::Stage::Bytes()), 0);
-  }
-}
-
-base::ExitCode JobStages::score_and_finish(std::size_t index) {
-  auto& step = steps_[index];
-  if (!step.run->complete()) {
-    if (const auto prepared = step.stage->prepare(request_)) {
-      step.run->use(with_owners(prepared, job_, step.stage));
-    }
-    scored_ = true;
-    if (const auto end = step.run->score(); end != base::ExitCode::done) {
-      return end;
-    }
-    job_.stop_at_once_on_signal();
-  }
-  if (index + 1 == steps_.size()) {
-    return base::ExitCode::done;
-  }
-  probes::Stage::Bytes bytes;
-  job_.on_rank_zero(
-      [&] {
-        job_.status->update([](RunStatus& status) { status.state = "exporting"; });
-        bytes = step.stage->finish(request_, {step.run->reread(), step.run->settings().text});
-      },
-      "finish_stage");
-  step.outcome = job_.world.broadcast(std::move(bytes), 0);
-  return base::ExitCode::done;
-}
-
-/// What a stage that is to be scored reads must be there.
-base::ExitCode JobStages::finish_stages_before(std::size_t index) {
-  for (std::size_t before = 0; before < index; ++before) {
-    if (ask(job_.leads() && steps_[before].stage->is_intact(request_))) {
-      continue;
-    }
-    if (const auto end = score_and_finish(before); end != base::ExitCode::done) {
-      return end;
-    }
-  }
-  return base::ExitCode::done;
-}
-
-/// Rank zero: whether the file of a stage is missing, damaged or another than the job asks for.
-bool JobStages::is_wanted(const Step& step) const {
-  const auto target = step.stage->file(job_.job());
-  if (!target) {
-    return false;
-  }
-  const auto file = job_.directory.root() / target->name;
-  return !job_.exported || !is_whole(file) || !has_attributes(file, *target);
-}
-
-/// A stage whose journal is gone, and whose file is wanted, is scored again.
-base::ExitCode JobStages::score_for_missing_files() {
-  for (std::size_t index = 0; index + 1 < steps_.size(); ++index) {
-    if (ask(job_.leads() && is_wanted(steps_[index])) && !steps_[index].run->complete()) {
-      if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
-        return end;
-      }
-    }
-  }
-  return base::ExitCode::done;
-}
-
-base::ExitCode JobStages::run() {
-  for (std::size_t index = 0; index < steps_.size(); ++index) {
-    open(index);
-    auto& step = steps_[index];
-    if (index + 1 < steps_.size()) {
-      recall(step);
-      if (step.outcome) {
-        continue;
-      }
-    } else if (!step.run->complete()) {
-      if (const auto end = finish_stages_before(index); end != base::ExitCode::done) {
-        return end;
-      }
-    }
-    if (const auto end = score_and_finish(index); end != base::ExitCode::done) {
-      return end;
-    }
-  }
-  if (const auto end = score_for_missing_files(); end != base::ExitCode::done) {
-    return end;
-  }
-  job_.stop_at_once_on_signal();
-  job_.on_rank_zero([&] { export_all(); });
-  job_.remember_signals();
-  return base::ExitCode::done;
-}
-
-void JobStages::export_all() {
-  const auto result = job_.directory.export_file(job_.job());
-  std::vector<Step*> wanted;
-  for (auto& step : steps_) {
-    const bool is_result = &step == &steps_.back();
-    if (is_wanted(step) || (is_result && scored_)) {
-      wanted.push_back(&step);
-    }
-  }
-  if (wanted.empty()) {
-    base::log(base::LogLevel::info, job_.job().name + " is complete: nothing to do (" + result.string() + ")");
-  } else {
-    job_.status->update([](RunStatus& status) { status.state = "exporting"; });
-  }
-  for (auto* step : wanted) {
-    const auto& journal = step->run->reread();
-    const auto summary =
-        export_stage(job_.directory, job_.job(), *step->stage, step->run->probe(), journal, &*job_.lease);
-    step->stage->report();
-    const bool is_result = step == &steps_.back();
-    log_summary(step->stage->name(), summary,
-                steps_.size() > 1 && is_result ? step->stage->cost_before() : journal.cost());
-    if (is_result) {
-      job_.write_end("done", "");
-      std::cout << "digest " << base::to_hex(summary.digest) << "  " << result.string() << std::endl;
-    }
-  }
-  job_.write_end("done", "");
-  log_next_command(job_.directory.root());
-  for (auto& step : steps_) {
-    step.stage->clean_up(request_);
-  }
-}
 
 }  // namespace
 

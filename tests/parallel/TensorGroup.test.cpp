@@ -75,16 +75,11 @@ TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
 
 TEST_F(TensorGroupTest, AFailureWakesEveryoneWithItsCause) {
   TensorGroup group(world, world);
-  if (group.size() == 1) {
-    std::vector<float> own(3, 2.0F);
-    group.fail("alone");
-    group.sum(own);
-    EXPECT_EQ(own[0], 2.0F);
-    return;
-  }
-  if (group.rank() == 1) {
+  if (group.rank() == 1 || group.size() == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     group.fail("rank 1 ran out of memory");
+  }
+  if (group.rank() == 1) {
     return;
   }
   std::vector<float> own(3, 1.0F);
