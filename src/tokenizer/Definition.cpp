@@ -469,14 +469,12 @@ Definition read_piece_definition(const base::FileSet& files) {
   auto& pieces = made.pieces.emplace(read_piece_file(files.at(pieces_name).text(), made.file));
   TokenizerConfig config(files);
   pieces.adds_mark = config.field().flag_or("add_prefix_space", pieces.adds_mark);
-  std::vector<std::string> texts;
   for (const auto& piece : pieces.pieces) {
-    texts.push_back(piece.text);
     if (piece.kind == Piece::Kind::control || piece.kind == Piece::Kind::unknown) {
       config.add_token(make_added_token(piece.text, AddedKind::special));
     }
   }
-  const Vocabulary vocabulary(texts);
+  const Vocabulary vocabulary(pieces.texts());
   auto added = config.added_tokens(vocabulary);
   for (auto& token : added) {
     token["normalized"] = false;  // SentencePiece never sees them

@@ -12,12 +12,15 @@ void Field::refuse(std::string_view problem, std::string_view why) const {
                          base::describe(problem, why));
 }
 
-const base::Json& Field::object() const {
-  if (!value_->is_object()) {
-    refuse(std::string("is a ") + value_->type_name(), "an object is needed");
+const base::Json& Field::of_type(bool (base::Json::*is_wanted)() const noexcept, std::string_view needed) const {
+  if (!(value_->*is_wanted)()) {
+    refuse(std::string("is a ") + value_->type_name(), std::string(needed) + " is needed");
   }
   return *value_;
 }
+
+const base::Json& Field::object() const { return of_type(&base::Json::is_object, "an object"); }
+const base::Json& Field::list() const { return of_type(&base::Json::is_array, "a list"); }
 
 std::optional<Field> Field::find(const std::string& key) const {
   const auto it = object().find(key);
@@ -34,12 +37,7 @@ Field Field::at(const std::string& key) const {
   refuse("\"" + key + "\" is missing", "it is needed here");
 }
 
-std::string Field::text() const {
-  if (!value_->is_string()) {
-    refuse(std::string("is a ") + value_->type_name(), "a text is needed");
-  }
-  return value_->get<std::string>();
-}
+std::string Field::text() const { return of_type(&base::Json::is_string, "a text").get<std::string>(); }
 
 char32_t Field::character() const {
   const auto value = text();
@@ -50,12 +48,7 @@ char32_t Field::character() const {
   return next_character(value, position);
 }
 
-bool Field::flag() const {
-  if (!value_->is_boolean()) {
-    refuse(std::string("is a ") + value_->type_name(), "true or false is needed");
-  }
-  return value_->get<bool>();
-}
+bool Field::flag() const { return of_type(&base::Json::is_boolean, "true or false").get<bool>(); }
 
 std::size_t Field::number() const {
   if (!value_->is_number_integer() || *value_ < 0) {
@@ -66,11 +59,8 @@ std::size_t Field::number() const {
 }
 
 std::vector<Field> Field::items() const {
-  if (!value_->is_array()) {
-    refuse(std::string("is a ") + value_->type_name(), "a list is needed");
-  }
   std::vector<Field> all;
-  for (std::size_t i = 0; i < value_->size(); ++i) {
+  for (std::size_t i = 0; i < list().size(); ++i) {
     all.emplace_back((*value_)[i], *file_, path_ + "[" + std::to_string(i) + "]");
   }
   return all;

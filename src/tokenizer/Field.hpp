@@ -40,8 +40,10 @@ class Field {
   /// "type \"X\" is not supported".
   [[noreturn]] void refuse_type(const std::vector<std::string>& supported) const;
   const base::Json& object() const;
+  const base::Json& list() const;
 
  private:
+  const base::Json& of_type(bool (base::Json::*is_wanted)() const noexcept, std::string_view needed) const;
   const base::Json* value_;
   const std::string* file_;
   std::string path_;

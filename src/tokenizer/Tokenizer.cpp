@@ -29,8 +29,6 @@ class NoVocabulary final : public Model {
  public:
   NoVocabulary() : Model(Vocabulary(std::span<const std::string>())) {}
   void tokenize(std::string_view /*piece*/, std::vector<PieceToken>& /*tokens*/) const override {}
-  std::optional<std::string> unknown_token() const override { return std::nullopt; }
-  std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
 };
 
 }  // namespace
@@ -129,7 +127,7 @@ struct Tokenizer::Parts {
   }
 
   TokenClass class_of(std::string_view token) const {
-    if (const auto prefix = model->continuation_prefix()) {
+    if (const auto& prefix = model->traits().continuation_prefix) {
       return token.starts_with(*prefix) ? TokenClass::continuation : TokenClass::initial;
     }
     // "Ġ" of byte-level vocabularies, or "▁" of those that come from SentencePiece
@@ -144,7 +142,7 @@ struct Tokenizer::Parts {
 
   void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
                       std::vector<Token>& tokens) const {
-    if (!model->cuts_at_marks()) {
+    if (!model->traits().cuts_at_marks) {
       tokenize_parts(text, range, cache, tokens);
       return;
     }
@@ -175,8 +173,9 @@ struct Tokenizer::Parts {
     for (const auto& [id, length] : cache.tokenize(*model, text.text().substr(begin, range.end - begin))) {
       const auto end = std::min<std::size_t>(begin + length, text.size());
       const auto where = text.original(begin, end);
-      const auto outer = model->unknown_keeps_text() == id ? count_outer_spaces(text.text().substr(begin, end - begin))
-                                                           : spaces[static_cast<std::size_t>(id)];
+      const auto outer = model->traits().unknown_keeps_text == id
+                             ? count_outer_spaces(text.text().substr(begin, end - begin))
+                             : spaces[static_cast<std::size_t>(id)];
       tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
       begin = end;
     }
@@ -252,7 +251,7 @@ struct Tokenizer::Parts {
   bool splits_words = false;        // and does nothing else
   std::vector<OuterSpaces> spaces;  // [id]
   std::vector<TokenClass> classes;  // [id]
-  std::optional<std::string> mask, unknown, begin_name, end_name;
+  std::optional<std::string> mask, unknown;
   std::optional<TokenId> first, last;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<WordCache>> free_caches;
@@ -276,12 +275,10 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
       parts.mask = candidate;
     }
   }
-  parts.unknown = parts.model->unknown_token();
+  parts.unknown = parts.model->traits().unknown_token;
   if (!parts.unknown || !made.id_of(*parts.unknown)) {
     parts.unknown = find_named_token(files, "unk_token");
   }
-  parts.begin_name = find_named_token(files, "bos_token");
-  parts.end_name = find_named_token(files, "eos_token");
   return made;
 }
 
@@ -324,22 +321,6 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) con
   return base::join(tokens, "");
 }
 
-std::string Tokenizer::decode_settled(std::span<const TokenId> ids, Special special) const {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";
-  const auto is_open = [&](TokenId id) {  // a byte token: all of a run count together; a skipped one ends no run
-    const auto token = parts_->shown(id);
-    return token && (is_byte_token(*token) || (special == Special::skip && parts_->added.is_special(*token)));
-  };
-  while (!ids.empty() && is_open(ids.back())) {
-    ids = ids.first(ids.size() - 1);
-  }
-  auto text = decode(ids, special);
-  while (text.ends_with(replacement)) {
-    text.resize(text.size() - replacement.size());
-  }
-  return text;
-}
-
 std::size_t Tokenizer::size() const { return parts_->size; }
 
 std::optional<TokenId> Tokenizer::id_of(std::string_view token) const {
@@ -349,15 +330,12 @@ std::optional<TokenId> Tokenizer::id_of(std::string_view token) const {
 
 std::optional<std::string_view> Tokenizer::token_of(TokenId id) const { return parts_->text_of(id); }
 std::optional<std::string> Tokenizer::mask_token() const { return parts_->mask; }
-std::optional<TokenId> Tokenizer::id_of_named(const std::optional<std::string>& token) const {
-  return token ? id_of(*token) : std::nullopt;
+std::optional<TokenId> Tokenizer::mask_id() const { return parts_->mask ? id_of(*parts_->mask) : std::nullopt; }
+std::optional<TokenId> Tokenizer::unknown_id() const {
+  return parts_->unknown ? id_of(*parts_->unknown) : std::nullopt;
 }
-std::optional<TokenId> Tokenizer::mask_id() const { return id_of_named(parts_->mask); }
-std::optional<TokenId> Tokenizer::unknown_id() const { return id_of_named(parts_->unknown); }
 std::optional<TokenId> Tokenizer::first_token() const { return parts_->first; }
 std::optional<TokenId> Tokenizer::last_token() const { return parts_->last; }
-std::optional<TokenId> Tokenizer::begin_id() const { return id_of_named(parts_->begin_name); }
-std::optional<TokenId> Tokenizer::end_id() const { return id_of_named(parts_->end_name); }
 const std::vector<TokenClass>& Tokenizer::classes() const { return parts_->classes; }
 
 }  // namespace stereosweep::tokenizer

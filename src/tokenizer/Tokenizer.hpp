@@ -43,10 +43,6 @@ class Tokenizer {
   /// Text of ids. `skip_special` leaves special tokens out.
   enum class Special { keep, skip };
   std::string decode(std::span<const TokenId> ids, Special special) const;
-  /// What further ids leave of decode(ids): all but byte tokens and replacement characters at its end, as bytes may
-  /// follow. For stop strings in a text that is being generated; at its end `decode` has the whole. (A decoder that
-  /// strips or replaces at the end of the whole text may still take from it: no published causal family has one.)
-  std::string decode_settled(std::span<const TokenId> ids, Special special) const;
 
   /// One more than the largest id, added tokens included.
   std::size_t size() const;
@@ -60,18 +56,13 @@ class Tokenizer {
   /// What SpecialTokens::add puts before every text (the BOS token of most causal families, "[CLS]"); nothing where
   /// that is no token. What a run must write down: it moves every probability of a causal model.
   std::optional<TokenId> first_token() const;
-  bool adds_first_token() const { return first_token().has_value(); }
   /// What it puts behind every text ("[SEP]"); nothing for most causal families.
   std::optional<TokenId> last_token() const;
-  /// Ids of the tokens that tokenizer_config.json, else special_tokens_map.json, names "bos_token" and "eos_token".
-  std::optional<TokenId> begin_id() const;
-  std::optional<TokenId> end_id() const;
   /// Class of every id in [0, size()).
   const std::vector<TokenClass>& classes() const;
 
  private:
   struct Parts;
-  std::optional<TokenId> id_of_named(const std::optional<std::string>& token) const;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -185,22 +185,13 @@ TEST(FirstToken, IsWhatIsPutBeforeEveryText) {
   EXPECT_EQ(make(bert).first_token(), 1);
   EXPECT_EQ(make(bert).last_token(), 2);
   const auto plain = make_changed(bert, base::Json::parse(R"({"post_processor": null})"));
-  EXPECT_FALSE(plain.adds_first_token());
+  EXPECT_EQ(plain.first_token(), std::nullopt);
   EXPECT_EQ(plain.last_token(), std::nullopt);
   const auto behind = make_changed(bert, base::Json::parse(R"({"post_processor": {"type": "TemplateProcessing",
       "cls": null, "sep": null, "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]"}}],
       "special_tokens": {"[SEP]": {"ids": [2]}}}})"));
-  EXPECT_FALSE(behind.adds_first_token());
+  EXPECT_EQ(behind.first_token(), std::nullopt);
   EXPECT_EQ(behind.last_token(), 2);
-}
-
-TEST(NamedIds, AreThoseOfTheConfiguration) {
-  base::FileSet files("models/x");
-  files.add("tokenizer.json", base::to_shared(byte_level));
-  EXPECT_EQ(Tokenizer::from_files(files).begin_id(), std::nullopt);
-  files.add("tokenizer_config.json", base::to_shared(R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}})"));
-  EXPECT_EQ(Tokenizer::from_files(files).begin_id(), 0);
-  EXPECT_EQ(Tokenizer::from_files(files).end_id(), 1);
 }
 
 TEST(Encode, RefusesInvalidUtf8) {

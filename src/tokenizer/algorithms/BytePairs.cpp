@@ -1,7 +1,7 @@
 // Byte-pair encoding: of all neighbours that may join, those of the lowest rank join first, the left ones before.
 #include <algorithm>
+#include <bit>
 #include <functional>
-#include <limits>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
@@ -33,6 +33,68 @@ struct Candidate {
   bool operator>(const Candidate& other) const { return order > other.order; }
 };
 
+template <typename Each>
+void push(std::vector<Each>& symbols, Each symbol) {
+  const auto index = static_cast<std::int32_t>(symbols.size());
+  if (index > 0) {
+    symbols.back().next = index;
+  }
+  symbol.previous = index - 1;
+  symbols.push_back(symbol);
+}
+
+/// `join_of(left, right)`: how two neighbours join (a pointer to it, or optional); nothing where they do not.
+template <typename Each, typename JoinOf>
+void join_all(std::vector<Each>& symbols, const JoinOf& join_of) {
+  std::vector<Candidate> queue;
+  queue.reserve(symbols.size() + 2);
+  // Appends what the symbol at `position` and the next one may become; false: nothing.
+  const auto offer = [&](std::int32_t position) {
+    const auto& left = symbols[static_cast<std::size_t>(position)];
+    if (left.next < 0) {
+      return false;
+    }
+    const auto& right = symbols[static_cast<std::size_t>(left.next)];
+    const auto join = join_of(left, right);
+    if (!join) {
+      return false;
+    }
+    const auto order = static_cast<std::uint64_t>(join->rank) << 32 | static_cast<std::uint64_t>(position);
+    queue.push_back({order, left.length + right.length, join->result});
+    return true;
+  };
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    offer(static_cast<std::int32_t>(i));
+  }
+  std::make_heap(queue.begin(), queue.end(), std::greater<>());
+  while (!queue.empty()) {
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    const auto top = queue.back();
+    queue.pop_back();
+    const auto position = static_cast<std::int32_t>(top.order & 0xFFFFFFFF);
+    auto& left = symbols[static_cast<std::size_t>(position)];
+    if (left.length == 0 || left.next < 0) {
+      continue;
+    }
+    auto& right = symbols[static_cast<std::size_t>(left.next)];
+    if (left.length + right.length != top.length) {
+      continue;  // one of the two has joined another symbol since
+    }
+    left.id = top.result;
+    left.length = top.length;
+    left.next = right.next;
+    right.length = 0;
+    if (left.next >= 0) {
+      symbols[static_cast<std::size_t>(left.next)].previous = position;
+    }
+    for (const auto changed : {left.previous, position}) {
+      if (changed >= 0 && offer(changed)) {
+        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+      }
+    }
+  }
+}
+
 class BytePairs final : public Model {
  public:
   explicit BytePairs(const Field& field)
@@ -50,6 +112,7 @@ class BytePairs final : public Model {
     if (const auto unknown = field.find("unk_token")) {
       unknown_ = unknown->text();
     }
+    traits_.unknown_token = unknown_;
     read_joins(field.at("merges"));
     read_characters();
   }
@@ -63,16 +126,13 @@ class BytePairs final : public Model {
     }
     std::vector<Symbol> symbols;
     spell(piece, symbols);
-    join_all(symbols);
+    join_all(symbols, [this](const Symbol& left, const Symbol& right) { return joins_.find(key(left.id, right.id)); });
     for (const auto& symbol : symbols) {
       if (symbol.length != 0) {
         tokens.push_back({symbol.id, symbol.length});
       }
     }
   }
-  std::optional<std::string> unknown_token() const override { return unknown_; }
-  std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
-  bool cuts_at_marks() const override { return cuts_at_marks_; }
 
   // Between two characters that stand side by side in no joined token nothing ever joins. Unknown characters may fuse.
   std::size_t end_of_part(std::string_view piece, std::size_t from) const override {
@@ -84,7 +144,7 @@ class BytePairs final : public Model {
     while (end < piece.size()) {
       auto next = end;
       const auto right = next_character(piece, next);
-      if (neighbours_.find(pair_of(left, right)) == nullptr && characters_.find(left) != nullptr &&
+      if (neighbours_.find(key(left, right)) == nullptr && characters_.find(left) != nullptr &&
           characters_.find(right) != nullptr) {
         break;
       }
@@ -95,20 +155,15 @@ class BytePairs final : public Model {
   }
 
  private:
-  static std::uint64_t key(TokenId left, TokenId right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
-  }
-
-  static std::uint64_t pair_of(char32_t left, char32_t right) {
+  // Of two ids or two characters.
+  template <typename Part>
+  static std::uint64_t key(Part left, Part right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right);
   }
 
   void read_joins(const Field& merges) {
     std::uint32_t rank = 0;
-    const auto& list = merges.json();
-    if (!list.is_array()) {
-      merges.refuse(std::string("is a ") + list.type_name(), "a list is needed");
-    }
+    const auto& list = merges.list();
     PairTable<Join>::Entries joins;
     PairTable<bool>::Entries neighbours;
     knows_neighbours_ = !ignore_merges_ && !decorates_ && unknown_;
@@ -128,14 +183,14 @@ class BytePairs final : public Model {
     }
     joins_ = PairTable<Join>(joins);
     neighbours_ = PairTable<bool>(neighbours);
-    cuts_at_marks_ = !crosses;
+    traits_.cuts_at_marks = !crosses;
   }
 
   static void add_neighbours(const std::string& token, PairTable<bool>::Entries& neighbours) {
     std::size_t end = 0;
     for (auto left = next_character(token, end); end < token.size();) {
       const auto right = next_character(token, end);
-      neighbours.emplace_back(pair_of(left, right), true);
+      neighbours.emplace_back(key(left, right), true);
       left = right;
     }
   }
@@ -179,13 +234,7 @@ class BytePairs final : public Model {
     return *id;
   }
 
-  static void push(std::vector<Symbol>& symbols, TokenId id, std::size_t length) {
-    const auto index = static_cast<std::int32_t>(symbols.size());
-    if (index > 0) {
-      symbols.back().next = index;
-    }
-    symbols.push_back({id, static_cast<std::uint32_t>(length), index - 1, -1});
-  }
+  static Symbol symbol_of(TokenId id, std::size_t length) { return {id, static_cast<std::uint32_t>(length)}; }
 
   // One symbol for each character; bytes or the unknown token where the vocabulary lacks it.
   void spell(std::string_view piece, std::vector<Symbol>& symbols) const {
@@ -193,7 +242,7 @@ class BytePairs final : public Model {
     std::size_t unknown_length = 0;  // of an unknown symbol that is not pushed yet
     const auto flush = [&] {
       if (unknown_length > 0) {
-        push(symbols, unknown_id(), unknown_length);
+        push(symbols, symbol_of(unknown_id(), unknown_length));
         unknown_length = 0;
       }
     };
@@ -204,7 +253,7 @@ class BytePairs final : public Model {
       const auto value = next_character(piece, i);
       if (const auto* id = characters_.find(value)) {
         flush();
-        push(symbols, *id, i - begin);
+        push(symbols, symbol_of(*id, i - begin));
         continue;
       }
       spelled = piece.substr(begin, i - begin);
@@ -213,10 +262,10 @@ class BytePairs final : public Model {
       }
       if (const auto id = decorates_ ? vocabulary().find(spelled) : std::nullopt) {
         flush();
-        push(symbols, *id, i - begin);
+        push(symbols, symbol_of(*id, i - begin));
       } else if (spelled_bytes.clear(); byte_fallback_ && bytes_.spell(spelled, spelled_bytes)) {
         for (const auto& byte : spelled_bytes) {
-          push(symbols, byte.id, byte.length);
+          push(symbols, symbol_of(byte.id, byte.length));
         }
       } else if (unknown_) {
         if (!fuse_unknown_) {
@@ -238,64 +287,10 @@ class BytePairs final : public Model {
     return *id;
   }
 
-  using Candidates = std::vector<Candidate>;
-
-  // Appends what the symbol at `position` and the next one may become; false: nothing.
-  bool offer(const std::vector<Symbol>& symbols, std::int32_t position, Candidates& candidates) const {
-    const auto& left = symbols[static_cast<std::size_t>(position)];
-    if (left.next < 0) {
-      return false;
-    }
-    const auto& right = symbols[static_cast<std::size_t>(left.next)];
-    const auto* join = joins_.find(key(left.id, right.id));
-    if (join == nullptr) {
-      return false;
-    }
-    const auto order = static_cast<std::uint64_t>(join->rank) << 32 | static_cast<std::uint64_t>(position);
-    candidates.push_back({order, left.length + right.length, join->result});
-    return true;
-  }
-
-  void join_all(std::vector<Symbol>& symbols) const {
-    Candidates queue;
-    queue.reserve(symbols.size() + 2);
-    for (std::size_t i = 0; i < symbols.size(); ++i) {
-      offer(symbols, static_cast<std::int32_t>(i), queue);
-    }
-    std::make_heap(queue.begin(), queue.end(), std::greater<>());
-    while (!queue.empty()) {
-      std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-      const auto top = queue.back();
-      queue.pop_back();
-      const auto position = static_cast<std::int32_t>(top.order & 0xFFFFFFFF);
-      auto& left = symbols[static_cast<std::size_t>(position)];
-      if (left.length == 0 || left.next < 0) {
-        continue;
-      }
-      auto& right = symbols[static_cast<std::size_t>(left.next)];
-      if (left.length + right.length != top.length) {
-        continue;  // one of the two has joined another symbol since
-      }
-      left.id = top.result;
-      left.length = top.length;
-      left.next = right.next;
-      right.length = 0;
-      if (left.next >= 0) {
-        symbols[static_cast<std::size_t>(left.next)].previous = position;
-      }
-      for (const auto changed : {left.previous, position}) {
-        if (changed >= 0 && offer(symbols, changed, queue)) {
-          std::push_heap(queue.begin(), queue.end(), std::greater<>());
-        }
-      }
-    }
-  }
-
   ByteTokens bytes_;
   std::string prefix_, suffix_;
   std::optional<std::string> unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
-  bool cuts_at_marks_ = false;
   PairTable<Join> joins_;  // by the ids of both
   bool knows_neighbours_ = false;
   PairTable<bool> neighbours_;     // characters side by side in a joined token, by both
@@ -303,8 +298,123 @@ class BytePairs final : public Model {
   PairTable<TokenId> characters_;  // by code point; unless there is a prefix or suffix
 };
 
+/// Of tokenizer.model: pairs join by text, those of the highest score first, so that the file needs no list of them.
+class PiecePairs final : public Model {
+ public:
+  explicit PiecePairs(const PieceFile& file)
+      : Model(Vocabulary(file.texts())),
+        bytes_(vocabulary()),
+        byte_fallback_(file.byte_fallback),
+        unknown_(static_cast<TokenId>(file.unknown)),
+        user_defined_(user_defined_pieces(file)) {
+    traits_.unknown_token = file.pieces[file.unknown].text;
+    bool crosses = file.marks == PieceFile::Marks::behind || !vocabulary().find(space_mark);
+    for (const auto& piece : file.pieces) {
+      rules_.push_back({rank_of(piece.score), piece.is_plain(), piece.kind == Piece::Kind::unused});
+      const auto mark = piece.text.find(space_mark, piece.text.find_first_not_of(space_mark));
+      crosses = crosses || (piece.is_plain() && mark != std::string::npos);
+    }
+    traits_.cuts_at_marks = !crosses;
+  }
+
+  void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
+    auto symbols = spell(piece);
+    Parts parts;
+    join_all(symbols, [&](const PieceSymbol& first, const PieceSymbol& second) -> std::optional<Join> {
+      const auto joined = piece.substr(first.begin, first.length + second.length);
+      const auto id = first.whole || second.whole ? std::nullopt : vocabulary().find(joined);
+      if (!id || !rule(*id).is_plain) {
+        return std::nullopt;
+      }
+      if (rule(*id).is_unused) {
+        parts[joined] = {joined.substr(0, first.length), joined.substr(first.length)};
+      }
+      return Join{rule(*id).rank, *id};
+    });
+    bool fuses = false;  // the token before is unknown
+    for (const auto& symbol : symbols) {
+      if (symbol.length != 0) {
+        append(piece.substr(symbol.begin, symbol.length), parts, fuses, tokens);
+      }
+    }
+  }
+
+ private:
+  struct PieceSymbol : Symbol {
+    std::size_t begin = 0;
+    bool whole = false;  // a user-defined piece, which joins nothing
+  };
+  struct Rule {
+    std::uint32_t rank = 0;
+    bool is_plain = false;
+    bool is_unused = false;
+  };
+  /// What an unused piece was joined from.
+  using Parts = std::unordered_map<std::string_view, std::pair<std::string_view, std::string_view>>;
+
+  // Ascending where finite scores fall.
+  static std::uint32_t rank_of(float score) {
+    constexpr std::uint32_t sign = 0x80000000;
+    const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);  // -0 is 0
+    return (bits & sign) != 0 ? bits : ~(bits | sign);
+  }
+
+  std::vector<PieceSymbol> spell(std::string_view piece) const {
+    std::vector<PieceSymbol> symbols;
+    for (std::size_t begin = 0; begin < piece.size();) {
+      auto end = begin + user_defined_.longest_prefix(piece.substr(begin));
+      const bool whole = end > begin;
+      if (!whole) {
+        next_character(piece, end);
+      }
+      push(symbols, PieceSymbol{{0, static_cast<std::uint32_t>(end - begin)}, begin, whole});
+      begin = end;
+    }
+    return symbols;
+  }
+
+  // Unused pieces come apart again; what is no piece is spelled in bytes, or unknown together with its neighbours.
+  void append(std::string_view text, const Parts& parts, bool& fuses, std::vector<PieceToken>& tokens) const {
+    std::vector<std::string_view> open = {text};
+    while (!open.empty()) {
+      const auto part = open.back();
+      open.pop_back();
+      const auto id = vocabulary().find(part).value_or(unknown_);
+      if (const auto it = rule(id).is_unused ? parts.find(part) : parts.end(); it != parts.end()) {
+        open.push_back(it->second.second);
+        open.push_back(it->second.first);
+        continue;
+      }
+      const bool is_unknown = id == unknown_;
+      if (is_unknown && byte_fallback_) {
+        bytes_.spell(part, tokens);
+      } else if (is_unknown && fuses) {
+        tokens.back().length += static_cast<std::uint32_t>(part.size());
+      } else {
+        tokens.push_back({id, static_cast<std::uint32_t>(part.size())});
+      }
+      fuses = is_unknown;
+    }
+  }
+
+  const Rule& rule(TokenId id) const { return rules_[static_cast<std::size_t>(id)]; }
+
+  ByteTokens bytes_;
+  bool byte_fallback_;
+  TokenId unknown_;
+  ByteTrie user_defined_;
+  std::vector<Rule> rules_;  // [id]
+};
+
 }  // namespace
 
 std::unique_ptr<Model> make_byte_pairs(const Field& field) { return std::make_unique<BytePairs>(field); }
+
+std::unique_ptr<Model> make_piece_model(const PieceFile& file) {
+  if (file.algorithm == PieceFile::Algorithm::unigram) {
+    return make_piece_unigram(file);
+  }
+  return std::make_unique<PiecePairs>(file);
+}
 
 }  // namespace stereosweep::tokenizer

@@ -16,15 +16,15 @@ constexpr std::uint64_t max_id = std::uint64_t{1} << 22;  // the largest vocabul
 class WordPiece final : public Model {
  public:
   explicit WordPiece(const Field& field)
-      : Model(Vocabulary(field.at("vocab"))),
-        unknown_(field.text_or("unk_token", "[UNK]")),
-        prefix_(field.text_or("continuing_subword_prefix", "##")) {
+      : Model(Vocabulary(field.at("vocab"))), prefix_(field.text_or("continuing_subword_prefix", "##")) {
+    const auto& unknown = traits_.unknown_token.emplace(field.text_or("unk_token", "[UNK]"));
+    traits_.continuation_prefix = prefix_;
     if (const auto most = field.find("max_input_chars_per_word")) {
       max_characters_ = most->number();
     }
-    const auto id = vocabulary().find(unknown_);
+    const auto id = vocabulary().find(unknown);
     if (!id) {
-      field.refuse("the unknown token " + base::json_quote(unknown_) + " is not in \"vocab\"",
+      field.refuse("the unknown token " + base::json_quote(unknown) + " is not in \"vocab\"",
                    "words that cannot be spelled need it");
     }
     unknown_id_ = *id;
@@ -38,8 +38,6 @@ class WordPiece final : public Model {
     tokens.resize(before);
     tokens.push_back({unknown_id_, static_cast<std::uint32_t>(piece.size())});
   }
-  std::optional<std::string> unknown_token() const override { return unknown_; }
-  std::optional<std::string> continuation_prefix() const override { return prefix_; }
 
  private:
   bool spell(std::string_view piece, std::vector<PieceToken>& tokens) const {
@@ -61,7 +59,6 @@ class WordPiece final : public Model {
     return true;
   }
 
-  std::string unknown_;
   std::string prefix_;
   std::size_t max_characters_ = 100;
   TokenId unknown_id_ = 0;
@@ -70,23 +67,20 @@ class WordPiece final : public Model {
 // A piece is a token or unknown.
 class WordLevel final : public Model {
  public:
-  explicit WordLevel(const Field& field)
-      : Model(Vocabulary(field.at("vocab"))), unknown_(field.text_or("unk_token", "<unk>")) {}
+  explicit WordLevel(const Field& field) : Model(Vocabulary(field.at("vocab"))) {
+    traits_.unknown_token = field.text_or("unk_token", "<unk>");
+  }
 
   void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const override {
     auto id = vocabulary().find(piece);
-    if (!id && !(id = vocabulary().find(unknown_))) {
+    const auto& unknown = *traits_.unknown_token;
+    if (!id && !(id = vocabulary().find(unknown))) {
       throw base::InputError(
           base::describe("the text has a word without token",
-                         "the tokenizer's unk_token " + base::json_quote(unknown_) + " is not in its vocabulary"));
+                         "the tokenizer's unk_token " + base::json_quote(unknown) + " is not in its vocabulary"));
     }
     tokens.push_back({*id, static_cast<std::uint32_t>(piece.size())});
   }
-  std::optional<std::string> unknown_token() const override { return unknown_; }
-  std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
-
- private:
-  std::string unknown_;
 };
 
 }  // namespace

@@ -59,20 +59,26 @@ class Model {
   virtual ~Model() = default;
   /// Appends the tokens of a piece that is not empty.
   virtual void tokenize(std::string_view piece, std::vector<PieceToken>& tokens) const = 0;
-  /// The token for what the vocabulary cannot spell, if the file names one.
-  virtual std::optional<std::string> unknown_token() const = 0;
-  /// What a token within a word starts with ("##"); nothing for byte-level models.
-  virtual std::optional<std::string> continuation_prefix() const = 0;
-  /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens:
-  /// short parts can be remembered.
-  virtual bool cuts_at_marks() const { return false; }
   /// The end of the part of a long piece that begins at `from` and can be asked alone: the same tokens come out, and
   /// short parts can be remembered.
   virtual std::size_t end_of_part(std::string_view piece, std::size_t /*from*/) const { return piece.size(); }
-  /// The id whose tokens stand for the text that they replace, white space at its ends included (offsets are trimmed by
-  /// it); nothing where they stand for the unknown token's own text.
-  virtual std::optional<TokenId> unknown_keeps_text() const { return std::nullopt; }
+  struct Traits {
+    /// The token for what the vocabulary cannot spell, if the file names one.
+    std::optional<std::string> unknown_token;
+    /// What a token within a word starts with ("##"); nothing for byte-level models.
+    std::optional<std::string> continuation_prefix;
+    /// Whether a piece may be cut before each "▁" that follows another character, and still gives the same tokens:
+    /// short parts can be remembered.
+    bool cuts_at_marks = false;
+    /// The id whose tokens stand for the text that they replace, white space at its ends included (offsets are trimmed
+    /// by it); nothing where they stand for the unknown token's own text.
+    std::optional<TokenId> unknown_keeps_text;
+  };
+  const Traits& traits() const { return traits_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
+
+ protected:
+  Traits traits_;
 
  private:
   Vocabulary vocabulary_;

@@ -37,6 +37,10 @@ class Unigram final : public Model {
       }
     }
     trie_ = ByteTrie(std::move(texts));
+    if (settings_.unknown) {
+      traits_.unknown_token = settings_.texts[static_cast<std::size_t>(*settings_.unknown)];
+    }
+    traits_.unknown_keeps_text = settings_.unknown;
     settings_.texts.clear();
   }
 
@@ -62,11 +66,6 @@ class Unigram final : public Model {
       fuses = is_unknown;
     }
   }
-  std::optional<std::string> unknown_token() const override {
-    return settings_.unknown ? std::optional<std::string>(*vocabulary().token(*settings_.unknown)) : std::nullopt;
-  }
-  std::optional<std::string> continuation_prefix() const override { return std::nullopt; }
-  std::optional<TokenId> unknown_keeps_text() const override { return settings_.unknown; }
 
  private:
   static constexpr auto nowhere = std::numeric_limits<std::size_t>::max();

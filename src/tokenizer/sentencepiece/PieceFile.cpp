@@ -1,9 +1,9 @@
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,11 +54,9 @@ class ProtobufReader {
   bool flag() const { return integer() != 0; }
   float real() const {
     expect(Wire::fixed32);
-    std::uint32_t bits = 0;
-    for (unsigned i = 0; i < 4; ++i) {  // little-endian
-      bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
-    }
-    return std::bit_cast<float>(bits);
+    float value = 0;
+    std::memcpy(&value, bytes_.data(), sizeof value);  // little-endian, as we are
+    return value;
   }
   std::string_view bytes() const {
     expect(Wire::bytes);
@@ -226,6 +224,14 @@ void check(PieceFile& out, const std::string& file) {
 }
 
 }  // namespace
+
+std::vector<std::string> PieceFile::texts() const {
+  std::vector<std::string> all;
+  for (const auto& piece : pieces) {
+    all.push_back(piece.text);
+  }
+  return all;
+}
 
 PieceFile read_piece_file(std::string_view content, const std::string& file) {
   PieceFile out;

@@ -35,6 +35,7 @@ struct PieceFile {
   bool adds_mark = true;      ///< one more "▁" at the text's start (or end)
   bool removes_extra_spaces = true;
   bool escapes_spaces = true;
+  std::vector<std::string> texts() const;  ///< of the pieces
 };
 
 /// Throws InputError naming file, message and field for what is malformed or not supported (word and character models,

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,14 +14,6 @@
 
 namespace stereosweep::tokenizer {
 namespace {
-
-std::uint32_t read_word(std::string_view bytes, std::size_t position) {  // little-endian
-  std::uint32_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[position + i])) << (8 * i);
-  }
-  return value;
-}
 
 // The parts of a double array's unit (Darts-clone).
 bool has_leaf(std::uint32_t unit) { return (unit >> 8 & 1) != 0; }
@@ -36,17 +29,16 @@ class CharacterMap {
   CharacterMap() = default;
   /// Throws InputError (`where`: ...) for bytes of another form.
   CharacterMap(std::string_view compiled, std::string where) : where_(std::move(where)) {
-    const auto size = compiled.size() < 4 ? 0 : read_word(compiled, 0);
+    std::uint32_t size = 0;  // little-endian, as we are
+    std::memcpy(&size, compiled.data(), compiled.size() < 4 ? 0 : sizeof size);
     if (size == 0 || size % 4 != 0 || size > compiled.size() - 4) {
       throw base::InputError(
           where_ + ": " +
           base::describe("the trie's size does not fit " + std::to_string(compiled.size()) + " bytes",
                          "a compiled character map is needed"));
     }
-    units_.reserve(size / 4);
-    for (std::size_t i = 4; i < 4 + size; i += 4) {
-      units_.push_back(read_word(compiled, i));
-    }
+    units_.resize(size / 4);
+    std::memcpy(units_.data(), compiled.data() + 4, size);
     texts_ = compiled.substr(4 + size);
   }
 
@@ -54,9 +46,8 @@ class CharacterMap {
     std::size_t length = 0;  ///< bytes that are replaced; 0: none
     std::string_view text;
   };
-  /// The longest text of the map that `text` starts with. Throws InputError where the map leads out of itself.
-  Replacement find(std::string_view text) const { return find(text, Match::longest); }
   enum class Match { longest, shortest };
+  /// The text of the map that `text` starts with. Throws InputError where the map leads out of itself.
   Replacement find(std::string_view text, Match match) const {
     std::optional<std::uint32_t> found;
     Replacement answer;
@@ -143,7 +134,7 @@ class PieceNormalizer {
     if (const auto whole = user_defined_.longest_prefix(text); whole > 0) {
       return {whole, text.substr(0, whole)};
     }
-    if (const auto found = map_.find(text); found.length > 0) {
+    if (const auto found = map_.find(text, CharacterMap::Match::longest); found.length > 0) {
       return found;
     }
     std::size_t length = 0;

@@ -170,26 +170,10 @@ Decoder read_replace(const Field& field) {
   };
 }
 
-// Bytes that a well-formed character with this lead byte has, and the bounds of its second byte.
-struct Lead {
-  std::size_t length = 1;
-  unsigned char low = 0x80;
-  unsigned char high = 0xBF;
-};
-
-Lead lead_of(unsigned char byte) {
-  if (byte < 0xC2 || byte > 0xF4) {
-    return {};
-  }
-  if (byte < 0xE0) {
-    return {2};
-  }
-  if (byte < 0xF0) {
-    return {3, static_cast<unsigned char>(byte == 0xE0 ? 0xA0 : 0x80),
-            static_cast<unsigned char>(byte == 0xED ? 0x9F : 0xBF)};
-  }
-  return {4, static_cast<unsigned char>(byte == 0xF0 ? 0x90 : 0x80),
-          static_cast<unsigned char>(byte == 0xF4 ? 0x8F : 0xBF)};
+// Whether some bytes behind `part`, which is no character, would make it one.
+bool begins_character(std::string_view part) {
+  return base::decode_utf8(std::string(part) + "\x80\x80\x80", 0) ||
+         base::decode_utf8(std::string(part) + "\xBF\xBF\xBF", 0);
 }
 
 }  // namespace
@@ -205,13 +189,9 @@ std::string to_valid_utf8(std::string_view bytes) {
       continue;
     }
     out += replacement_character;
-    const auto lead = lead_of(static_cast<unsigned char>(bytes[i]));
     std::size_t length = 1;
-    for (; length < lead.length && i + length < bytes.size(); ++length) {
-      const auto byte = static_cast<unsigned char>(bytes[i + length]);
-      if (byte < (length == 1 ? lead.low : 0x80) || byte > (length == 1 ? lead.high : 0xBF)) {
-        break;
-      }
+    while (i + length < bytes.size() && begins_character(bytes.substr(i, length + 1))) {
+      ++length;
     }
     i += length;
   }

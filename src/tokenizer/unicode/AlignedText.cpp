@@ -46,11 +46,6 @@ AlignedText::AlignedText(std::string_view part, std::size_t offset)
   }
 }
 
-void AlignedText::clear() {
-  text_.clear();
-  alignments_.clear();
-}
-
 void AlignedText::reserve(std::size_t bytes) {
   text_.reserve(bytes);
   alignments_.reserve(bytes);

@@ -32,7 +32,6 @@ class AlignedText {
   }
   Alignment alignment(std::size_t byte) const { return alignments_[byte]; }
 
-  void clear();
   void reserve(std::size_t bytes);
   void put(char32_t value, Alignment alignment) {
     if (value < 0x80) {
