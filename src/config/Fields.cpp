@@ -246,10 +246,17 @@ void Fields::text(const std::string& name, std::string& target) {
   }
 }
 
-void Fields::lines(const std::string& name, std::vector<std::string>& target) {
-  if (const Node* node = optional(name)) {
+void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness) {
+  const Node* node = optional(name);
+  const bool is_empty = node != nullptr && node->kind == Node::Kind::list && node->children.empty();
+  if (node != nullptr && !(is_empty && emptiness == Emptiness::allowed)) {
     target = read_lines(*node, key_of(name), problems_).value_or(target);
   }
+}
+
+void Fields::required_lines(const std::string& name, std::vector<std::string>& target) {
+  required(name);
+  lines(name, target);
 }
 
 void Fields::boolean(const std::string& name, bool& target) {
@@ -274,8 +281,9 @@ void Fields::number(const std::string& name, double& target, double smallest, do
   const auto value = base::parse_double(*text);
   if (!value || *value < smallest || *value > largest) {
     problems_.add(
-        node->place(key_of(name)), "'" + text->substr(0, 40) + "' is out of range",
-        "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected");
+        node->place(key_of(name)),
+        "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected",
+        "here stands '" + text->substr(0, 60) + "'");
   }
   target = value.value_or(target);
 }

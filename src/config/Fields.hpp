@@ -70,7 +70,8 @@ class Fields {
   void line(const std::string& name, std::string& target);           ///< optional text of one line
   void required_line(const std::string& name, std::string& target);  ///< the same, reported where missing
   void text(const std::string& name, std::string& target);           ///< any text
-  void lines(const std::string& name, std::vector<std::string>& target);
+  void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused);
+  void required_lines(const std::string& name, std::vector<std::string>& target);
   void boolean(const std::string& name, bool& target);
   template <std::integral Integer>
   void integer(const std::string& name, Integer& target, std::int64_t smallest, std::int64_t largest) {
@@ -130,7 +131,10 @@ class FieldsDump {
   void line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
   void required_line(const std::string& name, const std::string& value) { add_text(map_, name, value); }
   void text(const std::string& name, const std::string& value) { add_text(map_, name, value); }
-  void boolean(const std::string& name, bool value) { map_.add(name, Node::plain(value ? "true" : "false")); }
+  void lines(const std::string& name, const std::vector<std::string>& value, Emptiness /*emptiness*/) {
+    map_.add(name, texts(value));
+  }
+  void required_lines(const std::string& name, const std::vector<std::string>& value) { map_.add(name, texts(value)); }
   void integer(const std::string& name, std::int64_t value, std::int64_t /*smallest*/, std::int64_t /*largest*/) {
     map_.add(name, config::integer(value));
   }

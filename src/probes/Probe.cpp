@@ -2,9 +2,30 @@
 
 #include <algorithm>
 
-#include "base/Error.hpp"
-
 namespace stereosweep::probes {
+
+results::AxisSchema numbered_axis(std::string name, std::string long_name, std::uint64_t length) {
+  results::AxisSchema axis{std::move(name), std::move(long_name), {}, {}};
+  for (std::uint64_t i = 0; i < length; ++i) {
+    axis.labels.push_back(std::to_string(i));
+  }
+  return axis;
+}
+
+results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> inner_axes,
+                         std::string units, std::string long_name, std::string description,
+                         std::vector<std::string> flag_meanings) {
+  return {std::move(name),         type,
+          std::move(inner_axes),   std::move(units),
+          std::move(long_name),    std::move(description),
+          std::move(flag_meanings)};
+}
+
+void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems) {
+  if (length == 0) {
+    problems.add({.file = "", .line = 0, .key = key}, "no " + what, "the product would be empty");
+  }
+}
 
 const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name) {
   const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/Error.hpp"
 #include "base/Sha256.hpp"
 #include "query/Query.hpp"
 #include "results/RawBlock.hpp"
@@ -74,6 +75,22 @@ results::AxisSchema axis_of(const std::string& name, const std::string& long_nam
   }
   return axis;
 }
+
+/// An axis with the labels 0, 1, 2, ...
+results::AxisSchema numbered_axis(std::string name, std::string long_name, std::uint64_t length);
+
+results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> inner_axes,
+                         std::string units, std::string long_name, std::string description = "",
+                         std::vector<std::string> flag_meanings = {});
+
+/// The column of a cube whose place an enumerator says.
+template <class Value, class Block, class Column>
+auto& column_of(Block& block, Column column) {
+  return std::get<std::vector<Value>>(block.columns.at(static_cast<std::size_t>(column)));
+}
+
+/// Reports an axis of the product that has no values. `what`: "template".
+void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems);
 
 /// The texts of a coordinate. Throws InputError where there is none: the file is no result of the probe.
 const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name);

@@ -48,16 +48,6 @@ std::vector<std::uint64_t> Product::coordinates(std::uint64_t context) const {
   return result;
 }
 
-std::uint64_t Product::context(const std::vector<std::uint64_t>& coordinates) const {
-  STEREOSWEEP_ASSERT(coordinates.size() == lengths_.size(), "one coordinate per axis");
-  std::uint64_t result = 0;
-  for (std::size_t axis = 0; axis < lengths_.size(); ++axis) {
-    STEREOSWEEP_ASSERT(coordinates[axis] < lengths_[axis], "coordinate outside its axis");
-    result = result * lengths_[axis] + coordinates[axis];
-  }
-  return result;
-}
-
 BlockPlan::BlockPlan(Product product, std::uint64_t contexts_per_block)
     : product_(std::move(product)), contexts_per_block_(contexts_per_block) {
   if (contexts_per_block == 0) {

@@ -15,7 +15,6 @@ class Product {
   std::uint64_t num_contexts() const { return num_contexts_; }
   const std::vector<std::uint64_t>& lengths() const { return lengths_; }
   std::vector<std::uint64_t> coordinates(std::uint64_t context) const;
-  std::uint64_t context(const std::vector<std::uint64_t>& coordinates) const;
 
  private:
   std::vector<std::uint64_t> lengths_;

@@ -15,6 +15,13 @@ struct Omission {
   std::string second;  ///< empty: the group itself
   std::string reason;
   bool operator==(const Omission&) const = default;
+  /// For readers and dumpers of its fields.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("first", self.first);
+    keys.required_line("second", self.second);
+    keys.required_line("reason", self.reason);
+  }
 };
 
 /// Which forms the sentences ask of their subjects.

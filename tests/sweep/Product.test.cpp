@@ -20,7 +20,6 @@ TEST(Product, LastAxisIsFastest) {
   EXPECT_THAT(product.coordinates(1), ElementsAre(0, 0, 1));
   EXPECT_THAT(product.coordinates(4), ElementsAre(0, 1, 0));
   EXPECT_THAT(product.coordinates(23), ElementsAre(1, 2, 3));
-  EXPECT_EQ(product.context({1, 0, 2}), 14u);
 }
 
 TEST(Product, RefusesMoreThanTwoToThe62) {
@@ -40,8 +39,6 @@ TEST(Product, AnEmptyAxisMakesItEmptyWhateverTheOthersAre) {
 TEST(Product, RefusesCoordinatesOutside) {
   const Product product({2, 3});
   EXPECT_THROW(product.coordinates(6), std::logic_error);
-  EXPECT_THROW(product.context({0, 3}), std::logic_error);
-  EXPECT_THROW(product.context({0}), std::logic_error);
 }
 
 TEST(BlockPlan, CoversSmallProductsExactlyOnceInOrder) {
@@ -74,7 +71,7 @@ TEST(BlockPlan, HugeProductsKeepTheSameProperties) {
     const std::uint64_t index = random() % plan.num_blocks();
     const Block block = plan.block(index);
     const auto first = plan.product().coordinates(block.first_context);
-    EXPECT_EQ(plan.product().context(first), block.first_context);
+    EXPECT_EQ((first[0] * lengths[1] + first[1]) * lengths[2] + first[2], block.first_context);
     const auto last = plan.product().coordinates(block.first_context + block.num_contexts - 1);
     EXPECT_EQ(first[0], last[0]);
     const std::uint64_t end = block.first_context + block.num_contexts;

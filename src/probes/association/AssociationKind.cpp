@@ -17,58 +17,6 @@
 namespace stereosweep::probes::association {
 namespace {
 
-std::string association_summary(const sweep::Job& job) {
-  const auto& axes = job.settings<Association>().axes;
-  const auto list = list_subjects(job.settings<Association>());
-  const std::uint64_t num_words = list_words(axes.traits).size();
-  const std::uint64_t num_groups = axes.groups.size();
-  const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
-  std::string text = base::counted(num_groups, "group") + " + " +
-                     base::counted(list.subjects.size() - list.num_priors - num_groups, "intersection") + " + " +
-                     base::counted(list.num_priors, "prior") + ", " + base::counted(axes.templates.size(), "template") +
-                     " x " + base::counted(axes.rephrasings.size(), "rephrasing") + ", " +
-                     base::counted(axes.traits.size(), "trait pair") + " (" + base::counted(num_words, "word") +
-                     "): " + base::counted(num_contexts, "context") + ", " +
-                     base::counted(num_contexts * num_words, "cell");
-  if (!list.omissions.empty()) {
-    text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
-  }
-  for (const auto& sentence : sweep::groups_with_equal_words(axes.groups)) {
-    text += "\n  note: " + sentence;
-  }
-  return text;
-}
-
-void plan_association(const PlanRequest& request) {
-  const auto& job = request.job;
-  std::optional<model::MaskedSpecification> config;
-  if (job.execution.engine != query::EngineKind::fake || request.files.find("config.json") != nullptr) {
-    config = model::read_masked_specification(request.files);
-  }
-  const auto probe = make_probe(job, *request.tokenizer);
-  const auto& association = dynamic_cast<const AssociationProbe&>(*probe);
-  const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
-  const auto audited = audit(association, *request.tokenizer, max_tokens, max_contexts_planned);
-  print_plan(std::cout, request, association, audited, config);
-  request.print_time(std::cout, *probe);
-  if (request.prompts == PlanRequest::Prompts::printed) {
-    std::cout << '\n';
-    print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-  }
-}
-
-void show_association(const results::ResultFile& file, Detail detail, std::size_t top) {
-  if (file.schema().num_priors == 0) {
-    std::cout << "No scores: they are differences to a prior.\n";
-    return;
-  }
-  const auto result = compute_statistics(file, {});
-  if (detail == Detail::everything) {
-    std::cout << top_associations_text(result, top) << '\n';
-  }
-  std::cout << status_text(result);
-}
-
 StatisticsOptions options_of(const sweep::Job& job) {
   const auto& statistics = job.settings<Association>().statistics;
   StatisticsOptions result;
@@ -80,17 +28,6 @@ StatisticsOptions options_of(const sweep::Job& job) {
     result.shuffles = {.seed = job.seed, .num_threads = std::max(1U, std::thread::hardware_concurrency())};
   }
   return result;
-}
-
-void association_statistics(const StatsRequest& request) {
-  const auto result = write_statistics(request.file, options_of(request.job), request.target);
-  std::cout << top_associations_text(result, request.top) << '\n';
-  if (result.ratings) {
-    std::cout << findings::agreement_text(result, request.top) << '\n';
-  } else {
-    std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
-  }
-  std::cout << status_text(result);
 }
 
 class AssociationKind final : public ProbeKind {
@@ -117,12 +54,68 @@ class AssociationKind final : public ProbeKind {
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
     return make_association(job, tokenizer);
   }
-  std::string summary(const sweep::Job& job) const override { return association_summary(job); }
-  void plan(const PlanRequest& request) const override { plan_association(request); }
-  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
-    show_association(file, detail, top);
+  std::string summary(const sweep::Job& job) const override {
+    const auto& axes = job.settings<Association>().axes;
+    const auto list = list_subjects(job.settings<Association>());
+    const std::uint64_t num_words = list_words(axes.traits).size();
+    const std::uint64_t num_groups = axes.groups.size();
+    const std::uint64_t num_contexts = list.subjects.size() * axes.templates.size() * axes.rephrasings.size();
+    std::string text =
+        base::counted(num_groups, "group") + " + " +
+        base::counted(list.subjects.size() - list.num_priors - num_groups, "intersection") + " + " +
+        base::counted(list.num_priors, "prior") + ", " + base::counted(axes.templates.size(), "template") + " x " +
+        base::counted(axes.rephrasings.size(), "rephrasing") + ", " + base::counted(axes.traits.size(), "trait pair") +
+        " (" + base::counted(num_words, "word") + "): " + base::counted(num_contexts, "context") + ", " +
+        base::counted(num_contexts * num_words, "cell");
+    if (!list.omissions.empty()) {
+      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
+    }
+    for (const auto& sentence : sweep::groups_with_equal_words(axes.groups)) {
+      text += "\n  note: " + sentence;
+    }
+    return text;
   }
-  void stats(const StatsRequest& request) const override { association_statistics(request); }
+
+  void plan(const PlanRequest& request) const override {
+    const auto& job = request.job;
+    std::optional<model::MaskedSpecification> config;
+    if (job.execution.engine != query::EngineKind::fake || request.files.find("config.json") != nullptr) {
+      config = model::read_masked_specification(request.files);
+    }
+    const auto probe = make_association(job, *request.tokenizer);
+    const auto& association = dynamic_cast<const AssociationProbe&>(*probe);
+    const auto max_tokens = config ? static_cast<std::uint64_t>(config->max_tokens()) : 0;
+    const auto audited = audit(association, *request.tokenizer, max_tokens, max_contexts_planned);
+    print_plan(std::cout, request, association, audited, config);
+    request.print_time(std::cout, *probe);
+    if (request.prompts == PlanRequest::Prompts::printed) {
+      std::cout << '\n';
+      print_prompts(std::cout, association, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+    }
+  }
+
+  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
+    if (file.schema().num_priors == 0) {
+      std::cout << "No scores: they are differences to a prior.\n";
+      return;
+    }
+    const auto result = compute_statistics(file, {});
+    if (detail == Detail::everything) {
+      std::cout << top_associations_text(result, top) << '\n';
+    }
+    std::cout << status_text(result);
+  }
+
+  void stats(const StatsRequest& request) const override {
+    const auto result = write_statistics(request.file, options_of(request.job), request.target);
+    std::cout << top_associations_text(result, request.top) << '\n';
+    if (result.ratings) {
+      std::cout << findings::agreement_text(result, request.top) << '\n';
+    } else {
+      std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
+    }
+    std::cout << status_text(result);
+  }
 };
 
 }  // namespace

@@ -22,60 +22,39 @@ constexpr std::uint32_t longest_axis = 32;
 /// Beyond this many pairs of template and rephrasing only one of each is tried with all of the other.
 constexpr std::size_t max_pairs_tried = 20'000;
 
-/// A text of each item: `read` is a member or a function.
-template <class Item, class Read>
-std::vector<std::string> texts_of(const std::vector<Item>& items, Read read) {
-  std::vector<std::string> texts;
-  texts.reserve(items.size());
-  for (const auto& item : items) {
-    texts.push_back(std::invoke(read, item));
-  }
-  return texts;
-}
-
 std::string kind_of(const sweep::Subject& subject) {
   const char* names[] = {"prior_word", "prior_mask", "group", "intersection"};
   return names[static_cast<std::size_t>(subject.kind)];
 }
 
 results::AxisSchema group_axis(const std::vector<sweep::Subject>& subjects) {
-  using sweep::Subject;
-  const auto domains = [](const Subject& subject) { return base::join(subject.domains, "+"); };
-  const auto components = [](const Subject& subject) { return base::join(subject.components, "+"); };
-  return {"group",
-          "what stands in the place of the group",
-          texts_of(subjects, &Subject::label),
-          {{"group_kind", "prior_word, prior_mask, group or intersection", texts_of(subjects, kind_of)},
-           {"group_domain", "domains of the components, in order, joined by +", texts_of(subjects, domains)},
-           {"group_components", "labels of the groups it is made of, in order, joined by +",
-            texts_of(subjects, components)}}};
+  return axis_of("group", "what stands in the place of the group", subjects, &sweep::Subject::label,
+                 {{"group_kind", "prior_word, prior_mask, group or intersection", kind_of},
+                  {"group_domain", "domains of the components, in order, joined by +",
+                   [](const auto& subject) { return base::join(subject.domains, "+"); }},
+                  {"group_components", "labels of the groups it is made of, in order, joined by +",
+                   [](const auto& subject) { return base::join(subject.components, "+"); }}});
 }
 
 results::AxisSchema template_axis(const std::vector<sweep::Template>& templates) {
-  return {"template",
-          "sentence with a group and a trait",
-          texts_of(templates, &sweep::Template::label),
-          {{"template_kind", "kind of sentence", texts_of(templates, &sweep::Template::kind)},
-           {"template_text", "text with its placeholders", texts_of(templates, &sweep::Template::text)}}};
+  return axis_of("template", "sentence with a group and a trait", templates, &sweep::Template::label,
+                 {{"template_kind", "kind of sentence", &sweep::Template::kind},
+                  {"template_text", "text with its placeholders", &sweep::Template::text}});
 }
 
 results::AxisSchema rephrasing_axis(const std::vector<sweep::Rephrasing>& rephrasings) {
-  return {"rephrasing",
-          "another way to say the prompt",
-          texts_of(rephrasings, &sweep::Rephrasing::label),
-          {{"rephrasing_wrapper", "text around the prompt; empty: full alternatives",
-            texts_of(rephrasings, &sweep::Rephrasing::wrapper)}}};
+  return axis_of(
+      "rephrasing", "another way to say the prompt", rephrasings, &sweep::Rephrasing::label,
+      {{"rephrasing_wrapper", "text around the prompt; empty: full alternatives", &sweep::Rephrasing::wrapper}});
 }
 
 results::AxisSchema word_axis(const std::vector<WordEntry>& words) {
-  return {"word",
-          "word that stands for a pole of a trait pair; may occur in several poles",
-          texts_of(words, &WordEntry::word),
-          {{"pole", "pole the word stands for", texts_of(words, &WordEntry::pole)},
-           {"pair", "trait pair of the pole", texts_of(words, &WordEntry::pair)},
-           {"dimension", "dimension of the trait pair", texts_of(words, &WordEntry::dimension)},
-           {"side", "side of the pole in its pair: left = 0, right = 100 on rating scales",
-            texts_of(words, &WordEntry::side)}}};
+  return axis_of("word", "word that stands for a pole of a trait pair; may occur in several poles", words,
+                 &WordEntry::word,
+                 {{"pole", "pole the word stands for", &WordEntry::pole},
+                  {"pair", "trait pair of the pole", &WordEntry::pair},
+                  {"dimension", "dimension of the trait pair", &WordEntry::dimension},
+                  {"side", "side of the pole in its pair: left = 0, right = 100 on rating scales", &WordEntry::side}});
 }
 
 /// A cube of one number per subword. `measure`: what asks for it; null: every measure.
@@ -112,27 +91,18 @@ std::vector<results::CubeSchema> list_cubes(const Measures& measures) {
     if (measure == nullptr || measures.*measure) {
       const std::string description =
           std::string(bias) + "subwords before it stand in their places, later ones are masked";
-      cubes.push_back({name, type, {"word", "subword"}, units, long_name, description, {}});
+      cubes.push_back(cube(name, type, {"word", "subword"}, units, long_name, description));
     }
   }
-  cubes.push_back({"num_subwords",
-                   ElementType::int32,
-                   {"word"},
-                   "1",
-                   "number of subwords of the word in this text",
-                   "0: the tokenizer was not asked or makes nothing of the word",
-                   {}});
-  cubes.push_back({"status",
-                   ElementType::uint8,
-                   {"word"},
-                   "",
-                   "why the numbers are what they are",
-                   "up to set_not_certified log-probabilities are good; above, numbers are missing",
-                   cell_status_names()});
+  cubes.push_back(cube("num_subwords", ElementType::int32, {"word"}, "1", "number of subwords of the word in this text",
+                       "0: the tokenizer was not asked or makes nothing of the word"));
+  cubes.push_back(cube("status", ElementType::uint8, {"word"}, "", "why the numbers are what they are",
+                       "up to set_not_certified log-probabilities are good; above, numbers are missing",
+                       cell_status_names()));
   cubes.push_back(
-      {"prompt", ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word", {}});
+      cube("prompt", ElementType::text, {}, "", "text that was scored", "{trait} marks the place of the word"));
   cubes.push_back(
-      {"problem", ElementType::text, {}, "", "first failure of the engine in this text", "empty: none", {}});
+      cube("problem", ElementType::text, {}, "", "first failure of the engine in this text", "empty: none"));
   return cubes;
 }
 
@@ -271,17 +241,12 @@ sweep::Subject generic_subject(const sweep::Priors& priors) {
 }
 
 void check_axes(const Association& settings, base::Problems& problems) {
-  const auto check = [&](bool is_empty, const char* key, const char* what) {
-    if (is_empty) {
-      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
-    }
-  };
   const auto& [axes, measures, priors, statistics] = settings;
-  check(axes.groups.empty() && !priors.word && !priors.mask, "axes.groups", "group and no prior");
-  check(list_words(axes.traits).empty(), "axes.traits", "word of a trait");
-  check(axes.templates.empty(), "axes.templates", "template");
-  check(axes.rephrasings.empty(), "axes.rephrasings", "rephrasing");
-  check(!measures.ilps && !measures.ilps_star && !measures.set, "measures", "measure");
+  require_axis(axes.groups.size() + priors.word + priors.mask, "axes.groups", "group and no prior", problems);
+  require_axis(list_words(axes.traits).size(), "axes.traits", "word of a trait", problems);
+  require_axis(axes.templates.size(), "axes.templates", "template", problems);
+  require_axis(axes.rephrasings.size(), "axes.rephrasings", "rephrasing", problems);
+  require_axis(measures.ilps + measures.ilps_star + measures.set, "measures", "measure", problems);
 }
 
 /// A mask in a text of the job would be taken for the word's or the group's place.
@@ -332,14 +297,10 @@ sweep::SubjectList list_subjects(const Association& settings) {
 
 results::RawSchema association_schema(const Association& settings, const sweep::SubjectList& subjects,
                                       const std::vector<WordEntry>& words, std::uint32_t max_subwords) {
-  results::AxisSchema subword{"subword", "subword of the word, from left to right", {}, {}};
-  for (std::uint32_t i = 0; i < max_subwords; ++i) {
-    subword.labels.push_back(std::to_string(i));
-  }
   const auto& axes = settings.axes;
   return {{group_axis(subjects.subjects), template_axis(axes.templates), rephrasing_axis(axes.rephrasings)},
           subjects.num_priors,
-          {word_axis(words), std::move(subword)},
+          {word_axis(words), numbered_axis("subword", "subword of the word, from left to right", max_subwords)},
           list_cubes(settings.measures)};
 }
 
@@ -352,7 +313,8 @@ AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Token
       blocks_(sweep::Product(
                   {subjects_.subjects.size(), settings_.axes.templates.size(), settings_.axes.rephrasings.size()}),
               static_cast<std::uint64_t>(std::max<std::int64_t>(job.execution.contexts_per_block, 0))) {
-  const auto words = texts_of(words_, &WordEntry::word);
+  std::vector<std::string> words;
+  std::ranges::transform(words_, std::back_inserter(words), &WordEntry::word);
   plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, longest_axis);
   const std::uint32_t max_subwords = longest_word();
   plans_ = std::make_unique<PlanCache>(tokenizer, words, settings_.measures, max_subwords);

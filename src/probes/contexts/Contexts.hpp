@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/Fields.hpp"
 #include "corpus/Corpus.hpp"
 #include "query/Query.hpp"
 #include "sweep/Subjects.hpp"
@@ -64,6 +65,7 @@ inline const char* name_of(EmbeddingTest::Kind kind) { return kind == EmbeddingT
 
 /// A group or an intersection of groups that is a target word of the tests.
 struct TargetSubject {
+  inline static const std::vector<std::string> form_names = {"singular", "plural"};
   std::string word;  ///< the form that the tests ask for
   sweep::NounForm form = sweep::NounForm::plural;
   std::string label;
@@ -72,6 +74,16 @@ struct TargetSubject {
   std::string first;    ///< label of the group, or of an intersection's first
   std::string second;   ///< of an intersection's second; empty: a group
   bool operator==(const TargetSubject&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("word", self.word);
+    keys.required_line("label", self.label);
+    keys.choice("form", self.form, form_names);
+    keys.line("article", self.article);
+    keys.line("domain", self.domain);
+    keys.line("first", self.first);
+    keys.line("second", self.second);
+  }
 };
 
 /// What happens where two sets that are compared differ in size.
@@ -85,6 +97,14 @@ struct BiasDetection {
   std::vector<std::string> intersectional;  ///< words known to belong (validation)
   std::vector<std::string> emergent;        ///< of these, the emergent ones
   bool operator==(const BiasDetection&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.required_lines("against", self.against);
+    keys.lines("single_axis", self.single_axis, config::Emptiness::allowed);
+    keys.lines("intersectional", self.intersectional, config::Emptiness::allowed);
+    keys.lines("emergent", self.emergent, config::Emptiness::allowed);
+  }
 };
 
 /// weat tests whose p values are adjusted for their number together.

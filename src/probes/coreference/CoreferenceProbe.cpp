@@ -13,6 +13,8 @@
 namespace stereosweep::probes::coreference {
 namespace {
 
+using results::ElementType;
+
 constexpr std::size_t max_pairs_tokenized = 20'000;
 
 results::AxisSchema group_axis(const std::vector<Condition>& conditions) {
@@ -82,36 +84,17 @@ results::RawSchema schema_of(const std::vector<Condition>& conditions, const std
                        axis_of("rephrasing", "question: how the referent is asked for", questions, &Question::label,
                                {{"text", "text with {sentence} and {pronoun}", &Question::text}}),
                        template_axis(sentences)};
-  results::AxisSchema subword{"subword", "subword of the occupation, from left to right", {}, {}};
-  for (std::size_t i = 0; i < max_subwords; ++i) {
-    subword.labels.push_back(std::to_string(i));
-  }
   schema.inner_axes = {{"occupation", "role of the occupation in the sentence", {"referent", "other"}, {}},
-                       std::move(subword)};
+                       numbered_axis("subword", "subword of the occupation, from left to right", max_subwords)};
   schema.cubes = {
-      {"logprob",
-       results::ElementType::float64,
-       {"occupation", "subword"},
-       "nat",
-       "log-probability of the subword after the prompt",
-       "the occupation follows the prompt after one blank; earlier subwords stand before it",
-       {}},
-      {"num_subwords",
-       results::ElementType::int32,
-       {"occupation"},
-       "1",
-       "number of subwords of the occupation there",
-       "",
-       {}},
-      {"status",
-       results::ElementType::uint8,
-       {"occupation"},
-       "",
-       "why the numbers are what they are",
-       "all but ok: no numbers",
-       {"ok", "excluded", "too_many_subwords", "too_long", "not_finite", "engine_error"}},
-      {"prompt", results::ElementType::text, {}, "", "text that the occupations follow", "", {}},
-      {"problem", results::ElementType::text, {}, "", "why there are no numbers", "empty: none", {}},
+      cube("logprob", ElementType::float64, {"occupation", "subword"}, "nat",
+           "log-probability of the subword after the prompt",
+           "the occupation follows the prompt after one blank; earlier subwords stand before it"),
+      cube("num_subwords", ElementType::int32, {"occupation"}, "1", "number of subwords of the occupation there"),
+      cube("status", ElementType::uint8, {"occupation"}, "", "why the numbers are what they are",
+           "all but ok: no numbers", {"ok", "excluded", "too_many_subwords", "too_long", "not_finite", "engine_error"}),
+      cube("prompt", ElementType::text, {}, "", "text that the occupations follow"),
+      cube("problem", ElementType::text, {}, "", "why there are no numbers", "empty: none"),
   };
   return schema;
 }
@@ -136,11 +119,6 @@ std::size_t count_tokens(const tokenizer::Tokenizer& tokenizer, const std::strin
   const auto joint = tokenizer.encode(text + continuation, tokenizer::SpecialTokens::add).ids;
   const auto differ = std::mismatch(before.begin(), before.end(), joint.begin(), joint.end()).second;
   return static_cast<std::size_t>(joint.end() - differ);
-}
-
-template <class T>
-std::vector<T>& column_of(results::RawBlock& block, CoreferenceColumn column) {
-  return std::get<std::vector<T>>(block.columns[static_cast<std::size_t>(column)]);
 }
 
 }  // namespace
@@ -250,15 +228,12 @@ void CoreferenceProbe::hash_content(const sweep::Block& block, base::Sha256& has
 std::unique_ptr<Probe> make_coreference(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& settings = job.settings<Coreference>();
   base::Problems problems;
-  const auto check = [&](bool is_empty, const char* key, const char* what) {
-    if (is_empty) {
-      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
-    }
-  };
-  check(settings.sentences.empty(), "axes.sentences", "sentence");
-  check(settings.questions.empty(), "axes.questions", "question");
-  check(list_conditions(settings).empty(), "axes.augmentations",
-        "augmentation that has a marker (aug3a and aug3b need a privileged and a disadvantaged one of an attribute)");
+  require_axis(settings.sentences.size(), "axes.sentences", "sentence", problems);
+  require_axis(settings.questions.size(), "axes.questions", "question", problems);
+  require_axis(
+      list_conditions(settings).size(), "axes.augmentations",
+      "augmentation that has a marker (aug3a and aug3b need a privileged and a disadvantaged one of an attribute)",
+      problems);
   problems.raise_if_any("the job cannot be probed");
   return std::make_unique<CoreferenceProbe>(job, tokenizer);
 }

@@ -15,6 +15,8 @@
 namespace stereosweep::probes::rating {
 namespace {
 
+using results::ElementType;
+
 std::string letter(std::size_t place) { return {static_cast<char>('A' + place)}; }
 
 /// What stands between the prompt and an answer: a blank, or what the chat format writes before an answer.
@@ -130,17 +132,10 @@ std::vector<results::AxisSchema> inner_axes(const Rating& rating) {
               [](auto order) { return option_order_names[static_cast<std::size_t>(order)]; }),
       {"form", "what is scored as the continuation", {"text", "letter"}, {}}};
   if (rating.sampling.runs > 0) {
-    axes.push_back({"run", "sampled answer to the same prompt", {}, {}});
-    for (std::int64_t run = 0; run < rating.sampling.runs; ++run) {
-      axes.back().labels.push_back(std::to_string(run));
-    }
+    axes.push_back(
+        numbered_axis("run", "sampled answer to the same prompt", static_cast<std::uint64_t>(rating.sampling.runs)));
   }
   return axes;
-}
-
-results::CubeSchema cube(std::string name, results::ElementType type, std::vector<std::string> axes, std::string units,
-                         std::string long_name, std::string description) {
-  return {std::move(name), type, std::move(axes), std::move(units), std::move(long_name), std::move(description), {}};
 }
 
 /// Inner axes option, order, form, run.
@@ -149,32 +144,24 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
   schema.outer_axes = outer_axes(rating, subjects);
   schema.inner_axes = inner_axes(rating);
   schema.cubes = {
-      cube("option_logprob", results::ElementType::float64, {"order", "form", "option"}, "nat",
+      cube("option_logprob", ElementType::float64, {"order", "form", "option"}, "nat",
            "log-probability of the option after the prompt", "sum over its tokens"),
-      cube("option_num_tokens", results::ElementType::int32, {"order", "form", "option"}, "1",
+      cube("option_num_tokens", ElementType::int32, {"order", "form", "option"}, "1",
            "tokens of the option after the prompt", "0: not scored, see option_status"),
-      cube("option_status", results::ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are",
-           ""),
-      cube("prompt", results::ElementType::text, {"order"}, "", "text that the model was given",
+      cube("option_status", ElementType::uint8, {"order"}, "", "why the log-probabilities are what they are", "",
+           {"ok", "too_long", "not_finite", "engine_error"}),
+      cube("prompt", ElementType::text, {"order"}, "", "text that the model was given",
            "with the chat format's tokens"),
-      cube("problem", results::ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
+      cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
   };
-  schema.cubes[static_cast<std::size_t>(RatingColumn::option_status)].flag_meanings = {"ok", "too_long", "not_finite",
-                                                                                       "engine_error"};
   if (rating.sampling.runs > 0) {
-    schema.cubes.push_back(cube("answer_text", results::ElementType::text, {"order", "run"}, "", "sampled answer", ""));
-    schema.cubes.push_back(cube("answer_rating", results::ElementType::float64, {"order", "run"}, "1",
+    schema.cubes.push_back(cube("answer_text", ElementType::text, {"order", "run"}, "", "sampled answer"));
+    schema.cubes.push_back(cube("answer_rating", ElementType::float64, {"order", "run"}, "1",
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
-    schema.cubes.push_back(cube("answer_status", results::ElementType::uint8, {"order", "run"}, "",
-                                "whether the answer names one option", ""));
-    schema.cubes.back().flag_meanings = answer_status_names;
+    schema.cubes.push_back(cube("answer_status", ElementType::uint8, {"order", "run"}, "",
+                                "whether the answer names one option", "", answer_status_names));
   }
   return schema;
-}
-
-template <class T>
-std::vector<T>& column(results::RawBlock& block, RatingColumn name) {
-  return std::get<std::vector<T>>(block.columns[static_cast<std::size_t>(name)]);
 }
 
 /// Notes the first failure of a context and sets `status` where the answer is none.
@@ -312,12 +299,12 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
   const std::size_t per_order = 1 + num_runs();
   STEREOSWEEP_ASSERT(answers.size() == block.num_contexts * rating.orders.size() * per_order, "one answer per query");
   auto raw = results::unscored_block(schema_, block.num_contexts);
-  std::ranges::fill(column<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
+  std::ranges::fill(column_of<std::int32_t>(raw, RatingColumn::option_num_tokens), 0);
   for (std::size_t order = 0; order < rating.orders.size(); ++order) {
     const AnswerParser parser(listed(rating.orders[order]));
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const std::size_t place = i * rating.orders.size() + order;
-      column<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
+      column_of<std::string>(raw, RatingColumn::prompt)[place] = prompt(block.first_context + i, rating.orders[order]);
       fold_options(raw, i, place, answers[place * per_order]);
       for (std::size_t run = 0; run < num_runs(); ++run) {
         fold_answer(raw, i, place * num_runs() + run, parser, rating.orders[order],
@@ -330,8 +317,8 @@ results::RawBlock RatingProbe::fold(const sweep::Block& block, const Transcript&
 
 void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std::size_t place,
                                const query::Answer& answer) const {
-  auto& status = column<std::uint8_t>(raw, RatingColumn::option_status)[place];
-  if (has_failed<OptionStatus>(answer, status, column<std::string>(raw, RatingColumn::problem)[context])) {
+  auto& status = column_of<std::uint8_t>(raw, RatingColumn::option_status)[place];
+  if (has_failed<OptionStatus>(answer, status, column_of<std::string>(raw, RatingColumn::problem)[context])) {
     return;
   }
   const auto* scores = std::get_if<query::ContinueAnswer>(&answer);
@@ -340,8 +327,8 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
   for (std::size_t i = 0; i < count; ++i) {
     const auto& tokens = scores->logprob[i];
     const double sum = std::accumulate(tokens.begin(), tokens.end(), 0.0);
-    column<double>(raw, RatingColumn::option_logprob)[place * count + i] = sum;
-    column<std::int32_t>(raw, RatingColumn::option_num_tokens)[place * count + i] =
+    column_of<double>(raw, RatingColumn::option_logprob)[place * count + i] = sum;
+    column_of<std::int32_t>(raw, RatingColumn::option_num_tokens)[place * count + i] =
         static_cast<std::int32_t>(tokens.size());
     if (!std::isfinite(sum)) {
       status = static_cast<std::uint8_t>(OptionStatus::not_finite);
@@ -351,8 +338,8 @@ void RatingProbe::fold_options(results::RawBlock& raw, std::size_t context, std:
 
 void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::size_t cell, const AnswerParser& parser,
                               OptionOrder order, const query::Answer& answer) const {
-  auto& status = column<std::uint8_t>(raw, RatingColumn::answer_status)[cell];
-  if (has_failed<AnswerStatus>(answer, status, column<std::string>(raw, RatingColumn::problem)[context])) {
+  auto& status = column_of<std::uint8_t>(raw, RatingColumn::answer_status)[cell];
+  if (has_failed<AnswerStatus>(answer, status, column_of<std::string>(raw, RatingColumn::problem)[context])) {
     return;
   }
   const auto* generated = std::get_if<query::GenerateAnswer>(&answer);
@@ -360,11 +347,12 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
   const auto parsed = parser.parse(generated->text);
   status = static_cast<std::uint8_t>(parsed.status);
   // A zero byte ends a text of HDF5; it stands as the replacement character, and names no option.
-  column<std::string>(raw, RatingColumn::answer_text)[cell] =
+  column_of<std::string>(raw, RatingColumn::answer_text)[cell] =
       base::replace_all(generated->text, std::string_view("\0", 1), "\xEF\xBF\xBD");
   if (parsed.status == AnswerStatus::ok) {
     const auto& scale = job_.settings<Rating>().scale;
-    column<double>(raw, RatingColumn::answer_rating)[cell] = scale[place_of(parsed.option, scale.size(), order)].value;
+    column_of<double>(raw, RatingColumn::answer_rating)[cell] =
+        scale[place_of(parsed.option, scale.size(), order)].value;
   }
 }
 
@@ -406,14 +394,9 @@ void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) co
 std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   const auto& rating = job.settings<Rating>();
   base::Problems problems;
-  const auto check = [&](bool is_empty, const char* key, const char* what) {
-    if (is_empty) {
-      problems.add({.file = "", .line = 0, .key = key}, std::string("no ") + what, "the product would be empty");
-    }
-  };
-  check(rating.identities.empty() && rating.groups.empty(), "axes.groups", "group");
-  check(rating.traits.empty(), "axes.rated_traits", "trait");
-  check(rating.questions.empty(), "axes.templates", "template");
+  require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);
+  require_axis(rating.traits.size(), "axes.rated_traits", "trait", problems);
+  require_axis(rating.questions.size(), "axes.templates", "template", problems);
   if (job.model.chat) {
     for (const auto& token : job.model.chat->control_tokens) {
       if (!tokenizer.id_of(token)) {

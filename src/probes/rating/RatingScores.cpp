@@ -89,12 +89,12 @@ class Collector {
 
   void add(std::size_t context, const results::RawBlock& block, std::size_t place) {
     const auto& axes = result_.axes;
-    add_options(context, column<double>(block, RatingColumn::option_logprob), place);
+    add_options(context, column_of<double>(block, RatingColumn::option_logprob), place);
     if (axes.num_runs > 0) {
-      add_answers(context, column<double>(block, RatingColumn::answer_rating),
-                  column<std::uint8_t>(block, RatingColumn::answer_status), place);
+      add_answers(context, column_of<double>(block, RatingColumn::answer_rating),
+                  column_of<std::uint8_t>(block, RatingColumn::answer_status), place);
     }
-    if (column<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] == unscored_) {
+    if (column_of<std::uint8_t>(block, RatingColumn::option_status)[place * axes.is_reversed.size()] == unscored_) {
       for (std::size_t source = 0; source < axes.sources.size(); ++source) {
         result_.ratings[context * axes.sources.size() + source].status = ScoreStatus::unscored;
       }
@@ -114,11 +114,6 @@ class Collector {
   }
 
  private:
-  template <class T>
-  static const std::vector<T>& column(const results::RawBlock& block, RatingColumn name) {
-    return std::get<std::vector<T>>(block.columns.at(static_cast<std::size_t>(name)));
-  }
-
   void add_options(std::size_t context, const std::vector<double>& logprob, std::size_t place) {
     const auto& axes = result_.axes;
     const std::size_t count = axes.values.size();

@@ -76,9 +76,9 @@ std::pair<std::string, std::string> parts_of(const std::string& joined, const st
 
 /// Groups and intersections, with what they are made of.
 results::AxisSchema subject_axis(const results::AxisSchema& groups) {
-  const auto& kinds = coordinate(groups, "kind");
-  const auto& domains = coordinate(groups, "domain");
-  const auto& components = coordinate(groups, "components");
+  const auto& kinds = coordinate_of(groups, "kind");
+  const auto& domains = coordinate_of(groups, "domain");
+  const auto& components = coordinate_of(groups, "components");
   results::AxisSchema::Coordinate domain{"domain", "domain of the group; of an intersection's groups, joined by x", {}};
   results::AxisSchema::Coordinate first{"first", "label of the group; of an intersection's first group", {}};
   results::AxisSchema::Coordinate second{"second", "label of an intersection's second group; empty: a group", {}};
@@ -98,24 +98,21 @@ results::AxisSchema subject_axis(const results::AxisSchema& groups) {
 }
 
 results::AxisSchema measure_axis(const ScoreReader& reader) {
-  results::AxisSchema axis{"measure",
-                           "variant of the score and its prior",
-                           {},
-                           {{"units", "unit of the score", {}},
-                            {"description", "definition", {}},
-                            {"variant", "variant of the score", {}},
-                            {"prior", "what stands in the group's place where the score is zero", {}}}};
+  std::vector<std::pair<stats::Measure, std::string>> variants;
   for (const auto measure : reader.measures()) {
-    const std::string variant(stats::name_of(measure));
     for (const auto& prior : reader.priors()) {
-      axis.labels.push_back(variant + " " + prior);
-      axis.coordinates[0].values.emplace_back("nat");
-      axis.coordinates[1].values.emplace_back(stats::description_of(measure));
-      axis.coordinates[2].values.push_back(variant);
-      axis.coordinates[3].values.push_back(prior);
+      variants.emplace_back(measure, prior);
     }
   }
-  return axis;
+  const auto name_of = [](const auto& variant) { return std::string(stats::name_of(variant.first)); };
+  return axis_of("measure", "variant of the score and its prior", variants,
+                 [&](const auto& variant) { return name_of(variant) + " " + variant.second; },
+                 {{"units", "unit of the score", [](const auto&) { return "nat"; }},
+                  {"description", "definition",
+                   [](const auto& variant) { return std::string(stats::description_of(variant.first)); }},
+                  {"variant", "variant of the score", name_of},
+                  {"prior", "what stands in the group's place where the score is zero",
+                   [](const auto& variant) { return variant.second; }}});
 }
 
 results::ScoreTableAxes table_axes(const results::RawSchema& schema, const ScoreReader& reader,
@@ -231,14 +228,12 @@ class AssociationFile {
   };
 
   void add_axes(const results::ResultFile& source, const TraitPairs& traits) {
-    results::AxisSchema variants{"variant", "variant of the score", {}, {{"description", "definition", {}}}};
-    for (const auto measure : reader_.measures()) {
-      variants.labels.emplace_back(stats::name_of(measure));
-      variants.coordinates.front().values.emplace_back(stats::description_of(measure));
-    }
     const auto& schema = source.schema();
     auto& layout = file_.layout();
-    layout.add_axis(variants);
+    layout.add_axis(axis_of(
+        "variant", "variant of the score", reader_.measures(),
+        [](auto measure) { return std::string(stats::name_of(measure)); },
+        {{"description", "definition", [](auto measure) { return std::string(stats::description_of(measure)); }}}));
     layout.add_axis(results::prior_axis(schema));
     layout.add_axis(results::group_axis(schema));
     layout.add_axis(schema.outer_axes.at(1));

@@ -16,21 +16,11 @@ constexpr auto nowhere = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name) {
-  const auto found = std::find_if(axis.coordinates.begin(), axis.coordinates.end(),
-                                  [&](const auto& candidate) { return candidate.name == name; });
-  if (found == axis.coordinates.end()) {
-    throw base::Error(
-        base::describe("cannot derive scores", "the axis '" + axis.name + "' has no coordinate '" + name + "'"));
-  }
-  return found->values;
-}
-
 TraitPairs::TraitPairs(const results::AxisSchema& words) {
-  const auto& pair_of = coordinate(words, "pair");
-  const auto& pole_of = coordinate(words, "pole");
-  const auto& side_of = coordinate(words, "side");
-  const auto& dimension_of = coordinate(words, "dimension");
+  const auto& pair_of = coordinate_of(words, "pair");
+  const auto& pole_of = coordinate_of(words, "pole");
+  const auto& side_of = coordinate_of(words, "side");
+  const auto& dimension_of = coordinate_of(words, "dimension");
   for (std::size_t word = 0; word < words.labels.size(); ++word) {
     auto pair =
         std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& known) { return known.label == pair_of[word]; });
@@ -78,31 +68,16 @@ CoveredScore TraitPairs::pair_score(std::size_t pair, std::span<const CoveredSco
 }
 
 results::AxisSchema TraitPairs::pole_axis() const {
-  results::AxisSchema axis{"pole", "pole of a trait pair", {}, {}};
-  results::AxisSchema::Coordinate pair{"pair", "trait pair", {}};
-  results::AxisSchema::Coordinate side{"side", "left = 0, right = 100 on rating scales", {}};
-  for (const auto& pole : poles_) {
-    axis.labels.push_back(pole.label);
-    pair.values.push_back(pairs_[pole.pair].label);
-    side.values.push_back(pole.side);
-  }
-  axis.coordinates = {std::move(pair), std::move(side)};
-  return axis;
+  return axis_of("pole", "pole of a trait pair", poles_, &Pole::label,
+                 {{"pair", "trait pair", [&](const auto& pole) { return pairs_[pole.pair].label; }},
+                  {"side", "left = 0, right = 100 on rating scales", &Pole::side}});
 }
 
 results::AxisSchema TraitPairs::pair_axis() const {
-  results::AxisSchema axis{"pair", "trait pair; a score above 0 leans to the right pole", {}, {}};
-  results::AxisSchema::Coordinate dimension{"dimension", "dimension of the trait pair", {}};
-  results::AxisSchema::Coordinate left{"left", "left pole", {}};
-  results::AxisSchema::Coordinate right{"right", "right pole", {}};
-  for (const auto& pair : pairs_) {
-    axis.labels.push_back(pair.label);
-    dimension.values.push_back(pair.dimension);
-    left.values.push_back(poles_[pair.left].label);
-    right.values.push_back(poles_[pair.right].label);
-  }
-  axis.coordinates = {std::move(dimension), std::move(left), std::move(right)};
-  return axis;
+  return axis_of("pair", "trait pair; a score above 0 leans to the right pole", pairs_, &Pair::label,
+                 {{"dimension", "dimension of the trait pair", &Pair::dimension},
+                  {"left", "left pole", [&](const auto& pair) { return poles_[pair.left].label; }},
+                  {"right", "right pole", [&](const auto& pair) { return poles_[pair.right].label; }}});
 }
 
 SlabScores fold_traits(const ScoreSlab& slab, std::size_t num_words, const TraitPairs& traits,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "findings/Alignment.hpp"
+#include "probes/Probe.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"
 #include "results/RawBlock.hpp"
@@ -24,9 +25,6 @@ struct CoveredScore {
   Coverage coverage;
 };
 
-/// Values of an axis's coordinate. Throws base::Error where it has none of the name.
-const std::vector<std::string>& coordinate(const results::AxisSchema& axis, const std::string& name);
-
 class TraitPairs {
  public:
   struct Pole {
@@ -41,8 +39,8 @@ class TraitPairs {
     std::size_t left = 0;  ///< poles
     std::size_t right = 0;
   };
-  /// From the word axis with its coordinates pair, pole, side, dimension. Throws base::Error if one is missing or a
-  /// pair lacks a pole.
+  /// From the word axis with its coordinates pair, pole, side, dimension. Throws InputError if one is missing,
+  /// base::Error if a pair lacks a pole.
   explicit TraitPairs(const results::AxisSchema& words);
   const std::vector<Pole>& poles() const { return poles_; }
   const std::vector<Pair>& pairs() const { return pairs_; }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +15,10 @@ namespace stereosweep::probes::contexts {
 /// Why a vector is NaN. no_context: the word has fewer contexts than the axis.
 enum class VectorStatus : std::uint8_t { ok, no_context, too_long, not_finite, engine_error };
 
-/// An axis with the labels 0, 1, 2, ...
-results::AxisSchema numbered(std::string name, std::string long_name, std::uint64_t length);
-
 /// Columns of stage `vectors`: vector, span, status, sentence, problem; outer axes [word, context], inner axis
 /// dimension. `words` need only names and counts. `contexts`: length of that axis, at least 1.
-results::RawSchema vectors_schema(std::span<const WordVectors> words, std::uint64_t contexts, std::uint64_t dimension);
+results::RawSchema vectors_schema(const std::vector<WordVectors>& words, std::uint64_t contexts,
+                                  std::uint64_t dimension);
 
 /// Columns of stage `effects`; without a wefat test the last two are not there.
 enum class EffectColumn : std::uint8_t {
@@ -42,7 +39,7 @@ enum class EffectStatus : std::uint8_t { ok, missing_words, zero_deviation, not_
 /// a_words, b_words (JSON arrays: the words that take part), missing (JSON array), trimmed (JSON array), consequence.
 /// Slots of axis `target`: x_words, then y_words; of axis `attribute` (wefat): a_words, then b_words; NaN behind a
 /// test's last one. Axis `word` lists all words of the job with what was found of them; no cube runs over it.
-results::RawSchema effects_schema(const std::vector<TestInUse>& tests, std::span<const WordVectors> words,
+results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
                                   std::uint64_t samples);
 
 /// A text coordinate of JSON, back as words. Throws base::Error where it is no array of texts.

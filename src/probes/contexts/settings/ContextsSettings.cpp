@@ -8,57 +8,45 @@
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
-#include "probes/contexts/settings/Keys.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
 // The one list of plain keys, in the order of a dump: what has a form of its own is read and written beside it.
 
-constexpr auto file_keys = [](auto keys, auto& corpus) {
+constexpr auto file_keys = [](auto& keys, auto& corpus) {
   keys.choice("format", corpus.format, {"automatic", "text", "json_lines"});
   keys.line("field", corpus.field);
   keys.choice("boundary", corpus.boundary, {"word", "blanks"});
   keys.choice("case", corpus.letter_case, {"exact", "ignore"});
 };
 
-constexpr auto corpus_keys = [](auto keys, auto& corpus) {
+constexpr auto corpus_keys = [](auto& keys, auto& corpus) {
   keys.integer("max_contexts", corpus.max_contexts, 1, 10'000'000);
 };
 
-constexpr auto table_keys = [](auto keys, auto& table) {
+constexpr auto table_keys = [](auto& keys, auto& table) {
   keys.choice("format", table.format, {"automatic", "word2vec_text", "word2vec_binary", "glove_text", "model"});
 };
 
-constexpr auto contextual_keys = [](auto keys, auto& vectors) {
+constexpr auto contextual_keys = [](auto& keys, auto& vectors) {
   keys.choice("pool", vectors.pool, {"mean", "first", "last"});
   keys.integer("window", vectors.window, 0, 10'000);
 };
 
-constexpr auto keep_keys = [](auto keys, auto& settings) {
+constexpr auto keep_keys = [](auto& keys, auto& settings) {
   keys.choice("keep", settings.keep, {"none", "journal", "float16", "float32"});
 };
 
-constexpr auto draws_keys = [](auto keys, auto& settings) {
-  keys.integer("samples", settings.samples, 1, 100'000'000);
-  keys.choice("unequal_sets", settings.unequal_sets, {"keep", "trim"});
-};
+const std::vector<std::string> unequal_names = {"keep", "trim"};
 
-constexpr auto statistics_keys = [](auto keys, auto& statistics) {
+constexpr auto statistics_keys = [](auto& keys, auto& statistics) {
   keys.choice("variance", statistics.variance, {"paper", "cohen", "permutation"});
   keys.choice("estimator", statistics.estimator, {"dersimonian_laird", "reml", "paule_mandel"});
   keys.choice("permutation", statistics.permutation, {"automatic", "exact", "monte_carlo"});
   keys.integer("draws", statistics.draws, 1, 4'294'967'295);  // a draw's number has 32 bits
   keys.integer("exceedances", statistics.exceedances, 0, 1'000'000'000);
   keys.number("confidence", statistics.confidence, 0.5, 0.999999);
-};
-
-constexpr auto detection_keys = [](auto keys, auto& detection) {
-  keys.required_line("label", detection.label);
-  keys.required_lines("against", detection.against);
-  keys.lines("single_axis", detection.single_axis);
-  keys.lines("intersectional", detection.intersectional);
-  keys.lines("emergent", detection.emergent);
 };
 
 std::vector<std::string> read_files(const config::Node& node, const std::string& key, const config::ProbeReading& job) {
@@ -105,13 +93,13 @@ Corpus read_corpus(const config::Node& node, const config::ProbeReading& job) {
     if (const config::Node* files = fields.required("files")) {
       corpus.files = read_files(*files, "corpus.files", job);
     }
-    file_keys(Reading(fields, job.problems), corpus);
+    file_keys(fields, corpus);
     if (const config::Node* rephrasings = fields.optional("rephrasings")) {
       job.problems.add(rephrasings->place("corpus.rephrasings"), "rephrasings without templates",
                        "sentences of files are taken as they are");
     }
   }
-  corpus_keys(Reading(fields, job.problems), corpus);
+  corpus_keys(fields, corpus);
   fields.finish();
   return corpus;
 }
@@ -129,7 +117,7 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
     if (file != nullptr) {
       table.file = job.pieces.resolve_path(config::read_line(*file, "vectors.file", job.problems, 4000).value_or(""));
     }
-    table_keys(Reading(fields, job.problems), table);
+    table_keys(fields, table);
     if (is_static && (file != nullptr) == (table.format == StaticVectors::Format::model)) {
       job.problems.add(node->place("vectors"),
                        file != nullptr ? "a file beside format: model" : "a format without a file",
@@ -144,8 +132,8 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
     } else {
       fields.integer("layer", contextual.layer, -1000, 1000);
     }
-    contextual_keys(Reading(fields, job.problems), contextual);
-    keep_keys(Reading(fields, job.problems), settings);
+    contextual_keys(fields, contextual);
+    keep_keys(fields, settings);
     fields.finish();
   }
   const config::Node* corpus = job.fields.optional("corpus");
@@ -169,7 +157,8 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
 
 void read_draws(const config::ProbeReading& job, Contexts& settings) {
   settings.samples = settings.is_static() ? 1 : settings.samples;
-  draws_keys(Reading(job.fields, job.problems), settings);
+  job.fields.integer("samples", settings.samples, 1, 100'000'000);
+  job.fields.choice("unequal_sets", settings.unequal_sets, unequal_names);
   if (settings.is_static() && settings.samples != 1) {
     job.problems.add(job.root.find("samples")->place("samples"), "many samples of static vectors",
                      "every sample would be the same");
@@ -177,7 +166,8 @@ void read_draws(const config::ProbeReading& job, Contexts& settings) {
 }
 
 BiasDetection read_detection(const config::Node& node, const std::string& key, base::Problems& problems) {
-  auto detection = read_entry<BiasDetection>(node, key, problems, detection_keys, "{label: ..., against: [test, ...]}");
+  BiasDetection detection;
+  config::read_fields(node, key, problems, detection, "{label: ..., against: [test, ...]}");
   for (const auto& word : detection.emergent) {
     const auto& known = detection.intersectional;
     if (std::ranges::find(known, word) == known.end()) {
@@ -303,7 +293,7 @@ EmbeddingStatistics read_statistics(const config::Node& node, const std::vector<
   const NamedTests tests(all_tests, job.problems);
   EmbeddingStatistics statistics;
   config::Fields fields(node, "statistics", job.problems);
-  statistics_keys(Reading(fields, job.problems), statistics);
+  statistics_keys(fields, statistics);
   if (const config::Node* ratings = fields.optional("human_ratings")) {
     config::read_rating_source(*ratings, job.pieces, job.problems, statistics.human_ratings, statistics.rating_aliases);
   }
@@ -349,16 +339,16 @@ config::Node path(const std::string& text, config::Extent extent) {
 }
 
 config::Node dump(const Corpus& corpus) {
-  config::Node map = config::Node::map();
+  config::FieldsDump fields;
   if (corpus.is_generated()) {
-    map.add("templates", config::dump(corpus.templates));
-    map.add("rephrasings", config::dump(corpus.rephrasings));
+    fields.add("templates", config::dump(corpus.templates));
+    fields.add("rephrasings", config::dump(corpus.rephrasings));
   } else {
-    map.add("files", config::texts(corpus.files));
-    file_keys(Writing(map), corpus);
+    fields.add("files", config::texts(corpus.files));
+    file_keys(fields, corpus);
   }
-  corpus_keys(Writing(map), corpus);
-  return map;
+  corpus_keys(fields, corpus);
+  return fields.take();
 }
 
 }  // namespace
@@ -378,31 +368,33 @@ Contexts read_settings(const config::ProbeReading& job) {
 }
 
 void dump_settings(const Contexts& settings, config::Extent extent, config::Node& job) {
-  config::Node vectors = config::Node::map();
+  config::FieldsDump vectors;
   if (settings.is_static()) {
     if (!settings.from_table().file.empty()) {
       vectors.add("file", path(settings.from_table().file, extent));
     }
-    table_keys(Writing(vectors), settings.from_table());
+    table_keys(vectors, settings.from_table());
   } else {
     job.add("corpus", dump(settings.contextual().corpus));
     vectors.add("layer", settings.contextual().states == ContextualVectors::States::sum_of_layers
                              ? config::Node::plain("sum")
                              : config::integer(settings.contextual().layer));
-    contextual_keys(Writing(vectors), settings.contextual());
+    contextual_keys(vectors, settings.contextual());
   }
   if (extent == config::Extent::everything) {
-    keep_keys(Writing(vectors), settings);
+    keep_keys(vectors, settings);
   }
-  job.add("vectors", std::move(vectors));
+  job.add("vectors", vectors.take());
   dump_tests(settings, extent, job.add("axes", config::Node::map()));
-  draws_keys(Writing(job), settings);
+  job.add("samples", config::integer(settings.samples));
+  job.add("unequal_sets", config::Node::plain(unequal_names[static_cast<std::size_t>(settings.unequal_sets)]));
 }
 
 config::Node dump_statistics(const Contexts& settings) {
   const EmbeddingStatistics& statistics = settings.statistics;
-  config::Node map = config::Node::map();
-  statistics_keys(Writing(map), statistics);
+  config::FieldsDump fields;
+  statistics_keys(fields, statistics);
+  config::Node map = fields.take();
   config::add_ratings(map, statistics.human_ratings, statistics.rating_aliases);
   if (!statistics.families.empty()) {
     config::Node& families = map.add("families", config::Node::map());
@@ -411,7 +403,7 @@ config::Node dump_statistics(const Contexts& settings) {
     }
   }
   if (!statistics.detections.empty()) {
-    map.add("detections", dump_entries(statistics.detections, detection_keys));
+    map.add("detections", config::list_of(statistics.detections, config::dump_fields<BiasDetection>));
   }
   return map;
 }

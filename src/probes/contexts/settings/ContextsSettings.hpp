@@ -15,6 +15,13 @@ config::Node dump_statistics(const Contexts& settings);
 
 // Parts of it.
 
+/// An entry of a list that is selected by its label, and where it stands.
+template <class Entry>
+struct Placed : Entry {
+  const config::Node* node = nullptr;
+  std::string key = {};
+};
+
 /// Reads `axes` {tests, sets}, and {subjects, omissions} of a dump; faults go to the report, and the result is then
 /// incomplete.
 void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings);

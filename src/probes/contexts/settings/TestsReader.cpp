@@ -5,29 +5,12 @@
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "probes/contexts/settings/ContextsSettings.hpp"
-#include "probes/contexts/settings/Keys.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
 
 /// The sets of one file by name.
 using Sets = std::map<std::string, WordSet>;
-
-constexpr auto subject_keys = [](auto keys, auto& subject) {
-  keys.required_line("word", subject.word);
-  keys.required_line("label", subject.label);
-  keys.choice("form", subject.form, {"singular", "plural"});
-  keys.line("article", subject.article);
-  keys.line("domain", subject.domain);
-  keys.line("first", subject.first);
-  keys.line("second", subject.second);
-};
-
-constexpr auto omission_keys = [](auto keys, auto& omission) {
-  keys.required_line("first", omission.first);
-  keys.required_line("second", omission.second);
-  keys.required_line("reason", omission.reason);
-};
 
 /// White space of Unicode beyond ASCII: a word with a blank stands for every kind of it.
 bool has_unusual_space(const std::string& word) {
@@ -88,13 +71,7 @@ Document read_document(config::Fields& fields, base::Problems& problems) {
 
 Document open_piece(const config::Node& piece, base::Problems& problems) {
   config::Fields fields(piece, "", problems);
-  if (const config::Node* schema = fields.optional("schema")) {
-    const std::vector<std::string> schemas = {"stereosweep/1"};
-    config::read_choice(*schema, "schema", problems, schemas);
-  }
-  if (const config::Node* about = fields.optional("about")) {
-    config::read_text(*about, "about", problems);
-  }
+  fields.piece_head();
   auto document = read_document(fields, problems);
   fields.finish();
   if (document.tests != nullptr &&
@@ -112,8 +89,8 @@ class TestsReader {
   void read(const config::Node& axes) {
     config::Fields fields(axes, "axes", problems_);
     const auto own = read_document(fields, problems_);
-    settings_.subjects = read_entries<TargetSubject>(fields, "subjects", subject_keys);
-    settings_.omissions = read_entries<sweep::Omission>(fields, "omissions", omission_keys);
+    read_entries(fields, "subjects", settings_.subjects);
+    read_entries(fields, "omissions", settings_.omissions);
     fields.finish();
     if (own.tests != nullptr) {
       read_sources(own);
@@ -122,15 +99,13 @@ class TestsReader {
 
  private:
   /// Of a dump.
-  template <class Entry, class Visit>
-  std::vector<Entry> read_entries(config::Fields& fields, const std::string& name, Visit visit) {
-    std::vector<Entry> entries;
-    const config::Node* list = fields.optional(name);
-    for (std::size_t i = 0; list != nullptr && i < list->children.size(); ++i) {
-      const auto key = fields.key_of(name) + "[" + std::to_string(i) + "]";
-      entries.push_back(read_entry<Entry>(list->children[i], key, problems_, visit));
+  template <class Entry>
+  void read_entries(config::Fields& fields, const std::string& name, std::vector<Entry>& entries) {
+    if (const config::Node* list = fields.optional(name)) {
+      config::each_entry(*list, fields.key_of(name), problems_, [&](const config::Node& node, const std::string& key) {
+        config::read_fields(node, key, problems_, entries.emplace_back());
+      });
     }
-    return entries;
   }
 
   void read_sources(const Document& own) {
@@ -289,7 +264,7 @@ class TestsReader {
       pairs = config::read_traits(*list, key + ".traits", job_.pieces, problems_);
     }
     auto form = sweep::NounForm::plural;
-    Reading(fields, problems_).choice("form", form, {"singular", "plural"});
+    fields.choice("form", form, TargetSubject::form_names);
     fields.finish();
     const auto targets = targets_of(node, key, groups, rule, form);
     std::size_t num_with_two_words = 0;
@@ -426,10 +401,10 @@ void dump_tests(const Contexts& settings, config::Extent extent, config::Node& a
     return;
   }
   if (!settings.subjects.empty()) {
-    axes.add("subjects", dump_entries(settings.subjects, subject_keys));
+    axes.add("subjects", config::list_of(settings.subjects, config::dump_fields<TargetSubject>));
   }
   if (!settings.omissions.empty()) {
-    axes.add("omissions", dump_entries(settings.omissions, omission_keys));
+    axes.add("omissions", config::list_of(settings.omissions, config::dump_fields<sweep::Omission>));
   }
 }
 

@@ -140,10 +140,4 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
                          const ContextsOptions& options, const std::filesystem::path& target);
 
-/// Adds the table to a statistics file, some samples at a time. Measures (README.md): effect_size, association,
-/// deviation. Subjects: the pair of target sets of each WEAT test, each target word of the WEFAT tests; replicates: the
-/// samples; items: the tests, of which A is the right pole. `job` adds what the result does not say: which words are
-/// groups, and which have no vector.
-void write_contexts_scores(results::Layout& layout, const ContextsReader& reader, const Contexts& job);
-
 }  // namespace stereosweep::probes::contexts
