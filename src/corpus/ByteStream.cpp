@@ -1,14 +1,10 @@
 #include "corpus/ByteStream.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -25,10 +21,13 @@ constexpr std::size_t capacity = max_line_bytes + 1;         // the longest line
 
 constexpr std::size_t stored_block = std::size_t{256} << 10;
 
-[[noreturn]] void refuse(const InputFile& file, std::uint64_t offset, const std::string& problem,
-                         const std::string& why) {
-  throw base::InputError(
-      base::describe(file.path().string() + ": " + problem + " at byte " + std::to_string(offset), why));
+// As many bytes as there are, up to `to.size()`; fewer only at the end.
+std::size_t read_at(const base::SharedBytes& file, std::uint64_t offset, std::span<char> to) {
+  const auto part = to.first(std::min<std::uint64_t>(to.size(), file.size() - std::min(offset, file.size())));
+  if (!part.empty()) {
+    file.read(offset, std::as_writable_bytes(part));
+  }
+  return part.size();
 }
 
 bool is_zstd(std::string_view head) {
@@ -39,38 +38,44 @@ bool is_zstd(std::string_view head) {
 
 class PlainStream : public ByteStream {
  public:
-  PlainStream(const std::filesystem::path& path, std::uint64_t begin) : file_(path), position_(begin) {}
+  PlainStream(const std::filesystem::path& path, std::uint64_t begin)
+      : file_(base::open_file(path)), position_(begin) {}
   std::size_t read(std::span<char> to) override {
-    const auto count = file_.read_at(position_, to);
+    const auto count = read_at(file_, position_, to);
     position_ += count;
     return count;
   }
   std::uint64_t stored_position() const override { return position_; }
 
  private:
-  InputFile file_;
+  base::SharedBytes file_;
   std::uint64_t position_;
 };
 
 // The stored bytes of a compressed file, block by block.
 class StoredBytes {
  public:
-  explicit StoredBytes(const std::filesystem::path& path) : file_(path), block_(stored_block) {}
+  explicit StoredBytes(const std::filesystem::path& path)
+      : path_(path), file_(base::open_file(path)), block_(stored_block) {}
   /// What is not taken yet; more is read where there is nothing left. Empty at the end.
   std::span<const char> left() {
     if (begin_ == end_) {
       begin_ = 0;
-      end_ = file_.read_at(offset_, block_);
+      end_ = read_at(file_, offset_, block_);
       offset_ += end_;
     }
     return {block_.data() + begin_, end_ - begin_};
   }
   void take(std::size_t count) { begin_ += count; }
   std::uint64_t position() const { return offset_ - (end_ - begin_); }
-  const InputFile& file() const { return file_; }
+  [[noreturn]] void refuse(const std::string& problem, const std::string& why) const {
+    throw base::InputError(
+        base::describe(path_.string() + ": " + problem + " at byte " + std::to_string(position()), why));
+  }
 
  private:
-  InputFile file_;
+  std::filesystem::path path_;
+  base::SharedBytes file_;
   std::vector<char> block_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
@@ -97,7 +102,7 @@ class GzipStream : public ByteStream {
       const auto input = stored_.left();
       if (input.empty()) {
         if (in_member_) {
-          refuse(stored_.file(), stored_.position(), "the gzip data end too early", "it was cut, or is still written");
+          stored_.refuse("the gzip data end too early", "it was cut, or is still written");
         }
         break;
       }
@@ -119,7 +124,7 @@ class GzipStream : public ByteStream {
       return false;
     }
     if (padded_ || input[0] != '\x1f') {
-      refuse(stored_.file(), stored_.position(), "no gzip data", "something else stands behind the end of a member");
+      stored_.refuse("no gzip data", "something else stands behind the end of a member");
     }
     inflateReset(&state_);
     in_member_ = true;
@@ -134,7 +139,7 @@ class GzipStream : public ByteStream {
     if (status == Z_STREAM_END) {
       in_member_ = false;
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      refuse(stored_.file(), stored_.position(), "broken gzip data", state_.msg == nullptr ? "" : state_.msg);
+      stored_.refuse("broken gzip data", state_.msg == nullptr ? "" : state_.msg);
     }
   }
 
@@ -164,11 +169,11 @@ class ZstdStream : public ByteStream {
       const auto hint = ZSTD_decompressStream(state_.get(), &output, &input);
       stored_.take(input.pos);
       if (ZSTD_isError(hint) != 0) {
-        refuse(stored_.file(), stored_.position(), "broken zstd data", ZSTD_getErrorName(hint));
+        stored_.refuse("broken zstd data", ZSTD_getErrorName(hint));
       }
       in_frame_ = hint != 0;
       if (data.empty() && in_frame_ && output.pos == before) {
-        refuse(stored_.file(), stored_.position(), "the zstd data end too early", "it was cut, or is still written");
+        stored_.refuse("the zstd data end too early", "it was cut, or is still written");
       }
     }
     return output.pos;
@@ -186,43 +191,9 @@ class ZstdStream : public ByteStream {
 
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a FIFO must not block us
-  struct stat info {};
-  if (descriptor_ < 0 || ::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) {
-    const std::string why = descriptor_ < 0 ? std::strerror(errno) : "it is no regular file";
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-    throw base::InputError(base::describe("cannot read " + path.string(), why));
-  }
-  size_ = static_cast<std::uint64_t>(info.st_size);
-  modified_ = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
-InputFile::~InputFile() { ::close(descriptor_); }
-
-std::size_t InputFile::read_at(std::uint64_t offset, std::span<char> to) const {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const auto got = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      throw base::Error(base::describe("cannot read " + path_.string(), std::strerror(errno)));
-    }
-    if (got == 0) {
-      break;
-    }
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
-}
-
-Compression compression_of(const InputFile& file) {
+Compression compression_of(const std::filesystem::path& path, const base::SharedBytes& file) {
   std::array<char, 6> bytes{};
-  const std::string_view head(bytes.data(), file.read_at(0, bytes));
+  const std::string_view head(bytes.data(), read_at(file, 0, bytes));
   if (head.starts_with("\x1f\x8b")) {
     return Compression::gzip;
   }
@@ -236,13 +207,13 @@ Compression compression_of(const InputFile& file) {
                                       5}},
                                     {"zip", "PK\x03\x04"}}) {
     if (head.starts_with(magic)) {
-      throw base::InputError(base::describe(file.path().string() + " is compressed with " + name,
+      throw base::InputError(base::describe(path.string() + " is compressed with " + name,
                                             "only gzip and zstd are read", "compress it with zstd"));
     }
   }
-  const auto ending = file.path().extension();
+  const auto ending = path.extension();
   if ((ending == ".gz" || ending == ".zst") && file.size() > 0) {
-    throw base::InputError(base::describe(file.path().string() + " is not what its name says",
+    throw base::InputError(base::describe(path.string() + " is not what its name says",
                                           "it does not begin as a file that gzip or zstd wrote"));
   }
   return Compression::none;
@@ -261,10 +232,11 @@ std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compr
   return std::make_unique<PlainStream>(path, begin);
 }
 
-LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line)
+LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadHook hook)
     : stream_(stream),
       end_(end),
       long_line_(std::move(long_line)),
+      hook_(std::move(hook)),
       buffer_(capacity + padding),
       offset_(begin > 0 ? begin - 1 : 0),
       at_start_of_line_(begin == 0) {}
@@ -273,6 +245,9 @@ LineReader::LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t en
 bool LineReader::fill(std::size_t size) {
   while (filled_ < size && !ended_) {
     const auto count = stream_.read({buffer_.data() + filled_, size - filled_});
+    if (hook_) {
+      hook_(stream_.stored_position(), count);
+    }
     ended_ = count == 0;
     filled_ += count;
   }

@@ -11,33 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/File.hpp"
+
 namespace stereosweep::corpus {
 
-/// A regular file, open for reading. Throws InputError where there is none.
-class InputFile {
- public:
-  explicit InputFile(const std::filesystem::path& path);
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  ~InputFile();
-  const std::filesystem::path& path() const { return path_; }
-  std::uint64_t size() const { return size_; }
-  /// Of its content, in ns since 1970, as the file system keeps it.
-  std::int64_t modified() const { return modified_; }
-  /// As many bytes as there are, up to `to.size()`; fewer only at the end. Throws Error where reading fails.
-  std::size_t read_at(std::uint64_t offset, std::span<char> to) const;
-
- private:
-  std::filesystem::path path_;
-  int descriptor_;
-  std::uint64_t size_ = 0;
-  std::int64_t modified_ = 0;
-};
-
 enum class Compression { none, gzip, zstd };
-/// By the file's first bytes. Throws InputError for other well-known formats (bzip2, xz, zip), and where the name ends
-/// in .gz or .zst and the bytes are something else.
-Compression compression_of(const InputFile& file);
+/// By the first bytes of the open file. Throws InputError for other well-known formats (bzip2, xz, zip), and where the
+/// name ends in .gz or .zst and the bytes are something else.
+Compression compression_of(const std::filesystem::path& path, const base::SharedBytes& file);
 
 class ByteStream {
  public:
@@ -70,9 +51,12 @@ class LineReader {
   static constexpr std::size_t padding = 64;
   /// Told the offset of a line that is longer than allowed, and how many bytes it takes with its end.
   using LongLine = std::function<void(std::uint64_t offset, std::uint64_t bytes)>;
+  /// Told of every read, so that also a line of gigabytes can be interrupted: the place in the stored file, and the
+  /// bytes that were read.
+  using ReadHook = std::function<void(std::uint64_t stored, std::uint64_t bytes)>;
 
   /// Lines that begin in [begin, end) of the stream, which must stand at max(begin, 1) - 1.
-  LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line);
+  LineReader(ByteStream& stream, std::uint64_t begin, std::uint64_t end, LongLine long_line, ReadHook hook = {});
   /// Valid until the next call.
   std::optional<LineBlock> next();
 
@@ -84,6 +68,7 @@ class LineReader {
   ByteStream& stream_;
   std::uint64_t end_;
   LongLine long_line_;
+  ReadHook hook_;
   std::vector<char> buffer_;
   std::size_t taken_ = 0;   // bytes of the buffer that were handed out
   std::size_t filled_ = 0;  // bytes of the buffer that were read

@@ -42,6 +42,9 @@ struct Tables {
   Tables() {
     std::size_t changing = 0;  // up to the last character that changes
     for (char32_t value = 0; value < num_code_points; ++value) {
+      if (value == 0x40000) {
+        value = 0xE0000;  // planes 4 to 13 have no characters
+      }
       kinds[value] = is_surrogate(value) ? Kind::other : find_kind(value);
       folded[value] = is_surrogate(value) ? value : find_folded(value);
       changing = folded[value] == value ? changing : value + 1;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -45,25 +44,6 @@ std::uint64_t identity_of(const Corpus& corpus, std::span<const CorpusFile> file
   }
   return start_of(hash.finish());
 }
-
-/// Called behind every read with the place in the stored file and the bytes that were read.
-using ReadHook = std::function<void(std::uint64_t stored, std::uint64_t bytes)>;
-
-// Tells of every read, so that also a line of gigabytes can be interrupted.
-class WatchedStream : public ByteStream {
- public:
-  WatchedStream(std::unique_ptr<ByteStream> stream, const ReadHook& hook) : stream_(std::move(stream)), hook_(hook) {}
-  std::size_t read(std::span<char> to) override {
-    const auto count = stream_->read(to);
-    hook_(stream_->stored_position(), count);
-    return count;
-  }
-  std::uint64_t stored_position() const override { return stream_->stored_position(); }
-
- private:
-  std::unique_ptr<ByteStream> stream_;
-  const ReadHook& hook_;
-};
 
 // Keeps the contexts of the smallest keys: a uniform sample without replacement, whatever the order they come in.
 // Up to twice as many contexts as wanted are held, so that the larger half is dropped in one pass now and then: a heap
@@ -124,18 +104,18 @@ class Collector {
     }
   }
 
-  void read(const CorpusFile& file, const Piece& piece, const ReadHook& hook) {
+  void read(const CorpusFile& file, const Piece& piece, const LineReader::ReadHook& hook) {
     file_ = &file;
     file_hash_ = hash_of(file.label);
     sample_.files += piece.begin == 0 ? 1 : 0;
     const bool whole = file.compression != Compression::none;
-    WatchedStream stream(open_stream(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0), hook);
-    LineReader reader(stream, piece.begin, whole ? ~std::uint64_t{0} : piece.end,
-                      [&](std::uint64_t offset, std::uint64_t bytes) {
-                        sample_.bytes += bytes;
-                        ++sample_.lines;
-                        add_bad_line(LineFault::too_long, offset);
-                      });
+    const auto stream = open_stream(file.path, file.compression, piece.begin > 0 ? piece.begin - 1 : 0);
+    const auto skip = [&](std::uint64_t offset, std::uint64_t bytes) {
+      sample_.bytes += bytes;
+      ++sample_.lines;
+      add_bad_line(LineFault::too_long, offset);
+    };
+    LineReader reader(*stream, piece.begin, whole ? ~std::uint64_t{0} : piece.end, skip, hook);
     while (const auto block = reader.next()) {
       sample_.bytes += block->text.size();
       sample_.lines += static_cast<std::uint64_t>(std::count(block->text.begin(), block->text.end(), '\n')) +
@@ -146,7 +126,7 @@ class Collector {
         read_json(*block);
       }
     }
-    if (!whole && piece.end > piece.begin && stream.stored_position() < piece.end) {
+    if (!whole && piece.end > piece.begin && stream->stored_position() < piece.end) {
       throw base::InputError(base::describe(file.path.string() + " became shorter while it was read",
                                             "the sample would not be that of any corpus"));
     }

@@ -1,6 +1,8 @@
 #include "corpus/Files.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -18,6 +20,13 @@ using Format = Corpus::Format;
 
 Format format_of(std::string_view label, Format wanted) {
   return wanted != Format::automatic ? wanted : label.ends_with(".jsonl") ? Format::json_lines : Format::text;
+}
+
+// In ns since 1970, as the file system keeps it.
+std::int64_t modified(const filesystem::path& path) {
+  std::error_code ignored;
+  const auto time = std::chrono::file_clock::to_sys(filesystem::last_write_time(path, ignored));
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
 class Lister {
@@ -75,10 +84,10 @@ class Lister {
   void add_file(const filesystem::path& path, const filesystem::path& name) {
     try {
       CorpusFile file{path, name.generic_string(), 0, Compression::none, format_};
-      const InputFile opened(path);
+      const auto opened = base::open_file(path);
       file.size = opened.size();
-      file.modified = opened.modified();
-      file.compression = compression_of(opened);
+      file.modified = modified(path);
+      file.compression = compression_of(path, opened);
       for (const std::string_view ending : {".gz", ".zst"}) {
         if (file.label.ends_with(ending)) {
           file.label.resize(file.label.size() - ending.size());
@@ -108,28 +117,24 @@ class Lister {
 /// A compressed byte costs about as much as so many plain ones: it becomes three to four, and inflating is slow.
 constexpr std::uint64_t compressed_cost = 8;
 
-// How many plain bytes each shard reads, so that the loads become level.
+// How many plain bytes each shard reads: all whose load is below a common level are lifted to it.
 std::vector<std::uint64_t> fill_up(const std::vector<std::uint64_t>& loads, std::uint64_t plain) {
-  std::vector<std::size_t> order(loads.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return loads[a] < loads[b]; });
-  // the `filled` least loaded ones reach a common level
-  std::size_t filled = 1;
-  std::uint64_t below = 0;  // bytes that lift the first `filled` to the load of the last of them
-  while (filled < order.size()) {
-    const auto step = (loads[order[filled]] - loads[order[filled - 1]]) * filled;
-    if (below + step > plain) {
-      break;
-    }
-    below += step;
-    ++filled;
+  std::uint64_t level = 0;
+  const auto lift = [&](std::uint64_t load) { return level - std::min(load, level); };
+  const auto lifted = [&] {
+    return std::accumulate(loads.begin(), loads.end(), std::uint64_t{0},
+                           [&](std::uint64_t sum, std::uint64_t load) { return sum + lift(load); });
+  };
+  for (auto step = std::bit_floor(*std::max_element(loads.begin(), loads.end()) + plain); step > 0; step /= 2) {
+    level += step;
+    level -= lifted() > plain ? step : 0;
   }
-  const auto level = loads[order[filled - 1]] + (plain - below) / filled;
-  auto more = (plain - below) % filled;
+  auto more = plain - lifted();  // less than the shards that one more byte each would take
   std::vector<std::uint64_t> amounts(loads.size());
-  for (std::size_t i = 0; i < filled; ++i) {
-    amounts[order[i]] = level - loads[order[i]] + (more > 0 ? 1 : 0);
-    more -= more > 0 ? 1 : 0;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const bool takes = more > 0 && loads[i] <= level;
+    amounts[i] = lift(loads[i]) + (takes ? 1 : 0);
+    more -= takes ? 1 : 0;
   }
   return amounts;
 }
@@ -153,8 +158,7 @@ std::vector<FileState> file_states(const Corpus& corpus) {
 }
 
 FileState state_of(const std::filesystem::path& path) {
-  const InputFile file(path);
-  return {path.string(), file.size(), file.modified()};
+  return {path.string(), base::open_file(path).size(), modified(path)};
 }
 
 std::string changes(const std::vector<FileState>& before, const std::vector<FileState>& after) {

@@ -86,7 +86,7 @@ class Walker {
       case '{':
         return depth < max_depth && members([&](std::string_view, bool) { return value(depth + 1); });
       case '[':
-        return depth < max_depth && elements(depth);
+        return depth < max_depth && list('[', ']', [&] { return value(depth + 1); });
       case 't':
         return literal("true");
       case 'f':
@@ -101,43 +101,36 @@ class Walker {
   /// An object; `member` is called behind each colon with the raw key and must walk over the value.
   template <class Member>
   bool members(const Member& member) {
-    if (!take('{')) {
-      return false;
-    }
-    skip_space();
-    if (take('}')) {
-      return true;
-    }
-    do {
+    return list('{', '}', [&] {
       std::string_view key;
       bool has_escapes = false;
-      skip_space();
       if (!string(key, has_escapes)) {
         return false;
       }
       skip_space();
-      if (!take(':') || !member(key, has_escapes)) {
-        return false;
-      }
-      skip_space();
-    } while (take(','));
-    return take('}');
+      return take(':') && member(key, has_escapes);
+    });
   }
 
  private:
-  bool elements(int depth) {
-    take('[');
+  // What stands between the two, parted by commas; `item` must walk over one, and what it returns false for ends all.
+  template <class Item>
+  bool list(char open, char close, const Item& item) {
+    if (!take(open)) {
+      return false;
+    }
     skip_space();
-    if (take(']')) {
+    if (take(close)) {
       return true;
     }
     do {
-      if (!value(depth + 1)) {
+      skip_space();
+      if (!item()) {
         return false;
       }
       skip_space();
     } while (take(','));
-    return take(']');
+    return take(close);
   }
 
   bool literal(std::string_view wanted) {

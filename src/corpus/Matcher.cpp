@@ -107,11 +107,14 @@ template <Case letter_case>
 void Matcher::find_runs(std::string_view text) {
   const auto& words = masks_.words();
   const auto run = [&](std::size_t begin, std::size_t end) {
+    TokenKey key;
     if constexpr (letter_case == Case::exact) {
-      look_up(text, begin, key_of(text, begin, end));
+      key = key_of(text, begin, end);
     } else {
-      look_up(text, begin,
-              masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end));
+      key = masks_.has_high(begin, end) ? folded_key_of(text, begin, end) : lower_key_of(text, begin, end);
+    }
+    if (table_.may_have(key)) {  // nearly never: the rest is no part of this loop
+      look_up(text, begin, key);
     }
   };
   std::uint64_t last = 0;  // bit 63 of the block before
@@ -133,6 +136,10 @@ void Matcher::find_runs(std::string_view text) {
   if (inside) {
     run(begin, text.size());
   }
+}
+
+void Matcher::look_up(std::string_view text, std::size_t begin, TokenKey key) {
+  table_.visit(key, [&](std::uint32_t pattern) { compare(text, begin, patterns_[pattern]); });
 }
 
 // A run with characters beyond ASCII: their folded forms may take more or fewer bytes.

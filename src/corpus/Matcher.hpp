@@ -51,13 +51,7 @@ class Matcher {
   void add_pattern(std::size_t word, std::string_view text);
   template <Corpus::Case letter_case>
   void find_runs(std::string_view text);
-  void look_up(std::string_view text, std::size_t begin, TokenKey key) {
-    if (table_.may_have(key)) {
-      for (const auto pattern : table_.find(key)) {
-        compare(text, begin, patterns_[pattern]);
-      }
-    }
-  }
+  void look_up(std::string_view text, std::size_t begin, TokenKey key);
   TokenKey folded_key_of(std::string_view text, std::size_t begin, std::size_t end) const;
   void find_without_run(std::string_view text, const Pattern& pattern);
   void compare(std::string_view text, std::size_t begin, const Pattern& pattern);

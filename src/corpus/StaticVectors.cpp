@@ -302,7 +302,7 @@ class BinaryReader {
 };
 
 std::unique_ptr<ByteStream> open(const std::filesystem::path& path) {
-  return open_stream(path, compression_of(InputFile(path)));
+  return open_stream(path, compression_of(path, base::open_file(path)));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "corpus/Characters.hpp"
@@ -76,32 +75,45 @@ inline TokenKey lower_key_of(std::string_view text, std::size_t begin, std::size
 /// Numbers by key, behind a bit filter that turns nearly every run of a text away.
 class TokenTable {
  public:
-  TokenTable() : filter_(filter_bits / 64) {}
+  TokenTable() : filter_(num_places / 64), first_(num_places) {}
   /// `value` belongs to the runs of this key.
   void add(TokenKey key, std::uint32_t value) {
-    const auto bit = key.hash() >> (64 - filter_power);
-    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
-    values_[key].push_back(value);
+    const auto place = place_of(key);
+    filter_[place / 64] |= std::uint64_t{1} << place % 64;
+    entries_.push_back({key, value, 0});
+    auto* link = &first_[place];
+    while (*link != 0) {
+      link = &entries_[*link - 1].next;
+    }
+    *link = static_cast<std::uint32_t>(entries_.size());
   }
   bool may_have(TokenKey key) const {
-    const auto bit = key.hash() >> (64 - filter_power);
-    return (filter_[bit / 64] >> bit % 64 & 1) != 0;
+    const auto place = place_of(key);
+    return (filter_[place / 64] >> place % 64 & 1) != 0;
   }
-  /// The values of a key, in the order in which they were added.
-  std::span<const std::uint32_t> find(TokenKey key) const {
-    const auto found = values_.find(key);
-    return found == values_.end() ? std::span<const std::uint32_t>() : found->second;
+  /// Calls `use` with the values of a key, in the order in which they were added.
+  template <class Use>
+  void visit(TokenKey key, const Use& use) const {
+    for (auto at = first_[place_of(key)]; at != 0; at = entries_[at - 1].next) {
+      if (entries_[at - 1].key == key) {
+        use(entries_[at - 1].value);
+      }
+    }
   }
 
  private:
-  static constexpr unsigned filter_power = 16;
-  static constexpr std::size_t filter_bits = std::size_t{1} << filter_power;
-  struct Hash {
-    std::size_t operator()(TokenKey key) const { return key.hash() >> 32; }
+  static constexpr unsigned power = 16;
+  static constexpr std::size_t num_places = std::size_t{1} << power;
+  struct Entry {
+    TokenKey key;
+    std::uint32_t value = 0;
+    std::uint32_t next = 0;  // number from 1 of the next entry with the same place; 0: none
   };
+  static std::size_t place_of(TokenKey key) { return key.hash() >> (64 - power); }
 
-  std::vector<std::uint64_t> filter_;
-  std::unordered_map<TokenKey, std::vector<std::uint32_t>, Hash> values_;
+  std::vector<std::uint64_t> filter_;  // fits the first-level cache
+  std::vector<std::uint32_t> first_;   // [place]: number of its first entry
+  std::vector<Entry> entries_;
 };
 
 }  // namespace stereosweep::corpus
