@@ -25,26 +25,21 @@ void track_order(const Handle& list) {
   checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
 }
 
-void set_fill(const Handle& list, const Fill& fill) {
-  const auto set = [&](hid_t type, const void* value) {
-    checked(H5Pset_fill_value(list.id(), type, value), "cannot set a fill value");
+/// A fill value is of the array's own type.
+void set_fill(const Handle& list, const DataSetSpec& spec) {
+  const auto set = [&]<class T>(const T& value) {
+    if constexpr (!std::is_same_v<T, std::monostate>) {
+      checked(H5Pset_fill_value(list.id(), memory_type(spec.type).id(), &value), "cannot set a fill value");
+    }
   };
-  if (const auto* number = std::get_if<double>(&fill)) {
-    set(H5T_NATIVE_DOUBLE, number);
-  } else if (const auto* whole = std::get_if<std::int32_t>(&fill)) {
-    set(H5T_NATIVE_INT32, whole);
-  } else if (const auto* byte = std::get_if<std::uint8_t>(&fill)) {
-    set(H5T_NATIVE_UINT8, byte);
-  } else if (const auto* single = std::get_if<float>(&fill)) {
-    set(H5T_NATIVE_FLOAT, single);
-  }
+  std::visit(set, spec.fill);
 }
 
 Handle creation_properties(const DataSetSpec& spec) {
   auto list = property_list(H5P_DATASET_CREATE);
   checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
   checked(H5Pset_attr_creation_order(list.id(), tracked), "cannot keep the order of attributes");
-  set_fill(list, spec.fill);
+  set_fill(list, spec);
   if (spec.shape.empty()) {
     return list;
   }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "hdf5/DataSet.hpp"
-#include "hdf5/Object.hpp"
 
 namespace stereosweep::hdf5 {
 

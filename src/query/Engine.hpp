@@ -1,6 +1,7 @@
 // Whoever answers queries. Implementations live in the room engine; probes and runs see only this.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,20 +18,23 @@ struct EngineCounts {
   std::uint64_t distinct_sequences = 0;  ///< forward inputs after deduplication
   std::uint64_t distinct_tokens = 0;
   std::uint64_t head_rows = 0;  ///< rows projected onto the vocabulary
+  /// All of them; files have them in this order.
+  static constexpr auto fields() {
+    return std::array{&EngineCounts::queries, &EngineCounts::distinct_sequences, &EngineCounts::distinct_tokens,
+                      &EngineCounts::head_rows};
+  }
 
   bool operator==(const EngineCounts&) const = default;
   EngineCounts& operator+=(const EngineCounts& other) {
-    queries += other.queries;
-    distinct_sequences += other.distinct_sequences;
-    distinct_tokens += other.distinct_tokens;
-    head_rows += other.head_rows;
+    for (const auto field : fields()) {
+      this->*field += other.*field;
+    }
     return *this;
   }
   EngineCounts& operator-=(const EngineCounts& other) {
-    queries -= other.queries;
-    distinct_sequences -= other.distinct_sequences;
-    distinct_tokens -= other.distinct_tokens;
-    head_rows -= other.head_rows;
+    for (const auto field : fields()) {
+      this->*field -= other.*field;
+    }
     return *this;
   }
 };

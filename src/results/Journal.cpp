@@ -35,10 +35,6 @@ constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_
 constexpr std::size_t max_header = std::size_t{1} << 24;
 static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);
 
-/// In the order in which they are written.
-constexpr std::array cost_fields = {&query::EngineCounts::queries, &query::EngineCounts::distinct_sequences,
-                                    &query::EngineCounts::distinct_tokens, &query::EngineCounts::head_rows};
-
 /// zlib's CRC-32 of `bytes`, going on from `seed`.
 std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t seed = 0) {
   return static_cast<std::uint32_t>(
@@ -113,7 +109,7 @@ void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload)
   base::ByteWriter head;
   head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()});
   head.raw(std::as_bytes(std::span(id.key))).number(id.block_index).number(id.num_contexts);
-  for (const auto field : cost_fields) {
+  for (const auto field : query::EngineCounts::fields()) {
     head.number(id.cost.*field);
   }
   const auto head_crc = crc_of(head.bytes());
@@ -245,7 +241,7 @@ JournalHeader decode_header(std::span<const std::byte> content, const std::files
 
 query::EngineCounts decode_cost(base::ByteReader& in) {
   query::EngineCounts cost;
-  for (const auto field : cost_fields) {
+  for (const auto field : query::EngineCounts::fields()) {
     cost.*field = in.number<std::uint64_t>();
   }
   return cost;

@@ -33,6 +33,22 @@ std::string place(const base::FileSet& files, const std::string& name) { return 
 constexpr auto config_name = "tokenizer_config.json";
 constexpr std::array<const char*, 4> added_flags = {"single_word", "lstrip", "rstrip", "normalized"};
 
+// A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
+struct Document {
+  std::string path;
+  Json content = Json::object();
+
+  Document(const base::FileSet& files, const std::string& name) : path(place(files, name)) {
+    const auto* file = files.find(name);
+    content = file == nullptr ? Json::object() : base::parse_json(file->text(), path);
+    if (!content.is_object()) {
+      throw base::InputError(path + ": " + base::describe("no JSON object", "its settings are needed"));
+    }
+  }
+  // A view: the document outlives it.
+  Field field() const { return Field(content, path); }
+};
+
 enum class AddedKind { plain, special };
 
 // An entry of "added_tokens" without further flags.
@@ -60,16 +76,11 @@ std::optional<std::string> token_text(const Field& file, const std::string& name
 class TokenizerConfig {
  public:
   /// A view: `files` outlives it. Throws InputError for malformed files.
-  explicit TokenizerConfig(const base::FileSet& files)
-      : files_(files), path_(files.directory() + "/" + config_name), settings_(read_object(files, config_name)) {}
+  explicit TokenizerConfig(const base::FileSet& files) : files_(files), settings_(files, config_name) {}
 
-  Field field() const { return Field(settings_, path_); }
+  Field field() const { return settings_.field(); }
   /// "model_type" of config.json; "" where there is none.
-  std::string model_type() const {
-    const auto document = read_object(files_, "config.json");
-    const auto path = files_.directory() + "/config.json";
-    return Field(document, path).text_or("model_type", "");
-  }
+  std::string model_type() const { return Document(files_, "config.json").field().text_or("model_type", ""); }
   /// The text that the file names `key` ("bos_token"), or the family's.
   std::string token(const std::string& key, const std::string& otherwise) const {
     return token_text(field(), key).value_or(otherwise);
@@ -107,8 +118,8 @@ class TokenizerConfig {
       if (!content.empty() && id != (known ? static_cast<std::size_t>(*known) : next)) {
         const auto list = field().find("added_tokens_decoder");
         const bool is_listed = list && list->json().contains(std::to_string(id));
-        const auto other = files_.directory() + "/added_tokens.json";
-        Field(settings_, is_listed ? path_ : other, is_listed ? "added_tokens_decoder" : content)
+        const auto other = place(files_, "added_tokens.json");
+        Field(settings_.content, is_listed ? settings_.path : other, is_listed ? "added_tokens_decoder" : content)
             .refuse(base::json_quote(content) + " has id " + std::to_string(id),
                     known ? "the vocabulary has it as " + std::to_string(*known)
                           : "the next free id is " + std::to_string(next));
@@ -137,14 +148,13 @@ class TokenizerConfig {
         if (!id || *id < 0 || !value.is_object()) {
           list->refuse(base::json_quote(key), "an id and its token are needed");
         }
-        listed.insert(Field(value, path_, "added_tokens_decoder").at("content").text());
+        listed.insert(Field(value, settings_.path, "added_tokens_decoder").at("content").text());
         entries.emplace_back(static_cast<std::size_t>(*id), value);
       }
     }
-    const auto others = read_object(files_, "added_tokens.json");
-    const auto path = files_.directory() + "/added_tokens.json";
-    for (const auto& [content, id] : others.items()) {
-      const auto number = Field(id, path, content).number();
+    const Document others(files_, "added_tokens.json");
+    for (const auto& [content, id] : others.content.items()) {
+      const auto number = Field(id, others.path, content).number();
       if (!content.empty() && listed.insert(content).second) {
         entries.emplace_back(number,
                              make_added_token(content, names_special(content) ? AddedKind::special : AddedKind::plain));
@@ -156,10 +166,9 @@ class TokenizerConfig {
   // Whether one of "..._token" or "additional_special_tokens" names it.
   bool names_special(const std::string& content) const {
     for (const auto* name : {config_name, "special_tokens_map.json"}) {
-      const auto document = read_object(files_, name);
-      const auto path = files_.directory() + "/" + name;
-      const Field file(document, path);
-      for (const auto& [key, value] : document.items()) {
+      const Document document(files_, name);
+      const auto file = document.field();
+      for (const auto& [key, value] : document.content.items()) {
         if (key.ends_with("_token") && (value.is_string() || value.is_object()) && token_text(file, key) == content) {
           return true;
         }
@@ -176,8 +185,7 @@ class TokenizerConfig {
   }
 
   const base::FileSet& files_;
-  std::string path_;
-  Json settings_;
+  Document settings_;
   std::vector<Json> tokens_;
   std::set<std::string> seen_;
 };
@@ -250,7 +258,7 @@ class Builder {
       return openai_gpt();
     }
     const bool prefix = config_.field().flag_or("add_prefix_space", false);
-    Json vocabulary = read_object(files_, "vocab.json");
+    Json vocabulary = Document(files_, "vocab.json").content;
     Json words = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}};
     if (family == Family::qwen2) {
       words["use_regex"] = false;
@@ -338,7 +346,7 @@ class Builder {
   }
 
   Json openai_gpt() {
-    Json vocabulary = read_object(files_, "vocab.json");
+    Json vocabulary = Document(files_, "vocab.json").content;
     const auto unknown = config_.add_special("unk_token", "<unk>");
     return {{"added_tokens", added(vocabulary, "vocab.json")},
             {"normalizer",
@@ -487,19 +495,6 @@ Definition read_piece_definition(const base::FileSet& files) {
 
 }  // namespace
 
-base::Json read_object(const base::FileSet& files, const std::string& name) {
-  const auto* file = files.find(name);
-  if (file == nullptr) {
-    return Json::object();
-  }
-  const auto where = place(files, name);
-  auto document = base::parse_json(file->text(), where);
-  if (!document.is_object()) {
-    throw base::InputError(where + ": " + base::describe("no JSON object", "its settings are needed"));
-  }
-  return document;
-}
-
 Definition read_definition(const base::FileSet& files) {
   if (const auto* file = files.find("tokenizer.json")) {
     const auto path = place(files, "tokenizer.json");
@@ -521,9 +516,7 @@ Definition read_definition(const base::FileSet& files) {
 
 std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {
   for (const auto* file : {config_name, "special_tokens_map.json"}) {
-    const auto path = files.directory() + "/" + file;
-    const auto document = read_object(files, file);
-    if (auto found = token_text(Field(document, path), name)) {
+    if (auto found = token_text(Document(files, file).field(), name)) {
       return found;
     }
   }

@@ -22,9 +22,6 @@ struct Definition {
 /// and the family of config.json, as transformers builds it. Throws InputError naming what is missing or malformed.
 Definition read_definition(const base::FileSet& files);
 
-/// A JSON object of the directory; an empty one where the file is missing. Throws InputError if it is something else.
-base::Json read_object(const base::FileSet& files, const std::string& name);
-
 /// The text of a special token ("mask_token") as tokenizer_config.json, else special_tokens_map.json, names it.
 std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name);
 

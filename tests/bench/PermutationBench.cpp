@@ -9,7 +9,7 @@
 
 #include "base/Random.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
-#include "stats/permutation/MonteCarloPermutation.hpp"
+#include "stats/permutation/RandomPermutation.hpp"
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "stats/permutation/FamilyPermutation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "base/Random.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
+#include "stats/permutation/RandomPermutation.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,5 +1,3 @@
-#include "stats/permutation/MonteCarloPermutation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "stats/permutation/ExactPermutation.hpp"
+#include "stats/permutation/RandomPermutation.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {

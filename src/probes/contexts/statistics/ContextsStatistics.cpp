@@ -12,8 +12,7 @@
 #include "stats/PValues.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
-#include "stats/permutation/FamilyPermutation.hpp"
-#include "stats/permutation/MonteCarloPermutation.hpp"
+#include "stats/permutation/RandomPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -57,8 +57,10 @@ bool WordsFile::operator==(const WordsFile& other) const { return encode(*this) 
 std::vector<std::byte> encode(const WordsFile& content) {
   base::ByteWriter out;
   out.text(words_magic).text(content.settings).number(content.dimension);
-  out.number(content.cost.queries).number(content.cost.distinct_sequences).number(content.cost.distinct_tokens);
-  out.number(content.cost.head_rows).number(std::uint64_t{content.words.size()});
+  for (const auto field : query::EngineCounts::fields()) {
+    out.number(content.cost.*field);
+  }
+  out.number(std::uint64_t{content.words.size()});
   for (const auto& word : content.words) {
     out.text(word.word).number(word.found).number(word.stored).number(word.usable);
     out.raw(std::as_bytes(std::span(word.digest)));
@@ -74,10 +76,9 @@ WordsFile decode_words(std::span<const std::byte> bytes) {
   WordsFile content;
   content.settings = in.text();
   content.dimension = in.number<std::uint64_t>();
-  content.cost.queries = in.number<std::uint64_t>();
-  content.cost.distinct_sequences = in.number<std::uint64_t>();
-  content.cost.distinct_tokens = in.number<std::uint64_t>();
-  content.cost.head_rows = in.number<std::uint64_t>();
+  for (const auto field : query::EngineCounts::fields()) {
+    content.cost.*field = in.number<std::uint64_t>();
+  }
   for (auto left = in.number<std::uint64_t>(); left > 0; --left) {
     auto& word = content.words.emplace_back();
     word.word = in.text();
