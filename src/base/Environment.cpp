@@ -29,17 +29,13 @@ double seconds_from_environment(const char* name, double otherwise) {
 bool is_requeued() { return base::parse_integer(text_from_environment("SLURM_RESTART_COUNT")).value_or(0) > 0; }
 
 std::string granted_gpus() {
-  constexpr std::array<const char*, 2> lists = {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS"};
-  constexpr std::array<const char*, 5> counts = {"SLURM_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE",
-                                                 "SLURM_GPUS_PER_TASK", "SLURM_GPUS_PER_SOCKET"};
-  for (const auto* name : lists) {
-    if (const auto value = text_from_environment(name); !value.empty()) {
-      return std::string(name) + "=" + value;
-    }
-  }
-  for (const auto* name : counts) {
-    if (const auto value = text_from_environment(name); !value.empty() && value != "0") {
-      return std::string(name) + "=" + value;
+  // The first two list numbers of GPUs, so that 0 is one; the others count them.
+  constexpr std::array names = {"SLURM_JOB_GPUS",       "SLURM_STEP_GPUS",     "SLURM_GPUS",
+                                "SLURM_GPUS_ON_NODE",   "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK",
+                                "SLURM_GPUS_PER_SOCKET"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (const auto value = text_from_environment(names[i]); !value.empty() && (i < 2 || value != "0")) {
+      return std::string(names[i]) + "=" + value;
     }
   }
   return "";

@@ -17,6 +17,12 @@ std::string describe(std::string_view problem, std::string_view why, std::string
   return text;
 }
 
+void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion) {
+  if (is_wrong) {
+    throw InputError(describe(problem, why, suggestion));
+  }
+}
+
 std::string Place::text() const {
   std::string out = file;
   if (line > 0) {

@@ -31,6 +31,9 @@ class InputError : public Error {
 /// "problem (why) suggestion"; empty parts are left out.
 std::string describe(std::string_view problem, std::string_view why, std::string_view suggestion = "");
 
+/// Throws InputError, as `describe` words it, where `is_wrong`. The words are made in any case.
+void refuse_if(bool is_wrong, std::string_view problem, std::string_view why, std::string_view suggestion = "");
+
 /// Where in the user's files a problem sits; empty parts are not printed.
 struct Place {
   std::string file;

@@ -234,28 +234,26 @@ class CausalReader {
     const std::string block = reader_.has(scope_ + "block_sparse_moe.gate.weight") ? "block_sparse_moe." : "mlp.";
     layer.router = reader_.take(scope_ + block + "gate.weight", {count, hidden});
     const auto experts = block + "experts.";
+    at::Tensor all;  // of one kind at a time
     if (reader_.has(scope_ + experts + "gate_up_proj")) {
-      const auto first = reader_.take(scope_ + experts + "gate_up_proj", {count, 2 * inner, hidden});
-      for (std::int64_t i = 0; i < count; ++i) {
-        layer.experts.push_back({Linear(own_inner(first[i].clone()), {}), {}});
-      }
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) {
-        const auto expert = experts + std::to_string(i);
-        layer.experts.push_back(
-            {Linear(own_inner(stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)), {}), {}});
-      }
+      all = reader_.take(scope_ + experts + "gate_up_proj", {count, 2 * inner, hidden});
     }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto expert = experts + std::to_string(i);
+      layer.experts.push_back(
+          {Linear(own_inner(all.defined() ? all[i].clone()
+                                          : stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)),
+                  {}),
+           {}});
+    }
+    all = at::Tensor();
     if (reader_.has(scope_ + experts + "down_proj")) {
-      const auto second = reader_.take(scope_ + experts + "down_proj", {count, hidden, inner});
-      for (std::int64_t i = 0; i < count; ++i) {
-        layer.experts[static_cast<std::size_t>(i)].outer = summand(second[i].clone(), {});
-      }
-      return;
+      all = reader_.take(scope_ + experts + "down_proj", {count, hidden, inner});
     }
     for (std::int64_t i = 0; i < count; ++i) {
       layer.experts[static_cast<std::size_t>(i)].outer =
-          summand(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
+          all.defined() ? summand(all[i].clone(), {})
+                        : summand(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
     }
   }
 

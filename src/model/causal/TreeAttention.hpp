@@ -57,27 +57,14 @@ struct KeptSize {
   std::int64_t most_rows = 0;
 };
 
+/// By our own kernels (CPU only), or by torch's operators, on any device.
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels);
-
-/// Where our own kernels compute: rows are put once into blocks of sixteen, and no key is copied for a branch. CPU
-/// only.
-std::unique_ptr<TreeAttention> make_block_attention(AttentionRule rule, const KeptSize& size,
-                                                    const at::TensorOptions& options);
-/// By torch's operators, on any device.
-std::unique_ptr<TreeAttention> make_path_attention(AttentionRule rule, const KeptSize& size,
-                                                   const at::TensorOptions& options);
 
 /// Keys and values that are gathered together take so many bytes at most, and so do the scores of segments that are
 /// computed together without flash attention.
 inline constexpr std::int64_t most_gathered_bytes = std::int64_t{1} << 29;
 inline constexpr std::int64_t most_scores_bytes = std::int64_t{1} << 28;
-
-/// Room for at least `needed` where there was room for `capacity`; `most`: as above.
-std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most);
-
-/// [heads, positions] float32: what alibi adds to the score of a key at each position.
-at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
 
 // Attention of a tile of queries over blocks of sixteen keys, on the processor.
 // Keys are kept number by number (sixteen keys side by side), values row by row, so that both products read what they

@@ -39,6 +39,13 @@ void ConfigFields::refuse(std::string_view key, std::string_view problem, std::s
   throw base::InputError(base::Place{place_, 0, path_ + std::string(key)}.text() + ": " + base::describe(problem, why));
 }
 
+void ConfigFields::refuse_if(bool is_wrong, std::string_view key, std::string_view problem,
+                             std::string_view why) const {
+  if (is_wrong) {
+    refuse(key, problem, why);
+  }
+}
+
 const base::Json* ConfigFields::find(const char* key) const {
   const auto it = json_->find(key);
   return it == json_->end() || it->is_null() ? nullptr : &*it;

@@ -25,6 +25,7 @@ class ConfigFields {
 
   /// Throws InputError "directory/file:key: problem (why)".
   [[noreturn]] void refuse(std::string_view key, std::string_view problem, std::string_view why) const;
+  void refuse_if(bool is_wrong, std::string_view key, std::string_view problem, std::string_view why) const;
 
   /// Nothing where the key is left out or null.
   const base::Json* find(const char* key) const;

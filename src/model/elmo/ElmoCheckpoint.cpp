@@ -36,13 +36,9 @@ ConfigFields section(const ConfigFields& fields, const char* key) {
 }
 
 std::int64_t needed_size(const ConfigFields& fields, const char* key, std::int64_t most = max_side) {
-  if (fields.find(key) == nullptr) {
-    fields.refuse(key, "missing", "the shapes of the weights follow from it");
-  }
+  fields.refuse_if(fields.find(key) == nullptr, key, "missing", "the shapes of the weights follow from it");
   const auto size = fields.size(key, 0);
-  if (size > most) {
-    fields.refuse(key, std::to_string(size), "at most " + std::to_string(most) + " is taken");
-  }
+  fields.refuse_if(size > most, key, std::to_string(size), "at most " + std::to_string(most) + " is taken");
   return size;
 }
 
@@ -53,48 +49,42 @@ double clip(const ConfigFields& fields, const char* key) {
 std::vector<CharacterFilters> read_filters(const ConfigFields& cnn, std::int64_t max_characters) {
   constexpr auto key = "filters";
   const auto* list = cnn.find(key);
-  if (list == nullptr || !list->is_array() || list->empty() || list->size() > 64) {
-    cnn.refuse(key, "no list of 1 to 64 filters", "each is [characters, number of filters]");
-  }
+  cnn.refuse_if(list == nullptr || !list->is_array() || list->empty() || list->size() > 64, key,
+                "no list of 1 to 64 filters", "each is [characters, number of filters]");
   std::vector<CharacterFilters> filters;
   std::uint64_t filter_characters = 0;
   for (const auto& entry : *list) {
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() || !entry[1].is_number_unsigned()) {
-      cnn.refuse(key, entry.dump(), "a filter is [characters, number of filters]");
-    }
+    cnn.refuse_if(
+        !entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() || !entry[1].is_number_unsigned(), key,
+        entry.dump(), "a filter is [characters, number of filters]");
     const auto width = entry[0].get<std::uint64_t>();
     const auto count = entry[1].get<std::uint64_t>();
-    if (width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_side) {
-      cnn.refuse(key, entry.dump(),
-                 "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_side) +
-                     " filters are possible");
-    }
+    cnn.refuse_if(width < 1 || width > static_cast<std::uint64_t>(max_characters) || count < 1 || count > max_side, key,
+                  entry.dump(),
+                  "1 to " + std::to_string(max_characters) + " characters and 1 to " + std::to_string(max_side) +
+                      " filters are possible");
     filter_characters += width * count;
     filters.push_back({static_cast<std::int64_t>(width), static_cast<std::int64_t>(count)});
   }
-  if (filter_characters > max_filter_characters) {
-    cnn.refuse(key, base::with_thousands(filter_characters) + " characters in all filters",
-               "at most " + base::with_thousands(max_filter_characters) + " are taken, published models have 12,320");
-  }
+  cnn.refuse_if(filter_characters > max_filter_characters, key,
+                base::with_thousands(filter_characters) + " characters in all filters",
+                "at most " + base::with_thousands(max_filter_characters) + " are taken, published models have 12,320");
   return filters;
 }
 
 void read_characters(const ConfigFields& cnn, ElmoOptions& options) {
   options.max_characters = needed_size(cnn, "max_characters_per_token", 1024);
-  if (options.max_characters < 3) {
-    cnn.refuse("max_characters_per_token", std::to_string(options.max_characters), "a word has two marks and a letter");
-  }
+  cnn.refuse_if(options.max_characters < 3, "max_characters_per_token", std::to_string(options.max_characters),
+                "a word has two marks and a letter");
   const auto characters = needed_size(cnn, "n_characters");
-  if (characters != num_elmo_characters && characters != num_elmo_characters + 1) {
-    cnn.refuse("n_characters", std::to_string(characters), "ELMo has 261 characters, 262 with the one of padding");
-  }
+  cnn.refuse_if(characters != num_elmo_characters && characters != num_elmo_characters + 1, "n_characters",
+                std::to_string(characters), "ELMo has 261 characters, 262 with the one of padding");
   options.character_size = needed_size(section(cnn, "embedding"), "dim");
   options.filters = read_filters(cnn, options.max_characters);
   options.num_highways = needed_size(cnn, "n_highway", 64);
   const auto activation = cnn.text("activation", "");
-  if (activation != "relu" && activation != "tanh") {
-    cnn.refuse("activation", '"' + activation + '"', "relu and tanh are known");
-  }
+  cnn.refuse_if(activation != "relu" && activation != "tanh", "activation", '"' + activation + '"',
+                "relu and tanh are known");
   options.activation = activation == "relu" ? CharacterActivation::relu : CharacterActivation::tanh;
 }
 
@@ -134,11 +124,42 @@ class SharedMemory {
   std::shared_ptr<std::byte> owner_;
 };
 
+/// Names and shapes that the options ask for.
+std::map<std::string, Shape> tensor_shapes(const ElmoOptions& options) {
+  std::map<std::string, Shape> shapes;
+  const auto filters = options.num_filters();
+  const auto gates = 4 * options.cell;
+  shapes["char_embed"] = {num_elmo_characters, options.character_size};
+  for (std::size_t i = 0; i < options.filters.size(); ++i) {
+    const auto& [width, count] = options.filters[i];
+    shapes["CNN/W_cnn_" + std::to_string(i)] = {1, width, options.character_size, count};
+    shapes["CNN/b_cnn_" + std::to_string(i)] = {count};
+  }
+  for (std::int64_t i = 0; i < options.num_highways; ++i) {
+    const auto group = "CNN_high_" + std::to_string(i) + "/";
+    for (const auto* part : {"carry", "transform"}) {
+      shapes[group + "W_" + part] = {filters, filters};
+      shapes[group + "b_" + part] = {filters};
+    }
+  }
+  shapes["CNN_proj/W_proj"] = {filters, options.projection};
+  shapes["CNN_proj/b_proj"] = {options.projection};
+  for (const int direction : {0, 1}) {
+    for (std::int64_t layer = 0; layer < options.num_layers; ++layer) {
+      const auto cell = elmo_cell_path(direction, layer);
+      shapes[cell + "W_0"] = {2 * options.projection, gates};
+      shapes[cell + "B"] = {gates};
+      shapes[cell + "W_P_0"] = {options.cell, options.projection};
+    }
+  }
+  return shapes;
+}
+
 /// In the order of the file's names; offsets begin behind the progress.
 std::vector<Wanted> lay_out(const ElmoOptions& options, std::size_t& bytes) {
   std::vector<Wanted> all;
   bytes = alignment;
-  for (auto& [name, shape] : elmo_tensor_shapes(options)) {
+  for (auto& [name, shape] : tensor_shapes(options)) {
     const auto count = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
     all.push_back({name, shape, count, bytes});
     bytes += (count * sizeof(float) + alignment - 1) / alignment * alignment;
@@ -203,9 +224,8 @@ ElmoOptions read_elmo_options(const base::FileSet& files) {
   ElmoOptions options;
   read_characters(section(fields, "char_cnn"), options);
   const auto lstm = section(fields, "lstm");
-  if (!lstm.is_on("use_skip_connections")) {
-    lstm.refuse("use_skip_connections", "not true", "published models have residual connections, others are not known");
-  }
+  lstm.refuse_if(!lstm.is_on("use_skip_connections"), "use_skip_connections", "not true",
+                 "published models have residual connections, others are not known");
   options.num_layers = needed_size(lstm, "n_layers", 64);
   options.cell = needed_size(lstm, "dim");
   options.projection = needed_size(lstm, "projection_dim");
@@ -216,36 +236,6 @@ ElmoOptions read_elmo_options(const base::FileSet& files) {
 
 std::string elmo_cell_path(int direction, std::int64_t layer) {
   return "RNN_" + std::to_string(direction) + "/RNN/MultiRNNCell/Cell" + std::to_string(layer) + "/LSTMCell/";
-}
-
-std::map<std::string, Shape> elmo_tensor_shapes(const ElmoOptions& options) {
-  std::map<std::string, Shape> shapes;
-  const auto filters = options.num_filters();
-  const auto gates = 4 * options.cell;
-  shapes["char_embed"] = {num_elmo_characters, options.character_size};
-  for (std::size_t i = 0; i < options.filters.size(); ++i) {
-    const auto& [width, count] = options.filters[i];
-    shapes["CNN/W_cnn_" + std::to_string(i)] = {1, width, options.character_size, count};
-    shapes["CNN/b_cnn_" + std::to_string(i)] = {count};
-  }
-  for (std::int64_t i = 0; i < options.num_highways; ++i) {
-    const auto group = "CNN_high_" + std::to_string(i) + "/";
-    for (const auto* part : {"carry", "transform"}) {
-      shapes[group + "W_" + part] = {filters, filters};
-      shapes[group + "b_" + part] = {filters};
-    }
-  }
-  shapes["CNN_proj/W_proj"] = {filters, options.projection};
-  shapes["CNN_proj/b_proj"] = {options.projection};
-  for (const int direction : {0, 1}) {
-    for (std::int64_t layer = 0; layer < options.num_layers; ++layer) {
-      const auto cell = elmo_cell_path(direction, layer);
-      shapes[cell + "W_0"] = {2 * options.projection, gates};
-      shapes[cell + "B"] = {gates};
-      shapes[cell + "W_P_0"] = {options.cell, options.projection};
-    }
-  }
-  return shapes;
 }
 
 ElmoTensors read_elmo_tensors(const base::FileSet& files, const ElmoOptions& options) {

@@ -49,9 +49,6 @@ ElmoOptions read_elmo_options(const base::FileSet& files);
 /// By path in the file: "CNN/W_cnn_0".
 using ElmoTensors = std::map<std::string, at::Tensor>;
 
-/// Names and shapes that the options ask for.
-std::map<std::string, std::vector<std::int64_t>> elmo_tensor_shapes(const ElmoOptions& options);
-
 /// "RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/": where the weights of one LSTM lie. Direction 0 reads forwards, 1
 /// backwards.
 std::string elmo_cell_path(int direction, std::int64_t layer);

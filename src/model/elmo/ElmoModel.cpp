@@ -95,9 +95,9 @@ class CharacterEncoder {
     }
     for (std::int64_t i = 0; i < options.num_highways; ++i) {
       const auto group = "CNN_high_" + std::to_string(i) + "/";
-      highways_.push_back({Linear(
+      highways_.emplace_back(
           at::cat({transposed(tensors, group + "W_transform"), transposed(tensors, group + "W_carry")}).to(type),
-          at::cat({tensors.at(group + "b_transform"), tensors.at(group + "b_carry")}).to(type))});
+          at::cat({tensors.at(group + "b_transform"), tensors.at(group + "b_carry")}).to(type));
     }
     projection_ =
         Linear(transposed(tensors, "CNN_proj/W_proj").to(type), tensors.at("CNN_proj/b_proj").clone().to(type));
@@ -120,7 +120,7 @@ class CharacterEncoder {
     });
     auto vectors = features.to(type_);
     for (const auto& highway : highways_) {
-      const auto gates = highway.gates.apply(vectors);
+      const auto gates = highway.apply(vectors);
       const auto carry = at::sigmoid(gates.slice(1, filters));  // how much of the new vector is let through
       vectors = at::lerp(vectors, at::relu(gates.slice(1, 0, filters)), carry);
     }
@@ -133,9 +133,6 @@ class CharacterEncoder {
     CharacterFilters filters;
     at::Tensor sums;
     at::Tensor bias;
-  };
-  struct Highway {
-    Linear gates;  ///< transform, then carry
   };
 
   std::vector<std::int16_t> characters_of(std::string_view word) const {
@@ -166,7 +163,7 @@ class CharacterEncoder {
   ElmoOptions options_;
   at::TensorOptions type_;
   std::vector<Table> tables_;
-  std::vector<Highway> highways_;
+  std::vector<Linear> highways_;  ///< transform, then carry
   Linear projection_;
 };
 
@@ -269,14 +266,10 @@ class BidirectionalModel final : public ElmoModel {
 
 std::unique_ptr<ElmoModel> ElmoModel::load(const base::FileSet& files, query::Dtype dtype, query::Device device) {
   const c10::InferenceMode guard;
-  if (device == query::Device::cuda) {
-    throw base::InputError(base::describe("an ELMo model on the device cuda", "its LSTMs run on processors only",
-                                          "use the device cpu or auto"));
-  }
-  if (dtype == query::Dtype::float16) {
-    throw base::InputError(base::describe("an ELMo model in float16", "its LSTMs compute in float32 or bfloat16",
-                                          "use the dtype float32"));
-  }
+  base::refuse_if(device == query::Device::cuda, "an ELMo model on the device cuda", "its LSTMs run on processors only",
+                  "use the device cpu or auto");
+  base::refuse_if(dtype == query::Dtype::float16, "an ELMo model in float16",
+                  "its LSTMs compute in float32 or bfloat16", "use the dtype float32");
   const auto options = read_elmo_options(files);
   const auto type = at::TensorOptions(at::kCPU).dtype(dtype == query::Dtype::float32 ? at::kFloat : at::kBFloat16);
   return std::make_unique<BidirectionalModel>(options, read_elmo_tensors(files, options), type);

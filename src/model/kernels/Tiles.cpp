@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/Check.hpp"
@@ -26,11 +27,11 @@ namespace dots {
 #if defined(__x86_64__)
 namespace {
 
-constexpr int most_rows = 6;  // with four vectors of columns they fill the registers
+constexpr std::int64_t most_rows = 6;  // with four vectors of columns they fill the registers
 constexpr int vectors = 4;
 constexpr std::int64_t lanes = 16;
 
-template <int Rows>
+template <std::int64_t Rows>
 [[gnu::target("avx512f,avx512bf16")]] void multiply_rows(const Bfloat16Bits* input, std::int64_t width,
                                                          const Bfloat16Bits* packed, float* sums) {
   __m512 totals[Rows][vectors];
@@ -44,7 +45,7 @@ template <int Rows>
     for (int i = 0; i < vectors; ++i) {
       weights[i] = _mm512_loadu_si512(packed + 2 * (pair * columns + i * lanes));
     }
-    for (int row = 0; row < Rows; ++row) {
+    for (std::int64_t row = 0; row < Rows; ++row) {
       std::int32_t both = 0;
       std::memcpy(&both, input + row * width + 2 * pair, sizeof(both));
       const __m512i numbers = _mm512_set1_epi32(both);
@@ -54,7 +55,7 @@ template <int Rows>
       }
     }
   }
-  for (int row = 0; row < Rows; ++row) {
+  for (std::int64_t row = 0; row < Rows; ++row) {
     for (int i = 0; i < vectors; ++i) {
       _mm512_storeu_ps(sums + row * columns + i * lanes, totals[row][i]);
     }
@@ -68,25 +69,11 @@ bool present() { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_
 void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed,
               float* sums) {
   STEREOSWEEP_ASSERT(width % 2 == 0, "pairs of numbers are multiplied");
-  std::int64_t row = 0;
-  for (; row + most_rows <= rows; row += most_rows) {
-    multiply_rows<most_rows>(input + row * width, width, packed, sums + row * columns);
-  }
-  input += row * width;
-  sums += row * columns;
-  switch (rows - row) {
-    case 5:
-      return multiply_rows<5>(input, width, packed, sums);
-    case 4:
-      return multiply_rows<4>(input, width, packed, sums);
-    case 3:
-      return multiply_rows<3>(input, width, packed, sums);
-    case 2:
-      return multiply_rows<2>(input, width, packed, sums);
-    case 1:
-      return multiply_rows<1>(input, width, packed, sums);
-    default:
-      return;
+  constexpr std::array multiply_some = {multiply_rows<1>, multiply_rows<2>, multiply_rows<3>,
+                                        multiply_rows<4>, multiply_rows<5>, multiply_rows<most_rows>};
+  for (std::int64_t row = 0; row < rows; row += most_rows) {
+    const auto count = std::min(most_rows, rows - row);
+    multiply_some[static_cast<std::size_t>(count - 1)](input + row * width, width, packed, sums + row * columns);
   }
 }
 #else
