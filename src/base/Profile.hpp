@@ -30,6 +30,13 @@ class Span {
   std::chrono::steady_clock::duration inner_{};
 };
 
+/// What `step` returns; its time is counted as a Span of this name.
+template <class Step>
+auto timed(const char* name, Step&& step) {
+  const Span span(name);
+  return step();
+}
+
 struct Line {
   std::string name;
   double seconds = 0;  ///< without the spans inside

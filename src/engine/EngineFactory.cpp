@@ -57,25 +57,21 @@ std::string gpu_name() {
 
 /// Hidden state 0 is the embeddings' output.
 void require_layer(const base::FileSet& files, const query::Embed& asked, std::int64_t num_layers) {
-  if (asked.source == query::VectorSource::hidden_state &&
-      (asked.layer < -num_layers - 1 || asked.layer > num_layers)) {
-    throw base::InputError(base::describe("'" + files.directory() + "' has no layer " + std::to_string(asked.layer),
-                                          "its layers are 0 to " + std::to_string(num_layers) + ", or -1 to " +
-                                              std::to_string(-num_layers - 1) + " from the last"));
-  }
+  base::refuse_if(
+      asked.source == query::VectorSource::hidden_state && (asked.layer < -num_layers - 1 || asked.layer > num_layers),
+      "'" + files.directory() + "' has no layer " + std::to_string(asked.layer),
+      "its layers are 0 to " + std::to_string(num_layers) + ", or -1 to " + std::to_string(-num_layers - 1) +
+          " from the last");
 }
 
 }  // namespace
 
 std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const base::FileSet& files,
                                            const tokenizer::Tokenizer& tokenizer) {
-  if (settings.threads < 1 || settings.batch_tokens < 1) {
-    throw base::InputError(base::describe("threads and batch_tokens must be at least 1", "nothing can run with less"));
-  }
-  if (settings.threads > max_threads) {
-    throw base::InputError(base::describe(std::to_string(settings.threads) + " threads",
-                                          "at most " + std::to_string(max_threads) + " are started"));
-  }
+  base::refuse_if(settings.threads < 1 || settings.batch_tokens < 1, "threads and batch_tokens must be at least 1",
+                  "nothing can run with less");
+  base::refuse_if(settings.threads > max_threads, std::to_string(settings.threads) + " threads",
+                  "at most " + std::to_string(max_threads) + " are started");
   if (settings.kind == query::EngineKind::fake) {
     return std::make_unique<FakeEngine>(tokenizer, settings.seed);
   }
@@ -97,11 +93,9 @@ std::unique_ptr<query::Engine> make_engine(const EngineSettings& settings, const
     });
     return std::make_unique<CausalEngine>(std::move(loaded), tokenizer, std::move(causal));
   }
-  if (settings.tensor_group) {
-    throw base::InputError(
-        base::describe(std::string("execution.tensor_parallel with ") + (elmo ? "an ELMo" : "a masked") + " model",
-                       "only causal models are cut into slices", "set tensor_parallel: 1"));
-  }
+  base::refuse_if(settings.tensor_group != nullptr,
+                  std::string("execution.tensor_parallel with ") + (elmo ? "an ELMo" : "a masked") + " model",
+                  "only causal models are cut into slices", "set tensor_parallel: 1");
   if (elmo) {
     return std::make_unique<ElmoEngine>(model::ElmoModel::load(files, settings.dtype, settings.device), tokenizer,
                                         settings.batch_tokens);
@@ -121,10 +115,9 @@ std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, c
     const auto projection = static_cast<std::uint64_t>(options.projection);
     return asked.source == query::VectorSource::input_embedding ? projection : 2 * projection;
   }
-  if (asked.source == query::VectorSource::sum_of_states) {
-    throw base::InputError(base::describe("'" + files.directory() + "' cannot be asked for the sum of its layers",
-                                          "that is ELMo's way", "Name one layer."));
-  }
+  base::refuse_if(asked.source == query::VectorSource::sum_of_states,
+                  "'" + files.directory() + "' cannot be asked for the sum of its layers", "that is ELMo's way",
+                  "Name one layer.");
   if (model::is_causal(files)) {
     const auto specification = model::read_causal_specification(files);
     require_layer(files, asked, std::ssize(specification.layers));

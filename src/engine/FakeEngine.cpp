@@ -68,19 +68,17 @@ query::EmbedAnswer fake_vector(std::uint64_t hash) {
   return answer;
 }
 
-query::QueryError outside(TokenId id, std::size_t vocabulary) {
-  return {base::describe("id " + std::to_string(id) + " is outside the vocabulary",
-                         "ids range from 0 to " + std::to_string(vocabulary - 1)),
-          query::QueryFault::other};
-}
-
 }  // namespace
 
 std::vector<query::Answer> FakeEngine::answer(std::span<const query::Query> queries) {
   std::vector<query::Answer> answers;
   answers.reserve(queries.size());
   for (const auto& asked : queries) {
-    answers.push_back(std::visit([this](const auto& kind) { return answer_to(kind); }, asked));
+    try {
+      answers.push_back(std::visit([this](const auto& kind) { return answer_to(kind); }, asked));
+    } catch (const base::InputError& error) {
+      answers.emplace_back(to_query_error(error));
+    }
   }
   count_distinct();
   counts_.queries += queries.size();
@@ -91,7 +89,7 @@ query::Answer FakeEngine::answer_to(const query::Fill& fill) {
   const auto input = hash_input(seed_, fill);
   const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
   inputs_.push_back({input, words});  // "tokens": words and two special ones
-  const auto vocabulary = tokenizer_.size();
+  const auto vocabulary = static_cast<std::int64_t>(tokenizer_.size());
   query::FillAnswer answer;
   answer.slots.reserve(fill.slots.size());
   for (std::size_t place = 0; place < fill.slots.size(); ++place) {
@@ -100,9 +98,7 @@ query::Answer FakeEngine::answer_to(const query::Fill& fill) {
     auto& slot = answer.slots.emplace_back();
     slot.logprob.reserve(targets.size());
     for (const auto target : targets) {
-      if (target < 0 || static_cast<std::size_t>(target) >= vocabulary) {
-        return outside(target, vocabulary);
-      }
+      check_id(target, vocabulary);
       slot.logprob.push_back(between(mix(row, static_cast<std::uint64_t>(target)), 1, -16, -0.05));
       if (fill.set_distances) {
         slot.set.push_back(fake_set(mix(row, static_cast<std::uint64_t>(target))));
@@ -120,24 +116,20 @@ query::Answer FakeEngine::answer_to(const query::Fill& fill) {
 
 query::Answer FakeEngine::answer_to(const query::Continue& asked) {
   query::ContinueAnswer answer;
-  try {
-    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
-    for (const auto& continuation : asked.continuations) {
-      const auto joint = border.join(continuation);
-      auto& tokens = answer.logprob.emplace_back();
-      auto path = mix_bits(seed_);
-      for (std::size_t place = 0; place < joint.ids.size(); ++place) {
-        const auto with_token = mix(path, static_cast<std::uint64_t>(joint.ids[place]));
-        if (place >= joint.begin) {
-          tokens.push_back(between(with_token, 1, -12, -0.05));
-        }
-        path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
+  const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
+  for (const auto& continuation : asked.continuations) {
+    const auto joint = border.join(continuation);
+    auto& tokens = answer.logprob.emplace_back();
+    auto path = mix_bits(seed_);
+    for (std::size_t place = 0; place < joint.ids.size(); ++place) {
+      const auto with_token = mix(path, static_cast<std::uint64_t>(joint.ids[place]));
+      if (place >= joint.begin) {
+        tokens.push_back(between(with_token, 1, -12, -0.05));
       }
-      inputs_.push_back({path, joint.ids.size() - 1});
-      counts_.head_rows += tokens.size();
+      path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
     }
-  } catch (const base::InputError& error) {
-    return to_query_error(error);
+    inputs_.push_back({path, joint.ids.size() - 1});
+    counts_.head_rows += tokens.size();
   }
   return answer;
 }

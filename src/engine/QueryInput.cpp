@@ -60,21 +60,11 @@ EmbedInput prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& 
   }
   auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_limits);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
-    const auto& piece = encoding.offsets[i];
-    if (std::max(piece.begin, asked.span.begin) < std::min(piece.end, asked.span.end)) {
+    if (overlaps(encoding.offsets[i], asked.span)) {
       input.positions.push_back(static_cast<std::int32_t>(i));
     }
   }
-  if (input.positions.empty()) {
-    refuse_query("no token overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
-                                                   std::to_string(asked.span.end) + " of a text of " +
-                                                   std::to_string(asked.text.size()));
-  }
-  if (asked.pool == query::Pool::first) {
-    input.positions = {input.positions.front()};
-  } else if (asked.pool == query::Pool::last) {
-    input.positions = {input.positions.back()};
-  }
+  keep_pooled(input.positions, asked, "token");
   input.ids = std::move(encoding.ids);
   return input;
 }

@@ -77,6 +77,26 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
 /// The checks of `encode_input` on ids that are known.
 void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits);
 
+inline bool overlaps(const base::Span& left, const base::Span& right) {
+  return std::max(left.begin, right.begin) < std::min(left.end, right.end);
+}
+
+/// Of the pieces of a text that overlap an embed query's span, in their order, leaves those to pool. Throws InputError
+/// where there are none; `noun` is what a piece is.
+template <class Piece>
+void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const std::string& noun) {
+  if (pieces.empty()) {
+    refuse_query("no " + noun + " overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
+                                                          std::to_string(asked.span.end) + " of a text of " +
+                                                          std::to_string(asked.text.size()));
+  }
+  if (asked.pool == query::Pool::first) {
+    pieces.resize(1);
+  } else if (asked.pool == query::Pool::last) {
+    pieces = {pieces.back()};
+  }
+}
+
 /// What an embed query reads: a forward input and the tokens to pool.
 struct EmbedInput {
   std::vector<query::TokenId> ids;

@@ -18,6 +18,8 @@ namespace stereosweep::engine {
 
 namespace {
 
+using base::profile::timed;
+
 // The trees of one call.
 class CausalCall {
  public:
@@ -25,23 +27,20 @@ class CausalCall {
       : model_(model),
         plan_(plan),
         counts_(counts),
-        queue_(model.shape().vocabulary, model.shape().kernels, plan.answers.size()),
+        queue_(model.shape(), plan.answers.size(), [this](const Queue::Rows& rows) { project(rows); }),
         reader_(model.shape().vocabulary, model.shape().kernels) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_trees(plan_.sequences, batch_tokens)) {
       forward(std::span(plan_.sequences).subspan(batch.first, batch.last - batch.first));
     }
-    while (!queue_.is_empty()) {
-      project();
-    }
-    add_input_vectors(
-        plan_.input_rows, plan_.answers.size(), [this](auto ids) { return model_.input_embeddings(ids); },
-        queue_.pools());
-    queue_.pools().finish(plan_.answers, model_.shape().dtype);
+    queue_.finish(
+        plan_.input_rows, [this](auto ids) { return model_.input_embeddings(ids); }, plan_.answers);
   }
 
  private:
+  using Queue = ReaderQueue<CausalUse>;
+
   void forward(std::span<const CausalSequence> sequences) {
     auto [tree, readers] = pack_tree(sequences);
     counts_.distinct_sequences += sequences.size();
@@ -50,35 +49,21 @@ class CausalCall {
     for (auto& reader : readers) {  // from rows of the tree to rows of the result
       rows.push_back(std::exchange(reader.row, std::ssize(rows)));
     }
-    queue_.add(run_body(tree, sequences.front().layer, rows), readers);
-    while (queue_.is_full()) {
-      project();
-    }
+    const auto layer = sequences.front().layer;
+    queue_.add(timed("body", [&, &tree = tree] { return model_.hidden(tree, layer, rows); }), readers);
   }
 
-  at::Tensor run_body(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {
-    const base::profile::Span span("body");
-    return model_.hidden(tree, layer, rows);
-  }
-
-  at::Tensor run_head(const at::Tensor& hidden) const {
-    const base::profile::Span span("head");
-    return model_.logits(hidden);
-  }
-
-  // Projects the oldest waiting rows and reads their tokens.
-  void project() {
-    const auto [hidden, count, uses] = queue_.take();
-    counts_.head_rows += static_cast<std::uint64_t>(count);
-    const auto logits = run_head(hidden);
+  void project(const Queue::Rows& rows) {
+    counts_.head_rows += static_cast<std::uint64_t>(rows.count);
+    const auto logits = timed("head", [&] { return model_.logits(rows.hidden); });
     const base::profile::Span span("reading");
     std::vector<TokenAtRow> wanted;
-    for (const auto& [row, use] : uses) {
+    for (const auto& [row, use] : rows.uses) {
       wanted.push_back({row, use->token});
     }
-    const auto values = reader_.log_probabilities(logits, count, wanted);
+    const auto values = reader_.log_probabilities(logits, rows.count, wanted);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      note(*uses[i].second, values[i]);
+      note(*rows.uses[i].second, values[i]);
     }
   }
 
@@ -97,7 +82,7 @@ class CausalCall {
   const model::CausalModel& model_;
   CausalPlan& plan_;
   query::EngineCounts& counts_;
-  ReaderQueue<CausalUse> queue_;
+  Queue queue_;
   LogitsReader reader_;
 };
 
@@ -125,10 +110,7 @@ void CausalEngine::warn_of_ignored_keys() {
 std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
   const base::profile::Span span("batching");
-  auto plan = [&] {
-    const base::profile::Span planning("tokenizing and planning");
-    return plan_causal(queries, tokenizer_, limits_);
-  }();
+  auto plan = timed("tokenizing and planning", [&] { return plan_causal(queries, tokenizer_, limits_); });
   counts_.queries += queries.size();
   const auto budget = std::to_string(settings_.batch_tokens);
   within_device_memory("computing batches of " + budget + " tokens",

@@ -8,6 +8,10 @@
 
 namespace stereosweep::engine {
 
+std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const query::TokenId> right) {
+  return static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
+}
+
 void TreeBuilder::add(std::span<const query::TokenId> ids, std::size_t shared) {
   path_.resize(shared);
   for (auto i = shared; i < ids.size(); ++i) {
@@ -134,20 +138,13 @@ bool comes_before(const CausalSequence& left, const CausalSequence& right) {
   return left.layer != right.layer ? left.layer < right.layer : left.ids < right.ids;
 }
 
-std::size_t common_prefix(const CausalSequence& left, const CausalSequence& right) {
-  if (left.layer != right.layer) {
-    return 0;
-  }
-  const auto end = std::mismatch(left.ids.begin(), left.ids.end(), right.ids.begin(), right.ids.end()).first;
-  return static_cast<std::size_t>(end - left.ids.begin());
-}
-
 // Of sorted sequences keeps those that no other one begins with; these take over what the others read.
 std::vector<CausalSequence> leaves_of(std::vector<CausalSequence> sorted) {
   std::vector<CausalSequence> leaves;
   for (auto& next : sorted) {
-    const auto shared = leaves.empty() ? 0 : common_prefix(leaves.back(), next);
-    if (!leaves.empty() && leaves.back().layer == next.layer && shared == leaves.back().ids.size()) {
+    const bool continues = !leaves.empty() && leaves.back().layer == next.layer;
+    const auto shared = continues ? common_prefix(leaves.back().ids, next.ids) : 0;
+    if (continues && shared == leaves.back().ids.size()) {
       auto& last = leaves.back();
       last.ids = std::move(next.ids);
       last.uses.insert(last.uses.end(), next.uses.begin(), next.uses.end());

@@ -40,6 +40,9 @@ struct CausalSequence {
   std::vector<CausalUse> uses;
 };
 
+/// Tokens at the beginning that both have.
+std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const query::TokenId> right);
+
 /// The prompt of a generate query.
 struct Opening {
   std::vector<query::TokenId> ids;

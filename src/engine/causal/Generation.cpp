@@ -27,6 +27,7 @@ namespace stereosweep::engine {
 
 namespace {
 
+using base::profile::timed;
 using query::TokenId;
 
 query::TokenId end_token(const base::Json& value, const std::string& file) {
@@ -172,11 +173,6 @@ std::vector<Request> distinct_requests(std::span<const query::Query> queries, st
   return distinct;
 }
 
-std::size_t common_prefix(const std::vector<TokenId>& left, const std::vector<TokenId>& right) {
-  const auto end = std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first;
-  return static_cast<std::size_t>(end - left.begin());
-}
-
 // Neighbours that grow together, and what they remember at most.
 struct WaveRange {
   BatchRange requests;
@@ -277,11 +273,11 @@ class Wave {
     counts_.distinct_tokens += static_cast<std::uint64_t>(std::ssize(tree_.ids) - memory_->rows());
     counts_.head_rows += rows.size();
     ProjectionQueue projection(parts_.model.shape().vocabulary, parts_.model.shape().kernels);
-    projection.add(extend(rows), all);
+    projection.add(timed("body", [&] { return parts_.model.extend(*memory_, tree_, rows); }), all);
     auto reader = readers.begin();
     while (projection.size() > 0) {
       const auto [hidden, count] = projection.take();
-      const auto logits = run_head(hidden);
+      const auto logits = timed("head", [&, &hidden = hidden] { return parts_.model.logits(hidden); });
       const base::profile::Span span("drawing");
       const std::vector<Readers> some(reader, std::next(reader, count));
       std::advance(reader, count);
@@ -289,16 +285,6 @@ class Wave {
     }
     std::erase_if(growing_, [](const Growing& one) { return one.request == nullptr; });
     grow();
-  }
-
-  at::Tensor extend(std::span<const std::int64_t> rows) {
-    const base::profile::Span span("body");
-    return parts_.model.extend(*memory_, tree_, rows);
-  }
-
-  at::Tensor run_head(const at::Tensor& hidden) const {
-    const base::profile::Span span("head");
-    return parts_.model.logits(hidden);
   }
 
   using Readers = std::pair<std::int64_t, std::vector<Growing*>>;

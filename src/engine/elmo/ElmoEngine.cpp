@@ -33,29 +33,20 @@ class ElmoPreparer {
   Task<Sentence> operator()(const query::Embed& asked) const {
     const auto layer = layer_of(asked, num_layers_);
     Sentence sentence;
-    for (const auto& [begin, end] : tokenizer_.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
-      const bool overlaps = std::max(begin, asked.span.begin) < std::min(end, asked.span.end);
-      if (overlaps) {
+    for (const auto& piece : tokenizer_.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
+      const bool is_asked = overlaps(piece, asked.span);
+      if (is_asked) {
         sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()), 0, layer});
       }
-      if (overlaps || layer != WordUse::own_vector) {  // words that a static vector does not need are left out
-        sentence.words.push_back(std::string_view(asked.text).substr(begin, end - begin));
+      if (is_asked || layer != WordUse::own_vector) {  // words that a static vector does not need are left out
+        sentence.words.push_back(std::string_view(asked.text).substr(piece.begin, piece.end - piece.begin));
       }
     }
     if (std::ssize(sentence.words) > max_words_) {
       throw TooLong(base::describe("the text is too long", std::to_string(sentence.words.size()) + " words, at most " +
                                                                std::to_string(max_words_) + " are taken"));
     }
-    if (sentence.uses.empty()) {
-      refuse_query("no word overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
-                                                    std::to_string(asked.span.end) + " of a text of " +
-                                                    std::to_string(asked.text.size()));
-    }
-    if (asked.pool == query::Pool::first) {
-      sentence.uses.resize(1);
-    } else if (asked.pool == query::Pool::last) {
-      sentence.uses = {sentence.uses.back()};
-    }
+    keep_pooled(sentence.uses, asked, "word");
     return {{std::move(sentence)}, {}, {}, query::EmbedAnswer{}};
   }
 
@@ -169,14 +160,14 @@ std::vector<query::Answer> ElmoEngine::answer(std::span<const query::Query> quer
   const c10::InferenceMode guard;
   auto plan = plan_elmo(queries, tokenizer_, model_->num_layers(), max_sentence_words);
   counts_.queries += queries.size();
-  VectorPools pools;
+  VectorPools pools(queries.size());
   for (std::span<const Sentence> left = plan.sentences; !left.empty();) {
     const auto count = count_batch(left, batch_tokens_);
     const auto batch = make_batch(left.first(count), model_->num_layers());
     const auto states = model_->hidden(batch.input, batch.last_layer, batch.tokens);
     for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
       for (const auto& use : batch.readers[i]) {
-        pools.add(use.query, queries.size(), vector_of(states, static_cast<std::int64_t>(i), use.layer));
+        pools.add(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
       }
     }
     counts_.distinct_sequences += count;

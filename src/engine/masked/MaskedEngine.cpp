@@ -14,6 +14,8 @@ namespace stereosweep::engine {
 
 namespace {
 
+using base::profile::timed;
+
 // oneDNN compiles its kernels for each number of rows, some milliseconds each: so these numbers are kept few.
 constexpr std::int64_t last_layer_unit = 64;  // rows of one layer only: fillers cost next to nothing
 
@@ -62,22 +64,20 @@ class MaskedCall {
         queries_(queries),
         plan_(plan),
         counts_(counts),
-        queue_(model.shape().vocabulary, model.shape().kernels, queries.size()),
+        queue_(model.shape(), queries.size(), [this](const Queue::Rows& rows) { project(rows); }),
         slots_(slots) {}
 
   void run(std::int64_t batch_tokens) {
     for (const auto& batch : cut_batches(plan_.sequences, batch_tokens)) {
       forward(batch, batch_tokens);
     }
-    while (!queue_.is_empty()) {
-      project();
-    }
-    add_input_vectors(
-        plan_.input_rows, queries_.size(), [this](auto ids) { return model_.input_embeddings(ids); }, queue_.pools());
-    queue_.pools().finish(plan_.answers, model_.shape().dtype);
+    queue_.finish(
+        plan_.input_rows, [this](auto ids) { return model_.input_embeddings(ids); }, plan_.answers);
   }
 
  private:
+  using Queue = ReaderQueue<Use>;
+
   void forward(const BatchRange& range, std::int64_t batch_tokens) {
     model::Packed batch;
     std::vector<RowReader<Use>> readers;  // the tokens of a span lie in one sequence, hence in one batch
@@ -98,37 +98,23 @@ class MaskedCall {
     for (auto& reader : readers) {  // from tokens of the batch to rows of the result
       reader.row = std::lower_bound(rows.begin(), rows.end(), reader.row) - rows.begin();
     }
-    queue_.add(run_body(batch, plan_.sequences[range.first].layer, rows), readers);
-    while (queue_.is_full()) {
-      project();
-    }
+    const auto layer = plan_.sequences[range.first].layer;
+    queue_.add(timed("body", [&] { return model_.hidden(batch, layer, rows); }), readers);
   }
 
-  at::Tensor run_body(const model::Packed& batch, int layer, std::span<const std::int64_t> rows) const {
-    const base::profile::Span span("body");
-    return model_.hidden(batch, layer, rows);
-  }
-
-  at::Tensor run_head(const at::Tensor& head_input) const {
-    const base::profile::Span span("head");
-    return model_.logits(head_input);
-  }
-
-  // Projects the oldest waiting rows and reads their slots.
-  void project() {
-    const auto [hidden, count, uses] = queue_.take();
-    const auto head_input = model_.head_input(hidden);
-    counts_.head_rows += static_cast<std::uint64_t>(count);
-    const auto logits = run_head(head_input);
+  void project(const Queue::Rows& rows) {
+    const auto head_input = model_.head_input(rows.hidden);
+    counts_.head_rows += static_cast<std::uint64_t>(rows.count);
+    const auto logits = timed("head", [&] { return model_.logits(head_input); });
     const base::profile::Span span("reading");
     std::vector<SlotAtRow> asked;
-    for (const auto& [row, use] : uses) {
+    for (const auto& [row, use] : rows.uses) {
       const auto& fill = std::get<query::Fill>(queries_[use->query]);
       asked.push_back({row, &fill, &fill.slots[static_cast<std::size_t>(use->slot)]});
     }
     auto slots = slots_->read(logits, head_input, asked);
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto& use = *uses[i].second;
+      const auto& use = *rows.uses[i].second;
       auto* answer = std::get_if<query::FillAnswer>(&plan_.answers[use.query]);
       if (answer == nullptr) {
         continue;  // another slot of this query already failed
@@ -145,7 +131,7 @@ class MaskedCall {
   std::span<const query::Query> queries_;
   MaskedPlan& plan_;
   query::EngineCounts& counts_;
-  ReaderQueue<Use> queue_;
+  Queue queue_;
   const std::optional<SlotsReader>& slots_;
 };
 
@@ -166,10 +152,7 @@ MaskedEngine::MaskedEngine(std::unique_ptr<model::MaskedModel> model, const toke
 std::vector<query::Answer> MaskedEngine::answer(std::span<const query::Query> queries) {
   const c10::InferenceMode guard;
   const base::profile::Span span("batching");
-  auto plan = [&] {
-    const base::profile::Span planning("tokenizing and planning");
-    return plan_masked(queries, tokenizer_, limits_);
-  }();
+  auto plan = timed("tokenizing and planning", [&] { return plan_masked(queries, tokenizer_, limits_); });
   counts_.queries += queries.size();
   within_device_memory("computing batches of " + std::to_string(batch_tokens_) + " tokens",
                        [&] { MaskedCall(*model_, queries, plan, slots_, counts_).run(batch_tokens_); });

@@ -79,10 +79,7 @@ query::QueryError not_finite_error(query::Dtype dtype) {
           query::QueryFault::other};
 }
 
-void VectorPools::add(std::size_t query, std::size_t num_queries, std::span<const float> vector) {
-  if (pools_.empty()) {
-    pools_.resize(num_queries);
-  }
+void VectorPools::add(std::size_t query, std::span<const float> vector) {
   auto& pool = pools_[query];
   pool.sums.resize(vector.size());
   pool.count += 1;
@@ -112,8 +109,7 @@ void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) c
   }
 }
 
-void add_input_vectors(std::span<const InputRows> wanted, std::size_t num_queries, const FetchRows& fetch,
-                       VectorPools& pools) {
+void add_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools) {
   std::vector<query::TokenId> ids;
   for (const auto& rows : wanted) {
     ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
@@ -127,7 +123,7 @@ void add_input_vectors(std::span<const InputRows> wanted, std::size_t num_querie
   for (const auto& rows : wanted) {
     for (const auto id : rows.ids) {
       const auto place = std::lower_bound(ids.begin(), ids.end(), id) - ids.begin();
-      pools.add(rows.query, num_queries, row_of(vectors, place));
+      pools.add(rows.query, row_of(vectors, place));
     }
   }
 }

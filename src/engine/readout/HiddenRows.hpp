@@ -62,8 +62,9 @@ query::QueryError not_finite_error(query::Dtype dtype);
 /// Sums in float64, in the order of the calls.
 class VectorPools {
  public:
-  /// One more token of the span of query number `query`, of `num_queries`.
-  void add(std::size_t query, std::size_t num_queries, std::span<const float> vector);
+  explicit VectorPools(std::size_t num_queries) : pools_(num_queries) {}
+  /// One more token of the span of query number `query`.
+  void add(std::size_t query, std::span<const float> vector);
   /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
   void finish(std::span<query::Answer> answers, query::Dtype dtype) const;
 
@@ -72,7 +73,7 @@ class VectorPools {
     std::vector<double> sums;  ///< [hidden]
     double count = 0;          ///< tokens
   };
-  std::vector<Pool> pools_;  ///< by query, once there is one
+  std::vector<Pool> pools_;  ///< by query
 };
 
 // Vectors that are read off the input embedding matrix: each distinct row once.
@@ -80,18 +81,27 @@ class VectorPools {
 /// Rows of the matrix: ids -> [ids, hidden].
 using FetchRows = std::function<at::Tensor(std::span<const query::TokenId>)>;
 
-/// Adds the rows of every query, token after token. `num_queries` as in VectorPools.
-void add_input_vectors(std::span<const InputRows> wanted, std::size_t num_queries, const FetchRows& fetch,
-                       VectorPools& pools);
+/// Adds the rows of every query, token after token.
+void add_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools);
 
-/// Hidden states on their way to their readers: vectors are pooled at once, rows for the head wait for the projection.
-/// `Use` has `query` and `is_vector()`.
+/// Hidden states of one call on their way to their readers: vectors are pooled at once, rows for the head wait until a
+/// product is full. `Use` has `query` and `is_vector()`.
 template <class Use>
 class ReaderQueue {
  public:
-  /// As ProjectionQueue; `num_queries` of the call.
-  ReaderQueue(std::int64_t vocabulary, model::Kernels kernels, std::size_t num_queries)
-      : projection_(vocabulary, kernels), num_queries_(num_queries) {}
+  /// The oldest rows that wait, and the uses that read them, by row.
+  struct Rows {
+    at::Tensor hidden;
+    std::int64_t count = 0;
+    std::vector<std::pair<std::int64_t, const Use*>> uses;
+  };
+
+  /// `project` reads rows through the head.
+  ReaderQueue(const model::ModelShape& shape, std::size_t num_queries, std::function<void(const Rows&)> project)
+      : projection_(shape.vocabulary, shape.kernels),
+        dtype_(shape.dtype),
+        project_(std::move(project)),
+        pools_(num_queries) {}
 
   /// Rows of `hidden` and who reads them.
   void add(const at::Tensor& hidden, std::span<const RowReader<Use>> readers) {
@@ -101,7 +111,7 @@ class ReaderQueue {
       for (const auto& use : uses) {
         if (use.is_vector()) {
           host = host.defined() ? host : on_host(hidden);
-          pools_.add(use.query, num_queries_, row_of(host, row));
+          pools_.add(use.query, row_of(host, row));
         }
       }
       if (!std::ranges::all_of(uses, &Use::is_vector)) {
@@ -110,18 +120,21 @@ class ReaderQueue {
       }
     }
     projection_.add(hidden, projected);
+    while (projection_.is_full()) {
+      project_(take());
+    }
   }
 
-  bool is_full() const { return projection_.is_full(); }
-  bool is_empty() const { return waiting_.empty(); }
-  VectorPools& pools() { return pools_; }
+  /// After the last batch: reads the rows that still wait, and those of the input embedding matrix; writes all vectors.
+  void finish(std::span<const InputRows> input_rows, const FetchRows& fetch, std::span<query::Answer> answers) {
+    while (!waiting_.empty()) {
+      project_(take());
+    }
+    add_input_vectors(input_rows, fetch, pools_);
+    pools_.finish(answers, dtype_);
+  }
 
-  /// The oldest rows that wait, and the uses that read them, by row.
-  struct Rows {
-    at::Tensor hidden;
-    std::int64_t count = 0;
-    std::vector<std::pair<std::int64_t, const Use*>> uses;
-  };
+ private:
   Rows take() {
     auto [hidden, count] = projection_.take();
     Rows rows{std::move(hidden), count, {}};
@@ -136,9 +149,9 @@ class ReaderQueue {
     return rows;
   }
 
- private:
   ProjectionQueue projection_;
-  std::size_t num_queries_;
+  query::Dtype dtype_;
+  std::function<void(const Rows&)> project_;
   std::vector<std::span<const Use>> waiting_;  ///< of each row of `projection_`
   VectorPools pools_;
 };
