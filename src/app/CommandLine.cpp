@@ -34,9 +34,7 @@ constexpr const char* places_key = "places";
   const auto keys = places == Places::one_and_overrides ? config::general_keys() : std::span<const std::string>();
   const auto key =
       std::ranges::find_if(keys, [&](const std::string& full) { return full == name || full.ends_with("." + name); });
-  if (key == keys.end()) {
-    throw base::InputError(base::describe(problem, hint, advice));
-  }
+  base::refuse_if(key == keys.end(), problem, hint, advice);
   std::string value = "VALUE";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool is_apart =
@@ -53,11 +51,9 @@ constexpr const char* places_key = "places";
 
 std::uint64_t CommandLine::number(const std::string& option, std::int64_t least) const {
   const auto value = get<std::int64_t>(option);
-  if (value < least) {
-    throw base::InputError(base::describe(
-        "--" + option + (least == 0 ? " must not be negative" : " must be at least " + std::to_string(least)),
-        "it is " + std::to_string(value)));
-  }
+  base::refuse_if(value < least,
+                  "--" + option + (least == 0 ? " must not be negative" : " must be at least " + std::to_string(least)),
+                  "it is " + std::to_string(value));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -88,9 +84,7 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
     return base::ExitCode::done;
   }
   if (command.places != Places::none) {
-    if (!line.has(places_key)) {
-      throw base::InputError(base::describe("no " + std::string(command.what_place) + " is named", hint));
-    }
+    base::refuse_if(!line.has(places_key), "no " + std::string(command.what_place) + " is named", hint);
     line.overrides = line.get<std::vector<std::string>>(places_key);
     line.place = line.overrides.front();
     line.overrides.erase(line.overrides.begin());

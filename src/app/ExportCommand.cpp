@@ -17,22 +17,16 @@ namespace {
 /// The axes come from the job and the tokenizer: both must be those of the journal. Weights are not read.
 void require_same_origin(const run::RunDirectory& directory, const results::JournalStore& store, const sweep::Job& job,
                          const base::FileSet& files) {
-  if (store.attempts().empty()) {
-    throw base::InputError(base::describe("'" + directory.root().string() + "' holds no journal that can be read",
-                                          "nothing was scored there"));
-  }
+  base::refuse_if(store.attempts().empty(), "'" + directory.root().string() + "' holds no journal that can be read",
+                  "nothing was scored there");
   const auto& attempt = store.attempts().front();
-  if (attempt.job_hash != run::raw_job_hash(job)) {
-    throw base::InputError(
-        base::describe("job.resolved.yaml is not the job of the journal", "it was changed after " + attempt.attempt));
-  }
+  base::refuse_if(attempt.job_hash != run::raw_job_hash(job), "job.resolved.yaml is not the job of the journal",
+                  "it was changed after " + attempt.attempt);
   const auto now = run::make_settings(job, run::hash_files(job, files, {}), "");
   auto differences = run::settings_differences(attempt.settings, now.text);
   std::erase_if(differences, [](const std::string& line) { return !line.starts_with("tokenizer/"); });
-  if (!differences.empty()) {
-    throw base::InputError(
-        base::describe("the tokenizer in '" + job.model.path + "' is not the run's", base::join(differences, "; ")));
-  }
+  base::refuse_if(!differences.empty(), "the tokenizer in '" + job.model.path + "' is not the run's",
+                  base::join(differences, "; "));
 }
 
 base::ExitCode execute_export(const CommandLine& line) {

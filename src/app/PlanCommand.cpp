@@ -173,9 +173,9 @@ void add_plan_options(options::options_description_easy_init add) {
 }
 
 base::ExitCode execute_plan(const CommandLine& line) {
-  if (line.has("gpu-memory") && !(line.get<double>("gpu-memory") > 0 && line.get<double>("gpu-memory") < 1e6)) {
-    throw base::InputError(base::describe("--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU"));
-  }
+  base::refuse_if(
+      line.has("gpu-memory") && !(line.get<double>("gpu-memory") > 0 && line.get<double>("gpu-memory") < 1e6),
+      "--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU");
   run::ModelCheck models;
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {

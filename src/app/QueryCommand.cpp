@@ -51,11 +51,9 @@ class ChatPrompts {
     if (known == templates_.end()) {
       const auto chat = name.empty() ? config::find_checkpoint_chat(model_, "jobs") : config::find_chat(name, "jobs");
       for (const auto& token : chat.control_tokens) {
-        if (!tokenizer_.id_of(token)) {
-          throw base::InputError(
-              base::describe("'" + token + "' of the chat template '" + chat.label + "' is no token of this model",
-                             "it would be read as letters"));
-        }
+        base::refuse_if(!tokenizer_.id_of(token),
+                        "'" + token + "' of the chat template '" + chat.label + "' is no token of this model",
+                        "it would be read as letters");
       }
       known = templates_.emplace(name, chat).first;
     }
@@ -86,9 +84,7 @@ query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPr
 }
 
 base::ExitCode execute_query(const CommandLine& line) {
-  if (!line.has("model")) {
-    throw base::InputError(base::describe("--model is missing", "a query needs a checkpoint directory"));
-  }
+  base::refuse_if(!line.has("model"), "--model is missing", "a query needs a checkpoint directory");
   engine::EngineSettings settings;
   const auto choose = [&](const std::string& option, const std::vector<std::string>& names) {
     const auto& given = line.get<std::string>(option);

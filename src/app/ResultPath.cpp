@@ -48,10 +48,9 @@ std::filesystem::path find_result(const std::filesystem::path& path) {
   if (std::filesystem::is_regular_file(path, error)) {
     return path;
   }
-  if (!std::filesystem::is_directory(path, error)) {
-    throw base::InputError(base::describe("'" + path.string() + "' is no run directory and no result file",
-                                          "it does not exist or cannot be read"));
-  }
+  base::refuse_if(!std::filesystem::is_directory(path, error),
+                  "'" + path.string() + "' is no run directory and no result file",
+                  "it does not exist or cannot be read");
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     const auto name = entry.path().filename().string();

@@ -31,13 +31,11 @@ void add_run_options(options::options_description_easy_init add) {
 /// srun without PMIx starts as many runs of one rank as there are tasks, all for one directory.
 void refuse_rivals() {
   const auto tasks = base::parse_integer(base::text_from_environment("SLURM_STEP_NUM_TASKS")).value_or(1);
-  if (tasks > 1 && !parallel::launched_as_rank()) {
-    throw base::InputError(
-        base::describe("srun has started " + std::to_string(tasks) + " runs of one rank each",
-                       "without PMIx its tasks do not know of each other",
-                       "start them by srun --mpi=pmix, or by mpirun; where each task is to have a job of its own: "
-                       "env -u SLURM_STEP_NUM_TASKS stereosweep run ..."));
-  }
+  base::refuse_if(tasks > 1 && !parallel::launched_as_rank(),
+                  "srun has started " + std::to_string(tasks) + " runs of one rank each",
+                  "without PMIx its tasks do not know of each other",
+                  "start them by srun --mpi=pmix, or by mpirun; where each task is to have a job of its own: "
+                  "env -u SLURM_STEP_NUM_TASKS stereosweep run ...");
 }
 
 base::ExitCode run_on_all_ranks(const run::RunRequest& request, run::SignalWatcher& signals) {

@@ -24,10 +24,9 @@ constexpr const char* resolved_name = "job.resolved.yaml";
 /// Only what cannot change a raw number may be changed here.
 void require_statistics_keys(const std::vector<std::string>& overrides) {
   for (const auto& text : overrides) {
-    if (!text.starts_with("statistics.") || text.find('=') == std::string::npos) {
-      throw base::InputError(base::describe("'" + text + "' cannot be set here",
-                                            "stats takes statistics.KEY=VALUE only; all else belongs to the run"));
-    }
+    base::refuse_if(!text.starts_with("statistics.") || text.find('=') == std::string::npos,
+                    "'" + text + "' cannot be set here",
+                    "stats takes statistics.KEY=VALUE only; all else belongs to the run");
   }
 }
 
@@ -39,15 +38,10 @@ sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string
                              : config::load_jobs(beside, overrides).front();
   }
   const auto inside = file.document("job_resolved");
-  if (!inside) {
-    throw base::InputError(base::describe("'" + file.path().string() + "' does not say how to compute statistics",
-                                          std::string("no ") + resolved_name + " beside it, no job_resolved in it"));
-  }
-  if (!overrides.empty()) {
-    throw base::InputError(base::describe("no key can be set for '" + file.path().string() + "'",
-                                          std::string("no ") + resolved_name + " lies beside it",
-                                          "name the run directory"));
-  }
+  base::refuse_if(!inside, "'" + file.path().string() + "' does not say how to compute statistics",
+                  std::string("no ") + resolved_name + " beside it, no job_resolved in it");
+  base::refuse_if(!overrides.empty(), "no key can be set for '" + file.path().string() + "'",
+                  std::string("no ") + resolved_name + " lies beside it", "name the run directory");
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 
@@ -58,10 +52,9 @@ std::filesystem::path target_of(const CommandLine& line, const std::filesystem::
   }
   const std::filesystem::path target = line.get<std::string>("output");
   std::error_code ignored;
-  if (std::filesystem::equivalent(target, file, ignored)) {
-    throw base::InputError(base::describe("--output " + target.string() + " is the result that is read",
-                                          "its raw numbers would be lost", "give another name"));
-  }
+  base::refuse_if(std::filesystem::equivalent(target, file, ignored),
+                  "--output " + target.string() + " is the result that is read", "its raw numbers would be lost",
+                  "give another name");
   return target;
 }
 
@@ -76,10 +69,8 @@ Source open_source(const CommandLine& line) {
   const auto path = find_result(line.place);
   require_statistics_keys(line.overrides);
   Source source{std::make_unique<const results::ResultFile>(path), {}, line.number("top", 1)};
-  if (is_stage_file(*source.file)) {
-    throw base::InputError(base::describe("no statistics of '" + path.string() + "'",
-                                          "it holds an earlier stage of its run", "name the run directory"));
-  }
+  base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
+                  "it holds an earlier stage of its run", "name the run directory");
   source.job = job_of(*source.file, line.overrides);
   return source;
 }

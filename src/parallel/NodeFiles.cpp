@@ -47,10 +47,8 @@ Sizes unpack_listing(std::span<const std::byte> bytes, base::FileSet& files) {
 
 base::SharedBytes open_sized(const std::filesystem::path& path, std::uint64_t size) {
   auto content = base::open_file(path);
-  if (content.size() != size) {
-    throw base::InputError(
-        base::describe(path.string() + " has another size on this node", "all nodes must see the same checkpoint"));
-  }
+  base::refuse_if(content.size() != size, path.string() + " has another size on this node",
+                  "all nodes must see the same checkpoint");
   return content;
 }
 

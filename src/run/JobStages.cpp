@@ -11,26 +11,18 @@
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
+#include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "run/Coordinator.hpp"
 #include "run/ExportDirectory.hpp"
 #include "run/Signals.hpp"
-#include "run/TensorRanks.hpp"
 
 namespace stereosweep::run {
 namespace {
 
 using base::with_thousands;
 using parallel::coordinated;
-
-std::uint64_t contexts_in(const results::JournalStore& store) {
-  std::uint64_t sum = 0;
-  for (const auto& record : store.records()) {
-    sum += record.num_contexts;
-  }
-  return sum;
-}
 
 /// Refuses a model whose every answer would be an error.
 void require_prediction(const sweep::Job& job, const query::Engine& engine) {
@@ -46,6 +38,60 @@ void require_prediction(const sweep::Job& job, const query::Engine& engine) {
                            : "Use a causal model with its head (...ForCausalLM)."));
   }
 }
+
+/// Ranks that hold one model together (execution.tensor_parallel): a group counts as one rank for everybody else.
+///   rank 0 of a group   asks for blocks, scores and sends as any rank does
+///   the others          score the same blocks in step, because their slices are needed; their numbers are dropped
+class TensorRanks {
+ public:
+  /// Collective over `world`. Neighbours on a node form groups. Throws InputError on all ranks where some node's ranks
+  /// cannot be grouped so.
+  TensorRanks(const parallel::Communicator& world, int ranks_per_group) : leaders_(world) {
+    if (ranks_per_group == 1) {
+      return;
+    }
+    const auto node = world.node();
+    parallel::coordinated(world, [&] {
+      base::refuse_if(node.size() % ranks_per_group != 0,
+                      "tensor_parallel: " + std::to_string(ranks_per_group) + " on a node with " +
+                          std::to_string(node.size()) + (node.size() == 1 ? " rank" : " ranks"),
+                      "a model's slices lie on one node",
+                      "start a multiple of that many ranks per node, or change execution.tensor_parallel");
+    });
+    group_ = node.split(node.rank() / ranks_per_group);
+    leaders_ = world.split(leads() ? 0 : 1);
+    tensors_ = std::make_shared<parallel::TensorGroup>(world, group_);
+  }
+
+  /// The rank asks for blocks: rank 0 of its group.
+  bool leads() const { return group_.rank() == 0; }
+  /// Leaders only: themselves, in world order; `world` itself without groups.
+  const parallel::Communicator& leaders() const { return leaders_; }
+  /// Null without groups.
+  const std::shared_ptr<parallel::TensorGroup>& tensors() const { return tensors_; }
+
+  /// How the leader's scoring ended: `given_up` leaves the others in the middle of a block.
+  enum class Work { ended, given_up };
+  /// Leader: nothing follows, and this is why. Collective over the group.
+  void dismiss(const StopOrder& order, Work work) const {
+    if (!tensors_) {
+      return;
+    }
+    tensors_->close();
+    if (work == Work::given_up) {
+      tensors_->fail(order.cause.empty() ? "the block in work was given up" : order.cause);
+    }
+    group_.broadcast_at_the_end(encode(order), 0);
+  }
+
+  /// Others: sleeps until the leader dismisses, and returns its order. Collective over the group.
+  StopOrder wait_for_dismissal() const { return decode_stop(group_.broadcast_at_the_end({}, 0)); }
+
+ private:
+  parallel::Communicator group_;
+  parallel::Communicator leaders_;
+  std::shared_ptr<parallel::TensorGroup> tensors_;
+};
 
 /// One stage of a job: its journal, and scoring until all its blocks are in there. Made and used on all ranks.
 class StageRun {
@@ -150,6 +196,10 @@ class StageRun {
 
   void show_in_status() {
     const auto& blocks = probe_->blocks();
+    std::uint64_t contexts = 0;
+    for (const auto& record : store_->records()) {
+      contexts += record.num_contexts;
+    }
     job_.status->update([&](RunStatus& status) {
       const auto cells = cells_per_context(probe_->schema());
       status.stage = stage_.name();
@@ -157,7 +207,7 @@ class StageRun {
       status.blocks_done = status.blocks_resumed = left_->num_done();
       status.blocks_reused = 0;
       status.cells_total = blocks.product().num_contexts() * cells;
-      status.cells_done = contexts_in(*store_) * cells;
+      status.cells_done = contexts * cells;
       status.cost = stage_.cost_before();
       status.cost += store_->cost();
     });
@@ -508,6 +558,10 @@ class JobStages {
 
 }  // namespace
 
+void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_group) {
+  TensorRanks(world, ranks_per_group);
+}
+
 base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }
 
 std::vector<std::string> export_stages(const RunDirectory& directory, const sweep::Job& job, const base::FileSet& files,
@@ -543,10 +597,8 @@ std::vector<std::string> export_stages(const RunDirectory& directory, const swee
                     base::counted(total, "block") + " scored" + (scored == total ? "" : ", NOT complete") +
                     "\ndigest " + base::to_hex(summary.digest));
   }
-  if (lines.empty()) {
-    throw base::InputError(base::describe("'" + directory.root().string() + "' holds nothing to export",
-                                          "no block is in a journal yet", "continue it with 'stereosweep run'"));
-  }
+  base::refuse_if(lines.empty(), "'" + directory.root().string() + "' holds nothing to export",
+                  "no block is in a journal yet", "continue it with 'stereosweep run'");
   return lines;
 }
 

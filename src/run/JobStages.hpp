@@ -12,6 +12,9 @@
 
 namespace stereosweep::run {
 
+/// Collective: throws on all ranks where `ranks_per_group` of them cannot hold a model together.
+void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_group);
+
 /// Collective; see run_jobs. The job's model is read and its settings are agreed on.
 base::ExitCode run_stages(JobParts& job);
 

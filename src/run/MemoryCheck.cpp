@@ -1,8 +1,6 @@
 #include "run/MemoryCheck.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -10,6 +8,7 @@
 #include "engine/causal/Generation.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "sweep/Product.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -18,9 +17,7 @@ namespace stereosweep::run {
 namespace {
 
 std::string gibibytes(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (std::uint64_t{1} << 30));
-  return text;
+  return probes::format_number("%.1f GiB", static_cast<double>(bytes) / (std::uint64_t{1} << 30));
 }
 
 std::string suggestion_of(const model::CausalSpecification& model, const sweep::Job& job, const model::Load& load,

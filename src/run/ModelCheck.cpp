@@ -37,13 +37,6 @@ std::string needed_files(const sweep::Job& job) {
   return "config.json, the tokenizer and model.safetensors of " + (kind ? text_of(*kind) : "a model");
 }
 
-/// `problem` is refused with the reason.
-void require(bool holds, const std::string& problem, const std::string& why, const std::string& suggestion = "") {
-  if (!holds) {
-    throw base::InputError(base::describe(problem, why, suggestion));
-  }
-}
-
 void check_kind(const sweep::Job& job, const model::CheckpointOutline& outline) {
   const auto wanted = wanted_kind(job);
   const auto probe = "the probe '" + job.probe_name() + "'";
@@ -51,9 +44,9 @@ void check_kind(const sweep::Job& job, const model::CheckpointOutline& outline) 
     throw base::InputError(base::describe("'" + job.model.path + "' is " + text_of(outline.kind),
                                           probe + " asks " + text_of(*wanted), "Name another model."));
   }
-  require(!wanted || outline.has_head, "'" + job.model.path + "' has no head that predicts words",
-          probe + " asks for probabilities of words",
-          "Take a checkpoint that was saved with its language-model head, such as the *ForMaskedLM ones.");
+  base::refuse_if(wanted && !outline.has_head, "'" + job.model.path + "' has no head that predicts words",
+                  probe + " asks for probabilities of words",
+                  "Take a checkpoint that was saved with its language-model head, such as the *ForMaskedLM ones.");
 }
 
 /// Throws InputError as the first step of a run that cannot go on would.
@@ -63,8 +56,8 @@ void check_files(const sweep::Job& job, const base::FileSet& files, const model:
   if (outline.kind == Kind::causal) {
     model::slice_of(model::read_causal_specification(files), {0, slices});
   } else {
-    require(slices == 1, "execution.tensor_parallel with " + text_of(outline.kind),
-            "only causal models are cut into slices", "Set tensor_parallel: 1.");
+    base::refuse_if(slices != 1, "execution.tensor_parallel with " + text_of(outline.kind),
+                    "only causal models are cut into slices", "Set tensor_parallel: 1.");
   }
   if (const auto vectors = probes::kind_of(job).vectors(job)) {
     engine::vector_width(job.execution.engine, files, *vectors);
@@ -102,9 +95,8 @@ ModelReport examine_directory(const sweep::Job& job) {
     attempt([&] {
       const auto tokenizer = tokenizer::Tokenizer::from_files(files);
       const bool asks_masks = wanted_kind(job) == Kind::masked && report.faults.empty();  // another kind has none
-      require(!asks_masks || tokenizer.mask_id().has_value(),
-              "the tokenizer of '" + job.model.path + "' has no mask token",
-              "the probe '" + job.probe_name() + "' asks what stands at masks");
+      base::refuse_if(asks_masks && !tokenizer.mask_id(), "the tokenizer of '" + job.model.path + "' has no mask token",
+                      "the probe '" + job.probe_name() + "' asks what stands at masks");
     });
   });
   return report;

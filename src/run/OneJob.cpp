@@ -18,7 +18,6 @@
 #include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"
 #include "run/MemoryCheck.hpp"
-#include "run/TensorRanks.hpp"
 
 namespace stereosweep::run {
 namespace {
@@ -38,12 +37,11 @@ std::optional<RunStatus> earlier_status(const std::filesystem::path& root) {
 /// GPUs that are paid for and not used are rarely what was meant.
 void refuse_idle_gpus(const sweep::Job& job, const parallel::GpuBinding& gpu) {
   const auto granted = base::granted_gpus();
-  if (job.execution.device == query::Device::automatic && gpu.name.empty() && !granted.empty()) {
-    throw base::InputError(base::describe(
-        "Slurm has granted GPUs (" + granted + "), but " + parallel::host_name() + " would compute on the processor",
-        "no GPU can be used there: see nvidia-smi, and whether the build has CUDA",
-        "If that is meant: execution.device=cpu"));
-  }
+  base::refuse_if(
+      job.execution.device == query::Device::automatic && gpu.name.empty() && !granted.empty(),
+      "Slurm has granted GPUs (" + granted + "), but " + parallel::host_name() + " would compute on the processor",
+      "no GPU can be used there: see nvidia-smi, and whether the build has CUDA",
+      "If that is meant: execution.device=cpu");
 }
 
 /// Which run directories this start has opened, for the batch script, which reads the ends there (slurm/step.sh).
@@ -66,10 +64,8 @@ void check_reuse(const JobParts& parts) {
   }
   require_reusable(reuse);
   std::error_code ignored;
-  if (std::filesystem::equivalent(reuse, parts.directory.root(), ignored)) {
-    throw base::InputError(base::describe("--overwrite would delete what --reuse " + reuse.string() + " names", "",
-                                          "give another --output"));
-  }
+  base::refuse_if(std::filesystem::equivalent(reuse, parts.directory.root(), ignored),
+                  "--overwrite would delete what --reuse " + reuse.string() + " names", "", "give another --output");
 }
 
 /// Rank zero.
@@ -153,10 +149,9 @@ void check_devices(JobParts& parts) {
   const int node_ranks = parts.world.node().size();
   coordinated(parts.world, [&] {
     engine::require_gpu(settings, gpu);
-    if (gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1) {
-      throw base::InputError(base::describe("execution.tensor_parallel with several ranks on one GPU",
-                                            "NCCL adds up over GPUs of their own", "start one rank per GPU"));
-    }
+    base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
+                    "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
+                    "start one rank per GPU");
     auto memory = node_memory(node_ranks, path);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
@@ -197,11 +192,10 @@ void agree_on_settings(JobParts& parts) {
     hashes.merge(base::parse_json(text, "hashes of a rank").get<FileHashes>());
   }
   coordinated(parts.world, [&] {
-    if (devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1") {
-      throw base::InputError(base::describe("the ranks run on different devices: " + device,
-                                            "the last bits of a number would depend on the rank that scored it",
-                                            "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so"));
-    }
+    base::refuse_if(devices.size() > 1 && base::text_from_environment("STEREOSWEEP_MIXED_DEVICES") != "1",
+                    "the ranks run on different devices: " + device,
+                    "the last bits of a number would depend on the rank that scored it",
+                    "STEREOSWEEP_MIXED_DEVICES=1 allows it, and the result says so");
     if (node.rank() == 0) {
       settings = with_software(make_settings(scoring.job, hashes, device), scoring.job, scoring.gpu);
     }
@@ -220,7 +214,7 @@ void prepare(JobParts& parts) {
   parts.hosts = parts.world.gather_everywhere(parallel::host_name());
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   parts.stop_at_once_on_signal();
-  TensorRanks(parts.world, parts.job().execution.tensor_parallel);  // refused here, before anything is read
+  require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
   read_model(parts);
   agree_on_settings(parts);
   parts.on_rank_zero([&] {

@@ -60,17 +60,15 @@ base::Digest raw_job_hash(const sweep::Job& job) { return base::sha256(config::c
 
 void require_reusable(const std::filesystem::path& old_directory) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(old_directory / "journal", ignored)) {
-    throw base::InputError(base::describe("nothing to reuse in " + old_directory.string(), "it holds no journal"));
-  }
+  base::refuse_if(!std::filesystem::is_directory(old_directory / "journal", ignored),
+                  "nothing to reuse in " + old_directory.string(), "it holds no journal");
 }
 
 void RunDirectory::create() const {
   std::error_code status;
   std::filesystem::create_directories(root_, status);
-  if (status || !std::filesystem::is_directory(root_)) {
-    throw base::InputError(base::describe("cannot create the run directory " + root_.string(), status.message()));
-  }
+  base::refuse_if(status || !std::filesystem::is_directory(root_), "cannot create the run directory " + root_.string(),
+                  status.message());
 }
 
 std::optional<sweep::Job> RunDirectory::old_job() const {

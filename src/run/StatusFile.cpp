@@ -123,10 +123,7 @@ std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory
         value = json.at(pointer).get<std::remove_reference_t<decltype(value)>>();
       }
     });
-    if (read.schema != schema) {
-      throw base::InputError(
-          base::describe(path.string() + " is no status file of this program", "its schema differs"));
-    }
+    base::refuse_if(read.schema != schema, path.string() + " is no status file of this program", "its schema differs");
     return read;
   } catch (const base::Json::exception& error) {
     throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));

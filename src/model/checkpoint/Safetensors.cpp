@@ -52,6 +52,12 @@ const TypeRow& row_of(StoredType type) {
   throw InputError(file + ": " + describe(problem, why));
 }
 
+void refuse_if(bool is_wrong, const std::string& file, std::string_view problem, std::string_view why) {
+  if (is_wrong) {
+    refuse(file, problem, why);
+  }
+}
+
 // What the JSON says of one tensor, before it is held against the data.
 struct Entry {
   std::string name;
@@ -67,9 +73,7 @@ class HeaderReader {
 
   std::vector<Entry> entries(std::string_view text) const {
     const auto header = base::parse_json(text, file_ + " header", {max_header_depth, max_header_bytes});
-    if (!header.is_object()) {
-      refuse(file_, "the header is no JSON object", "it maps tensor names to their places");
-    }
+    refuse_if(!header.is_object(), file_, "the header is no JSON object", "it maps tensor names to their places");
     std::vector<Entry> found;
     for (const auto& [name, value] : header.items()) {
       if (name == "__metadata__") {
@@ -83,46 +87,33 @@ class HeaderReader {
 
  private:
   void check_metadata(const base::Json& value) const {
-    if (!value.is_object()) {
-      refuse(file_, "__metadata__ is no JSON object", "the name is reserved for a map of texts");
-    }
+    refuse_if(!value.is_object(), file_, "__metadata__ is no JSON object", "the name is reserved for a map of texts");
     for (const auto& [key, text] : value.items()) {
-      if (!text.is_string()) {
-        refuse(file_, "__metadata__." + key + " is no text", "metadata maps texts to texts");
-      }
+      refuse_if(!text.is_string(), file_, "__metadata__." + key + " is no text", "metadata maps texts to texts");
     }
   }
 
   Entry entry(const std::string& name, const base::Json& value) const {
     const auto whose = "tensor " + json_quote(name);
-    if (!value.is_object()) {
-      refuse(file_, whose + " is no JSON object", "dtype, shape and data_offsets are needed");
-    }
+    refuse_if(!value.is_object(), file_, whose + " is no JSON object", "dtype, shape and data_offsets are needed");
     for (const auto& [key, field] : value.items()) {
-      if (key != "dtype" && key != "shape" && key != "data_offsets") {
-        refuse(file_, whose + " has the unknown field " + json_quote(key),
-               "the format knows dtype, shape, data_offsets");
-      }
+      refuse_if(key != "dtype" && key != "shape" && key != "data_offsets", file_,
+                whose + " has the unknown field " + json_quote(key), "the format knows dtype, shape, data_offsets");
     }
-    if (value.size() != 3) {
-      refuse(file_, whose + " is incomplete", "dtype, shape and data_offsets are needed");
-    }
+    refuse_if(value.size() != 3, file_, whose + " is incomplete", "dtype, shape and data_offsets are needed");
     const auto& shape = value["shape"];
     const auto& offsets = value["data_offsets"];
     Entry out{name, type(whose, value["dtype"]), {}, 0, 0};
-    if (!shape.is_array() || shape.size() > max_rank) {
-      refuse(file_, whose + ": bad shape", "a list of at most " + std::to_string(max_rank) + " sizes is needed");
-    }
+    refuse_if(!shape.is_array() || shape.size() > max_rank, file_, whose + ": bad shape",
+              "a list of at most " + std::to_string(max_rank) + " sizes is needed");
     for (const auto& size : shape) {
       const auto number = whole(whose + ": shape", size);
-      if (number > static_cast<std::uint64_t>(INT64_MAX)) {
-        refuse(file_, whose + ": a size of the shape is too large", "it does not fit 63 bits");
-      }
+      refuse_if(number > static_cast<std::uint64_t>(INT64_MAX), file_, whose + ": a size of the shape is too large",
+                "it does not fit 63 bits");
       out.shape.push_back(static_cast<std::int64_t>(number));
     }
-    if (!offsets.is_array() || offsets.size() != 2) {
-      refuse(file_, whose + ": bad data_offsets", "two numbers are needed: begin and end");
-    }
+    refuse_if(!offsets.is_array() || offsets.size() != 2, file_, whose + ": bad data_offsets",
+              "two numbers are needed: begin and end");
     out.begin = whole(whose + ": data_offsets", offsets[0]);
     out.end = whole(whose + ": data_offsets", offsets[1]);
     return out;
@@ -141,9 +132,8 @@ class HeaderReader {
   }
 
   std::uint64_t whole(const std::string& whose, const base::Json& value) const {
-    if (!value.is_number_unsigned()) {
-      refuse(file_, whose + ": " + value.dump() + " is no size", "a whole number from 0 to 2^64-1 is needed");
-    }
+    refuse_if(!value.is_number_unsigned(), file_, whose + ": " + value.dump() + " is no size",
+              "a whole number from 0 to 2^64-1 is needed");
     return value.get<std::uint64_t>();
   }
 
@@ -153,9 +143,8 @@ class HeaderReader {
 std::uint64_t expected_bytes(const Entry& entry, const std::string& file) {
   std::uint64_t bytes = bytes_per_number(entry.type);
   for (const auto size : entry.shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
-      refuse(file, "tensor " + json_quote(entry.name) + ": the shape overflows", "its bytes do not fit 64 bits");
-    }
+    refuse_if(__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes), file,
+              "tensor " + json_quote(entry.name) + ": the shape overflows", "its bytes do not fit 64 bits");
   }
   return bytes;
 }
@@ -168,25 +157,20 @@ void check_tiling(std::vector<Entry>& entries, std::uint64_t data_bytes, const s
   std::uint64_t reached = 0;
   for (const auto& entry : entries) {
     const auto whose = "tensor " + json_quote(entry.name);
-    if (entry.end < entry.begin || entry.end > data_bytes) {
-      refuse(file, whose + ": data_offsets " + std::to_string(entry.begin) + " to " + std::to_string(entry.end),
-             "the file has " + std::to_string(data_bytes) + " bytes of data; is it cut short?");
-    }
-    if (entry.begin != reached) {
-      refuse(file,
-             whose + " begins at " + std::to_string(entry.begin) + " of the data, the one before it ends at " +
-                 std::to_string(reached),
-             "tensors may neither overlap nor leave holes");
-    }
-    if (entry.end - entry.begin != expected_bytes(entry, file)) {
-      refuse(file, whose + " takes " + std::to_string(entry.end - entry.begin) + " bytes",
-             "dtype and shape ask for " + std::to_string(expected_bytes(entry, file)));
-    }
+    refuse_if(entry.end < entry.begin || entry.end > data_bytes, file,
+              whose + ": data_offsets " + std::to_string(entry.begin) + " to " + std::to_string(entry.end),
+              "the file has " + std::to_string(data_bytes) + " bytes of data; is it cut short?");
+    refuse_if(entry.begin != reached, file,
+              whose + " begins at " + std::to_string(entry.begin) + " of the data, the one before it ends at " +
+                  std::to_string(reached),
+              "tensors may neither overlap nor leave holes");
+    refuse_if(entry.end - entry.begin != expected_bytes(entry, file), file,
+              whose + " takes " + std::to_string(entry.end - entry.begin) + " bytes",
+              "dtype and shape ask for " + std::to_string(expected_bytes(entry, file)));
     reached = entry.end;
   }
-  if (reached != data_bytes) {
-    refuse(file, std::to_string(data_bytes - reached) + " bytes after the last tensor", "they belong to no tensor");
-  }
+  refuse_if(reached != data_bytes, file, std::to_string(data_bytes - reached) + " bytes after the last tensor",
+            "they belong to no tensor");
 }
 
 constexpr auto single_file = "model.safetensors";
@@ -204,21 +188,16 @@ bool is_plain_shard_name(const std::string& name) {
 // Tensor name -> shard, as the index says.
 std::map<std::string, std::string> read_index(const base::SharedBytes& content, const std::string& place) {
   const auto index = base::parse_json(content.text(), place, {max_index_depth});
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
-    throw InputError(place + ": " + describe("weight_map is missing", "it maps tensor names to shard files"));
-  }
+  refuse_if(!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object(), place,
+            "weight_map is missing", "it maps tensor names to shard files");
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : index["weight_map"].items()) {
-    if (!shard.is_string() || !is_plain_shard_name(shard.get_ref<const std::string&>())) {
-      throw InputError(place + ": " +
-                       describe("weight_map." + tensor + " names " + shard.dump(),
-                                "a shard is a plain file name in the same directory that ends with .safetensors"));
-    }
+    refuse_if(!shard.is_string() || !is_plain_shard_name(shard.get_ref<const std::string&>()), place,
+              "weight_map." + tensor + " names " + shard.dump(),
+              "a shard is a plain file name in the same directory that ends with .safetensors");
     shard_of.emplace(tensor, shard.get<std::string>());
   }
-  if (shard_of.empty()) {
-    throw InputError(place + ": " + describe("weight_map is empty", "a checkpoint has tensors"));
-  }
+  refuse_if(shard_of.empty(), place, "weight_map is empty", "a checkpoint has tensors");
   return shard_of;
 }
 
@@ -266,23 +245,18 @@ StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& i
     for (auto& [tensor, stored] : parse_safetensors(files.at(shard), files.directory() + "/" + shard)) {
       const auto listed = shard_of.find(tensor);
       if (const auto other = all.find(tensor); other != all.end()) {
-        throw InputError(stored.file + ": " +
-                         describe("tensor " + json_quote(tensor) + " is also in " + other->second.file,
-                                  "one of them would be ignored"));
+        refuse(stored.file, "tensor " + json_quote(tensor) + " is also in " + other->second.file,
+               "one of them would be ignored");
       }
-      if (listed == shard_of.end() || listed->second != shard) {
-        throw InputError(stored.file + ": " +
-                         describe("tensor " + json_quote(tensor) + " is not listed for this shard",
-                                  std::string(index_file) + " must list every tensor"));
-      }
+      refuse_if(listed == shard_of.end() || listed->second != shard, stored.file,
+                "tensor " + json_quote(tensor) + " is not listed for this shard",
+                std::string(index_file) + " must list every tensor");
       all.emplace(tensor, std::move(stored));
     }
   }
   for (const auto& [tensor, shard] : shard_of) {
-    if (!all.contains(tensor)) {
-      throw InputError(files.directory() + "/" + shard + ": " +
-                       describe("tensor " + json_quote(tensor) + " is missing", std::string(index_file) + " lists it"));
-    }
+    refuse_if(!all.contains(tensor), files.directory() + "/" + shard, "tensor " + json_quote(tensor) + " is missing",
+              std::string(index_file) + " lists it");
   }
   return all;
 }
@@ -300,25 +274,19 @@ StoredTensors parse_safetensors(const base::SharedBytes& content, const std::str
     return text;
   };
   constexpr std::string_view pointer = "version https://git-lfs";
-  if (content.size() >= pointer.size() && part(0, pointer.size()) == pointer) {
-    refuse(name, "a Git LFS pointer stands in place of the file",
-           "the repository was cloned without its large files; 'git lfs pull' there fetches them");
-  }
+  refuse_if(content.size() >= pointer.size() && part(0, pointer.size()) == pointer, name,
+            "a Git LFS pointer stands in place of the file",
+            "the repository was cloned without its large files; 'git lfs pull' there fetches them");
   std::uint64_t header_bytes = 0;
-  if (content.size() < sizeof(header_bytes)) {
-    refuse(name, std::to_string(content.size()) + " bytes are no safetensors file",
-           "it begins with a length of 8 bytes");
-  }
+  refuse_if(content.size() < sizeof(header_bytes), name,
+            std::to_string(content.size()) + " bytes are no safetensors file", "it begins with a length of 8 bytes");
   content.read(0, std::as_writable_bytes(std::span(&header_bytes, 1)));
-  if (header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes)) {
-    refuse(name, "a header of " + std::to_string(header_bytes) + " bytes is announced",
-           "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
-               std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
-  }
+  refuse_if(header_bytes > max_header_bytes || header_bytes > content.size() - sizeof(header_bytes), name,
+            "a header of " + std::to_string(header_bytes) + " bytes is announced",
+            "the file has " + std::to_string(content.size()) + " bytes, and a header at most " +
+                std::to_string(max_header_bytes) + "; is it no safetensors file, or cut short?");
   const auto text = part(sizeof(header_bytes), header_bytes);
-  if (!text.starts_with('{')) {
-    refuse(name, "the header does not begin with '{'", "is it no safetensors file?");
-  }
+  refuse_if(!text.starts_with('{'), name, "the header does not begin with '{'", "is it no safetensors file?");
   const auto data = sizeof(header_bytes) + header_bytes;
   auto entries = HeaderReader(name).entries(text);
   check_tiling(entries, content.size() - data, name);

@@ -9,12 +9,11 @@ namespace {
 
 MaskedSpecification read_encoder(const ConfigFields& fields, std::int64_t vocabulary) {
   refuse_variants(fields);
-  if (const auto kind = fields.text("position_embedding_type", "absolute"); kind != "absolute") {
-    fields.refuse("position_embedding_type", "\"" + kind + "\" is not supported", "absolute positions are");
-  }
-  if (fields.is_on("is_decoder")) {
-    fields.refuse("is_decoder", "true is not supported", "a masked model attends in both directions");
-  }
+  const auto kind = fields.text("position_embedding_type", "absolute");
+  fields.refuse_if(kind != "absolute", "position_embedding_type", "\"" + kind + "\" is not supported",
+                   "absolute positions are");
+  fields.refuse_if(fields.is_on("is_decoder"), "is_decoder", "true is not supported",
+                   "a masked model attends in both directions");
   MaskedSpecification specification;
   specification.vocabulary = fields.size("vocab_size", vocabulary);
   specification.hidden = fields.size("hidden_size", 768);
@@ -26,10 +25,9 @@ MaskedSpecification read_encoder(const ConfigFields& fields, std::int64_t vocabu
   specification.layer_norm_epsilon = fields.positive("layer_norm_eps", 1e-12);
   specification.activation = read_activation(fields, "hidden_act", "gelu");
   specification.tied_decoder = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
-  if (specification.hidden % specification.num_heads != 0) {
-    fields.refuse("num_attention_heads", std::to_string(specification.num_heads),
-                  "it does not divide hidden_size " + std::to_string(specification.hidden));
-  }
+  fields.refuse_if(specification.hidden % specification.num_heads != 0, "num_attention_heads",
+                   std::to_string(specification.num_heads),
+                   "it does not divide hidden_size " + std::to_string(specification.hidden));
   return specification;
 }
 
@@ -45,10 +43,8 @@ MaskedSpecification read_roberta(const ConfigFields& fields) {
   specification.first_position = fields.size("pad_token_id", 1, 0) + 1;
   specification.skips_padding = true;
   specification.names = {"roberta.", "lm_head.", "lm_head.dense", "lm_head.layer_norm"};
-  if (specification.max_tokens() < 1) {
-    fields.refuse("max_position_embeddings", std::to_string(specification.positions),
-                  "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
-  }
+  fields.refuse_if(specification.max_tokens() < 1, "max_position_embeddings", std::to_string(specification.positions),
+                   "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
   return specification;
 }
 

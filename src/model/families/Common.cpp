@@ -13,36 +13,29 @@ std::int64_t read_size(const ConfigFields& fields, const SizeKey& size) {
 
 std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
   const auto count = read_size(fields, size);
-  if (count > most_layers_or_heads) {
-    fields.refuse(fields.first_of(size.keys), std::to_string(count),
-                  "at most " + std::to_string(most_layers_or_heads) + " are supported");
-  }
+  fields.refuse_if(count > most_layers_or_heads, fields.first_of(size.keys), std::to_string(count),
+                   "at most " + std::to_string(most_layers_or_heads) + " are supported");
   return count;
 }
 
 void refuse_both_directions(const ConfigFields& fields) {
-  if (fields.is_on("use_bidirectional_attention")) {
-    fields.refuse("use_bidirectional_attention", "true is not supported", "a causal model attends to the left only");
-  }
-  if (!fields.is_on("is_causal", ConfigFields::Flag::on)) {
-    fields.refuse("is_causal", "false is not supported", "a causal model attends to the left only");
-  }
+  fields.refuse_if(fields.is_on("use_bidirectional_attention"), "use_bidirectional_attention", "true is not supported",
+                   "a causal model attends to the left only");
+  fields.refuse_if(!fields.is_on("is_causal", ConfigFields::Flag::on), "is_causal", "false is not supported",
+                   "a causal model attends to the left only");
 }
 
 }  // namespace
 
 void refuse_variants(const ConfigFields& fields) {
   for (const auto* key : {"add_cross_attention", "is_encoder_decoder"}) {
-    if (fields.is_on(key)) {
-      fields.refuse(key, "true is not supported", "there is no second text to attend to");
-    }
+    fields.refuse_if(fields.is_on(key), key, "true is not supported", "there is no second text to attend to");
   }
   if (const auto* pruned = fields.find("pruned_heads"); pruned != nullptr && !pruned->empty()) {
     fields.refuse("pruned_heads", pruned->dump() + " is not supported", "all heads of all layers are needed");
   }
-  if (const auto* quantized = fields.find("quantization_config"); quantized != nullptr) {
-    fields.refuse("quantization_config", "quantized weights are not supported", "floating-point weights are needed");
-  }
+  fields.refuse_if(fields.find("quantization_config") != nullptr, "quantization_config",
+                   "quantized weights are not supported", "floating-point weights are needed");
 }
 
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
@@ -61,11 +54,10 @@ CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
 float inverse_root(double width) { return static_cast<float>(1 / std::sqrt(width)); }
 
 void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecification& specification) {
-  if (specification.hidden % specification.num_heads != 0) {
-    fields.refuse(fields.first_of(sizes.heads.keys), std::to_string(specification.num_heads),
-                  "it does not divide " + std::string(fields.first_of(sizes.hidden.keys)) + " " +
-                      std::to_string(specification.hidden));
-  }
+  fields.refuse_if(specification.hidden % specification.num_heads != 0, fields.first_of(sizes.heads.keys),
+                   std::to_string(specification.num_heads),
+                   "it does not divide " + std::string(fields.first_of(sizes.hidden.keys)) + " " +
+                       std::to_string(specification.hidden));
   specification.head_width = specification.hidden / specification.num_heads;
   specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
   refuse_other_head_width(fields, specification);
@@ -73,18 +65,15 @@ void set_head_width(const ConfigFields& fields, const Sizes& sizes, CausalSpecif
 
 void refuse_other_head_width(const ConfigFields& fields, const CausalSpecification& specification) {
   const auto width = specification.hidden / specification.num_heads;
-  if (const auto given = fields.size("head_dim", width); given != width) {
-    fields.refuse("head_dim", std::to_string(given) + " is not supported",
-                  "heads of this family are hidden_size / num_attention_heads = " + std::to_string(width) + " wide");
-  }
+  const auto given = fields.size("head_dim", width);
+  fields.refuse_if(given != width, "head_dim", std::to_string(given) + " is not supported",
+                   "heads of this family are hidden_size / num_attention_heads = " + std::to_string(width) + " wide");
 }
 
 void set_key_heads(const ConfigFields& fields, const char* key, std::int64_t count,
                    CausalSpecification& specification) {
-  if (specification.num_heads % count != 0) {
-    fields.refuse(key, std::to_string(count),
-                  "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
-  }
+  fields.refuse_if(specification.num_heads % count != 0, key, std::to_string(count),
+                   "it does not divide the " + std::to_string(specification.num_heads) + " attention heads");
   specification.num_key_heads = count;
 }
 

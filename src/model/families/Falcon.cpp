@@ -60,13 +60,11 @@ void set_norms(const ConfigFields& fields, CausalSpecification& specification) {
   const bool parallel = fields.is_on("parallel_attn", ConfigFields::Flag::on);
   const bool grouped = fields.is_on("new_decoder_architecture");
   const auto norms = fields.size("num_ln_in_parallel_attn", grouped ? 2 : 1);
-  if (norms > 2 || (norms == 2 && !grouped)) {
-    fields.refuse("num_ln_in_parallel_attn", std::to_string(norms) + " is not supported",
-                  grouped ? "1 and 2 are" : "2 goes with new_decoder_architecture");
-  }
-  if (grouped && !parallel) {
-    fields.refuse("parallel_attn", "false is not supported", "new_decoder_architecture is parallel");
-  }
+  fields.refuse_if(norms > 2 || (norms == 2 && !grouped), "num_ln_in_parallel_attn",
+                   std::to_string(norms) + " is not supported",
+                   grouped ? "1 and 2 are" : "2 goes with new_decoder_architecture");
+  fields.refuse_if(grouped && !parallel, "parallel_attn", "false is not supported",
+                   "new_decoder_architecture is parallel");
   specification.residual = parallel ? Residual::parallel : Residual::sequential;
   specification.names.attention_norm = norms == 2 ? "ln_attn" : "input_layernorm";
   specification.names.feed_forward_norm = norms == 2 ? "ln_mlp" : parallel ? "" : "post_attention_layernorm";

@@ -52,12 +52,10 @@ void check_layer_types(const ConfigFields& fields, const CausalSpecification& sp
     const std::string_view done = i >= specification.layers.size() || specification.layers[i].window == 0
                                       ? "full_attention"
                                       : "sliding_attention";
-    if (types.size() != specification.layers.size() || types[i] != done) {
-      fields.refuse("layer_types",
-                    base::json_quote(types[i]) + " for layer " + std::to_string(i) + " of " +
-                        std::to_string(specification.layers.size()) + " is not supported",
-                    "the layers of this family are alike, here " + std::string(done));
-    }
+    fields.refuse_if(types.size() != specification.layers.size() || types[i] != done, "layer_types",
+                     base::json_quote(types[i]) + " for layer " + std::to_string(i) + " of " +
+                         std::to_string(specification.layers.size()) + " is not supported",
+                     "the layers of this family are alike, here " + std::string(done));
   }
 }
 
@@ -66,10 +64,8 @@ void check_layer_types(const ConfigFields& fields, const CausalSpecification& sp
 CausalSpecification read_causal_specification(const base::FileSet& files) {
   const ConfigFields fields(files);
   const auto* family = find_family(fields);
-  if (family == nullptr) {
-    fields.refuse("model_type", base::json_quote(fields.text("model_type", "")) + " is a masked model",
-                  "a causal one is needed");
-  }
+  fields.refuse_if(family == nullptr, "model_type",
+                   base::json_quote(fields.text("model_type", "")) + " is a masked model", "a causal one is needed");
   auto specification = family->read(fields);
   check_layer_types(fields, specification);
   specification.family = family->model_type;
@@ -78,10 +74,8 @@ CausalSpecification read_causal_specification(const base::FileSet& files) {
 
 MaskedSpecification read_masked_specification(const base::FileSet& files) {
   const ConfigFields fields(files);
-  if (find_family(fields) != nullptr) {
-    fields.refuse("model_type", base::json_quote(fields.text("model_type", "")) + " is a causal model",
-                  "a masked one is needed");
-  }
+  fields.refuse_if(find_family(fields) != nullptr, "model_type",
+                   base::json_quote(fields.text("model_type", "")) + " is a causal model", "a masked one is needed");
   return find(families::masked_families(), fields.text("model_type", ""))->read(fields);
 }
 

@@ -187,13 +187,11 @@ const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
 CausalSpecification read_opt(const ConfigFields& fields) {
   auto specification = read_sizes(fields, opt_sizes);
   set_head_width(fields, opt_sizes, specification);
-  if (const auto width = fields.size("word_embed_proj_dim", specification.hidden); width != specification.hidden) {
-    fields.refuse("word_embed_proj_dim", std::to_string(width) + " is not supported",
-                  "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
-  }
-  if (!fields.is_on("layer_norm_elementwise_affine", ConfigFields::Flag::on)) {
-    fields.refuse("layer_norm_elementwise_affine", "false is not supported", "norms with weights are");
-  }
+  const auto width = fields.size("word_embed_proj_dim", specification.hidden);
+  fields.refuse_if(width != specification.hidden, "word_embed_proj_dim", std::to_string(width) + " is not supported",
+                   "word embeddings as wide as hidden_size " + std::to_string(specification.hidden) + " are");
+  fields.refuse_if(!fields.is_on("layer_norm_elementwise_affine", ConfigFields::Flag::on),
+                   "layer_norm_elementwise_affine", "false is not supported", "norms with weights are");
   const bool before = fields.is_on("do_layer_norm_before", ConfigFields::Flag::on);
   specification.inner = fields.size("ffn_dim", 3072);
   specification.norm = NormKind::layer;

@@ -39,9 +39,8 @@ CausalSpecification read_llama_like(const ConfigFields& fields, const LlamaDefau
                        {{"max_position_embeddings"}, defaults.positions}};
   auto specification = read_sizes(fields, sizes);
   const auto width = fields.size("head_dim", defaults.head_width);
-  if (width > most_head_width) {
-    fields.refuse("head_dim", std::to_string(width), "at most " + std::to_string(most_head_width) + " is supported");
-  }
+  fields.refuse_if(width > most_head_width, "head_dim", std::to_string(width),
+                   "at most " + std::to_string(most_head_width) + " is supported");
   if (width > 0) {
     specification.head_width = width;
     specification.attention_scale = inverse_root(static_cast<double>(width));
@@ -69,17 +68,14 @@ void set_attention_bias(const ConfigFields& fields, CausalSpecification& specifi
 // A window (0: none) for each layer that layer_types calls sliding_attention.
 void set_layer_types(const ConfigFields& fields, std::int64_t window, CausalSpecification& specification) {
   const auto types = fields.texts("layer_types");
-  if (types.size() != specification.layers.size()) {
-    fields.refuse("layer_types", std::to_string(types.size()) + " entries",
-                  "there are " + std::to_string(specification.layers.size()) + " layers");
-  }
+  fields.refuse_if(types.size() != specification.layers.size(), "layer_types",
+                   std::to_string(types.size()) + " entries",
+                   "there are " + std::to_string(specification.layers.size()) + " layers");
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i] != "full_attention" && types[i] != "sliding_attention") {
-      fields.refuse("layer_types", "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
-    }
-    if (types[i] == "sliding_attention" && window == 0) {
-      fields.refuse("layer_types", "sliding_attention without a window", "sliding_window must be set");
-    }
+    fields.refuse_if(types[i] != "full_attention" && types[i] != "sliding_attention", "layer_types",
+                     "\"" + types[i] + "\" is not supported", "full_attention and sliding_attention are");
+    fields.refuse_if(types[i] == "sliding_attention" && window == 0, "layer_types",
+                     "sliding_attention without a window", "sliding_window must be set");
     specification.layers[i].window = types[i] == "sliding_attention" ? window : 0;
   }
 }
@@ -121,12 +117,11 @@ CausalSpecification read_mixtral(const ConfigFields& fields) {
   const auto* count = fields.first_of({"num_local_experts", "num_experts"});
   specification.experts.count = fields.size(count, 8);
   specification.experts.per_token = fields.size("num_experts_per_tok", 2);
-  if (specification.experts.count > 4096 || specification.experts.per_token > specification.experts.count) {
-    fields.refuse(specification.experts.count > 4096 ? count : "num_experts_per_tok",
-                  std::to_string(specification.experts.count > 4096 ? specification.experts.count
-                                                                    : specification.experts.per_token),
-                  "a token goes to some of the experts, of which there are 4096 at most");
-  }
+  fields.refuse_if(specification.experts.count > 4096 || specification.experts.per_token > specification.experts.count,
+                   specification.experts.count > 4096 ? count : "num_experts_per_tok",
+                   std::to_string(specification.experts.count > 4096 ? specification.experts.count
+                                                                     : specification.experts.per_token),
+                   "a token goes to some of the experts, of which there are 4096 at most");
   return specification;
 }
 
@@ -210,9 +205,8 @@ CausalSpecification read_stablelm(const ConfigFields& fields) {
       read_llama_like(fields, {.vocabulary = 50304, .hidden = 2560, .inner = 6912, .key_heads = 32, .positions = 4096});
   refuse_other_head_width(fields, specification);
   read_rotary(fields, {.part = 0.25, .partial = PartialRotary::even}, specification);
-  if (fields.is_on("qk_layernorm")) {
-    fields.refuse("qk_layernorm", "true is not supported", "heads without norms of their own are");
-  }
+  fields.refuse_if(fields.is_on("qk_layernorm"), "qk_layernorm", "true is not supported",
+                   "heads without norms of their own are");
   specification.norm = NormKind::layer;
   specification.norm_epsilon = fields.positive("layer_norm_eps", 1e-5);
   specification.names.query_key_value_bias = fields.is_on("use_qkv_bias");
@@ -254,9 +248,7 @@ void set_windows(const ConfigFields& fields, std::int64_t pattern, CausalSpecifi
   }
   for (std::size_t i = 0; i < specification.layers.size(); ++i) {
     const bool slides = (static_cast<std::int64_t>(i) + 1) % pattern != 0;
-    if (slides && window == 0) {
-      fields.refuse("sliding_window", "null", "some layers of this family have a window");
-    }
+    fields.refuse_if(slides && window == 0, "sliding_window", "null", "some layers of this family have a window");
     specification.layers[i].window = slides ? window : 0;
   }
 }

@@ -60,17 +60,14 @@ struct RopeReader {
   }
 
   double needed(const char* key) const {
-    if (rope.find(key) == nullptr) {
-      rope.refuse(key, "is missing", "this rope_type needs it");
-    }
+    rope.refuse_if(rope.find(key) == nullptr, key, "is missing", "this rope_type needs it");
     return rope.number(key, 0);
   }
 
   // transformers rounds an odd part up here and down there, and fits the two together by chance.
   void refuse_odd_part() const {
-    if (dimensions % 2 != 0) {
-      rope.refuse("rope_type", std::to_string(dimensions) + " numbers of a head turn", "yarn needs an even number");
-    }
+    rope.refuse_if(dimensions % 2 != 0, "rope_type", std::to_string(dimensions) + " numbers of a head turn",
+                   "yarn needs an even number");
   }
 
   std::int64_t original_positions() const {
@@ -85,9 +82,8 @@ struct RopeReader {
     const auto factor = static_cast<float>(needed("factor"));
     const auto low = needed("low_freq_factor");
     const auto high = needed("high_freq_factor");
-    if (high <= low) {
-      rope.refuse("high_freq_factor", rope.find("high_freq_factor")->dump(), "it must be above low_freq_factor");
-    }
+    rope.refuse_if(high <= low, "high_freq_factor", rope.find("high_freq_factor")->dump(),
+                   "it must be above low_freq_factor");
     const auto length = static_cast<double>(original_positions());
     for (auto& frequency : rotary.inverse_frequencies) {
       const auto wave = static_cast<float>(2 * std::numbers::pi) / frequency;
@@ -139,10 +135,9 @@ struct RopeReader {
     rotary.scaling = static_cast<float>(rope.number("attention_factor", usual));
     const auto factors = rope.numbers("short_factor");
     for (const auto* key : {"short_factor", "long_factor"}) {
-      if (rope.numbers(key).size() != rotary.inverse_frequencies.size()) {
-        rope.refuse(key, std::to_string(rope.numbers(key).size()) + " numbers",
-                    std::to_string(rotary.inverse_frequencies.size()) + " are needed, one for each pair that turns");
-      }
+      rope.refuse_if(rope.numbers(key).size() != rotary.inverse_frequencies.size(), key,
+                     std::to_string(rope.numbers(key).size()) + " numbers",
+                     std::to_string(rotary.inverse_frequencies.size()) + " are needed, one for each pair that turns");
     }
     const auto waves = wavelengths(theta, dimensions);
     for (std::size_t i = 0; i < waves.size(); ++i) {
@@ -168,10 +163,9 @@ Rotary turning(const ConfigFields& fields, const char* key, std::int64_t dimensi
                const CausalSpecification& specification) {
   Rotary rotary;
   rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
-  if (rotary.width < 2 || rotary.width > specification.head_width) {
-    fields.refuse(key, std::to_string(dimensions) + " numbers of a head turn",
-                  "pairs turn, and a head has " + std::to_string(specification.head_width) + " numbers");
-  }
+  fields.refuse_if(rotary.width < 2 || rotary.width > specification.head_width, key,
+                   std::to_string(dimensions) + " numbers of a head turn",
+                   "pairs turn, and a head has " + std::to_string(specification.head_width) + " numbers");
   for (const auto wave : wavelengths(theta, dimensions)) {
     rotary.inverse_frequencies.push_back(1 / wave);
   }
@@ -189,26 +183,21 @@ Rotary read_rotary_object(const ConfigFields& fields, const std::optional<Config
                           const RopeDefaults& defaults, CausalSpecification& specification) {
   const auto& object = rope ? *rope : fields;
   for (const auto* key : {"full_attention", "sliding_attention"}) {
-    if (object.find(key) != nullptr) {
-      object.refuse(key, "is not supported", "all layers of this family turn alike");
-    }
+    object.refuse_if(object.find(key) != nullptr, key, "is not supported", "all layers of this family turn alike");
   }
   theta = rope ? rope->number("rope_theta", theta) : theta;
   const auto width = static_cast<double>(specification.head_width);
   const auto dimensions = static_cast<std::int64_t>(width * read_part(fields, rope, defaults));
-  if (dimensions % 2 != 0 && defaults.partial == PartialRotary::even) {
-    fields.refuse(defaults.part_key, std::to_string(dimensions) + " numbers of a head turn",
-                  "pairs turn in this family");
-  }
+  fields.refuse_if(dimensions % 2 != 0 && defaults.partial == PartialRotary::even, defaults.part_key,
+                   std::to_string(dimensions) + " numbers of a head turn", "pairs turn in this family");
   auto rotary = turning(fields, defaults.part_key, dimensions, theta, specification);
   auto type = rope ? rope->text("rope_type", rope->text("type", "default").c_str()) : "default";
   type = type == "yarn" ? defaults.yarn : type;
   RopeReader{fields, object, theta, dimensions, defaults, specification}.scale(type, rotary);
   const auto finite = [](float number) { return std::isfinite(number); };
-  if (!std::all_of(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(), finite) ||
-      !std::isfinite(rotary.scaling)) {
-    object.refuse("rope_theta", std::to_string(theta), "with these settings a frequency is no finite number");
-  }
+  object.refuse_if(!std::all_of(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(), finite) ||
+                       !std::isfinite(rotary.scaling),
+                   "rope_theta", std::to_string(theta), "with these settings a frequency is no finite number");
   return rotary;
 }
 

@@ -156,10 +156,7 @@ std::string cuda_absence() { return "this build is without CUDA"; }
 #endif
 
 void configure_threads(int threads) {
-  if (threads < 1) {
-    throw base::InputError(
-        base::describe("threads = " + std::to_string(threads), "at least one thread must do the work"));
-  }
+  base::refuse_if(threads < 1, "threads = " + std::to_string(threads), "at least one thread must do the work");
   // MKL reads this at its first call; without it the bits of a product may follow the alignment of its operands.
   ::setenv("MKL_CBWR", "AUTO,STRICT", 0);
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
