@@ -206,7 +206,6 @@ class BidirectionalModel final : public ElmoModel {
   }
 
   int num_layers() const override { return static_cast<int>(options_.num_layers); }
-  std::int64_t width() const override { return 2 * options_.projection; }
 
   std::vector<at::Tensor> hidden(const WordBatch& batch, int last_layer,
                                  std::span<const std::int64_t> tokens) const override {

@@ -34,9 +34,8 @@ class ElmoModel {
   virtual ~ElmoModel() = default;
 
   virtual int num_layers() const = 0;
-  /// Numbers of a hidden state: twice those of a word's vector.
-  virtual std::int64_t width() const = 0;
-  /// Hidden states 0 to `last_layer` of the given tokens (positions in `numbers`): each [tokens, width] float32.
+  /// Hidden states 0 to `last_layer` of the given tokens (positions in `numbers`): each [tokens, width] float32, the
+  /// width being twice that of a word's vector.
   virtual std::vector<at::Tensor> hidden(const WordBatch& batch, int last_layer,
                                          std::span<const std::int64_t> tokens) const = 0;
 };

@@ -18,13 +18,6 @@ std::int64_t read_count(const ConfigFields& fields, const SizeKey& size) {
   return count;
 }
 
-void refuse_both_directions(const ConfigFields& fields) {
-  fields.refuse_if(fields.is_on("use_bidirectional_attention"), "use_bidirectional_attention", "true is not supported",
-                   "a causal model attends to the left only");
-  fields.refuse_if(!fields.is_on("is_causal", ConfigFields::Flag::on), "is_causal", "false is not supported",
-                   "a causal model attends to the left only");
-}
-
 }  // namespace
 
 void refuse_variants(const ConfigFields& fields) {
@@ -40,7 +33,10 @@ void refuse_variants(const ConfigFields& fields) {
 
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
   refuse_variants(fields);
-  refuse_both_directions(fields);
+  fields.refuse_if(fields.is_on("use_bidirectional_attention"), "use_bidirectional_attention", "true is not supported",
+                   "a causal model attends to the left only");
+  fields.refuse_if(!fields.is_on("is_causal", ConfigFields::Flag::on), "is_causal", "false is not supported",
+                   "a causal model attends to the left only");
   CausalSpecification specification;
   specification.vocabulary = read_size(fields, sizes.vocabulary);
   specification.hidden = read_size(fields, sizes.hidden);

@@ -49,7 +49,6 @@ struct RopeReader {
     } else if (type == "llama3") {
       scale_llama3(rotary);
     } else if (type == "yarn") {
-      refuse_odd_part();
       scale_yarn(rotary);
     } else if (type == "longrope" || type == "su") {
       scale_longrope(rotary);
@@ -62,12 +61,6 @@ struct RopeReader {
   double needed(const char* key) const {
     rope.refuse_if(rope.find(key) == nullptr, key, "is missing", "this rope_type needs it");
     return rope.number(key, 0);
-  }
-
-  // transformers rounds an odd part up here and down there, and fits the two together by chance.
-  void refuse_odd_part() const {
-    rope.refuse_if(dimensions % 2 != 0, "rope_type", std::to_string(dimensions) + " numbers of a head turn",
-                   "yarn needs an even number");
   }
 
   std::int64_t original_positions() const {
@@ -98,6 +91,9 @@ struct RopeReader {
   }
 
   void scale_yarn(Rotary& rotary) const {
+    // transformers rounds an odd part up here and down there, and fits the two together by chance.
+    rope.refuse_if(dimensions % 2 != 0, "rope_type", std::to_string(dimensions) + " numbers of a head turn",
+                   "yarn needs an even number");
     const auto original = static_cast<double>(original_positions());
     const auto factor = rope.number("factor", static_cast<double>(specification.max_tokens) / original);
     const auto magnitude = [&](double scale) { return factor <= 1 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0; };
