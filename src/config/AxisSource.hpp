@@ -41,6 +41,13 @@ const std::string& label_of(const T& entry) {
   return entry.label;
 }
 
+/// An entry of a list, and where it stands.
+template <class Entry>
+struct Placed : Entry {
+  const Node* node = nullptr;
+  std::string key = {};
+};
+
 /// Keeps the entries that `source.only` names; what is dropped goes to `dropped`. Unknown names are reported.
 template <class T>
 std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Problems& problems,

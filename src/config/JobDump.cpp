@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "config/JobReader.hpp"
+#include "config/JobLoader.hpp"
 #include "config/Yaml.hpp"
 
 namespace stereosweep::config {

@@ -9,7 +9,6 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/Fields.hpp"
-#include "config/JobReader.hpp"
 #include "config/Pieces.hpp"
 #include "config/Yaml.hpp"
 #include "sweep/Product.hpp"

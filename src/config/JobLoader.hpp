@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/ProbeFormat.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {
@@ -40,5 +41,11 @@ std::vector<sweep::Job> load_jobs(const std::filesystem::path& path, const std::
 /// `name` stands in messages. Throws InputError.
 sweep::Job load_resolved(std::string_view text, const std::string& name,
                          const std::vector<std::string>& overrides = {});
+
+// Parts of it.
+
+/// `root` is the job after overrides, without `sweep`. The result is complete only if `problems` did not grow.
+sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check = {});
+Node dump_job(const sweep::Job& job, Extent extent);
 
 }  // namespace stereosweep::config

@@ -1,10 +1,10 @@
-#include "config/JobReader.hpp"
-
 #include <string>
 #include <vector>
 
 #include "config/Chat.hpp"
 #include "config/Fields.hpp"
+#include "config/JobLoader.hpp"
+#include "config/Pieces.hpp"
 #include "config/ProbeFormat.hpp"
 #include "config/Tables.hpp"
 

@@ -2,12 +2,158 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <ostream>
+#include <unordered_set>
 
+#include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "engine/QueryInput.hpp"
 #include "hdf5/Handle.hpp"
+#include "model/causal/CausalSize.hpp"
+#include "model/families/Families.hpp"
 
 namespace stereosweep::probes {
+namespace {
+
+using base::with_thousands;
+
+engine::InputLimits limits_of(const std::optional<model::CausalSpecification>& specification) {
+  constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
+  engine::InputLimits limits;
+  limits.has_head = true;
+  limits.num_layers = specification ? static_cast<int>(specification->layers.size()) : 1;
+  limits.max_tokens = specification ? specification->max_tokens : boundless;
+  limits.ids = limits.vocabulary = specification ? specification->vocabulary : boundless;
+  return limits;
+}
+
+class Auditor {
+ public:
+  Auditor(const PlanRequest& request, const engine::InputLimits& limits) : request_(request), limits_(limits) {}
+
+  void read(const Probe& probe, const sweep::Block& block) {
+    audit_.contexts_read += block.num_contexts;
+    const auto queries = probe.first(block).queries;
+    const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
+    const auto cost = engine::count_causal(plan, request_.job.execution.batch_tokens);
+    audit_.tokens += cost.tokens;
+    audit_.naive_tokens += cost.naive_tokens;
+    std::unordered_set<std::string> distinct;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (const auto* sample = std::get_if<query::Generate>(&queries[i])) {
+        ++audit_.samples;
+        audit_.new_tokens += static_cast<std::uint64_t>(sample->max_new_tokens);
+        read_error(plan.answers[i], sample->prompt);
+        continue;
+      }
+      const auto& asked = std::get<query::Continue>(queries[i]);
+      std::string key = asked.prompt;
+      for (const auto& continuation : asked.continuations) {
+        key += '\n' + continuation;
+      }
+      distinct.insert(key);
+      audit_.continuations += asked.continuations.size();
+      audit_.prompt_bytes += asked.prompt.size();
+      if (!read_error(plan.answers[i], asked.prompt)) {
+        read_pieces(asked);
+      }
+    }
+    for (const auto& opening : plan.openings) {
+      audit_.sample_tokens += opening.ids.size();
+    }
+    for (const auto& sequence : plan.sequences) {
+      audit_.longest = std::max<std::uint64_t>(audit_.longest, sequence.ids.size() + 1);
+    }
+    audit_.distinct_queries += distinct.size();
+  }
+
+  CausalAudit take() { return std::move(audit_); }
+
+ private:
+  bool read_error(const query::Answer& answer, const std::string& prompt) {
+    const auto* error = std::get_if<query::QueryError>(&answer);
+    if (error == nullptr) {
+      return false;
+    }
+    audit_.too_long += error->fault == query::QueryFault::too_long ? 1 : 0;
+    audit_.errors[error->message].insert(prompt);
+    return true;
+  }
+
+  /// Each continuation once after each end of a prompt: what stands further before it moves no border.
+  void read_pieces(const query::Continue& asked) {
+    constexpr std::size_t context_bytes = 24;
+    const auto end = asked.prompt.substr(asked.prompt.size() - std::min(context_bytes, asked.prompt.size()));
+    const engine::ContinuationBorder border(asked.prompt, *request_.tokenizer, asked.framing);
+    const auto own = request_.tokenizer->encode(asked.prompt, tokenizer::SpecialTokens::add).ids.size();
+    for (const auto& continuation : asked.continuations) {
+      if (!seen_.insert(end + '\n' + continuation).second) {
+        continue;
+      }
+      const auto joint = border.join(continuation);
+      std::vector<std::string> pieces;
+      for (auto i = joint.begin; i < joint.ids.size(); ++i) {
+        pieces.emplace_back(request_.tokenizer->token_of(joint.ids[i]).value_or("?"));
+      }
+      if (pieces.size() > 1) {
+        audit_.splits[continuation].insert(base::join(pieces, " "));
+      }
+      const bool ends_specially = request_.tokenizer->last_token().has_value();
+      if (joint.begin + (ends_specially ? 1 : 0) < own) {
+        audit_.joins[continuation].insert(asked.prompt);
+      }
+    }
+  }
+
+  const PlanRequest& request_;
+  const engine::InputLimits limits_;
+  std::unordered_set<std::string> seen_;
+  CausalAudit audit_;
+};
+
+void print_work(std::ostream& out, const CausalAudit& audit,
+                const std::optional<model::CausalSpecification>& specification) {
+  plan_line(out, "queries") << audit.sum(audit.distinct_queries, "distinct prompt") << " with "
+                            << audit.sum(audit.continuations, "continuation") << "\n";
+  const double ratio =
+      audit.tokens == 0 ? 0 : static_cast<double>(audit.naive_tokens) / static_cast<double>(audit.tokens);
+  plan_line(out, "tokens") << audit.sum(audit.tokens, "token") << " run, each shared beginning once; "
+                           << audit.sum(audit.naive_tokens, "token") << " in prompts with their continuations ("
+                           << format_number("%.2f", ratio) << " to 1); longest " << audit.longest;
+  if (specification) {
+    out << " of " << specification->max_tokens;
+  }
+  out << '\n';
+  if (audit.samples > 0) {
+    plan_line(out, "answers") << audit.sum(audit.samples, "sampled answer") << " of at most "
+                              << audit.sum(audit.new_tokens, "token") << " together, after prompts of "
+                              << audit.sum(audit.sample_tokens, "token") << " (shared beginnings run once)\n";
+  }
+  if (audit.too_long > 0) {
+    plan_line(out, "too long") << audit.sum(audit.too_long, "query") << " beyond the model's positions (not scored)\n";
+  }
+}
+
+void print_memory(std::ostream& out, const PlanRequest& request,
+                  const std::optional<model::CausalSpecification>& specification) {
+  if (!specification) {
+    plan_line(out, "memory") << "no model: the fake engine\n";
+    return;
+  }
+  const auto& load = request.load.value();
+  const auto memory = model::memory_of(*specification, query::size_of(request.job.model.dtype), load, 1);
+  plan_line(out, "memory") << "about " << megabytes(static_cast<double>(memory.total())) << " per rank: weights "
+                           << megabytes(static_cast<double>(memory.weights)) << ", a batch "
+                           << megabytes(static_cast<double>(memory.activations));
+  if (memory.kept > 0) {
+    out << ", keys and values of " << with_thousands(static_cast<std::uint64_t>(load.kept.all))
+        << " rows of sampled answers " << megabytes(static_cast<double>(memory.kept));
+  }
+  out << "; libraries not counted\n";
+}
+
+}  // namespace
 
 std::string PlanSample::sum(std::uint64_t value, std::string_view noun) const {
   const auto all = is_exact() ? value : static_cast<std::uint64_t>(whole(value));
@@ -86,6 +232,48 @@ void print_omissions(std::ostream& out, const std::vector<sweep::Omission>& omis
   if (omissions.size() > limit) {
     out << "  ... " << omissions.size() - limit << " more (--limit)\n";
   }
+}
+
+std::optional<model::CausalSpecification> specification_of(const PlanRequest& request) {
+  if (request.job.execution.engine == query::EngineKind::fake && request.files.find("config.json") == nullptr) {
+    return std::nullopt;
+  }
+  if (!model::is_causal(request.files)) {
+    if (request.job.execution.engine == query::EngineKind::fake) {
+      return std::nullopt;
+    }
+    throw base::InputError(base::describe("'" + request.job.model.path + "' is no causal language model",
+                                          "the probe '" + request.job.probe_name() + "' asks what follows a prompt"));
+  }
+  return model::read_causal_specification(request.files);
+}
+
+CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
+                         const std::optional<model::CausalSpecification>& specification) {
+  Auditor auditor(request, limits_of(specification));
+  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
+    auditor.read(probe, block);
+  }
+  auto audit = auditor.take();
+  audit.num_contexts = probe.blocks().product().num_contexts();
+  return audit;
+}
+
+void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
+                       const std::optional<model::CausalSpecification>& specification) {
+  audit.print_note(out);
+  print_work(out, audit, specification);
+  print_blocks(out, request.job, probe.blocks(), request.ranks);
+  print_memory(out, request, specification);
+  plan_line(out, "output") << "about "
+                           << megabytes(
+                                  output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes)))
+                           << " in the journal, as much in HDF5 before compression\n";
+  const auto limit = request.limit.value_or(40);
+  print_list(out, "continuations of several tokens", audit.splits, "pieces", limit);
+  print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
+  print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
+  request.print_time(out, probe);
 }
 
 }  // namespace stereosweep::probes

@@ -1,8 +1,8 @@
 #include "probes/Registry.hpp"
 
 #include "probes/ProbeKind.hpp"
-#include "probes/association/AssociationKind.hpp"
-#include "probes/contexts/ContextsKind.hpp"
+#include "probes/association/Association.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/rating/Rating.hpp"
 

@@ -30,7 +30,8 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
 
 }  // namespace
 
-ContextText Composer::compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing) const {
+ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing,
+                    const std::string& mask_token) {
   const std::string text = capitalise(sentence_with_marks(sentence, rephrasing));
   const auto trait_at = text.find(trait_mark);
   auto group_at = text.find(group_mark);
@@ -60,7 +61,7 @@ ContextText Composer::compose(const Subject& subject, const Template& sentence, 
       out += ' ';
     }
     context.group_span.begin = out.size();
-    out += is_mask ? mask_token_ : opens && !has_article ? capitalise(form) : form;
+    out += is_mask ? mask_token : opens && !has_article ? capitalise(form) : form;
     context.group_span.end = out.size();
   };
   const std::size_t after_trait = trait_at + trait_mark.size();

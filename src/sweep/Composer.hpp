@@ -21,20 +21,12 @@ struct ContextText {
   base::Span group_span;  ///< bytes of the group's words, without an article, in `before` or `after` (`group_side`)
 };
 
-/// Pure and cheap (a few string copies per context); safe from several threads.
-class Composer {
- public:
-  /// `mask_token` stands for the group of the mask prior: one mask, however many words the groups have.
-  explicit Composer(std::string mask_token) : mask_token_(std::move(mask_token)) {}
-
-  /// The rephrasing's own text for the template if it has one, else the template inside the wrapper. The text's first
-  /// letter is a capital, and so is that of a group or trait that opens a sentence.
-  /// Throws std::logic_error where an invariant of `domain` is broken (no {trait}, a form that does not exist).
-  ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing) const;
-
- private:
-  std::string mask_token_;
-};
+/// The rephrasing's own text for the template if it has one, else the template inside the wrapper. The text's first
+/// letter is a capital, and so is that of a group or trait that opens a sentence. `mask_token` stands for the group of
+/// the mask prior: one mask, however many words the groups have. Cheap: a few string copies. Throws std::logic_error
+/// where an invariant of the job is broken (no {trait}, a form that does not exist).
+ContextText compose(const Subject& subject, const Template& sentence, const Rephrasing& rephrasing,
+                    const std::string& mask_token);
 
 /// The whole text with `trait` in its place, capitalised where the context says so.
 std::string with_trait(const ContextText& context, std::string_view trait);

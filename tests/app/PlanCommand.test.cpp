@@ -13,7 +13,7 @@
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/PlanReport.hpp"
+#include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::app {

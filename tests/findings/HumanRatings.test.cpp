@@ -4,9 +4,7 @@
 
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationKind.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/ContextsKind.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -23,7 +23,7 @@ Template singular(const std::string& text) { return {"t", "", text, NounForm::si
 
 std::string text_of(const Subject& who, const Template& sentence, const std::string& wrapper = "{prompt}",
                     const std::string& trait = "kind") {
-  return with_trait(Composer("[MASK]").compose(who, sentence, {"w", wrapper, {}}), trait);
+  return with_trait(compose(who, sentence, {"w", wrapper, {}}, "[MASK]"), trait);
 }
 
 TEST(Composer, forms_articles_and_capitals) {
@@ -61,19 +61,20 @@ TEST(Composer, wrappers_lower_what_is_lower_by_nature) {
 
 TEST(Composer, alternatives_replace_single_templates) {
   const Rephrasing anew = {"anew", "So: {prompt}", {{"t", "as for {group}, {trait}."}}};
-  const Composer composer("[MASK]");
-  EXPECT_EQ(with_trait(composer.compose(women, plural("{group} are {trait}."), anew), "kind"), "As for women, kind.");
+  const std::string mask_token = "[MASK]";
+  EXPECT_EQ(with_trait(compose(women, plural("{group} are {trait}."), anew, mask_token), "kind"),
+            "As for women, kind.");
   auto other = plural("{group} are {trait}.");
   other.label = "u";
-  EXPECT_EQ(with_trait(composer.compose(women, other, anew), "kind"), "So: women are kind.");
+  EXPECT_EQ(with_trait(compose(women, other, anew, mask_token), "kind"), "So: women are kind.");
 }
 
 TEST(Composer, spans_and_sides_point_at_the_group) {
-  const Composer composer("<mask>");
+  const std::string mask_token = "<mask>";
   for (const auto* text :
        {"the {group} is {trait}.", "{a group} is {trait}.", "{trait} is {a group}.", "so {trait}: {group}"}) {
     for (const auto* who : {&women, &asian, &mask}) {
-      const auto context = composer.compose(*who, singular(text), none);
+      const auto context = compose(*who, singular(text), none, mask_token);
       const bool first = context.group_side == GroupSide::before_trait;
       EXPECT_EQ(first, std::string_view(text).find("group") < std::string_view(text).find("trait")) << text;
       const std::string& side = first ? context.before : context.after;
@@ -86,27 +87,28 @@ TEST(Composer, spans_and_sides_point_at_the_group) {
 }
 
 TEST(Composer, the_mask_prior_is_one_mask_untouched_by_capitals) {
-  const Composer composer("<mask>");
-  EXPECT_EQ(with_trait(composer.compose(mask, plural("{group} are {trait}."), none), "<mask>"), "<mask> are <mask>.");
-  EXPECT_EQ(with_trait(composer.compose(mask, singular("{a group} is {trait}."), none), "x"), "A <mask> is x.");
+  const std::string mask_token = "<mask>";
+  EXPECT_EQ(with_trait(compose(mask, plural("{group} are {trait}."), none, mask_token), "<mask>"),
+            "<mask> are <mask>.");
+  EXPECT_EQ(with_trait(compose(mask, singular("{a group} is {trait}."), none, mask_token), "x"), "A <mask> is x.");
 }
 
 TEST(Composer, broken_invariants_throw) {
-  const Composer composer("[MASK]");
-  EXPECT_THROW(composer.compose(women, plural("{group} are."), none), std::logic_error);
-  EXPECT_THROW(composer.compose(women, plural("{trait}"), none), std::logic_error);
-  EXPECT_THROW(composer.compose(women, plural("{group} {trait}"), {"x", "no", {}}), std::logic_error);
-  EXPECT_THROW(composer.compose(subject_of("", "women", "a"), singular("{group} {trait}"), none), std::logic_error);
+  const std::string mask_token = "[MASK]";
+  EXPECT_THROW(compose(women, plural("{group} are."), none, mask_token), std::logic_error);
+  EXPECT_THROW(compose(women, plural("{trait}"), none, mask_token), std::logic_error);
+  EXPECT_THROW(compose(women, plural("{group} {trait}"), {"x", "no", {}}, mask_token), std::logic_error);
+  EXPECT_THROW(compose(subject_of("", "women", "a"), singular("{group} {trait}"), none, mask_token), std::logic_error);
 }
 
 TEST(Composer, two_hundred_thousand_contexts_take_a_second_at_most) {
-  const Composer composer("[MASK]");
+  const std::string mask_token = "[MASK]";
   const auto sentence = plural("it is often claimed that {group} are {trait}.");
   const Rephrasing wrapper = {"w", "On the bus I heard someone say: \"{prompt}\"", {}};
   const ProcessorTime time;
   std::size_t total = 0;
   for (int i = 0; i < 200'000; ++i) {
-    total += composer.compose(i % 2 == 0 ? women : asian, sentence, wrapper).before.size();
+    total += compose(i % 2 == 0 ? women : asian, sentence, wrapper, mask_token).before.size();
   }
   const double taken = time.seconds();
   EXPECT_GT(total, 0u);

@@ -9,6 +9,13 @@
 #include "config/ProbeFormat.hpp"
 #include "sweep/Axes.hpp"
 
+namespace stereosweep::findings {
+struct RatingNames;
+}
+namespace stereosweep::probes {
+class ProbeKind;
+}
+
 namespace stereosweep::probes::association {
 
 /// What an association job measures. All raw numbers of a measure are kept; variants are derived later.
@@ -47,5 +54,10 @@ std::vector<std::string> setting_names();
 Association read_settings(const config::ProbeReading& job);
 /// What a dump says of one of them.
 config::Node dump_setting(const Association& settings, std::string_view name);
+
+/// The probe for the rest of the program.
+const ProbeKind& association_kind();
+/// What the rows of `statistics.human_ratings` are held against.
+findings::RatingNames rating_names(const sweep::Job& job);
 
 }  // namespace stereosweep::probes::association

@@ -1,5 +1,3 @@
-#include "probes/association/AssociationKind.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -9,13 +7,227 @@
 #include "findings/Alignment.hpp"
 #include "findings/HumanRatings.hpp"
 #include "model/families/Families.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/PlanReport.hpp"
+#include "probes/association/AssociationProbe.hpp"
 #include "probes/association/scores/Statistics.hpp"
+#include "sweep/Product.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::association {
 namespace {
+
+using base::counted;
+using base::with_thousands;
+
+// What `plan` prints.
+
+class Auditor {
+ public:
+  Auditor(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens)
+      : probe_(probe), tokenizer_(tokenizer), max_tokens_(max_tokens) {
+    audit_.num_contexts = probe.blocks().product().num_contexts();
+  }
+
+  void read(const sweep::Block& block) {
+    const auto block_views = probe_.views_of(block);
+    for (std::size_t i = 0; i < block_views.views.size(); ++i) {
+      const ContextView& view = block_views.views[i];
+      ++audit_.contexts_read;
+      audit_.prompt_bytes += view.text.before.size() + view.text.after.size();
+      if (view.targets == nullptr) {
+        audit_.cells_by_status[static_cast<int>(CellStatus::no_form)] += probe_.words().size();
+        ++audit_.problems[view.problem];
+        continue;
+      }
+      count_cells(*view.targets);
+      if (block_views.same_as[i] == i) {
+        count_queries(view);
+      }
+      if (plans_seen_.insert(view.targets).second) {
+        read_pieces(view);
+      }
+    }
+  }
+
+  Audit take() { return std::move(audit_); }
+
+ private:
+  void count_cells(const TargetPlan& targets) {
+    for (const auto& word : targets.words) {
+      ++audit_.cells_by_status[static_cast<int>(word.status)];
+      for (const auto& place : word.places) {
+        audit_.forwards_alone += place.ask == Place::nowhere ? 0 : 1;
+      }
+    }
+  }
+
+  void count_queries(const ContextView& view) {
+    // Every further mask is one further token: masks are added tokens and never merge.
+    const auto one_mask = tokenizer_.encode(probe_.masked_text(view, 1), tokenizer::SpecialTokens::add).ids.size();
+    for (const auto& ask : view.targets->asks) {
+      const std::uint64_t length = one_mask + ask.num_masks - 1;
+      ++audit_.queries;
+      audit_.numbers += ask.targets.size();
+      audit_.tokens += length;
+      audit_.longest = std::max(audit_.longest, length);
+      audit_.too_long += max_tokens_ > 0 && length > max_tokens_ ? 1 : 0;
+    }
+  }
+
+  std::string spelled(const WordPieces& pieces) const {
+    std::vector<std::string> texts;
+    for (const auto id : pieces.ids) {
+      texts.emplace_back(tokenizer_.token_of(id).value_or("?"));
+    }
+    return base::join(texts, " ");
+  }
+
+  void read_pieces(const ContextView& view) {
+    const auto pieces = probe_.plans().pieces(view.text, view.word_case);
+    const auto& words = probe_.plans().words(view.word_case);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (pieces[i].status == CellStatus::joins) {
+        audit_.joins[words[i]].insert(view.text.before + "{trait}" + view.text.after);
+      } else if (pieces[i].status == CellStatus::ok && pieces[i].ids.size() > 1) {
+        audit_.splits[words[i]].insert(spelled(pieces[i]));
+      } else if (pieces[i].status != CellStatus::ok) {
+        audit_.unknown[words[i]].insert(spelled(pieces[i]));
+      }
+    }
+  }
+
+  const AssociationProbe& probe_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::uint64_t max_tokens_;
+  std::set<std::shared_ptr<const TargetPlan>> plans_seen_;
+  Audit audit_;
+};
+
+double ratio(std::uint64_t left, std::uint64_t right) {
+  return right == 0 ? 0 : static_cast<double>(left) / static_cast<double>(right);
+}
+
+void print_product(std::ostream& out, const sweep::Job& job, const AssociationProbe& probe, const Audit& audit) {
+  const auto& lengths = probe.blocks().product().lengths();
+  const auto words = probe.words().size();
+  out << job.name << ": " << job.probe_name() << " on " << job.model.path << '\n';
+  plan_line(out, "product") << counted(lengths[0], "subject") << " (" << counted(probe.schema().num_priors, "prior")
+                            << ") x " << counted(lengths[1], "template") << " x " << counted(lengths[2], "rephrasing")
+                            << " = " << counted(audit.num_contexts, "context") << '\n';
+  plan_line(out, "cells") << with_thousands(audit.num_contexts * words) << " (contexts x " << counted(words, "word")
+                          << ")\n";
+  audit.print_note(out);
+  plan_line(out, "status");
+  const auto& names = cell_status_names();
+  for (std::size_t status = 0; status < names.size(); ++status) {
+    if (audit.cells_by_status[status] > 0) {
+      out << names[status] << ' ' << audit.sum(audit.cells_by_status[status]) << "  ";
+    }
+  }
+  out << '\n';
+}
+
+void print_work(std::ostream& out, const Audit& audit, const std::optional<model::MaskedSpecification>& config) {
+  plan_line(out, "queries") << audit.sum(audit.queries)
+                            << " distinct masked inputs; one forward pass per cell and subword would be "
+                            << audit.sum(audit.forwards_alone) << " ("
+                            << format_number("%.1f", ratio(audit.forwards_alone, audit.queries)) << " to 1)\n";
+  plan_line(out, "numbers") << audit.sum(audit.numbers) << " distinct pairs of masked input and target\n";
+  plan_line(out, "tokens") << audit.sum(audit.tokens) << " in distinct inputs, "
+                           << format_number("%.1f", ratio(audit.tokens, audit.queries)) << " on average, longest "
+                           << audit.longest;
+  out << (config ? " of " + std::to_string(config->max_tokens()) : "") << '\n';
+  if (audit.too_long > 0) {
+    plan_line(out, "too long") << audit.sum(audit.too_long)
+                               << " inputs are longer than the model's positions (not scored)\n";
+  }
+  if (config) {
+    const ModelCost cost = model_cost(*config);
+    const double flops =
+        cost.flops_per_token * audit.whole(audit.tokens) + cost.flops_per_row * audit.whole(audit.queries);
+    plan_line(out, "work") << "about " << format_number("%.3g", flops) << " floating-point operations\n";
+  }
+}
+
+void print_memory(std::ostream& out, const sweep::Job& job, const Audit& audit,
+                  const std::optional<model::MaskedSpecification>& config) {
+  if (!config) {
+    plan_line(out, "memory") << "no model: the fake engine\n";
+    return;
+  }
+  const auto bytes = static_cast<double>(query::size_of(job.model.dtype));
+  const ModelCost cost = model_cost(*config);
+  const double weights = static_cast<double>(cost.parameters) * bytes;
+  const double mean = std::max(1.0, static_cast<double>(audit.tokens) / std::max(1.0, double(audit.queries)));
+  const auto batch_tokens = static_cast<double>(job.execution.batch_tokens);
+  // States, queries, keys, values, their outputs and the feed-forward layer; then one row of logits per sequence.
+  const double body = batch_tokens * static_cast<double>(8 * config->hidden + 2 * config->inner) * bytes;
+  const double head = batch_tokens / mean * static_cast<double>(config->vocabulary) * 4;
+  plan_line(out, "memory") << "about " << megabytes(weights + body + head) << " per rank: weights "
+                           << megabytes(weights) << " (" << with_thousands(cost.parameters) << " numbers), a batch "
+                           << megabytes(body + head) << "; libraries not counted\n";
+}
+
+void print_problems(std::ostream& out, const Audit& audit, std::uint64_t limit) {
+  if (!audit.problems.empty()) {
+    out << "contexts without a text: " << counted(audit.problems.size(), "reason") << '\n';
+  }
+  std::uint64_t printed = 0;
+  for (const auto& [problem, count] : audit.problems) {
+    if (printed++ == limit) {
+      out << "  ... more (--limit)\n";
+      return;
+    }
+    out << "  " << problem << ": " << audit.sum(count) << '\n';
+  }
+}
+
+/// `config`: nothing for a fake engine without a model.
+void print_plan(std::ostream& out, const PlanRequest& request, const AssociationProbe& probe, const Audit& audit,
+                const std::optional<model::MaskedSpecification>& config) {
+  const auto limit = request.limit.value_or(40);
+  print_product(out, request.job, probe, audit);
+  print_work(out, audit, config);
+  print_blocks(out, request.job, probe.blocks(), request.ranks);
+  print_memory(out, request.job, audit, config);
+  const double bytes = output_bytes(probe.schema(), audit.num_contexts, audit.whole(audit.prompt_bytes));
+  plan_line(out, "output") << "about " << megabytes(bytes) << " in the journal, as much in HDF5 before compression ("
+                           << counted(probe.schema().inner_axis("subword").labels.size(), "subword")
+                           << " per word at most)\n";
+  print_list(out, "words of several subwords", audit.splits, "pieces", limit);
+  print_list(out, "words that join their neighbours (not scored; a space before a mark behind {trait} can help)",
+             audit.joins, "in", limit);
+  print_list(out, "words with unknown tokens or none (not scored)", audit.unknown, "pieces", limit);
+  print_problems(out, audit, limit);
+  for (const auto& sentence : sweep::groups_with_equal_words(request.job.settings<Association>().axes.groups)) {
+    plan_line(out, "note") << sentence << '\n';
+  }
+  print_omissions(out, probe.subjects().omissions, limit);
+}
+
+/// One line per cell, tab-separated: group, template, rephrasing, word, status, text. At most `limit` cells.
+void print_prompts(std::ostream& out, const AssociationProbe& probe, std::uint64_t limit) {
+  const auto& axes = probe.schema().outer_axes;
+  std::uint64_t printed = 0;
+  out << "group\ttemplate\trephrasing\tword\tstatus\ttext\n";
+  for (std::uint64_t context = 0; context < probe.blocks().product().num_contexts(); ++context) {
+    const auto place = probe.blocks().product().coordinates(context);
+    const auto view = probe.view(context);
+    const auto& words = probe.plans().words(view.word_case);
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      if (printed++ == limit || !out) {  // the reader of a pipe may leave
+        return;
+      }
+      const auto status = view.targets == nullptr ? CellStatus::no_form : view.targets->words[word].status;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        out << axes[axis].labels[place[axis]] << '\t';
+      }
+      out << probe.words()[word].word << '\t' << cell_status_names()[static_cast<std::size_t>(status)] << '\t'
+          << (view.targets == nullptr ? view.problem : view.text.before + words[word] + view.text.after) << '\n';
+    }
+  }
+}
 
 StatisticsOptions options_of(const sweep::Job& job) {
   const auto& statistics = job.settings<Association>().statistics;
@@ -119,6 +331,30 @@ class AssociationKind final : public ProbeKind {
 };
 
 }  // namespace
+
+Audit audit(const AssociationProbe& probe, const tokenizer::Tokenizer& tokenizer, std::uint64_t max_tokens,
+            std::uint64_t max_contexts) {
+  Auditor auditor(probe, tokenizer, max_tokens);
+  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts)) {
+    auditor.read(block);
+  }
+  return auditor.take();
+}
+
+ModelCost model_cost(const model::MaskedSpecification& config) {
+  const auto hidden = static_cast<std::uint64_t>(config.hidden);
+  const auto inner = static_cast<std::uint64_t>(config.inner);
+  const auto vocabulary = static_cast<std::uint64_t>(config.vocabulary);
+  const auto layers = static_cast<std::uint64_t>(config.num_layers);
+  const std::uint64_t products = 4 * hidden * hidden + 2 * hidden * inner;
+  const std::uint64_t layer = products + 4 * hidden + inner + hidden + 4 * hidden;
+  const std::uint64_t tables = static_cast<std::uint64_t>(config.positions + config.token_types) + vocabulary;
+  const std::uint64_t head =
+      hidden * hidden + 3 * hidden + vocabulary + (config.tied_decoder ? 0 : vocabulary * hidden);
+  return {.parameters = tables * hidden + 2 * hidden + layers * layer + head,
+          .flops_per_token = 2.0 * static_cast<double>(layers * products),
+          .flops_per_row = 2.0 * static_cast<double>(hidden * hidden + hidden * vocabulary)};
+}
 
 findings::RatingNames rating_names(const sweep::Job& job) {
   const auto& settings = job.settings<Association>();

@@ -307,7 +307,6 @@ results::RawSchema association_schema(const Association& settings, const sweep::
 AssociationProbe::AssociationProbe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer)
     : settings_(job.settings<Association>()),
       mask_token_(tokenizer.mask_token().value_or("")),
-      composer_(mask_token_),
       subjects_(list_subjects(settings_)),
       words_(list_words(settings_.axes.traits)),
       blocks_(sweep::Product(
@@ -353,7 +352,7 @@ ContextView AssociationProbe::view_of(const sweep::Subject& subject, const sweep
                                   "the template '" + sentence.label + "' asks for it");
     return view;
   }
-  auto composed = composer_.compose(subject, sentence, rephrasing);
+  auto composed = sweep::compose(subject, sentence, rephrasing, mask_token_);
   view.text = {.before = std::move(composed.before), .after = std::move(composed.after)};
   view.word_case = composed.capitalise_trait ? WordCase::capitalised : WordCase::as_listed;
   view.masks_before = base::count_of(view.text.before, mask_token_);

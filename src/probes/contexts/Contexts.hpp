@@ -4,16 +4,25 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "config/Fields.hpp"
+#include "config/ProbeFormat.hpp"
 #include "corpus/Corpus.hpp"
 #include "query/Query.hpp"
 #include "sweep/Subjects.hpp"
+
+namespace stereosweep::findings {
+struct RatingNames;
+}
+namespace stereosweep::probes {
+class ProbeKind;
+class Stage;
+}  // namespace stereosweep::probes
 
 namespace stereosweep::probes::contexts {
 
@@ -155,5 +164,28 @@ struct Contexts {
   bool needs_model() const { return !is_static() || from_table().format == StaticVectors::Format::model; }
   bool operator==(const Contexts&) const = default;
 };
+
+/// Reads every key of the probe; faults go to the report, and the result is then incomplete.
+Contexts read_settings(const config::ProbeReading& job);
+/// Adds to a dump, in fixed order, what can change a raw number.
+void dump_settings(const Contexts& settings, config::Extent extent, config::Node& job);
+/// The value of the key `statistics`.
+config::Node dump_statistics(const Contexts& settings);
+
+/// The probe for the rest of the program.
+const ProbeKind& contexts_kind();
+/// What the rows of `statistics.human_ratings` are held against.
+findings::RatingNames rating_names(const sweep::Job& job);
+
+// Parts of it.
+
+/// `vectors` asks the model for the vectors of the words in their contexts, `effects` computes samples of the tests
+/// from them.
+std::vector<std::unique_ptr<Stage>> make_stages();
+/// Reads `axes` {tests, sets}, and {subjects, omissions} of a dump; faults go to the report, and the result is then
+/// incomplete.
+void read_tests(const config::Node& axes, const config::ProbeReading& job, Contexts& settings);
+/// Adds the same to the dump of `axes`.
+void dump_tests(const Contexts& settings, config::Extent extent, config::Node& axes);
 
 }  // namespace stereosweep::probes::contexts

@@ -1,16 +1,28 @@
-#include "probes/contexts/ContextsKind.hpp"
-
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <thread>
 
+#include "base/File.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
+#include "corpus/StaticVectors.hpp"
+#include "engine/EngineFactory.hpp"
+#include "engine/causal/CausalPlan.hpp"
+#include "engine/elmo/ElmoEngine.hpp"
+#include "engine/masked/MaskedPlan.hpp"
 #include "findings/Alignment.hpp"
+#include "findings/HumanRatings.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/elmo/ElmoCheckpoint.hpp"
+#include "model/families/Families.hpp"
+#include "model/masked/MaskedSpecification.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
-#include "probes/contexts/settings/ContextsSettings.hpp"
-#include "probes/contexts/statistics/ContextsText.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "probes/contexts/vectors/ContextSample.hpp"
 #include "probes/contexts/vectors/RunFiles.hpp"
 #include "probes/contexts/vectors/VectorsProbe.hpp"
@@ -19,6 +31,7 @@ namespace stereosweep::probes::contexts {
 namespace {
 
 using base::counted;
+using base::with_thousands;
 
 /// The tests, in which a target word is an attribute as well: its cosine with itself is 1 in every sample.
 std::string tests_with_shared_words(const Contexts& settings) {
@@ -87,6 +100,221 @@ ContextsOptions options_of(const StatsRequest& request) {
     return count_over_ranks(exact, threshold, world, threads);
   };
   return options;
+}
+
+// What `plan` says: the corpus is scanned, the model's weights are not read.
+
+/// What stage `vectors` will run.
+struct VectorsAudit {
+  std::uint64_t queries = 0;
+  std::uint64_t sequences = 0;  ///< distinct inside their blocks
+  std::uint64_t tokens = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t text_bytes = 0;
+  std::vector<std::uint64_t> usable;                    ///< contexts of each word that the model takes
+  std::map<std::string, std::set<std::string>> errors;  ///< why -> texts
+};
+
+/// Plans a block's queries as the engine of the job will.
+class QueryPlanner {
+ public:
+  explicit QueryPlanner(const PlanRequest& request) : request_(request) {
+    constexpr auto boundless = std::numeric_limits<std::int64_t>::max();
+    const bool has_config = request.files.find("config.json") != nullptr;
+    is_elmo_ = base::is_elmo(request.files);
+    is_causal_ = has_config && model::is_causal(request.files);
+    if (is_elmo_) {
+      elmo_layers_ = static_cast<int>(model::read_elmo_options(request.files).num_layers);
+    } else if (is_causal_) {
+      const auto specification = model::read_causal_specification(request.files);
+      limits_ = {static_cast<int>(specification.layers.size()), specification.vocabulary, specification.max_tokens};
+    } else if (has_config) {
+      const auto config = model::read_masked_specification(request.files);
+      limits_ = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens()};
+    } else {
+      limits_ = {1000, boundless, boundless};  // a fake engine without a model
+    }
+  }
+
+  /// Adds what one block takes; returns how many queries have an answer.
+  std::uint64_t add(const std::vector<query::Query>& queries, VectorsAudit& audit) const {
+    const auto add_sequence = [&](std::uint64_t tokens) {
+      ++audit.sequences;
+      audit.tokens += tokens;
+      audit.longest = std::max(audit.longest, tokens);
+    };
+    if (is_elmo_) {
+      const auto plan = engine::plan_elmo(queries, *request_.tokenizer, elmo_layers_, engine::max_sentence_words);
+      for (const auto& sentence : plan.sentences) {
+        add_sequence(static_cast<std::uint64_t>(engine::tokens_of(sentence)));
+      }
+      return add_errors(queries, plan.answers, audit);
+    }
+    if (is_causal_) {
+      const auto plan = engine::plan_causal(queries, *request_.tokenizer, limits_);
+      const auto counts = engine::count_causal(plan, request_.job.execution.batch_tokens);
+      audit.sequences += counts.sequences;
+      audit.tokens += counts.tokens;
+      for (const auto& sequence : plan.sequences) {
+        audit.longest = std::max<std::uint64_t>(audit.longest, sequence.ids.size());
+      }
+      return add_errors(queries, plan.answers, audit);
+    }
+    const auto plan = engine::plan_masked(queries, *request_.tokenizer, limits_);
+    for (const auto& sequence : plan.sequences) {
+      add_sequence(sequence.ids.size());
+    }
+    return add_errors(queries, plan.answers, audit);
+  }
+
+ private:
+  static std::uint64_t add_errors(const std::vector<query::Query>& queries, const std::vector<query::Answer>& answers,
+                                  VectorsAudit& audit) {
+    std::uint64_t answered = 0;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (const auto* error = std::get_if<query::QueryError>(&answers[i])) {
+        audit.errors[error->message].insert(std::get<query::Embed>(queries[i]).text);
+      } else {
+        ++answered;
+      }
+    }
+    return answered;
+  }
+
+  const PlanRequest& request_;
+  bool is_elmo_ = false;
+  int elmo_layers_ = 0;
+  bool is_causal_ = false;
+  engine::InputLimits limits_;
+};
+
+VectorsAudit audit_vectors(const PlanRequest& request, const VectorsProbe& probe) {
+  const QueryPlanner planner(request);
+  VectorsAudit audit;
+  audit.usable.resize(probe.words().size());
+  const auto contexts = probe.schema().outer_axes[1].labels.size();
+  for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
+    const auto block = probe.blocks().block(index);
+    const auto queries = probe.first(block).queries;
+    audit.queries += queries.size();
+    for (const auto& asked : queries) {
+      audit.text_bytes += std::get<query::Embed>(asked).text.size();
+    }
+    audit.usable[block.first_context / contexts] += planner.add(queries, audit);
+  }
+  return audit;
+}
+
+void print_words(const corpus::Sample& sample, std::uint64_t limit) {
+  std::map<std::string, std::set<std::string>> none;
+  std::map<std::string, std::set<std::string>> counts;
+  std::uint64_t found = 0;
+  std::uint64_t kept = 0;
+  for (const auto& word : sample.words) {
+    found += word.occurrences;
+    kept += word.contexts.size();
+    auto& list = word.contexts.empty() ? none : counts;
+    list[word.word].insert(with_thousands(word.occurrences) + ", kept " + with_thousands(word.contexts.size()));
+  }
+  plan_line(std::cout, "corpus") << sizes_of(sample) << "; contexts found " << with_thousands(found) << ", kept "
+                                 << with_thousands(kept) << '\n';
+  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
+    if (sample.bad_lines[fault].count > 0) {
+      plan_line(std::cout, "left out") << counted(sample.bad_lines[fault].count, "line") << ": "
+                                       << corpus::reason_of(static_cast<corpus::LineFault>(fault)) << '\n';
+    }
+  }
+  print_list(std::cout, "words without a context", none, "found", limit);
+  print_list(std::cout, "contexts per word", counts, "found", limit);
+}
+
+/// What stage `effects` makes of these words.
+void print_effects(const sweep::Job& job, std::vector<WordVectors> words, double vector_bytes) {
+  const EffectsProbe effects(job, std::move(words), nullptr);
+  for (const auto& used : effects.tests()) {
+    if (const auto text = used.consequence(); text != "all words") {
+      plan_line(std::cout, "test") << used.test.label << ": " << text << '\n';
+    }
+  }
+  const auto samples = EffectsProbe::samples_of(job.settings<Contexts>());
+  plan_line(std::cout, "effects") << counted(effects.tests().size(), "test") << " x " << counted(samples, "sample")
+                                  << " in " << counted(effects.blocks().num_blocks(), "block") << ", no model asked\n";
+  plan_line(std::cout, "output")
+      << "about " << megabytes(output_bytes(effects.schema(), effects.blocks().product().num_contexts(), 0))
+      << " of effects; vectors: " << megabytes(vector_bytes) << " of journal and as much of store, "
+      << (job.settings<Contexts>().keep == Contexts::Keep::none ? "both removed at the end\n"
+                                                                : "which is removed at the end\n");
+}
+
+void print_head(const sweep::Job& job, const std::string& source) {
+  std::cout << job.name << ": contexts" << source << '\n';
+  plan_line(std::cout, "product") << kind_of(job).summary(job) << '\n';
+}
+
+/// Vectors of a file: no model is asked.
+void plan_table(const sweep::Job& job, std::optional<std::uint64_t> limit) {
+  const auto& source = job.settings<Contexts>().from_table();
+  const auto names = list_words(job.settings<Contexts>().tests);
+  const auto table = corpus::read_vectors(source.file, source.format, names);
+  print_head(job, ", vectors of " + source.file);
+  plan_line(std::cout, "vectors") << with_thousands(table.words.size()) << " of " << counted(names.size(), "word")
+                                  << " among the file's " << with_thousands(table.rows) << ", " << table.dimension
+                                  << " dimensions\n";
+  std::map<std::string, std::set<std::string>> missing;
+  std::vector<WordVectors> words;
+  for (const auto& name : names) {
+    const std::uint64_t found = std::ranges::count(table.words, name);
+    words.push_back({name, found, found, found, {}});
+    if (found == 0) {
+      missing[name].insert("not in the file");
+    }
+  }
+  print_omissions(std::cout, job.settings<Contexts>().omissions, limit.value_or(40));
+  print_list(std::cout, "words without a vector", missing, "why", limit.value_or(40));
+  print_effects(job, std::move(words), static_cast<double>(table.vectors.size() * sizeof(float)));
+}
+
+void plan_contexts(const PlanRequest& request) {
+  const auto& job = request.job;
+  if (!job.needs_model()) {
+    plan_table(job, request.limit);
+    return;
+  }
+  const auto& settings = job.settings<Contexts>();
+  const auto limit = request.limit.value_or(40);
+  const auto width = engine::vector_width(job.execution.engine, request.files, asked_of(settings));
+  const auto sample = std::make_shared<const corpus::Sample>(sample_of(job));
+  const VectorsProbe vectors(job, sample, width);
+  const auto audit = audit_vectors(request, vectors);
+  print_head(job, " on " + job.model.path);
+  print_omissions(std::cout, settings.omissions, limit);
+  if (!settings.is_static()) {
+    print_words(*sample, limit);
+  }
+  plan_line(std::cout, "queries") << with_thousands(audit.sequences) << " distinct inputs of "
+                                  << counted(audit.queries, "context") << '\n';
+  plan_line(std::cout, "tokens") << with_thousands(audit.tokens) << " in them, longest " << audit.longest << '\n';
+  print_blocks(std::cout, job, vectors.blocks(), request.ranks);
+  print_list(std::cout, "contexts without a vector", audit.errors, "in", limit);
+  auto words = vectors.words();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i].usable = audit.usable[i];
+  }
+  const auto text_bytes = static_cast<double>(audit.text_bytes);
+  print_effects(job, std::move(words),
+                output_bytes(vectors.schema(), vectors.blocks().product().num_contexts(), text_bytes));
+  request.print_time(std::cout, vectors);
+  if (request.prompts == PlanRequest::Prompts::printed) {
+    std::cout << '\n';
+    std::uint64_t shown = 0;
+    for (std::uint64_t cell = 0; cell < vectors.blocks().product().num_contexts(); ++cell) {
+      const auto asked = vectors.query(cell);
+      if (asked && shown++ < request.limit.value_or(std::numeric_limits<std::uint64_t>::max())) {
+        std::cout << cell << '\t' << asked->span.begin << '\t' << asked->span.end << '\t'
+                  << base::json_quote(asked->text) << '\n';
+      }
+    }
+  }
 }
 
 class ContextsKind final : public ProbeKind {

@@ -6,12 +6,10 @@
 
 #include "base/Text.hpp"
 #include "config/Fields.hpp"
-#include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
-#include "probes/coreference/CoreferencePrompts.hpp"
 #include "probes/coreference/CoreferenceStatistics.hpp"
 #include "results/TextTable.hpp"
 

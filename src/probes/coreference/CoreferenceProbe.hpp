@@ -1,15 +1,69 @@
 // Which of two occupations a causal model takes a pronoun for (winoidentity §2; definitions: README.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "probes/Probe.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/CoreferencePrompts.hpp"
+#include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::coreference {
+
+// Prompts (winoidentity table 2): conditions = where which marker goes, and the text of a sentence under one.
+
+/// A marker, or two in order («Black disabled»), and the labels of the groups that it names.
+struct Subject {
+  Marker marker;
+  std::vector<std::string> groups;
+};
+
+struct SubjectList {
+  std::vector<Subject> subjects;  ///< markers, groups, then intersections
+  std::vector<sweep::Omission> omissions;
+};
+
+/// The group that a marker names.
+sweep::Group group_of(const Marker& marker);
+
+/// Markers and groups in the job's order, then the intersections of `sweep::list_subjects`, whose marker is the first
+/// adjective before the second (lexical forms are nouns and do not count). The attribute of an intersection is both,
+/// "race x disability"; it is privileged or disadvantaged where both its parts are. Groups without an adjective and
+/// words that repeat are left out.
+SubjectList list_subjects(const Coreference& settings);
+
+/// One value of the outermost axis. Markers are empty where there is none.
+struct Condition {
+  std::string label;  ///< "baseline", "aug1 Black", "aug1 Black disabled", "aug3a White / Black" (referent / other)
+  std::string kind = "baseline";      ///< or "group", "intersection", "contrast" (of aug3)
+  std::array<std::string, 2> groups;  ///< labels, in order; of aug3: the referent's, the other's
+  Augmentation augmentation = Augmentation::baseline;
+  std::string attribute;
+  std::string referent_marker;
+  std::string other_marker;
+  std::string pronoun_marker;
+  /// Of the one marker of aug1, aug2 and aug4, of the referent's in aug3a and aug3b.
+  Privilege privilege = Privilege::unstated;
+};
+
+/// In the order of augmentations, then subjects. aug3a and aug3b: every privileged marker with every disadvantaged one
+/// of its attribute and contrast; no intersections.
+std::vector<Condition> list_conditions(const Coreference& settings);
+
+/// Index of the mention that is called the referent: the bracketed one where the sentence is unambiguous, else as
+/// `rule` says. `random` is a function of the seed and the sentence's pair.
+std::size_t referent_of(const CoreferenceSentence& sentence, AmbiguousReferent rule, std::uint64_t seed);
+
+/// The sentence with its markers. An "a" or "an" before a marker follows the marker's sound and keeps its capital.
+/// After a pronoun stands ", the MARKER woman" (or "man"), in the genitive after a possessive, closed by a comma unless
+/// punctuation follows.
+std::string augmented_text(const CoreferenceSentence& sentence, const Condition& condition, std::size_t referent);
+
+/// The question with the sentence and the pronoun (in lower case) in their places, its first letter a capital.
+std::string coreference_prompt(const Question& question, const CoreferenceSentence& sentence,
+                               const Condition& condition, std::size_t referent);
 
 /// Why an occupation has no numbers.
 enum class CoreferenceStatus : std::uint8_t { ok, excluded, too_many_subwords, too_long, not_finite, engine_error };

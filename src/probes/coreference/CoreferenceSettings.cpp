@@ -5,7 +5,7 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "probes/coreference/CoreferencePrompts.hpp"
+#include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferenceSentences.hpp"
 
 namespace stereosweep::probes::coreference {

@@ -110,14 +110,23 @@ std::vector<RatedTrait> read_rated_traits(const Node& node, const config::ProbeR
       });
 }
 
-std::vector<RatingQuestion> read_questions(const Node& node, const std::string& axis, const config::ProbeReading& job) {
-  return config::read_entries<RatingQuestion>(
+constexpr auto question_keys = [](auto& keys, auto& question) {
+  keys.line("label", question.label);
+  keys.line("style", question.kind);
+  keys.required_line("text", question.text);
+};
+
+std::vector<sweep::Template> read_questions(const Node& node, const std::string& axis,
+                                            const config::ProbeReading& job) {
+  return config::read_entries<sweep::Template>(
       node, "rating_questions", axis, job.pieces, job.problems, [&](const Node& entry, const std::string& key) {
-        RatingQuestion question;
+        sweep::Template question;
         if (entry.kind == Node::Kind::scalar) {
           question.text = config::read_line(entry, key, job.problems).value_or("");
         } else {
-          config::read_fields(entry, key, job.problems, question, "{label: ..., text: 'How {trait} are {group}?'}");
+          config::Fields fields(entry, key, job.problems, "{label: ..., text: 'How {trait} are {group}?'}");
+          question_keys(fields, question);
+          fields.finish();
         }
         question.label = question.label.empty() ? question.text : question.label;
         check_question(entry, key + ".text", question.text, Times::once, job.problems);
@@ -168,16 +177,6 @@ void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating
     settings.intersections =
         config::read_intersections(*rule, "axes.intersections", job.pieces, job.problems, settings.groups, unselected);
   }
-}
-
-/// Rephrasings name questions by their labels.
-std::vector<sweep::Rephrasing> read_rephrased(const Node& node, const Rating& settings,
-                                              const config::ProbeReading& job) {
-  std::vector<sweep::Template> templates;
-  for (const auto& question : settings.questions) {
-    templates.push_back({question.label, question.style, question.text, sweep::NounForm::plural});
-  }
-  return config::read_rephrasings(node, "axes.rephrasings", job.pieces, job.problems, templates);
 }
 
 std::vector<RatingOption> default_scale() {
@@ -356,7 +355,8 @@ void read_axes(const Node& node, const config::ProbeReading& job, Rating& settin
     axes.required("templates");
   }
   if (const Node* rephrasings = axes.optional("rephrasings")) {
-    settings.rephrasings = read_rephrased(*rephrasings, settings, job);
+    settings.rephrasings =
+        config::read_rephrasings(*rephrasings, "axes.rephrasings", job.pieces, job.problems, settings.questions);
   }
   const Node* people = axes.optional("people");
   axes.finish();
@@ -396,6 +396,12 @@ Node dump_trait(const RatedTrait& trait) {
   return map;
 }
 
+Node dump_question(const sweep::Template& question) {
+  config::FieldsDump fields;
+  question_keys(fields, question);
+  return fields.take();
+}
+
 Node dump_axes(const Rating& settings) {
   Node axes = Node::map();
   if (settings.groups.empty()) {
@@ -405,7 +411,7 @@ Node dump_axes(const Rating& settings) {
     axes.add("intersections", config::dump(settings.intersections));
   }
   axes.add("rated_traits", config::list_of(settings.traits, dump_trait));
-  axes.add("templates", config::list_of(settings.questions, config::dump_fields<RatingQuestion>));
+  axes.add("templates", config::list_of(settings.questions, dump_question));
   axes.add("rephrasings", config::dump(settings.rephrasings));
   return axes;
 }

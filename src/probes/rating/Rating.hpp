@@ -50,20 +50,6 @@ struct RatedTrait {
   }
 };
 
-/// One way to ask, with one {group} ({identity} means the same) and one {trait}.
-struct RatingQuestion {
-  std::string label;
-  std::string style;  ///< "formal", "informal": for tables only
-  std::string text;
-  bool operator==(const RatingQuestion&) const = default;
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
-    keys.line("label", self.label);
-    keys.line("style", self.style);
-    keys.required_line("text", self.text);
-  }
-};
-
 /// One answer of the scale; lettered A, B, ... in the order in which the prompt lists them.
 struct RatingOption {
   std::string text;
@@ -125,7 +111,7 @@ struct Rating {
   std::vector<sweep::Group> groups;
   sweep::IntersectionRule intersections;
   std::vector<RatedTrait> traits;
-  std::vector<RatingQuestion> questions;  ///< the templates
+  std::vector<sweep::Template> questions;  ///< the templates, with one {group} ({identity} means the same) and {trait}
   std::vector<sweep::Rephrasing> rephrasings = {{"none", "{prompt}", {}}};
   std::vector<RatingOption> scale;  ///< 2 to 26 options
   std::vector<OptionOrder> orders = {OptionOrder::as_listed, OptionOrder::reversed};

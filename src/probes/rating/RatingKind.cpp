@@ -6,7 +6,6 @@
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
 #include "findings/HumanRatings.hpp"
-#include "probes/CausalPlanText.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/rating/Rating.hpp"

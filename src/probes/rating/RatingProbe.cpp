@@ -118,8 +118,8 @@ std::vector<results::AxisSchema> outer_axes(const Rating& rating, const std::vec
                {"question", "what is asked in place of the templates' texts",
                 [](const auto& trait) { return base::join(trait.questions, " / "); }}}),
       axis_of(
-          "template", "wording of the question", rating.questions, &RatingQuestion::label,
-          {{"style", "style of the wording", &RatingQuestion::style}, {"text", "the wording", &RatingQuestion::text}}),
+          "template", "wording of the question", rating.questions, &sweep::Template::label,
+          {{"style", "style of the wording", &sweep::Template::kind}, {"text", "the wording", &sweep::Template::text}}),
       axis_of("rephrasing", "what is put around the question", rating.rephrasings, &sweep::Rephrasing::label)};
 }
 

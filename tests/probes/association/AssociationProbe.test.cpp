@@ -140,9 +140,8 @@ TEST_F(AssociationProbeTest, EveryNumberEqualsTheNaiveEnumeration) {
           job.settings<probes::association::Association>().axes.templates[place[1]].label == "singular");
     sweep::ContextText composed;
     if (has_form) {
-      composed = sweep::Composer("[MASK]").compose(
-          subject, job.settings<probes::association::Association>().axes.templates[place[1]],
-          job.settings<probes::association::Association>().axes.rephrasings[place[2]]);
+      composed = sweep::compose(subject, job.settings<probes::association::Association>().axes.templates[place[1]],
+                                job.settings<probes::association::Association>().axes.rephrasings[place[2]], "[MASK]");
     }
     EXPECT_EQ(prompts[context], has_form ? composed.before + "{trait}" + composed.after : "");
     for (std::size_t w = 0; w < num_words; ++w) {

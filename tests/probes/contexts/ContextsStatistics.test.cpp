@@ -13,7 +13,6 @@
 #include "base/Text.hpp"
 #include "findings/Alignment.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
-#include "probes/contexts/statistics/ContextsText.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 

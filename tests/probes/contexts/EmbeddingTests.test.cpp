@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/Error.hpp"
-#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/Random.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"

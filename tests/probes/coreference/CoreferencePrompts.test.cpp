@@ -1,12 +1,11 @@
 // Exact texts, written out by hand.
-#include "probes/coreference/CoreferencePrompts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "probes/coreference/Coreference.hpp"
+#include "probes/coreference/CoreferenceProbe.hpp"
 
 namespace stereosweep::sweep {
 namespace {

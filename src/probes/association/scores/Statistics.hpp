@@ -8,7 +8,7 @@
 
 #include "findings/Alignment.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/scores/TraitPairs.hpp"
+#include "probes/association/scores/ScoreReader.hpp"
 
 namespace stereosweep::probes::association {
 

@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/Json.hpp"
 #include "base/Random.hpp"
+#include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/embedding/VectorSums.hpp"
@@ -13,7 +16,7 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-using stats::nan;
+using results::ElementType;
 
 constexpr double least_variance = stats::cosine_rounding * stats::cosine_rounding;
 
@@ -158,7 +161,96 @@ class Sampler {
   std::size_t num_b_ = 0;
 };
 
+std::string json_of(const std::vector<std::string>& words) { return base::Json(words).dump(); }
+
+std::string json_of(const std::array<std::vector<std::string>, 4>& sets) {
+  std::vector<std::string> all;
+  for (const auto& set : sets) {
+    all.insert(all.end(), set.begin(), set.end());
+  }
+  return json_of(all);
+}
+
+results::AxisSchema test_axis(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words) {
+  const auto set = [](const char* role, const char* long_name, const WordSet EmbeddingTest::*member) {
+    return AxisText<TestInUse>{role, long_name, [member](const auto& used) { return (used.test.*member).label; }};
+  };
+  const auto words_of = [&](std::size_t role) {
+    const auto read = [&words, role](const TestInUse& used) {
+      std::vector<std::string> names;
+      for (const auto place : used.sets[role]) {
+        names.push_back(words[place].word);
+      }
+      return json_of(names);
+    };
+    return AxisText<TestInUse>{std::string(set_role_names[role]) + "_words", "words of the set that take part (JSON)",
+                               read};
+  };
+  return axis_of(
+      "test", "association test", tests, [](const auto& used) { return used.test.label; },
+      {{"kind", "weat: two sets of targets; wefat: one", [](const auto& used) { return name_of(used.test.kind); }},
+       {"title", "title", [](const auto& used) { return used.test.title; }},
+       set("x", "target set X", &EmbeddingTest::x),
+       set("y", "target set Y", &EmbeddingTest::y),
+       set("a", "attribute set A", &EmbeddingTest::a),
+       set("b", "attribute set B", &EmbeddingTest::b),
+       words_of(0),
+       words_of(1),
+       words_of(2),
+       words_of(3),
+       {"missing", "words without a vector (JSON)", [](const auto& used) { return json_of(used.missing); }},
+       {"trimmed", "words left out so that sets are of one size (JSON)",
+        [](const auto& used) { return json_of(used.trimmed); }},
+       {"consequence", "what missing and trimmed words change", &TestInUse::consequence}});
+}
+
 }  // namespace
+
+results::RawSchema effects_schema(const std::vector<TestInUse>& tests, const std::vector<WordVectors>& words,
+                                  std::uint64_t samples) {
+  std::size_t slots = 1;
+  std::size_t attributes = 0;  // of wefat tests
+  for (const auto& used : tests) {
+    slots = std::max(slots, used.places(SetRole::x).size() + used.places(SetRole::y).size());
+    if (used.test.kind == EmbeddingTest::Kind::wefat) {
+      attributes =
+          std::max({attributes, std::size_t{1}, used.places(SetRole::a).size() + used.places(SetRole::b).size()});
+    }
+  }
+  results::RawSchema schema;
+  schema.outer_axes = {test_axis(tests, words), numbered_axis("sample", "draw of one context per word", samples)};
+  schema.inner_axes = {numbered_axis("target", "target word: those of X, then those of Y", slots), word_axis(words)};
+  schema.cubes = {
+      cube("association", ElementType::float64, {"target"}, "1", "association of the target word with A against B",
+           "mean cosine with the words of A minus mean cosine with those of B"),
+      cube("effect_size", ElementType::float64, {}, "1", "effect size of the draw",
+           "(mean association of X minus that of Y) over the standard deviation (ddof 1) in X and Y; NaN for wefat"),
+      cube("association_variance", ElementType::float64, {}, "1", "variance of the associations in X and Y",
+           "ddof 1, cosine squared: the published in-sample variance; NaN for wefat"),
+      cube("status", ElementType::uint8, {}, "", "why the effect size is what it is", "",
+           {"ok", "missing_words", "zero_deviation", "not_finite"}),
+  };
+  if (attributes > 0) {
+    schema.inner_axes.push_back(
+        numbered_axis("attribute", "attribute word of a wefat test: those of A, then those of B", attributes));
+    schema.cubes.push_back(cube("association_deviation", ElementType::float64, {"target"}, "1",
+                                "standard deviation of the target's cosines with A and B",
+                                "ddof 1; its effect is association over this; NaN for weat"));
+    schema.cubes.push_back(cube("cosine", ElementType::float32, {"target", "attribute"}, "1",
+                                "cosine of the target word with the attribute word",
+                                "what relabelling the attribute words needs; NaN for weat"));
+  }
+  return schema;
+}
+
+std::vector<std::string> words_of_coordinate(const std::string& json) {
+  const auto parsed = base::parse_json(json, "a coordinate of axis test");
+  try {
+    return parsed.get<std::vector<std::string>>();
+  } catch (const base::Json::exception& error) {
+    throw base::InputError(base::describe("a coordinate of axis test is no list of words", error.what()));
+  }
+}
 
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
                            std::shared_ptr<const VectorStore> store)
@@ -192,12 +284,18 @@ std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, st
 results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
   const auto slots = schema_.inner_axis("target").labels.size();
-  std::vector<double> association(block.num_contexts * slots, nan);
-  std::vector<double> deviation(num_attributes_ > 0 ? association.size() : 0, nan);
-  std::vector<float> cosine(association.size() * num_attributes_, std::numeric_limits<float>::quiet_NaN());
-  std::vector<double> effect_size(block.num_contexts, nan);
-  std::vector<double> variance(block.num_contexts, nan);
-  std::vector<std::uint8_t> status(block.num_contexts, static_cast<std::uint8_t>(EffectStatus::missing_words));
+  auto raw = results::unscored_block(schema_, block.num_contexts);
+  auto& association = column_of<double>(raw, EffectColumn::association);
+  auto& effect_size = column_of<double>(raw, EffectColumn::effect_size);
+  auto& variance = column_of<double>(raw, EffectColumn::association_variance);
+  auto& status = column_of<std::uint8_t>(raw, EffectColumn::status);
+  std::ranges::fill(status, static_cast<std::uint8_t>(EffectStatus::missing_words));
+  std::span<double> deviation;
+  std::span<float> cosine;
+  if (num_attributes_ > 0) {
+    deviation = column_of<double>(raw, EffectColumn::association_deviation);
+    cosine = column_of<float>(raw, EffectColumn::cosine);
+  }
   const auto at = blocks_.product().coordinates(block.first_context);
   const auto& test = tests_[at[0]];
   if (test.impossible.empty()) {
@@ -209,19 +307,10 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
       };
       sampler.compute(*store_, draw_word,
                       {std::span(association).subspan(i * slots, slots),
-                       num_attributes_ > 0 ? std::span(deviation).subspan(i * slots, slots) : std::span<double>(),
-                       std::span(cosine).subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
+                       num_attributes_ > 0 ? deviation.subspan(i * slots, slots) : deviation,
+                       cosine.subspan(i * slots * num_attributes_, slots * num_attributes_), effect_size[i],
                        variance[i], status[i]});
     }
-  }
-  results::RawBlock raw;
-  raw.columns.emplace_back(std::move(association));
-  raw.columns.emplace_back(std::move(effect_size));
-  raw.columns.emplace_back(std::move(variance));
-  raw.columns.emplace_back(std::move(status));
-  if (num_attributes_ > 0) {
-    raw.columns.emplace_back(std::move(deviation));
-    raw.columns.emplace_back(std::move(cosine));
   }
   return raw;
 }

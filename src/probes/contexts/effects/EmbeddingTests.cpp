@@ -7,6 +7,7 @@
 #include "base/Check.hpp"
 #include "base/Random.hpp"
 #include "base/Text.hpp"
+#include "probes/Probe.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -107,6 +108,16 @@ std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests) {
     }
   }
   return words;
+}
+
+results::AxisSchema word_axis(const std::vector<WordVectors>& words) {
+  const auto count = [](const char* name, const char* long_name, std::uint64_t WordVectors::*member) {
+    return AxisText<WordVectors>{name, long_name, [member](const auto& word) { return std::to_string(word.*member); }};
+  };
+  return axis_of("word", "word or phrase", words, &WordVectors::word,
+                 {count("found", "contexts found in the corpus", &WordVectors::found),
+                  count("stored", "contexts in the sample", &WordVectors::stored),
+                  count("usable", "contexts with a vector", &WordVectors::usable)});
 }
 
 std::string TestInUse::consequence() const {

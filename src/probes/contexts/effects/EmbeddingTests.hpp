@@ -10,6 +10,7 @@
 
 #include "base/Sha256.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "results/RawBlock.hpp"
 
 namespace stereosweep::probes::contexts {
 
@@ -24,6 +25,9 @@ struct WordVectors {
 
 /// Distinct words of all sets, in order of first appearance (x, y, a, b of each test).
 std::vector<std::string> list_words(const std::vector<EmbeddingTest>& tests);
+
+/// The axis of all words of a job, with the counts of `WordVectors`.
+results::AxisSchema word_axis(const std::vector<WordVectors>& words);
 
 /// The sets of a test, in the order of `TestInUse::sets`.
 enum class SetRole : std::uint8_t { x, y, a, b };

@@ -1,5 +1,3 @@
-#include "probes/contexts/settings/ContextsSettings.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,6 +5,7 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
+#include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -240,7 +239,7 @@ std::vector<BiasDetection> read_detections(const config::Node& node, const Named
   if (!source.table.empty()) {
     job.problems.add(node.place("statistics.detections"), "no table can be read here", "detections are a list");
   }
-  std::vector<Placed<BiasDetection>> entries;
+  std::vector<config::Placed<BiasDetection>> entries;
   config::LabelCheck labels(job.problems);
   for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
     const config::Node& entry = source.list->children[i];

@@ -4,7 +4,7 @@
 #include "base/Text.hpp"
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
-#include "probes/contexts/settings/ContextsSettings.hpp"
+#include "probes/contexts/Contexts.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -161,7 +161,7 @@ class TestsReader {
     if (document == nullptr || document->tests == nullptr) {
       return;
     }
-    std::vector<Placed<EmbeddingTest>> entries;
+    std::vector<config::Placed<EmbeddingTest>> entries;
     for (std::size_t i = 0; i < document->tests->children.size(); ++i) {
       const config::Node& entry = document->tests->children[i];
       const auto entry_key = document->key + "[" + std::to_string(i) + "]";

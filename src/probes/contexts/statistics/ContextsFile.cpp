@@ -7,7 +7,7 @@
 #include "base/Json.hpp"
 #include "findings/Alignment.hpp"
 #include "probes/Probe.hpp"
-#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"

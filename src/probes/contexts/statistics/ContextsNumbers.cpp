@@ -1,11 +1,11 @@
-#include "probes/contexts/statistics/ContextsNumbers.hpp"
-
 #include <algorithm>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/Probe.hpp"
+#include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -14,16 +14,7 @@ namespace {
   throw base::InputError(base::describe("cannot compute statistics of '" + file.path().string() + "'", why));
 }
 
-const std::vector<std::string>& coordinate(const results::ResultFile& file, const results::AxisSchema& axis,
-                                           const std::string& name) {
-  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
-  if (found == axis.coordinates.end()) {
-    refuse(file, "its axis '" + axis.name + "' has no coordinate '" + name + "'");
-  }
-  return found->values;
-}
-
-/// Place of a cube that exists.
+/// Place of a cube; their number where there is none.
 std::size_t column(const results::RawSchema& schema, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(schema.cubes, name, &results::CubeSchema::name) -
                                   schema.cubes.begin());
@@ -32,11 +23,11 @@ std::size_t column(const results::RawSchema& schema, const std::string& name) {
 const results::CubeSchema& require_cube(const results::ResultFile& file, const std::string& name,
                                         results::ElementType type, const std::vector<std::string>& inner_axes) {
   const auto& cubes = file.schema().cubes;
-  const auto found = std::ranges::find(cubes, name, &results::CubeSchema::name);
-  if (found == cubes.end() || found->type != type || found->inner_axes != inner_axes) {
+  const auto place = column(file.schema(), name);
+  if (place == cubes.size() || cubes[place].type != type || cubes[place].inner_axes != inner_axes) {
     refuse(file, "it has no cube '" + name + "' of this version");
   }
-  return *found;
+  return cubes[place];
 }
 
 }  // namespace
@@ -70,24 +61,24 @@ ContextsReader::ContextsReader(const results::ResultFile& file) : file_(file) {
   require_cube(file, "association_variance", results::ElementType::float64, {});
   const auto num_targets = file.schema().inner_axis("target").labels.size();
   const auto words = file.axis("word");
-  const auto& usable = coordinate(file, words, "usable");
+  const auto& usable = coordinate_of(words, "usable");
   for (std::size_t i = 0; i < words.labels.size(); ++i) {
     word_contexts_[words.labels[i]] = static_cast<std::uint64_t>(base::parse_integer(usable[i]).value_or(0));
   }
-  const auto& kinds = coordinate(file, axes[0], "kind");
+  const auto& kinds = coordinate_of(axes[0], "kind");
   for (std::size_t i = 0; i < axes[0].labels.size(); ++i) {
     ContextsTest test;
     test.label = axes[0].labels[i];
-    test.title = coordinate(file, axes[0], "title")[i];
-    test.consequence = coordinate(file, axes[0], "consequence")[i];
+    test.title = coordinate_of(axes[0], "title")[i];
+    test.consequence = coordinate_of(axes[0], "consequence")[i];
     if (kinds[i] != "weat" && kinds[i] != "wefat") {
       refuse(file, "'" + kinds[i] + "' is no kind of test");
     }
     test.kind = kinds[i] == "weat" ? EmbeddingTest::Kind::weat : EmbeddingTest::Kind::wefat;
     for (std::size_t set = 0; set < test.sets.size(); ++set) {
       const std::string role = set_role_names[set];
-      test.sets[set] = coordinate(file, axes[0], role)[i];
-      test.words[set] = words_of_coordinate(coordinate(file, axes[0], role + "_words")[i]);
+      test.sets[set] = coordinate_of(axes[0], role)[i];
+      test.words[set] = words_of_coordinate(coordinate_of(axes[0], role + "_words")[i]);
     }
     if (test.num_targets() > num_targets) {
       refuse(file, "the test '" + test.label + "' has more words than the axis 'target'");

@@ -1,5 +1,3 @@
-#include "probes/contexts/statistics/ContextsText.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "base/Text.hpp"
+#include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::probes::contexts {

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/Check.hpp"
 #include "corpus/Sample.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "results/Export.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
+
+using results::ElementType;
 
 std::vector<WordVectors> words_of(const corpus::Sample& sample) {
   std::vector<WordVectors> words;
@@ -33,15 +35,25 @@ std::uint64_t axis_length(const corpus::Sample& sample, const sweep::Job& job) {
   return std::max(longest, std::min(most, (longest + block - 1) / block * block));
 }
 
-/// A block's columns as if no context were there.
-results::RawBlock empty_block(std::uint64_t contexts, std::uint64_t dimension) {
-  results::RawBlock raw;
-  raw.columns.emplace_back(std::vector<float>(contexts * dimension, std::numeric_limits<float>::quiet_NaN()));
-  raw.columns.emplace_back(std::vector<std::int32_t>(contexts * 2, -1));
-  raw.columns.emplace_back(std::vector<std::uint8_t>(contexts, static_cast<std::uint8_t>(VectorStatus::no_context)));
-  raw.columns.emplace_back(std::vector<std::string>(contexts));
-  raw.columns.emplace_back(std::vector<std::string>(contexts));
-  return raw;
+/// Columns vector, span, status, sentence, problem; outer axes [word, context]. `contexts`: length of that axis.
+results::RawSchema vectors_schema(const std::vector<WordVectors>& words, std::uint64_t contexts,
+                                  std::uint64_t dimension) {
+  results::RawSchema schema;
+  schema.outer_axes = {word_axis(words),
+                       numbered_axis("context", "context of the word, in the order of the draw", contexts)};
+  schema.outer_axes.front().coordinates.pop_back();  // how many are usable is not known yet
+  schema.inner_axes = {numbered_axis("dimension", "dimension of the vectors", dimension),
+                       {"edge", "edge of a range of bytes", {"begin", "end"}, {}}};
+  schema.cubes = {
+      cube("vector", ElementType::float32, {"dimension"}, "1", "vector of the word in the context",
+           "as the model gives it, not normalised"),
+      cube("span", ElementType::int32, {"edge"}, "1", "bytes of the sentence that are the word", "half open; -1: none"),
+      cube("status", ElementType::uint8, {}, "", "why the vector is what it is", "",
+           {"ok", "no_context", "too_long", "not_finite", "engine_error"}),
+      cube("sentence", ElementType::text, {}, "", "text that the model was given"),
+      cube("problem", ElementType::text, {}, "", "failure of the engine in this context", "empty: none"),
+  };
+  return schema;
 }
 
 query::VectorSource source_of(const Contexts& settings) {
@@ -100,12 +112,13 @@ Round VectorsProbe::first(const sweep::Block& block) const {
 }
 
 results::RawBlock VectorsProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
-  auto raw = empty_block(block.num_contexts, dimension_);
+  auto raw = results::unscored_block(schema_, block.num_contexts);
   auto& vectors = std::get<std::vector<float>>(raw.columns[0]);
   auto& spans = std::get<std::vector<std::int32_t>>(raw.columns[1]);
   auto& statuses = std::get<std::vector<std::uint8_t>>(raw.columns[2]);
   auto& sentences = std::get<std::vector<std::string>>(raw.columns[3]);
   auto& problems = std::get<std::vector<std::string>>(raw.columns[4]);
+  std::ranges::fill(statuses, static_cast<std::uint8_t>(VectorStatus::no_context));
   std::size_t answered = 0;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const auto asked = query(block.first_context + i);

@@ -7,10 +7,13 @@
 #include "corpus/Sample.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/Contexts.hpp"
-#include "probes/contexts/effects/ContextsSchema.hpp"
+#include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::contexts {
+
+/// Why a vector is NaN. no_context: the word has fewer contexts than the axis.
+enum class VectorStatus : std::uint8_t { ok, no_context, too_long, not_finite, engine_error };
 
 /// One vector per word, read from a file; empty where it has none.
 using StaticTable = std::vector<std::vector<float>>;
