@@ -135,6 +135,14 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return number;
 }
 
+std::string lower_ascii(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos && !from.empty(); at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);

@@ -35,6 +35,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 /// Without ASCII white space at both ends.
 std::string_view trim(std::string_view text);
+/// Letters beyond ASCII stay as they are.
+std::string lower_ascii(std::string_view text);
 /// `text` with every `from` replaced by `to`.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 /// How often `part`, which is not empty, stands in `text`, without overlaps.

@@ -148,9 +148,8 @@ std::vector<std::size_t> group_columns(const config::Table& table, base::Problem
 
 std::string normalised(std::string_view name) {
   std::string out;
-  for (char c : name) {
+  for (char c : base::lower_ascii(name)) {
     c = c == '-' || c == '_' || c == '\t' ? ' ' : c;
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     if (c != ' ' || (!out.empty() && out.back() != ' ')) {
       out += c;
     }

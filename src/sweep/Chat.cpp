@@ -11,12 +11,6 @@ namespace {
   throw base::InputError(base::describe(problem, why + " (chat template '" + chat.label + "')", suggestion));
 }
 
-/// Python's str.isspace(): the bidirectional types WS, B, S and the category Zs.
-bool is_space(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
 void check(const ChatTemplate& chat, std::span<const Message> messages) {
   if (messages.empty() || messages.back().role != Role::user) {
     refuse(chat,
@@ -55,6 +49,11 @@ std::string lines_shaped(const ChatTemplate& chat, std::string text) {
 }
 
 }  // namespace
+
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
 
 std::string_view strip(std::string_view text) {
   while (!text.empty()) {

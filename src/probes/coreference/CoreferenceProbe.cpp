@@ -11,7 +11,6 @@
 #include "base/Random.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
-#include "probes/coreference/CoreferenceSentences.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Wording.hpp"
@@ -33,7 +32,7 @@ void add_marker(const CoreferenceSentence& sentence, const Mention& mention, con
     return;
   }
   const auto article = sentence.part(mention.article);
-  if (const auto word = lower_ascii(article); word == "a" || word == "an") {
+  if (const auto word = base::lower_ascii(article); word == "a" || word == "an") {
     const auto fitting = sweep::indefinite_article(marker);
     edits.push_back({mention.article, article.front() == 'A' ? sweep::capitalise(fitting) : fitting});
   }
@@ -296,7 +295,7 @@ std::string augmented_text(const CoreferenceSentence& sentence, const Condition&
 
 std::string coreference_prompt(const Question& question, const CoreferenceSentence& sentence,
                                const Condition& condition, std::size_t referent) {
-  auto text = base::replace_all(question.text, "{pronoun}", lower_ascii(sentence.part(sentence.pronoun)));
+  auto text = base::replace_all(question.text, "{pronoun}", base::lower_ascii(sentence.part(sentence.pronoun)));
   return sweep::capitalise(base::replace_all(text, "{sentence}", augmented_text(sentence, condition, referent)));
 }
 

@@ -37,13 +37,13 @@ constexpr std::array<Pronoun, 8> pronouns = {{{"she", Gender::female, PronounCas
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; }
 
 const Pronoun* find_pronoun(std::string_view word) {
-  const auto wanted = lower_ascii(word);
+  const auto wanted = base::lower_ascii(word);
   const auto* found = std::ranges::find(pronouns, wanted, &Pronoun::word);
   return found == pronouns.end() ? nullptr : found;
 }
 
 bool is_article(std::string_view word) {
-  const auto wanted = lower_ascii(word);
+  const auto wanted = base::lower_ascii(word);
   return wanted == "the" || wanted == "a" || wanted == "an";
 }
 
@@ -114,14 +114,6 @@ void add_note(std::vector<SentenceNote>& notes, SentenceNote note) {
 }
 
 }  // namespace
-
-std::string lower_ascii(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
 
 void MarkedSentence::note(SentenceNote note) { add_note(sentence_.notes, note); }
 
@@ -330,7 +322,7 @@ bool is_possessive_her(std::string_view text, Span span) {
     return false;
   }
   const auto behind = text.substr(span.end + 1);
-  const auto next = lower_ascii(cut(behind, words.front()));
+  const auto next = base::lower_ascii(cut(behind, words.front()));
   const bool ends_clause = words.front().end >= behind.size() || behind[words.front().end] != ' ';
   const bool is_adverb = ends_clause && next.ends_with("ly");
   return !is_adverb && !after_objects.contains(next);

@@ -50,9 +50,6 @@ class MarkedSentence {
 /// The line that `MarkedSentence` reads back to the same sentence.
 std::string marked_text(const CoreferenceSentence& sentence);
 
-/// Letters beyond ASCII stay as they are.
-std::string lower_ascii(std::string_view text);
-
 /// Whether a "her" at `span` is possessive, by the word behind it: nothing, punctuation, function words and a last
 /// adverb follow an object. Right for 19 in 20 sentences of WinoBias (tests); a partner with "his" or "him" tells for
 /// sure.

@@ -29,13 +29,6 @@ bool is_initial(const std::string& text, std::size_t place) {
   return follows || (place + 2 < text.size() && text[place + 1] == '.' && is_capital(place + 2));
 }
 
-std::string lowered(std::string text) {
-  for (char& c : text) {
-    c = is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return text;
-}
-
 /// Up to the first blank line; typographic apostrophes, quotes and dashes as plain ones.
 std::string first_paragraph(std::string_view whole) {
   std::string text = base::replace_all(std::string(base::trim(whole)), "\r\n", "\n");
@@ -68,7 +61,7 @@ std::string word_before(const std::string& text, std::size_t place) {
   while (begin > 0 && is_word(text[begin - 1])) {
     --begin;
   }
-  return lowered(text.substr(begin, end - begin));
+  return base::lower_ascii(text.substr(begin, end - begin));
 }
 
 bool is_negation(const std::string& word) {
@@ -114,7 +107,7 @@ std::vector<Mention> find_texts(const std::string& text, const std::vector<std::
   std::vector<std::size_t> longest_first(options.size());
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::ranges::stable_sort(longest_first, std::greater(), [&](std::size_t option) { return options[option].size(); });
-  const std::string lower = lowered(text);
+  const std::string lower = base::lower_ascii(text);
   std::vector<Mention> mentions;
   for (const std::size_t option : longest_first) {
     const std::string& wanted = options[option];
@@ -153,7 +146,7 @@ bool is_marked(const std::string& text, std::size_t place, const std::vector<Men
   }
   const bool joins = cue.empty() || cue == "is" || cue == "choose" || cue == "pick" || cue == "select";
   const auto names_option = [&](const Mention& mention) { return mention.begin == next; };
-  const auto rest = lowered(text.substr(next, 4));
+  const auto rest = base::lower_ascii(text.substr(next, 4));
   return (joins && std::any_of(texts.begin(), texts.end(), names_option)) || rest.starts_with("or ") ||
          rest.starts_with("and ");
 }
@@ -179,7 +172,7 @@ std::vector<Mention> find_letters(const std::string& text, std::size_t num_optio
 }  // namespace
 
 AnswerParser::AnswerParser(const std::vector<std::string>& options) {
-  std::ranges::transform(options, std::back_inserter(options_), lowered);
+  std::ranges::transform(options, std::back_inserter(options_), base::lower_ascii);
 }
 
 ParsedAnswer AnswerParser::parse(std::string_view whole) const {
@@ -212,7 +205,7 @@ ParsedAnswer AnswerParser::parse(std::string_view whole) const {
     const bool contradicts = beside != texts.end() && beside->option != option;
     return {contradicts ? AnswerStatus::several_answers : AnswerStatus::ok, contradicts ? 0 : option};
   }
-  if (is_refusal(lowered(text))) {
+  if (is_refusal(base::lower_ascii(text))) {
     return {AnswerStatus::refused, 0};
   }
   if (by_text.size() == 1) {

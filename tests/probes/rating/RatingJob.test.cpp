@@ -44,7 +44,7 @@ TEST(RatingJob, shipped_lists_have_the_published_sizes) {
     ++counts[trait.dimension];
   }
   for (const auto& question : rating.questions) {
-    ++counts[question.style];
+    ++counts[question.kind];
   }
   EXPECT_EQ(counts, (std::map<std::string, int>{{"warmth", 10}, {"competence", 10}, {"formal", 10}, {"informal", 10}}));
   EXPECT_EQ(rating.scale.size(), 5U);

@@ -5,6 +5,7 @@
 #include "config/AxesReader.hpp"
 #include "config/AxisSource.hpp"
 #include "probes/contexts/Contexts.hpp"
+#include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -16,9 +17,7 @@ using Sets = std::map<std::string, WordSet>;
 bool has_unusual_space(const std::string& word) {
   for (std::size_t at = 0; at < word.size();) {
     const auto character = base::decode_utf8(word, at).value_or(base::CodePoint{0, 1});
-    const auto value = character.value;
-    if (value == 0x85 || value == 0xA0 || value == 0x1680 || (value >= 0x2000 && value <= 0x200A) || value == 0x2028 ||
-        value == 0x2029 || value == 0x202F || value == 0x205F || value == 0x3000) {
+    if (character.value > 0x7F && sweep::is_space(character.value)) {
       return true;
     }
     at += character.length;
