@@ -5,6 +5,8 @@
 #endif
 
 #include <bit>
+#include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 
@@ -173,9 +175,7 @@ class Walker {
     }
     for (int i = 1; i <= 4; ++i) {
       ++at_;
-      const char digit = next();
-      const char lower = static_cast<char>(digit | 0x20);
-      if (!(digit >= '0' && digit <= '9') && !(lower >= 'a' && lower <= 'f')) {
+      if (std::isxdigit(static_cast<unsigned char>(next())) == 0) {
         return false;
       }
     }
@@ -188,10 +188,8 @@ class Walker {
 };
 
 char32_t hexadecimal(std::string_view digits) {
-  char32_t value = 0;
-  for (const char digit : digits) {
-    value = value << 4 | static_cast<char32_t>(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-  }
+  std::uint32_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   return value;
 }
 

@@ -19,10 +19,22 @@ std::string number_or_reason(const stats::Value& value) {
   return value.defined() ? results::fixed(value.value) : std::string(stats::name_of(value.reason));
 }
 
-std::vector<std::string> measures_head(const PairAgreement& result, const std::string& first) {
-  std::vector<std::string> head = {first};
+/// A row for each of the first labels, a column for each measure: `cell_of(alignment, row)`.
+template <class CellOf>
+std::string by_measure(const PairAgreement& result, std::size_t prior, std::size_t top, const std::string& noun,
+                       const std::vector<std::string>& labels, const CellOf& cell_of) {
+  std::vector<std::string> head = {noun};
   head.insert(head.end(), result.scores.axes.measures.begin(), result.scores.axes.measures.end());
-  return head;
+  results::TextTable table(head);
+  const auto shown = std::min(top, labels.size());
+  for (std::size_t index = 0; index < shown; ++index) {
+    std::vector<std::string> row = {labels[index]};
+    for (std::size_t measure = 0; measure + 1 < head.size(); ++measure) {
+      row.push_back(cell_of(result.alignments[result.scores.table_index(measure, prior)], index));
+    }
+    table.add(std::move(row));
+  }
+  return table.text() + results::rest_text(shown, labels.size(), noun + "s");
 }
 
 std::string overall_text(const PairAgreement& result) {
@@ -52,35 +64,25 @@ std::string overall_text(const PairAgreement& result) {
 }
 
 std::string by_group_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
-  results::TextTable table(measures_head(result, "group"));
-  const auto& groups = result.ratings->rated_groups;
-  const auto shown = std::min(top, groups.size());
-  for (std::size_t index = 0; index < shown; ++index) {
-    std::vector<std::string> row = {result.scores.axes.groups[groups[index]]};
-    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      row.push_back(starred(result.alignments[result.scores.table_index(measure, prior)].by_group[index].tau));
-    }
-    table.add(std::move(row));
+  std::vector<std::string> labels;
+  for (const auto group : result.ratings->rated_groups) {
+    labels.push_back(result.scores.axes.groups[group]);
   }
   return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05, not adjusted)\n\n" +
-         table.text() + results::rest_text(shown, groups.size(), "groups");
+         by_measure(result, prior, top, "group", labels, [](const Alignment& alignment, std::size_t group) {
+           return starred(alignment.by_group[group].tau);
+         });
 }
 
 std::string by_template_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
-  results::TextTable table(measures_head(result, "template"));
   const auto& templates = result.scores.axes.templates;
-  const auto shown = std::min(top, templates.size());
-  for (std::size_t sentence = 0; sentence < shown; ++sentence) {
-    std::vector<std::string> row = {templates[sentence]};
-    for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-      const auto& pooled = result.alignments[result.scores.table_index(measure, prior)].pooled_by_template[sentence];
-      row.push_back(number_or_reason({pooled.value, pooled.reason}));
-    }
-    table.add(std::move(row));
-  }
   std::string text =
       "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
-      ")\n\n" + table.text() + results::rest_text(shown, templates.size(), "templates");
+      ")\n\n" +
+      by_measure(result, prior, top, "template", templates, [](const Alignment& alignment, std::size_t sentence) {
+        const auto& pooled = alignment.pooled_by_template[sentence];
+        return number_or_reason({pooled.value, pooled.reason});
+      });
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     const auto& choice = result.alignments[result.scores.table_index(measure, prior)].choice;
     if (choice) {

@@ -65,8 +65,7 @@ class NameMatcher {
   }
 
   std::optional<PairMatch> pair(const std::string& name) const {
-    const auto alias = aliases_.find(normalised(name));
-    const std::string label = alias == aliases_.end() ? name : alias->second;
+    const auto& label = unaliased(name);
     if (const auto at = labels_.find(normalised(label)); at != labels_.end()) {
       return PairMatch{at->second, PairMatch::Direction::as_is, ""};
     }
@@ -76,10 +75,11 @@ class NameMatcher {
 
  private:
   /// What `aliases` makes of it.
-  std::string known(const std::string& name) const {
+  const std::string& unaliased(const std::string& name) const {
     const auto alias = aliases_.find(normalised(name));
-    return normalised(alias == aliases_.end() ? name : alias->second);
+    return alias == aliases_.end() ? name : alias->second;
   }
+  std::string known(const std::string& name) const { return normalised(unaliased(name)); }
 
   std::optional<PairMatch> match(const Poles& poles, const std::string& name) const {
     std::vector<PairMatch> near;

@@ -15,7 +15,6 @@ namespace stereosweep::stats {
 enum class TauEstimator : std::uint8_t { dersimonian_laird, reml, paule_mandel };
 
 struct RandomEffects {
-  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::size_t n = 0;
   double effect = nan;          ///< mu: sum v effect / sum v, v = 1 / (V + tau^2)
   double standard_error = nan;  ///< (sum v)^-1/2; this, the interval, z and its p: NaN unless `has_error`

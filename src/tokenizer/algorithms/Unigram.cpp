@@ -137,12 +137,9 @@ std::unique_ptr<Model> make_unigram(const Field& field) {
       parts[0].refuse(base::json_quote(text) + " is there twice", "a token has one id");
     }
     settings.texts.push_back(text);
+    settings.plain.push_back(!text.empty());
     settings.scores.push_back(parts[1].json().get<double>());
     settings.lowest = std::min(settings.lowest, settings.scores.back());
-  }
-  settings.plain.resize(settings.texts.size(), true);
-  for (std::size_t id = 0; id < settings.texts.size(); ++id) {
-    settings.plain[id] = !settings.texts[id].empty();
   }
   if (const auto unknown = field.find("unk_id")) {
     const auto id = unknown->number();

@@ -28,19 +28,13 @@ class ProtobufReader {
     const auto key = read_varint();
     number_ = key >> 3;
     wire_ = static_cast<Wire>(key & 7);
-    switch (wire_) {
-      case Wire::varint:
-        integer_ = read_varint();
-        return true;
-      case Wire::fixed64:
-        bytes_ = take(8);
-        return true;
-      case Wire::bytes:
-        bytes_ = take(read_varint());
-        return true;
-      case Wire::fixed32:
-        bytes_ = take(4);
-        return true;
+    if (wire_ == Wire::varint) {
+      integer_ = read_varint();
+      return true;
+    }
+    if (wire_ == Wire::bytes || wire_ == Wire::fixed64 || wire_ == Wire::fixed32) {
+      bytes_ = take(wire_ == Wire::bytes ? read_varint() : wire_ == Wire::fixed64 ? 8 : 4);
+      return true;
     }
     refuse("field " + std::to_string(number_) + " has wire type " + std::to_string(key & 7),
            "integers, bytes and fixed numbers are there to be read");

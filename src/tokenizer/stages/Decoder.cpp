@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -95,16 +96,10 @@ std::optional<char> byte_token(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') {
     return std::nullopt;
   }
-  int value = 0;
-  for (const char c : token.substr(3, 2)) {
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                             : -1;
-    if (digit < 0) {
-      return std::nullopt;
-    }
-    value = value * 16 + digit;
+  unsigned value = 0;
+  const auto* end = token.data() + 5;
+  if (std::from_chars(token.data() + 3, end, value, 16).ptr != end) {
+    return std::nullopt;
   }
   return static_cast<char>(value);
 }

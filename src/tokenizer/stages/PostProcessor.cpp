@@ -16,7 +16,7 @@ std::size_t forward(std::string_view input, std::size_t offset, std::uint32_t co
   for (; count > 0 && offset < limit; --count) {
     next_character(input, offset);
   }
-  return std::min(offset, std::max(limit, offset));
+  return offset;
 }
 
 std::size_t backward(std::string_view input, std::size_t offset, std::uint32_t count, std::size_t limit) {
