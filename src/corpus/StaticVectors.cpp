@@ -139,14 +139,11 @@ class TextReader {
       return;
     }
     std::map<std::ptrdiff_t, int> lines_of;  // by number of fields behind the first
-    std::size_t lines = 0;
-    for (std::size_t at = 0; at < block.size() && lines < most_lines_for_dimension; ++lines) {
-      const auto end = std::min(block.find('\n', at), block.size());
-      const auto row = base::trim(block.substr(at, end - at));
-      if (!row.empty()) {
+    const auto lines = base::split(block, '\n');
+    for (const auto& line : std::span(lines).first(std::min(lines.size(), most_lines_for_dimension))) {
+      if (const auto row = base::trim(line); !row.empty()) {
         ++lines_of[std::count(row.begin(), row.end(), ' ')];
       }
-      at = end + 1;
     }
     lines_of.try_emplace(0);
     dimension_ = std::max_element(lines_of.begin(), lines_of.end(), [](const auto& one, const auto& other) {

@@ -88,10 +88,6 @@ void Object::write_attribute(const std::string& name, std::span<const std::uint8
   write_raw_attribute(id(), name, H5T_NATIVE_UINT8, values.size(), values.data(), where(name));
 }
 
-void Object::write_attribute(const std::string& name, std::span<const std::int64_t> values) {
-  write_raw_attribute(id(), name, H5T_NATIVE_INT64, values.size(), values.data(), where(name));
-}
-
 std::optional<std::string> Object::text_attribute(const std::string& name) const {
   if (checked(H5Aexists(id(), name.c_str()), "cannot look for " + where(name)) == 0) {
     return std::nullopt;

@@ -27,7 +27,6 @@ class Object {
   void write_attribute(const std::string& name, double value);
   void write_attribute(const std::string& name, float value);
   void write_attribute(const std::string& name, std::span<const std::uint8_t> values);
-  void write_attribute(const std::string& name, std::span<const std::int64_t> values);
 
   /// Nothing where the attribute does not exist; an error where it has another type.
   std::optional<std::string> text_attribute(const std::string& name) const;

@@ -163,13 +163,6 @@ void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSch
   root.write_attribute("outer_axes", names_of(schema.outer_axes));
 }
 
-void write_documents(hdf5::Group& root, const RunDescription& run) {
-  auto group = root.create_group("provenance");
-  for (const auto& [name, text] : run.documents) {
-    group.create_text(name, text);
-  }
-}
-
 void add_axes(Layout& layout, const RawSchema& schema) {
   if (schema.num_priors > 0) {
     layout.add_axis(prior_axis(schema));
@@ -206,7 +199,9 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
     add_axes(layout, schema);
     counts = write_cubes(layout, run, schema);
   }
-  write_documents(file.root(), run);
+  for (auto group = file.root().create_group("provenance"); const auto& [name, text] : run.documents) {
+    group.create_text(name, text);
+  }
   file.root().write_attribute("num_blocks", static_cast<std::int64_t>(counts.num_blocks));
   file.root().write_attribute("num_blocks_scored", static_cast<std::int64_t>(counts.num_blocks_scored));
   file.root().write_attribute("complete", std::int64_t{counts.num_blocks == counts.num_blocks_scored ? 1 : 0});

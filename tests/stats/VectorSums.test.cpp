@@ -1,11 +1,11 @@
 // Sums over vectors: against long double, every length around the lanes.
-#include "stats/embedding/VectorSums.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "stats/embedding/EffectSize.hpp"
 
 namespace stereosweep::stats {
 namespace {

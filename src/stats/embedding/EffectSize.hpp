@@ -3,11 +3,21 @@
 // is larger by sqrt(n / (n - 1)).
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
+
+// Sums over vectors of float32 numbers in float64 (VectorSums.cpp), with one order of additions whatever the processor:
+// 32 lanes, then the lanes, then what is left over.
+
+/// sums[i] += weight * vector[i]
+void add_scaled(const float* vector, double weight, std::size_t length, double* sums);
+
+/// Sum of vector[i] * other[i].
+double dot(const float* vector, const double* other, std::size_t length);
 
 /// A deviation of cosines, or of associations, up to this is rounding: cosines are at most 1.
 inline constexpr double cosine_rounding = 0x1p-50;

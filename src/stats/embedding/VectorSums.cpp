@@ -1,8 +1,7 @@
-#include "stats/embedding/VectorSums.hpp"
-
 #include <cstring>
 
 #include "base/VectorClones.hpp"
+#include "stats/embedding/EffectSize.hpp"
 
 namespace stereosweep::stats {
 namespace {

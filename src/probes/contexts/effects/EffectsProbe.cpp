@@ -11,7 +11,6 @@
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
-#include "stats/embedding/VectorSums.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
