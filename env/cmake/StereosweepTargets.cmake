@@ -1,6 +1,7 @@
-# stereosweep_add_room(NAME <room> [FAST] [SOURCES ...] [ALONE ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
+# stereosweep_add_room(NAME <room> [FAST] [TORCH] [SOURCES ...] [ALONE ...] [PUBLIC ...] [PRIVATE ...]): one library per room.
 #   FAST: all optimisation, for loops over numbers or letters; other rooms take -O2, and compile in half the time.
 #   src/ is the include root; warnings are errors for our own code only. SOURCES are compiled in batches.
+#   TORCH: its sources include libtorch's tensors, and share their precompiled headers.
 #   ALONE: kernels for wider registers (nothing may be inlined into a clone that fuses products and sums), classes whose
 #   parts use an unnamed namespace (-Wsubobject-linkage), files with options of their own, generated files.
 # stereosweep_add_test(<File.test.cpp> ROOM <room> [OPERATORS] [SLOW] [NP n ...] [LABELS ...] [LIBRARIES ...] [NEEDS ...] [TIMEOUT s])
@@ -11,7 +12,10 @@
 add_library(stereosweep_warnings INTERFACE)
 target_compile_options(stereosweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
-  -Wno-restrict)  # g++ 12 sees overlaps in std::string::insert that are not there (GCC bug 105329)
+  -Wno-restrict  # g++ 12 sees overlaps in std::string::insert that are not there (GCC bug 105329)
+  # the same bug where <string> was precompiled; builds without precompiled headers keep these warnings
+  $<$<BOOL:${STEREOSWEEP_PRECOMPILE}>:-Wno-stringop-overflow>
+  $<$<BOOL:${STEREOSWEEP_PRECOMPILE}>:-Wno-array-bounds>)
 
 # Most of a compile is the reading of headers (libtorch's alone take seconds), so neighbours of a room share one.
 # A batch includes them by their path below src/ (or tests/): the same text in every clone, so that a compiler cache finds it.
@@ -41,14 +45,49 @@ function(stereosweep_make_batches result)
   set(${result} ${made} PARENT_SCOPE)
 endfunction()
 
+# A set of headers of libraries that is read once. Targets with other definitions and -O may use it; CMake has no
+# precompiled headers without a library that is built of them.
+function(stereosweep_add_headers set)
+  cmake_parse_arguments(SET "" "" "HEADERS;LIBRARIES" ${ARGN})
+  if(STEREOSWEEP_PRECOMPILE)
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${set}.cpp" CONTENT "// nothing but its headers\n" @ONLY)
+    add_library(stereosweep_${set} STATIC "${CMAKE_CURRENT_BINARY_DIR}/${set}.cpp")
+    target_link_libraries(stereosweep_${set} PRIVATE ${SET_LIBRARIES} stereosweep_warnings)
+    target_precompile_headers(stereosweep_${set} PRIVATE ${SET_HEADERS})
+  endif()
+endfunction()
+
+function(stereosweep_use_headers target set)
+  if(STEREOSWEEP_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM stereosweep_${set})
+  endif()
+endfunction()
+
+set(STEREOSWEEP_COMMON_HEADERS <algorithm> <chrono> <filesystem> <fstream> <functional> <iostream> <map> <memory>
+  <nlohmann/json.hpp> <optional> <random> <set> <string> <thread> <unordered_map> <vector>)
+set(STEREOSWEEP_TENSOR_HEADERS <ATen/core/Tensor.h> <ATen/Parallel.h> <ATen/ops/cat.h> <ATen/ops/empty.h>
+  <ATen/ops/linear.h> <ATen/ops/zeros.h>)
+stereosweep_add_headers(common_headers HEADERS ${STEREOSWEEP_COMMON_HEADERS} LIBRARIES nlohmann_json::nlohmann_json)
+stereosweep_add_headers(tensor_headers HEADERS ${STEREOSWEEP_COMMON_HEADERS} ${STEREOSWEEP_TENSOR_HEADERS}
+  LIBRARIES nlohmann_json::nlohmann_json TorchWheel::cpu)
+if(STEREOSWEEP_BUILD_TESTS)
+  stereosweep_add_headers(test_headers HEADERS ${STEREOSWEEP_COMMON_HEADERS} <gmock/gmock.h>
+    LIBRARIES nlohmann_json::nlohmann_json GTest::gmock)
+endif()
+
 function(stereosweep_add_room)
-  cmake_parse_arguments(ROOM "FAST" "NAME" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ROOM "FAST;TORCH" "NAME" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
   set(target stereosweep_${ROOM_NAME})
   stereosweep_make_batches(batches ${ROOM_SOURCES})
   if(batches OR ROOM_ALONE)
     add_library(${target} STATIC ${batches} ${ROOM_ALONE})
     target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${target} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE} stereosweep_warnings)
+    if(ROOM_TORCH)
+      stereosweep_use_headers(${target} tensor_headers)
+    else()
+      stereosweep_use_headers(${target} common_headers)
+    endif()
     target_compile_options(${target} PRIVATE $<$<AND:$<NOT:$<BOOL:${ROOM_FAST}>>,$<CONFIG:Release>>:-O2>)
   else()
     add_library(${target} INTERFACE)
@@ -64,6 +103,11 @@ function(stereosweep_add_test_program target)
   add_executable(${target} ${TEST_SOURCES})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_compile_options(${target} PRIVATE -O1)  # tests are compiled more often than they run
+  if(TEST_ROOM MATCHES "^(model|engine)$")
+    stereosweep_use_headers(${target} tensor_headers)
+  else()
+    stereosweep_use_headers(${target} test_headers)
+  endif()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE stereosweep::${TEST_ROOM} ${TEST_LIBRARIES} stereosweep_test_places stereosweep_warnings GTest::gmock)
   if(TEST_NEEDS)
