@@ -91,9 +91,9 @@ void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const st
                                                           std::to_string(asked.text.size()));
   }
   if (asked.pool == query::Pool::first) {
-    pieces.resize(1);
+    pieces.erase(pieces.begin() + 1, pieces.end());
   } else if (asked.pool == query::Pool::last) {
-    pieces = {pieces.back()};
+    pieces.erase(pieces.begin(), pieces.end() - 1);
   }
 }
 

@@ -82,7 +82,7 @@ TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
   probes::rating::Rating rating;
   rating.identities = {{"x", "", "", ""}, {"y", "", "", ""}};
   rating.traits = {{"kind", "warmth", probes::rating::RatedTrait::Polarity::positive, ""}};
-  rating.questions = {{.label = "q", .style = "formal", .text = "a {identity}"}};
+  rating.questions = {{.label = "q", .kind = "formal", .text = "a {identity}"}};
   rating.scale = {{.text = "x", .value = 0}, {.text = "y", .value = 1}};
   rating.frame = "{question}";
   rating.sampling.runs = 3;
