@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
@@ -9,6 +10,7 @@
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "config/JobLoader.hpp"
+#include "findings/Contrasts.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
@@ -80,9 +82,18 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& kind = probes::kind_of(source.job);
+  std::vector<findings::ContrastRow> contrasts;
+  results::StatisticsTarget target = target_of(line, source.file->path());
+  const auto& comparison = source.job.comparison;
+  if (!comparison.contrasts.empty()) {
+    target.finish = [&](results::StatisticsFile& file) {
+      contrasts = findings::compare(findings::scores_of(file), comparison, source.job.seed);
+      findings::write_contrasts(file.layout(), contrasts, comparison);
+    };
+  }
   const probes::StatsRequest request{.file = *source.file,
                                      .job = source.job,
-                                     .target = target_of(line, source.file->path()),
+                                     .target = target,
                                      .top = source.top,
                                      .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
                                      .world = world};
@@ -94,7 +105,8 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
   kind.stats(request);
-  std::cout << "\nwritten: " << request.target.string() << '\n';
+  std::cout << findings::contrasts_text(contrasts, comparison, source.top) << "\nwritten: " << target.path.string()
+            << '\n';
   return base::ExitCode::done;
 }
 

@@ -55,7 +55,8 @@ enum class Purpose : std::uint32_t {
   context_of_word = 1,    ///< which context stands for a word: (test, sample, word)
   trimmed_set = 2,        ///< which words of a larger set stay: (test, set, word)
   permutation = 3,        ///< Monte Carlo draws of a permutation test: (test, draw, step)
-  family_permutation = 4  ///< common draws of a family of tests: (family, draw, step)
+  family_permutation = 4,  ///< common draws of a family of tests: (family, draw, step)
+  sign_flip = 5            ///< signs of paired differences: (draw, 64 signs)
 };
 
 /// Which number: key words = low and high half of the seed, counter words = word, sample, test, purpose.

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "config/Chat.hpp"
+#include "config/ComparisonReader.hpp"
 #include "config/Fields.hpp"
 #include "config/JobLoader.hpp"
 #include "config/Pieces.hpp"
@@ -178,10 +179,14 @@ std::span<const std::string> general_keys() {
   return keys;
 }
 
-sweep::Job read_job(const Node& root, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
+sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, const JobCheck& check) {
   sweep::Job job;
-  if (root.kind == Node::Kind::broken) {
+  if (file.kind == Node::Kind::broken) {
     return job;
+  }
+  Node root = file;
+  if (file.find("statistics") != nullptr) {
+    job.comparison = take_comparison(root.at("statistics"), problems);
   }
   Fields fields(root, "", problems);
   std::size_t schema = 0;
@@ -246,7 +251,7 @@ Node dump_job(const sweep::Job& job, Extent extent) {
   format.dump(job.probe, extent, map);
   map.add("execution", dump_execution(job.execution, extent));
   if (extent == Extent::everything) {
-    map.add("statistics", format.dump_statistics(job.probe));
+    dump_comparison(job.comparison, map.add("statistics", format.dump_statistics(job.probe)));
   }
   return map;
 }

@@ -45,7 +45,7 @@ enum class Detail { status_only, main, everything };
 struct StatsRequest {
   const results::ResultFile& file;
   const sweep::Job& job;
-  std::filesystem::path target;
+  results::StatisticsTarget target;
   std::size_t top = 0;  ///< rows of a long table
   Detail detail = Detail::main;
   const parallel::Communicator& world;  ///< one rank, unless a launcher started more

@@ -97,26 +97,27 @@ void Layout::add_axis(const AxisSchema& axis) {
   auto scale = root_.create_texts(axis.name, axis.labels);
   scale.make_scale();
   scale.write_attribute("long_name", axis.long_name.empty() ? axis.name : axis.long_name);
-  std::vector<std::string> names;
   for (const auto& coordinate : axis.coordinates) {
-    names.push_back(coordinate_name(axis.name, coordinate.name));
-    auto dataset = root_.create_texts(names.back(), coordinate.values);
+    auto dataset = root_.create_texts(coordinate_name(axis.name, coordinate.name), coordinate.values);
     dataset.attach_scale(scale, 0);
     dataset.write_attribute("long_name", coordinate.long_name.empty() ? coordinate.name : coordinate.long_name);
   }
-  const auto length = axis.labels.size();
-  axes_.emplace(axis.name, Axis{std::move(scale), std::move(names), length});
+  axes_.emplace(axis.name, Axis{std::move(scale), axis});
 }
 
-std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).length; }
+const AxisSchema& Layout::axis(const std::string& name) const { return axes_.at(name).schema; }
+
+std::uint64_t Layout::length(const std::string& axis) const { return axes_.at(axis).schema.labels.size(); }
 
 hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::string>& axes) {
   hdf5::DataSetSpec spec{cube.type, {}, fill_of(cube)};
   std::vector<std::string> coordinates;
   for (const auto& axis : axes) {
     const auto& known = axes_.at(axis);
-    spec.shape.push_back(known.length);
-    coordinates.insert(coordinates.end(), known.coordinates.begin(), known.coordinates.end());
+    spec.shape.push_back(known.schema.labels.size());
+    for (const auto& coordinate : known.schema.coordinates) {
+      coordinates.push_back(coordinate_name(axis, coordinate.name));
+    }
   }
   auto dataset = root_.create_dataset(cube.name, spec);
   for (unsigned index = 0; index < axes.size(); ++index) {

@@ -43,13 +43,14 @@ class Layout {
     write(cube, axes, values);
   }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
+  /// As it was added.
+  const AxisSchema& axis(const std::string& name) const;
   std::uint64_t length(const std::string& axis) const;
 
  private:
   struct Axis {
     hdf5::DataSet scale;
-    std::vector<std::string> coordinates;
-    std::uint64_t length = 0;
+    AxisSchema schema;
   };
   hdf5::Group& root_;
   std::map<std::string, Axis> axes_;

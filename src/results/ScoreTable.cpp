@@ -9,8 +9,11 @@
 
 namespace stereosweep::results {
 
-StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& probe, const std::filesystem::path& target)
-    : pending_(target), file_(hdf5::File::create(pending_.path())), layout_(std::make_unique<Layout>(file_.root())) {
+StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target)
+    : pending_(target.path),
+      file_(hdf5::File::create(pending_.path())),
+      layout_(std::make_unique<Layout>(file_.root())),
+      finish_(target.finish) {
   root().write_attribute("Conventions", "CF-1.8");
   root().write_attribute("schema", "stereosweep-statistics/" + probe);
   root().write_attribute("schema_version", "1.0");
@@ -26,6 +29,9 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& prob
 }
 
 void StatisticsFile::commit() {
+  if (finish_) {
+    finish_(*this);
+  }
   layout_.reset();
   root().write_attribute("complete", std::int64_t{1});
   file_.finish();
@@ -155,7 +161,7 @@ void write_score_table(Layout& layout, const ScoreTable& table) {
 }
 
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
-                      const std::filesystem::path& target) {
+                      const StatisticsTarget& target) {
   StatisticsFile file(source, probe, target);
   write_score_table(file.layout(), table);
   file.commit();

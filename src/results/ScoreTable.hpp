@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/PendingFile.hpp"
@@ -20,12 +22,21 @@
 
 namespace stereosweep::results {
 
+class StatisticsFile;
+
+/// Where a statistics file goes, and what is added to it before it is sealed.
+struct StatisticsTarget {
+  StatisticsTarget(std::filesystem::path where) : path(std::move(where)) {}  // NOLINT: a path is a target
+  std::filesystem::path path;
+  std::function<void(StatisticsFile&)> finish;
+};
+
 /// The file that `stats` writes for any probe; same conventions as an exported result.
 class StatisticsFile {
  public:
   /// Says what the file is and of which result it was made: conventions, schema "stereosweep-statistics/PROBE",
   /// software, and title, model, hashes, digest and completeness of `source`. Throws base::Error for files.
-  StatisticsFile(const ResultFile& source, const std::string& probe, const std::filesystem::path& target);
+  StatisticsFile(const ResultFile& source, const std::string& probe, const StatisticsTarget& target);
   hdf5::Group& root() { return file_.root(); }
   Layout& layout() { return *layout_; }
   /// Seals the file and makes it appear under its name. Every variable must be closed.
@@ -35,6 +46,7 @@ class StatisticsFile {
   base::PendingFile pending_;
   hdf5::File file_;
   std::unique_ptr<Layout> layout_;
+  std::function<void(StatisticsFile&)> finish_;
 };
 
 /// Why a score is what it is. A number is finite exactly where its status is `ok` or `partial`.
@@ -110,6 +122,6 @@ void write_score_table(Layout& layout, const ScoreTable& table);
 
 /// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
 void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
-                      const std::filesystem::path& target);
+                      const StatisticsTarget& target);
 
 }  // namespace stereosweep::results

@@ -50,6 +50,30 @@ std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::
   return result;
 }
 
+std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,
+                                  const ClusterBootstrap& columns) {
+  STEREOSWEEP_ASSERT(values.size() == rows.num_clusters() * columns.num_clusters(), "a cell per row and column");
+  STEREOSWEEP_ASSERT(rows.num_replicates() == columns.num_replicates(), "rows and columns are drawn together");
+  std::vector<double> means(rows.num_replicates(), nan);
+  for (std::size_t replicate = 0; replicate < means.size(); ++replicate) {
+    const auto row_times = rows.times(replicate);
+    const auto column_times = columns.times(replicate);
+    double sum = 0;
+    double weights = 0;
+    for (std::size_t row = 0; row < row_times.size(); ++row) {
+      const auto cells = values.subspan(row * column_times.size(), column_times.size());
+      for (std::size_t column = 0; row_times[row] > 0 && column < cells.size(); ++column) {
+        if (const double weight = std::isnan(cells[column]) ? 0 : row_times[row] * column_times[column]; weight > 0) {
+          sum += weight * cells[column];
+          weights += weight;
+        }
+      }
+    }
+    means[replicate] = weights > 0 ? sum / weights : nan;
+  }
+  return means;
+}
+
 Interval percentile_interval(std::vector<double> replicates, double confidence) {
   const auto wanted = replicates.size();
   std::erase_if(replicates, [](double value) { return !std::isfinite(value); });

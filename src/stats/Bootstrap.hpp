@@ -19,12 +19,23 @@ class ClusterBootstrap {
   std::size_t num_replicates() const { return num_replicates_; }
   /// `values` [cluster, column] -> sums over the drawn clusters [replicate, column].
   std::vector<double> sums(std::span<const double> values, std::size_t num_columns) const;
+  /// How often a replicate drew each cluster.
+  std::span<const std::uint16_t> times(std::size_t replicate) const {
+    return std::span(times_).subspan(replicate * num_clusters_, num_clusters_);
+  }
 
  private:
   std::size_t num_clusters_;
   std::size_t num_replicates_;
   std::vector<std::uint16_t> times_;  ///< [replicate, cluster]: how often it was drawn
 };
+
+/// Means of the cells that exist (NaN: none) where rows and columns are drawn independently of each other (crossed
+/// random effects; Owen 2007, Annals of Applied Statistics 1, the «pigeonhole» bootstrap), [replicate]; NaN for a
+/// replicate without a cell. `values` [row, column]; both draws have as many replicates. Wider than it need be where
+/// rows and columns have no effects of their own.
+std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,
+                                  const ClusterBootstrap& columns);
 
 struct Interval {
   double low;

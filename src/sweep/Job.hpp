@@ -11,6 +11,7 @@
 
 #include "query/Compute.hpp"
 #include "sweep/Chat.hpp"
+#include "sweep/Contrast.hpp"
 
 namespace stereosweep::sweep {
 
@@ -85,6 +86,7 @@ struct Job {
   ModelSpec model;
   ProbeSettings probe;
   Execution execution;
+  Comparison comparison;  ///< read by `stats` only
   bool operator==(const Job&) const = default;
 
   /// Whether a raw number depends on `seed`: something is drawn, or the fake engine makes its numbers from it.

@@ -496,7 +496,7 @@ CoreferenceResult stream(const ResultReader& reader, const CoreferenceOptions& o
 }  // namespace
 
 CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
-                                      const std::optional<std::filesystem::path>& target) {
+                                      const std::optional<results::StatisticsTarget>& target) {
   const ResultReader reader(file);
   if (!target) {
     return stream(reader, options, nullptr);

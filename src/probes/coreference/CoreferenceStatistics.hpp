@@ -56,7 +56,7 @@ struct CoreferenceResult {
 /// Streams through `file`, condition by condition, and writes `target` (as export_run does) where there is one: the
 /// tables above, and the score table. Throws InputError if it is no result of the probe 'coreference'.
 CoreferenceResult compute_coreference(const results::ResultFile& file, const CoreferenceOptions& options,
-                                      const std::optional<std::filesystem::path>& target = {});
+                                      const std::optional<results::StatisticsTarget>& target = {});
 
 /// The whole score table. Throws InputError if `file` is no coreference result.
 results::ScoreTable score_table(const results::ResultFile& file, stats::Ties ties);

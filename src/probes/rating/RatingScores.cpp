@@ -556,7 +556,7 @@ results::ScoreTable score_table(const RatingResult& result) {
 }
 
 void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
-                             const std::filesystem::path& target) {
+                             const results::StatisticsTarget& target) {
   results::StatisticsFile written(file, Rating::probe_name, target);
   describe_file(written, file, options, result);
   results::write_score_table(written.layout(), score_table(result));

@@ -109,6 +109,6 @@ results::ScoreTable score_table(const RatingResult& result);
 /// Writes `target` (as export_run does): the score table, ratings, scores per dimension, spreads, coverage, clusters,
 /// agreement.
 void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
-                             const std::filesystem::path& target);
+                             const results::StatisticsTarget& target);
 
 }  // namespace stereosweep::probes::rating

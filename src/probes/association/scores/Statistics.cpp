@@ -166,7 +166,7 @@ class AssociationFile {
  public:
   /// All arguments but `target` are borrowed.
   AssociationFile(const results::ResultFile& source, const StatisticsOptions& options, const TraitPairs& traits,
-                  const ScoreReader& reader, const std::filesystem::path& target)
+                  const ScoreReader& reader, const results::StatisticsTarget& target)
       : file_(source, "association", target), pair_status_(traits, reader.cell_status_names()), reader_(reader) {
     auto& root = file_.root();
     const bool is_median = options.word_aggregate == Statistics::Aggregate::median;
@@ -338,7 +338,7 @@ StatisticsResult compute_statistics(const results::ResultFile& file, const Stati
 }
 
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
-                                  const std::filesystem::path& target) {
+                                  const results::StatisticsTarget& target) {
   const ScoreReader reader(file);
   const TraitPairs traits(file.schema().inner_axis("word"));
   auto axes = axes_of(file, reader, traits, options.templates);

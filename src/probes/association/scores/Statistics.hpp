@@ -33,7 +33,7 @@ struct StatisticsResult : findings::PairAgreement {
 ///   score, score_status: the table of scores (results/ScoreTable.hpp)
 /// Throws InputError for unknown templates and unusable ratings, base::Error for files.
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
-                                  const std::filesystem::path& target);
+                                  const results::StatisticsTarget& target);
 
 /// The same without a file: for summaries.
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options);

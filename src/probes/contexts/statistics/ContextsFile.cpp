@@ -514,7 +514,7 @@ void write_score_table(Layout& layout, const ContextsReader& reader, const Conte
 }  // namespace
 
 void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
-                         const ContextsOptions& options, const std::filesystem::path& target) {
+                         const ContextsOptions& options, const results::StatisticsTarget& target) {
   results::StatisticsFile file(source, "contexts", target);
   write_attributes(file.root(), result, options);
   auto& layout = file.layout();

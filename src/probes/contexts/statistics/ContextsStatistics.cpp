@@ -528,7 +528,7 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
 }
 
 ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
-                              const std::filesystem::path& target) {
+                              const results::StatisticsTarget& target) {
   auto result = compute_contexts(file, options);
   write_contexts_file(file, result, options, target);
   return result;

@@ -16,6 +16,7 @@
 #include "probes/contexts/Contexts.hpp"
 #include "results/Layout.hpp"
 #include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/Detection.hpp"
 #include "stats/embedding/RandomEffects.hpp"
@@ -203,7 +204,7 @@ ContextsResult compute_contexts(const results::ResultFile& file, const ContextsO
 
 /// The same, and writes `target` (as export_run does).
 ContextsResult write_contexts(const results::ResultFile& file, const ContextsOptions& options,
-                              const std::filesystem::path& target);
+                              const results::StatisticsTarget& target);
 
 /// What the other ranks do while one computes: they take part in `options.count` for every exact test, in its order.
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options);
@@ -212,7 +213,7 @@ void assist_contexts(const results::ResultFile& file, const ContextsOptions& opt
 
 /// Writes `target` under a temporary name and renames it. `source` is what `result` was computed from.
 void write_contexts_file(const results::ResultFile& source, const ContextsResult& result,
-                         const ContextsOptions& options, const std::filesystem::path& target);
+                         const ContextsOptions& options, const results::StatisticsTarget& target);
 
 // What `stats` and `show` print of it.
 

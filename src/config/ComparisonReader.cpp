@@ -1,0 +1,147 @@
+#include "config/ComparisonReader.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stereosweep::config {
+namespace {
+
+using sweep::Comparison;
+using sweep::Contrast;
+using sweep::Selection;
+
+constexpr const char* side_form = "{subject: LABEL, template.COORDINATE: [VALUE, VALUE]}";
+const std::vector<std::string> family_names = {"contrast", "measure", "all"};
+
+std::vector<Selection> read_side(const Node& node, const std::string& key, base::Problems& problems) {
+  std::vector<Selection> side;
+  if (!expect_kind(node, Node::Kind::map, key, problems)) {
+    return side;
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const auto& value = node.children[i];
+    const auto place = key + "." + node.keys[i];
+    Selection selection{node.keys[i], {}};
+    if (value.kind == Node::Kind::list) {
+      selection.values = read_lines(value, place, problems).value_or(std::vector<std::string>());
+    } else if (const auto line = read_line(value, place, problems)) {
+      selection.values = {*line};
+    }
+    side.push_back(std::move(selection));
+  }
+  return side;
+}
+
+/// `right` is a side, or one of the words "rest" and "zero"; zero where it is missing.
+void read_right(const Node* node, const std::string& key, base::Problems& problems, Contrast& contrast) {
+  contrast.against = Contrast::Against::zero;
+  if (node == nullptr) {
+    return;
+  }
+  if (node->kind == Node::Kind::map) {
+    contrast.against = Contrast::Against::selected;
+    contrast.right = read_side(*node, key, problems);
+  } else if (const auto word = read_choice(*node, key, problems, std::vector<std::string>{"zero", "rest"})) {
+    contrast.against = *word == 0 ? Contrast::Against::zero : Contrast::Against::rest;
+  }
+}
+
+Contrast read_contrast(const Node& node, const std::string& key, base::Problems& problems) {
+  Contrast contrast;
+  Fields fields(node, key, problems, "{name: ..., left: {subject: ...}, right: {subject: ...}}");
+  fields.required_line("name", contrast.name);
+  if (const Node* left = fields.optional("left")) {
+    contrast.left = read_side(*left, fields.key_of("left"), problems);
+  }
+  read_right(fields.optional("right"), fields.key_of("right"), problems, contrast);
+  fields.line("each", contrast.each);
+  fields.line("paired", contrast.paired);
+  fields.lines("measures", contrast.measures);
+  fields.finish();
+  if (fields.usable() && contrast.left.empty() && contrast.each.empty()) {
+    problems.add(node.place(key), "nothing is selected on the left", "the contrast is about nothing in particular",
+                 std::string("Give 'left: ") + side_form + "' or 'each: AXIS'.");
+  }
+  return contrast;
+}
+
+template <class Visitor, class Value>
+void visit_inference(Value& comparison, Visitor& visit) {
+  visit.choice("family", comparison.family, family_names);
+  visit.number("confidence", comparison.confidence, 0.5, 0.9999);
+  visit.integer("replicates", comparison.replicates, 100, 1'000'000);
+  visit.integer("draws", comparison.draws, 100, 100'000'000);
+}
+
+Node dump_side(const std::vector<Selection>& side) {
+  Node map = Node::map();
+  for (const auto& selection : side) {
+    map.add(selection.axis, texts(selection.values));
+  }
+  return map;
+}
+
+Node dump_contrast(const Contrast& contrast) {
+  FieldsDump fields;
+  fields.line("name", contrast.name);
+  fields.add("left", dump_side(contrast.left));
+  switch (contrast.against) {
+    case Contrast::Against::selected:
+      fields.add("right", dump_side(contrast.right));
+      break;
+    case Contrast::Against::zero:
+      fields.add("right", Node::plain("zero"));
+      break;
+    case Contrast::Against::rest:
+      fields.add("right", Node::plain("rest"));
+      break;
+  }
+  fields.line("each", contrast.each);
+  fields.line("paired", contrast.paired);
+  if (!contrast.measures.empty()) {
+    fields.required_lines("measures", contrast.measures);
+  }
+  return fields.take();
+}
+
+}  // namespace
+
+sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
+  Comparison comparison;
+  if (statistics.kind != Node::Kind::map) {
+    return comparison;  // the probe reports it
+  }
+  if (statistics.find("contrasts") != nullptr) {
+    const auto list = statistics.take("contrasts");
+    std::vector<std::string> names;
+    each_entry(list, "statistics.contrasts", problems, [&](const Node& node, const std::string& key) {
+      comparison.contrasts.push_back(read_contrast(node, key, problems));
+      const auto& name = comparison.contrasts.back().name;
+      if (std::ranges::find(names, name) != names.end()) {
+        problems.add(node.place(key), "a second contrast '" + name + "'", "rows are told apart by their names");
+      }
+      names.push_back(name);
+    });
+  }
+  if (statistics.find("inference") != nullptr) {
+    const auto node = statistics.take("inference");
+    Fields fields(node, "statistics.inference", problems);
+    visit_inference(comparison, fields);
+    fields.finish();
+  }
+  return comparison;
+}
+
+void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
+  if (comparison.contrasts.empty()) {
+    return;
+  }
+  statistics.add("contrasts", list_of(comparison.contrasts, dump_contrast));
+  FieldsDump fields;
+  visit_inference(comparison, fields);
+  statistics.add("inference", fields.take());
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,15 @@
+// The keys of `statistics` that every probe has: what is compared in its score table.
+#pragma once
+
+#include "config/Fields.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::config {
+
+/// Takes `contrasts` and `inference` out of the value of the key `statistics`; what is left is the probe's own.
+sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
+
+/// Adds them to a dump, where anything is compared.
+void dump_comparison(const sweep::Comparison& comparison, Node& statistics);
+
+}  // namespace stereosweep::config

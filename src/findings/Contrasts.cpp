@@ -1,0 +1,562 @@
+#include "findings/Contrasts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "stats/Bootstrap.hpp"
+#include "stats/PValues.hpp"
+#include "stats/permutation/ExactPermutation.hpp"
+#include "stats/permutation/RandomPermutation.hpp"
+#include "stats/permutation/SignFlip.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using results::AxisSchema;
+using sweep::Contrast;
+using sweep::Selection;
+
+constexpr std::size_t measure_axis = 0;
+constexpr std::size_t subject_axis = 1;
+constexpr std::size_t template_axis = 2;
+constexpr std::size_t rephrasing_axis = 3;
+constexpr std::size_t replicate_axis = 4;
+constexpr std::size_t item_axis = 5;
+constexpr std::size_t most_exact_subjects = 40;  // 1.4e11 relabellings, about a second
+
+/// What a selection or `each` or `paired` names: an axis' labels or a coordinate of it.
+struct NamedAxis {
+  std::size_t axis = 0;
+  const std::vector<std::string>* values = nullptr;
+};
+
+/// The axes that a side may select on, with their coordinates.
+std::vector<std::pair<std::string, NamedAxis>> selectable(const Scores& scores) {
+  std::vector<std::pair<std::string, NamedAxis>> names;
+  for (std::size_t axis = subject_axis; axis <= replicate_axis; ++axis) {
+    const auto& schema = *scores.axes[axis];
+    names.push_back({schema.name, {axis, &schema.labels}});
+    for (const auto& coordinate : schema.coordinates) {
+      names.push_back({schema.name + "." + coordinate.name, {axis, &coordinate.values}});
+    }
+  }
+  return names;
+}
+
+/// Which places of each axis a side takes; [axis - subject_axis][place].
+using Side = std::array<std::vector<bool>, 4>;
+
+/// Resolves names, collecting every fault.
+class Resolver {
+ public:
+  explicit Resolver(const Scores& scores) : scores_(scores), names_(selectable(scores)) {}
+
+  std::optional<NamedAxis> find(const std::string& contrast, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& [candidate, named] : names_) {
+      if (candidate == name) {
+        return named;
+      }
+      known.push_back(candidate);
+    }
+    add(contrast, "no axis or coordinate '" + name + "'", base::did_you_mean(name, known));
+    return std::nullopt;
+  }
+
+  Side side(const std::string& contrast, const std::vector<Selection>& selections) {
+    Side side = everything();
+    for (const auto& selection : selections) {
+      const auto named = find(contrast, selection.axis);
+      if (!named) {
+        continue;
+      }
+      std::vector<bool> chosen(named->values->size(), false);
+      for (const auto& value : selection.values) {
+        bool is_known = false;
+        for (std::size_t place = 0; place < chosen.size(); ++place) {
+          if ((*named->values)[place] == value) {
+            chosen[place] = is_known = true;
+          }
+        }
+        if (!is_known) {
+          add(contrast, "no '" + value + "' on " + selection.axis, base::did_you_mean(value, *named->values));
+        }
+      }
+      auto& mask = side[named->axis - subject_axis];
+      for (std::size_t place = 0; place < mask.size(); ++place) {
+        mask[place] = mask[place] && chosen[place];
+      }
+    }
+    return side;
+  }
+
+  Side everything() const {
+    Side side;
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      side[i].assign(scores_.axes[subject_axis + i]->labels.size(), true);
+    }
+    return side;
+  }
+
+  void add(const std::string& contrast, const std::string& problem, const std::string& suggestion) {
+    faults_.push_back(
+        base::describe("statistics.contrasts '" + contrast + "': " + problem, "the score table has none", suggestion));
+  }
+  void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
+                 const std::string& suggestion) {
+    faults_.push_back(base::describe("statistics.contrasts '" + contrast + "': " + problem, why, suggestion));
+  }
+  void require_none() const {
+    if (!faults_.empty()) {
+      throw base::InputError(base::join(faults_, "\n"));
+    }
+  }
+
+ private:
+  const Scores& scores_;
+  std::vector<std::pair<std::string, NamedAxis>> names_;
+  std::vector<std::string> faults_;
+};
+
+constexpr std::size_t no_block = std::numeric_limits<std::size_t>::max();
+
+/// A contrast with its names resolved.
+struct Plan {
+  std::string name;
+  Side left;
+  std::optional<Side> right;  ///< nothing: zero
+  std::vector<std::size_t> measures;
+  std::vector<std::size_t> blocks;  ///< [template]: the block of what flips together, or no_block
+  std::size_t num_blocks = 0;
+  std::vector<std::size_t> columns;  ///< [rephrasing]: its column, or no_block
+  std::size_t num_columns = 0;
+  std::string blocks_key;  ///< equal for contrasts whose blocks are the same
+};
+
+/// Templates are blocks by themselves, or those with one value of the coordinate `paired` together.
+void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resolver, Plan& plan) {
+  const auto& left = plan.left[template_axis - subject_axis];
+  const auto& right = plan.right ? (*plan.right)[template_axis - subject_axis] : left;
+  plan.blocks.assign(left.size(), no_block);
+  std::vector<std::string> labels = scores.axes[template_axis]->labels;
+  if (!contrast.paired.empty()) {
+    const auto named = resolver.find(contrast.name, contrast.paired);
+    if (!named) {
+      return;
+    }
+    if (named->axis != template_axis) {
+      resolver.add_fault(contrast.name, "'paired: " + contrast.paired + "' names no templates",
+                         "what is paired are sentences", "Give 'paired: template.COORDINATE'.");
+      return;
+    }
+    labels = *named->values;
+  } else if (left != right) {
+    resolver.add_fault(contrast.name, "left and right are of different templates",
+                       "nothing says which of them belong together", "Give 'paired: template.COORDINATE'.");
+    return;
+  }
+  std::map<std::string, std::pair<bool, bool>> on_sides;
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    if (!labels[place].empty()) {
+      on_sides[labels[place]].first |= left[place];
+      on_sides[labels[place]].second |= right[place];
+    }
+  }
+  std::map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    const auto found = on_sides.find(labels[place]);
+    if (found != on_sides.end() && found->second.first && found->second.second) {
+      plan.blocks[place] = places.try_emplace(labels[place], places.size()).first->second;
+    }
+  }
+  plan.num_blocks = places.size();
+  for (const auto& [label, place] : places) {
+    plan.blocks_key += label + '\n';
+  }
+}
+
+/// Rephrasings are compared each with itself; different ones on both sides by their means.
+void plan_columns(Plan& plan) {
+  const auto& left = plan.left[rephrasing_axis - subject_axis];
+  const auto& right = plan.right ? (*plan.right)[rephrasing_axis - subject_axis] : left;
+  plan.columns.assign(left.size(), no_block);
+  for (std::size_t place = 0; place < left.size(); ++place) {
+    if (left[place] || right[place]) {
+      plan.columns[place] = left == right ? plan.num_columns++ : 0;
+    }
+  }
+  plan.num_columns = std::max<std::size_t>(plan.num_columns, 1);
+}
+
+std::vector<std::size_t> plan_measures(const Contrast& contrast, const Scores& scores, Resolver& resolver) {
+  const auto& labels = scores.axes[measure_axis]->labels;
+  std::vector<std::size_t> measures;
+  for (const auto& wanted : contrast.measures) {
+    const auto found = std::ranges::find(labels, wanted);
+    if (found == labels.end()) {
+      resolver.add(contrast.name, "no measure '" + wanted + "'", base::did_you_mean(wanted, labels));
+    } else {
+      measures.push_back(static_cast<std::size_t>(found - labels.begin()));
+    }
+  }
+  if (contrast.measures.empty()) {
+    measures.resize(labels.size());
+    std::iota(measures.begin(), measures.end(), std::size_t{0});
+  }
+  return measures;
+}
+
+/// All subjects of the left side's kinds that it does not have.
+Side rest_of(const Side& left, const AxisSchema& subjects) {
+  Side rest = left;
+  const auto kind = std::ranges::find(subjects.coordinates, "kind", &AxisSchema::Coordinate::name);
+  for (std::size_t place = 0; place < rest[0].size(); ++place) {
+    bool is_alike = kind == subjects.coordinates.end();
+    for (std::size_t other = 0; !is_alike && other < left[0].size(); ++other) {
+      is_alike = left[0][other] && kind->values[other] == kind->values[place];
+    }
+    rest[0][place] = !left[0][place] && is_alike;
+  }
+  return rest;
+}
+
+void plan_one(const Contrast& contrast, const std::string& name, const std::vector<Selection>& left,
+              const std::vector<Selection>& right, const Scores& scores, Resolver& resolver, std::vector<Plan>& plans) {
+  Plan plan;
+  plan.name = name;
+  plan.left = resolver.side(contrast.name, left);
+  if (contrast.against == Contrast::Against::selected) {
+    plan.right = resolver.side(contrast.name, right);
+  } else if (contrast.against == Contrast::Against::rest) {
+    plan.right = rest_of(plan.left, *scores.axes[subject_axis]);
+  }
+  plan_blocks(contrast, scores, resolver, plan);
+  plan_columns(plan);
+  plan.measures = plan_measures(contrast, scores, resolver);
+  plans.push_back(std::move(plan));
+}
+
+std::vector<Plan> plan_all(const Scores& scores, const sweep::Comparison& comparison) {
+  Resolver resolver(scores);
+  std::vector<Plan> plans;
+  for (const auto& contrast : comparison.contrasts) {
+    if (contrast.each.empty()) {
+      plan_one(contrast, contrast.name, contrast.left, contrast.right, scores, resolver, plans);
+      continue;
+    }
+    const auto named = resolver.find(contrast.name, contrast.each);
+    std::vector<std::string> done;
+    for (const auto& label : named ? *named->values : std::vector<std::string>()) {
+      if (label.empty() || std::ranges::find(done, label) != done.end()) {
+        continue;
+      }
+      done.push_back(label);
+      const Selection one{contrast.each, {label}};
+      auto left = contrast.left;
+      auto right = contrast.right;
+      left.push_back(one);
+      right.push_back(one);
+      plan_one(contrast, contrast.name + ": " + label, left, right, scores, resolver, plans);
+    }
+  }
+  resolver.require_none();
+  return plans;
+}
+
+/// Means of a side: [block, column, item], and of each of its subjects [subject][item].
+class SideMeans {
+ public:
+  SideMeans(const Scores& scores, const Plan& plan, const Side& side, std::span<const double> values)
+      : num_items_(scores.axes[item_axis]->labels.size()),
+        sums_(plan.num_blocks * plan.num_columns * num_items_, 0),
+        counts_(sums_.size(), 0) {
+    const auto num_replicates = scores.axes[replicate_axis]->labels.size();
+    const auto num_subjects = side[0].size();
+    std::size_t row = 0;
+    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+      std::vector<double> sums(num_items_, 0);
+      std::vector<double> counts(num_items_, 0);
+      for (std::size_t sentence = 0; sentence < plan.blocks.size(); ++sentence) {
+        for (std::size_t rephrasing = 0; rephrasing < plan.columns.size(); ++rephrasing) {
+          const bool is_used = side[0][subject] && side[1][sentence] && side[2][rephrasing] &&
+                               plan.blocks[sentence] != no_block && plan.columns[rephrasing] != no_block;
+          const auto cell = plan.blocks[sentence] * plan.num_columns + plan.columns[rephrasing];
+          for (std::size_t replicate = 0; replicate < num_replicates; ++replicate, ++row) {
+            if (is_used && side[3][replicate]) {
+              add(values.subspan(row * num_items_, num_items_), cell, sums, counts);
+            }
+          }
+        }
+      }
+      if (side[0][subject]) {
+        subjects_.push_back(std::move(sums));
+        for (std::size_t item = 0; item < num_items_; ++item) {
+          auto& mean = subjects_.back()[item];
+          mean = counts[item] > 0 ? mean / counts[item] : stats::nan;
+        }
+      }
+    }
+  }
+
+  double at(std::size_t cell, std::size_t item) const {
+    const auto place = cell * num_items_ + item;
+    return counts_[place] > 0 ? sums_[place] / counts_[place] : stats::nan;
+  }
+  /// Of one item: the subjects' means that exist.
+  std::vector<double> subject_means(std::size_t item) const {
+    std::vector<double> means;
+    for (const auto& subject : subjects_) {
+      if (!std::isnan(subject[item])) {
+        means.push_back(subject[item]);
+      }
+    }
+    return means;
+  }
+
+ private:
+  void add(std::span<const double> items, std::size_t cell, std::vector<double>& sums, std::vector<double>& counts) {
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      if (std::isfinite(items[item])) {
+        sums_[cell * num_items_ + item] += items[item];
+        counts_[cell * num_items_ + item] += 1;
+        sums[item] += items[item];
+        counts[item] += 1;
+      }
+    }
+  }
+
+  std::size_t num_items_;
+  std::vector<double> sums_;
+  std::vector<double> counts_;
+  std::vector<std::vector<double>> subjects_;
+};
+
+/// Two-sided p of relabelling the subjects of both sides; NaN with fewer than two on a side.
+double relabelling_p(const std::vector<double>& left, const std::vector<double>& right,
+                     const sweep::Comparison& comparison, std::uint64_t seed) {
+  if (left.size() < 2 || right.size() < 2) {
+    return stats::nan;
+  }
+  if (left.size() + right.size() <= most_exact_subjects) {
+    const stats::ExactPermutation exact(left, right);
+    const auto counts =
+        stats::count_reaching(exact, [&](std::int64_t threshold) { return exact.count_share(threshold, 0, 1, 1); });
+    return stats::exact_p(counts.two_sided, exact.num_partitions());
+  }
+  stats::MonteCarloSettings settings;
+  settings.seed = seed;
+  settings.draws = static_cast<std::uint64_t>(comparison.draws);
+  return stats::monte_carlo_permutation(left, right, settings).two_sided;
+}
+
+/// A row and the sums of its blocks, which flip.
+struct Tested {
+  ContrastRow row;
+  std::vector<double> blocks;
+  std::string blocks_key;
+  std::string family;
+};
+
+class Comparer {
+ public:
+  Comparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
+      : scores_(scores), comparison_(comparison), seed_(seed) {}
+
+  void add(const Plan& plan, std::size_t measure, std::span<const double> values) {
+    const SideMeans left(scores_, plan, plan.left, values);
+    std::optional<SideMeans> right;
+    if (plan.right) {
+      right.emplace(scores_, plan, *plan.right, values);
+    }
+    const auto replicates = static_cast<std::size_t>(comparison_.replicates);
+    const stats::ClusterBootstrap rows(plan.num_blocks, replicates, seed_, rows_stream);
+    const stats::ClusterBootstrap columns(plan.num_columns, replicates, seed_, columns_stream);
+    const auto& items = scores_.axes[item_axis]->labels;
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      Tested tested;
+      tested.row.contrast = plan.name;
+      tested.row.measure = scores_.axes[measure_axis]->labels[measure];
+      tested.row.item = items[item];
+      tested.blocks_key = plan.blocks_key;
+      tested.family = family_of(tested.row);
+      fill(tested, plan, left, right, item, rows, columns);
+      tested_.push_back(std::move(tested));
+    }
+  }
+
+  std::vector<ContrastRow> take() {
+    adjust();
+    std::vector<ContrastRow> rows;
+    for (auto& tested : tested_) {
+      rows.push_back(std::move(tested.row));
+    }
+    return rows;
+  }
+
+ private:
+  static constexpr std::uint64_t rows_stream = std::uint64_t{1} << 40U;
+  static constexpr std::uint64_t columns_stream = std::uint64_t{2} << 40U;
+
+  std::string family_of(const ContrastRow& row) const {
+    switch (comparison_.family) {
+      case sweep::Comparison::Family::contrast:
+        return row.contrast + '\n' + row.measure;
+      case sweep::Comparison::Family::measure:
+        return row.measure;
+      case sweep::Comparison::Family::all:
+        break;
+    }
+    return "";
+  }
+
+  void fill(Tested& tested, const Plan& plan, const SideMeans& left, const std::optional<SideMeans>& right,
+            std::size_t item, const stats::ClusterBootstrap& rows, const stats::ClusterBootstrap& columns) const {
+    auto& row = tested.row;
+    std::vector<double> cells(plan.num_blocks * plan.num_columns, stats::nan);
+    std::vector<double> block_means;
+    std::vector<double> sums;  // of the blocks that have cells
+    tested.blocks.assign(plan.num_blocks, 0);
+    double left_sum = 0;
+    double right_sum = 0;
+    for (std::size_t block = 0; block < plan.num_blocks; ++block) {
+      int present = 0;
+      for (std::size_t column = 0; column < plan.num_columns; ++column) {
+        const auto cell = block * plan.num_columns + column;
+        const double on_left = left.at(cell, item);
+        const double on_right = right ? right->at(cell, item) : 0;
+        if (!std::isnan(on_left) && !std::isnan(on_right)) {
+          cells[cell] = on_left - on_right;
+          left_sum += on_left;
+          right_sum += on_right;
+          tested.blocks[block] += cells[cell];
+          ++present;
+        }
+      }
+      row.num_cells += present;
+      if (present > 0) {
+        block_means.push_back(tested.blocks[block] / present);
+        sums.push_back(tested.blocks[block]);
+      }
+    }
+    row.num_possible = static_cast<std::int32_t>(cells.size());
+    row.num_templates = static_cast<std::int32_t>(block_means.size());
+    if (row.num_cells == 0) {
+      return;
+    }
+    row.left = left_sum / row.num_cells;
+    row.right = right_sum / row.num_cells;
+    row.difference = std::accumulate(tested.blocks.begin(), tested.blocks.end(), 0.0) / row.num_cells;
+    if (right) {
+      row.p_subjects = relabelling_p(left.subject_means(item), right->subject_means(item), comparison_, seed_);
+    }
+    row.reason = stats::Reason::too_few;
+    if (block_means.size() < 2) {
+      return;
+    }
+    const double deviation = stats::standard_deviation(block_means).value;
+    row.effect = deviation > 0 ? stats::mean(block_means).value / deviation : stats::nan;
+    const auto interval = stats::percentile_interval(crossed_means(cells, rows, columns), comparison_.confidence);
+    row.low = interval.low;
+    row.high = interval.high;
+    const auto test = stats::sign_flip_test(sums, flips());
+    row.p = test.two_sided;
+    row.p_low = test.interval.low;
+    row.p_high = test.interval.high;
+    row.reason = interval.reason;
+  }
+
+  stats::SignFlipSettings flips() const {
+    return {
+        .seed = seed_, .draws = static_cast<std::uint64_t>(comparison_.draws), .confidence = comparison_.confidence};
+  }
+
+  void adjust() {
+    std::map<std::string, std::vector<Tested*>> families;
+    for (auto& tested : tested_) {
+      if (!std::isnan(tested.row.p)) {
+        families[tested.family].push_back(&tested);
+      }
+    }
+    for (const auto& [name, members] : families) {
+      adjust_family(members);
+    }
+  }
+
+  void adjust_family(const std::vector<Tested*>& members) const {
+    std::vector<double> logarithms;
+    for (const auto* tested : members) {
+      logarithms.push_back(std::log10(tested->row.p));
+    }
+    const auto put = [&](stats::Adjustment adjustment, double ContrastRow::*place) {
+      const auto adjusted = stats::adjust_log10_p(logarithms, adjustment);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        members[i]->row.*place = std::max(members[i]->row.p, std::pow(10.0, adjusted[i]));
+      }
+    };
+    put(stats::Adjustment::holm, &ContrastRow::p_holm);
+    put(stats::Adjustment::benjamini_hochberg, &ContrastRow::p_hochberg);
+    put(stats::Adjustment::benjamini_yekutieli, &ContrastRow::p_yekutieli);
+    const auto& key = members.front()->blocks_key;
+    if (std::ranges::any_of(members, [&](const auto* tested) { return tested->blocks_key != key; })) {
+      return;  // other templates: nothing to flip together
+    }
+    std::vector<double> sums;
+    for (const auto* tested : members) {
+      sums.insert(sums.end(), tested->blocks.begin(), tested->blocks.end());
+    }
+    const auto adjusted = stats::sign_flip_max_t(sums, members.front()->blocks.size(), flips());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      members[i]->row.p_max_t = std::max(members[i]->row.p, adjusted[i]);
+    }
+  }
+
+  const Scores& scores_;
+  const sweep::Comparison& comparison_;
+  std::uint64_t seed_;
+  std::vector<Tested> tested_;
+};
+
+}  // namespace
+
+std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  const auto plans = plan_all(scores, comparison);
+  Comparer comparer(scores, comparison, seed);
+  for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
+    std::vector<double> values;
+    for (const auto& plan : plans) {
+      if (std::ranges::find(plan.measures, measure) != plan.measures.end()) {
+        if (values.empty()) {
+          values = scores.read(measure);
+        }
+        comparer.add(plan, measure, values);
+      }
+    }
+  }
+  return comparer.take();
+}
+
+Scores scores_of(results::StatisticsFile& file) {
+  Scores scores;
+  for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
+    scores.axes[axis] = &file.layout().axis(results::score_axis_names[axis]);
+  }
+  scores.read = [&file](std::size_t measure) {
+    const auto dataset = file.root().open_dataset("score");
+    auto where = dataset.all();
+    where.start[0] = measure;
+    where.count[0] = 1;
+    std::vector<double> values(hdf5::product(where.count));
+    dataset.read(where, std::span<double>(values));
+    return values;
+  };
+  return scores;
+}
+
+}  // namespace stereosweep::findings

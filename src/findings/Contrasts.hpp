@@ -1,0 +1,65 @@
+// Differences between any labels of a score table, with intervals and tests. Knows no probe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/Layout.hpp"
+#include "results/RawBlock.hpp"
+#include "results/ScoreTable.hpp"
+#include "stats/Summary.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::findings {
+
+/// A score table, one measure at a time. Borrowed.
+struct Scores {
+  std::array<const results::AxisSchema*, 6> axes;  ///< in the order of results::score_axis_names
+  /// [subject, template, rephrasing, replicate, item]; NaN: no score.
+  std::function<std::vector<double>(std::size_t measure)> read;
+};
+
+/// One contrast in one measure for one item.
+struct ContrastRow {
+  std::string contrast;  ///< its name, and behind a colon the label of `each`
+  std::string measure;
+  std::string item;
+  double left = stats::nan;        ///< means over the cells that both sides have, in the measure's unit
+  double right = stats::nan;       ///< 0 for a contrast with zero
+  double difference = stats::nan;  ///< left - right
+  double low = stats::nan;         ///< interval: templates and rephrasings drawn with replacement, crossed
+  double high = stats::nan;
+  double effect = stats::nan;      ///< mean over templates of their differences over their standard deviation (n - 1)
+  std::int32_t num_templates = 0;  ///< templates, or pairs of them, with a difference
+  std::int32_t num_cells = 0;      ///< (template, rephrasing) with a difference
+  std::int32_t num_possible = 0;   ///< (template, rephrasing) that are compared
+  double p = stats::nan;           ///< two-sided, the signs of templates flipped, each with all its rephrasings
+  double p_low = stats::nan;       ///< interval of a p that was drawn; p itself where it was counted
+  double p_high = stats::nan;
+  double p_subjects = stats::nan;  ///< two-sided, subjects relabelled; needs two on each side
+  double p_max_t = stats::nan;     ///< `p` adjusted in its family, as the next three
+  double p_holm = stats::nan;
+  double p_hochberg = stats::nan;                   ///< Benjamini and Hochberg
+  double p_yekutieli = stats::nan;                  ///< Benjamini and Yekutieli
+  stats::Reason reason = stats::Reason::no_values;  ///< of interval and p: `too_few` with fewer than two templates
+};
+
+/// Rows in the order of contrasts, measures, items. Throws InputError, listing every axis, label and measure of the
+/// contrasts that the table does not have.
+std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+/// The rows as variables over the axis `contrast`.
+void write_contrasts(results::Layout& layout, std::span<const ContrastRow> rows, const sweep::Comparison& comparison);
+
+/// Of each measure the `top` rows with the smallest p.
+std::string contrasts_text(std::span<const ContrastRow> rows, const sweep::Comparison& comparison, std::size_t top);
+
+/// The table of a statistics file that is being written; its variables must be closed.
+Scores scores_of(results::StatisticsFile& file);
+
+}  // namespace stereosweep::findings

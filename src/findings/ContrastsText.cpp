@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "findings/Contrasts.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using Row = ContrastRow;
+
+results::AxisSchema axis_of(std::span<const Row> rows) {
+  results::AxisSchema axis{"contrast", "contrast, measure and item", {}, {}};
+  const auto add = [&](const std::string& name, const std::string& long_name, std::string Row::*field) {
+    auto& coordinate = axis.coordinates.emplace_back(name, long_name, std::vector<std::string>());
+    std::ranges::transform(rows, std::back_inserter(coordinate.values), [&](const Row& row) { return row.*field; });
+  };
+  for (const auto& row : rows) {
+    axis.labels.push_back(row.contrast + " | " + row.measure + " | " + row.item);
+  }
+  add("name", "name of the contrast", &Row::contrast);
+  add("measure", "what is compared", &Row::measure);
+  add("item", "what it is about", &Row::item);
+  return axis;
+}
+
+std::string family_text(sweep::Comparison::Family family) {
+  switch (family) {
+    case sweep::Comparison::Family::contrast:
+      return "the items of one contrast and measure";
+    case sweep::Comparison::Family::measure:
+      return "all contrasts and items of one measure";
+    case sweep::Comparison::Family::all:
+      break;
+  }
+  return "all rows";
+}
+
+/// With one significant digit less than a percentage would lose: "95 %", "99.9 %".
+std::string percent(double share) {
+  auto text = results::fixed(100 * share, 2);
+  while (text.ends_with('0')) {
+    text.pop_back();
+  }
+  return (text.ends_with('.') ? text.substr(0, text.size() - 1) : text) + " %";
+}
+
+void add_table(std::string& text, std::vector<const Row*> rows, std::size_t top) {
+  std::ranges::stable_sort(rows, [](const Row* left, const Row* right) {
+    return std::isnan(right->p) ? !std::isnan(left->p) : left->p < right->p;
+  });
+  results::TextTable table({"contrast", "item", "difference", "low", "high", "effect", "templates", "p", "p adjusted"});
+  const auto shown = std::min(top, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& row = *rows[i];
+    table.add({row.contrast, row.item, results::significant(row.difference), results::significant(row.low),
+               results::significant(row.high), results::fixed(row.effect, 2), std::to_string(row.num_templates),
+               results::p_value(row.p), results::p_value(std::isnan(row.p_max_t) ? row.p_holm : row.p_max_t)});
+  }
+  text +=
+      "\nContrasts in " + rows.front()->measure + '\n' + table.text() + results::rest_text(shown, rows.size(), "rows");
+}
+
+}  // namespace
+
+void write_contrasts(results::Layout& layout, std::span<const Row> rows, const sweep::Comparison& comparison) {
+  if (rows.empty()) {
+    return;
+  }
+  layout.add_axis(axis_of(rows));
+  const std::vector<Row> items(rows.begin(), rows.end());
+  const auto write = [&](const char* name, const char* units, const std::string& long_name, auto Row::*field) {
+    auto cube = results::number_cube(std::string("contrast_") + name, units, long_name);
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(items.front().*field)>, const std::int32_t>) {
+      cube.type = hdf5::ElementType::int32;
+    }
+    layout.write(cube, {"contrast"}, items, field);
+  };
+  const auto family = ", adjusted among " + family_text(comparison.family);
+  const auto interval = percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";
+  write("left", "", "mean of the left side", &Row::left);
+  write("right", "", "mean of the right side; 0 for a contrast with zero", &Row::right);
+  write("difference", "", "left minus right, in the measure's unit", &Row::difference);
+  write("low", "", "lower end of the " + interval, &Row::low);
+  write("high", "", "upper end of the " + interval, &Row::high);
+  write("effect", "1", "mean of the templates' differences over their standard deviation (n - 1)", &Row::effect);
+  write("num_templates", "1", "templates, or pairs of them, with a difference", &Row::num_templates);
+  write("num_cells", "1", "(template, rephrasing) with a difference", &Row::num_cells);
+  write("num_possible", "1", "(template, rephrasing) compared", &Row::num_possible);
+  write("p", "1", "two-sided p, signs of templates flipped, each with all its rephrasings", &Row::p);
+  write("p_low", "1", "lower end of the interval of a p that was drawn; p where it was counted", &Row::p_low);
+  write("p_high", "1", "upper end of the interval of a p that was drawn; p where it was counted", &Row::p_high);
+  write("p_subjects", "1", "two-sided p, subjects of both sides relabelled", &Row::p_subjects);
+  write("p_max_t", "1", "p by max-T with common flips" + family, &Row::p_max_t);
+  write("p_holm", "1", "p after Holm" + family, &Row::p_holm);
+  write("p_hochberg", "1", "p after Benjamini and Hochberg" + family, &Row::p_hochberg);
+  write("p_yekutieli", "1", "p after Benjamini and Yekutieli" + family, &Row::p_yekutieli);
+  layout.write(results::flag_cube("contrast_status", "why there is no interval and no p",
+                                  {"ok", "no_values", "too_few", "constant", "not_finite"}),
+               {"contrast"}, items, &Row::reason);
+}
+
+std::string contrasts_text(std::span<const Row> rows, const sweep::Comparison& comparison, std::size_t top) {
+  std::string text;
+  std::vector<std::string> measures;
+  for (const auto& row : rows) {
+    if (std::ranges::find(measures, row.measure) == measures.end()) {
+      measures.push_back(row.measure);
+    }
+  }
+  for (const auto& measure : measures) {
+    std::vector<const Row*> of_measure;
+    for (const auto& row : rows) {
+      if (row.measure == measure) {
+        of_measure.push_back(&row);
+      }
+    }
+    add_table(text, std::move(of_measure), top);
+  }
+  if (!rows.empty()) {
+    text += results::wrapped("low, high: " + percent(comparison.confidence) +
+                             " interval over templates and rephrasings. p: two-sided, the signs of templates flipped; "
+                             "adjusted by max-T (by Holm where the templates differ) among " +
+                             family_text(comparison.family) + ". With few templates intervals are too narrow.") +
+            '\n';
+  }
+  return text;
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,196 @@
+#include "stats/permutation/SignFlip.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/Check.hpp"
+#include "base/Random.hpp"
+
+namespace stereosweep::stats {
+namespace {
+
+constexpr double tolerance = 1e-12;
+
+/// Differences as integers whose sums are exact, whatever their signs.
+struct FixedDifferences {
+  std::vector<std::int64_t> values;
+  std::int64_t sum = 0;
+  std::int64_t slack = 0;  ///< what rounding can move a sum by
+};
+
+FixedDifferences fix_differences(std::span<const double> differences) {
+  double magnitude = 0;
+  for (const double value : differences) {
+    magnitude += std::abs(value);
+  }
+  constexpr int bits = 58;
+  constexpr int largest_exponent = 1000;
+  const int exponent = magnitude > 0 ? std::min(bits - std::ilogb(magnitude), largest_exponent) : 0;
+  FixedDifferences fixed;
+  for (const double value : differences) {
+    fixed.values.push_back(std::llround(std::ldexp(value, exponent)));
+    fixed.sum += fixed.values.back();
+  }
+  fixed.slack = std::max(static_cast<std::int64_t>(differences.size()),
+                         static_cast<std::int64_t>(std::ldexp(tolerance * magnitude, exponent)));
+  return fixed;
+}
+
+/// Sums of the values under all signs, ascending.
+std::vector<std::int64_t> signed_sums(std::span<const std::int64_t> values) {
+  std::vector<std::int64_t> sums = {0};
+  std::vector<std::int64_t> next;
+  for (const auto value : values) {
+    const auto magnitude = std::abs(value);
+    next.resize(2 * sums.size());
+    // both shifted lists are ascending: merged as they are formed
+    std::size_t low = 0;
+    std::size_t high = 0;
+    for (auto& sum : next) {
+      const bool takes_low = low < sums.size() && sums[low] - magnitude <= sums[high] + magnitude;
+      sum = takes_low ? sums[low++] - magnitude : sums[high++] + magnitude;
+    }
+    sums.swap(next);
+  }
+  return sums;
+}
+
+/// Signs of all values with a sum of at least `threshold`.
+class SignCounter {
+ public:
+  explicit SignCounter(std::span<const std::int64_t> values)
+      : first_(signed_sums(values.first(values.size() / 2))), second_(signed_sums(values.subspan(values.size() / 2))) {}
+  std::uint64_t at_least(std::int64_t threshold) const {
+    std::uint64_t count = 0;
+    std::size_t from = second_.size();
+    for (const auto sum : first_) {
+      while (from > 0 && sum + second_[from - 1] >= threshold) {
+        --from;
+      }
+      count += second_.size() - from;
+    }
+    return count;
+  }
+
+ private:
+  std::vector<std::int64_t> first_;
+  std::vector<std::int64_t> second_;
+};
+
+constexpr std::size_t flips_per_draw = 64;
+
+/// 64 signs of a draw.
+std::uint64_t sign_bits(std::uint64_t seed, std::uint64_t draw, std::size_t word) {
+  return base::philox_bits({.seed = seed,
+                            .purpose = base::Purpose::sign_flip,
+                            .sample = static_cast<std::uint32_t>(draw),
+                            .word = static_cast<std::uint32_t>(word)});
+}
+
+/// Draws of signs: calls `use(draw, signs)`, one bit a value.
+template <class Use>
+void draw_signs(std::size_t num_values, const SignFlipSettings& settings, const Use& use) {
+  std::vector<std::uint64_t> signs((num_values + flips_per_draw - 1) / flips_per_draw);
+  for (std::uint64_t draw = 0; draw < settings.draws; ++draw) {
+    for (std::size_t word = 0; word < signs.size(); ++word) {
+      signs[word] = sign_bits(settings.seed, draw, word);
+    }
+    use(signs);
+  }
+}
+
+/// Sum of the values whose bit is set, minus the others.
+template <class Number>
+Number signed_sum(std::span<const Number> values, std::span<const std::uint64_t> signs) {
+  Number sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_kept = (signs[i / flips_per_draw] >> (i % flips_per_draw) & 1U) != 0;
+    sum += is_kept ? values[i] : -values[i];
+  }
+  return sum;
+}
+
+SignFlipResult count_all(const FixedDifferences& fixed) {
+  const SignCounter counter(fixed.values);
+  const double all = std::ldexp(1.0, static_cast<int>(fixed.values.size()));
+  const auto far = std::abs(fixed.sum) - fixed.slack;
+  SignFlipResult result;
+  result.upper = static_cast<double>(counter.at_least(fixed.sum - fixed.slack)) / all;
+  // sums lie symmetrically about zero
+  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * static_cast<double>(counter.at_least(far)) / all);
+  result.is_exact = true;
+  result.interval = {result.two_sided, result.two_sided};
+  result.reason = Reason::ok;
+  return result;
+}
+
+SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& settings) {
+  const auto far = std::abs(fixed.sum) - fixed.slack;
+  std::uint64_t upper = 0;
+  std::uint64_t two_sided = 0;
+  draw_signs(fixed.values.size(), settings, [&](std::span<const std::uint64_t> signs) {
+    const auto sum = signed_sum<std::int64_t>(fixed.values, signs);
+    upper += sum >= fixed.sum - fixed.slack ? 1 : 0;
+    two_sided += std::abs(sum) >= far ? 1 : 0;
+  });
+  const auto p = [&](std::uint64_t count) {
+    return (static_cast<double>(count) + 1) / (static_cast<double>(settings.draws) + 1);
+  };
+  return {p(upper), p(two_sided), false, fixed_draws_interval(two_sided, settings.draws, settings.confidence),
+          Reason::ok};
+}
+
+}  // namespace
+
+SignFlipResult sign_flip_test(std::span<const double> differences, const SignFlipSettings& settings) {
+  SignFlipResult result;
+  if (differences.empty() || !all_finite(differences)) {
+    result.reason = differences.empty() ? Reason::no_values : Reason::not_finite;
+    return result;
+  }
+  const auto fixed = fix_differences(differences);
+  return differences.size() <= max_exact_flips ? count_all(fixed) : draw_some(fixed, settings);
+}
+
+std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
+                                    const SignFlipSettings& settings) {
+  STEREOSWEEP_ASSERT(num_blocks > 0 && differences.size() % num_blocks == 0, "one row of blocks per test");
+  const auto num_tests = differences.size() / num_blocks;
+  std::vector<double> scaled(differences.begin(), differences.end());
+  std::vector<double> observed(num_tests, nan);
+  for (std::size_t test = 0; test < num_tests; ++test) {
+    const auto row = std::span(scaled).subspan(test * num_blocks, num_blocks);
+    const double length = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+    if (length > 0) {
+      std::ranges::transform(row, row.begin(), [&](double value) { return value / length; });
+      observed[test] = std::abs(std::accumulate(row.begin(), row.end(), 0.0));
+    }
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t test = 0; test < num_tests; ++test) {
+    if (!std::isnan(observed[test])) {
+      order.push_back(test);
+    }
+  }
+  std::ranges::stable_sort(order, [&](auto left, auto right) { return observed[left] > observed[right]; });
+  std::vector<std::uint64_t> reached(order.size(), 0);
+  draw_signs(num_blocks, settings, [&](std::span<const std::uint64_t> signs) {
+    double largest = 0;
+    for (auto place = order.size(); place-- > 0;) {
+      const auto row = std::span<const double>(scaled).subspan(order[place] * num_blocks, num_blocks);
+      largest = std::max(largest, std::abs(signed_sum<double>(row, signs)));
+      reached[place] += largest >= observed[order[place]] - tolerance ? 1 : 0;
+    }
+  });
+  std::vector<double> adjusted(num_tests, nan);
+  double before = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    before = std::max(before, (static_cast<double>(reached[place]) + 1) / (static_cast<double>(settings.draws) + 1));
+    adjusted[order[place]] = before;
+  }
+  return adjusted;
+}
+
+}  // namespace stereosweep::stats
