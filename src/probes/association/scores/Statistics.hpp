@@ -9,6 +9,7 @@
 #include "findings/Alignment.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"
+#include "results/ScoreTable.hpp"
 
 namespace stereosweep::probes::association {
 
