@@ -52,9 +52,9 @@ constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
 
 /// What is drawn for. Numbers are part of every published p: add new ones, never renumber.
 enum class Purpose : std::uint32_t {
-  context_of_word = 1,    ///< which context stands for a word: (test, sample, word)
-  trimmed_set = 2,        ///< which words of a larger set stay: (test, set, word)
-  permutation = 3,        ///< Monte Carlo draws of a permutation test: (test, draw, step)
+  context_of_word = 1,     ///< which context stands for a word: (test, sample, word)
+  trimmed_set = 2,         ///< which words of a larger set stay: (test, set, word)
+  permutation = 3,         ///< Monte Carlo draws of a permutation test: (test, draw, step)
   family_permutation = 4,  ///< common draws of a family of tests: (family, draw, step)
   sign_flip = 5            ///< signs of paired differences: (draw, 64 signs)
 };

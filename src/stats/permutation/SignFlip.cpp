@@ -26,8 +26,7 @@ FixedDifferences fix_differences(std::span<const double> differences) {
     magnitude += std::abs(value);
   }
   constexpr int bits = 58;
-  constexpr int largest_exponent = 1000;
-  const int exponent = magnitude > 0 ? std::min(bits - std::ilogb(magnitude), largest_exponent) : 0;
+  const int exponent = magnitude > 0 ? bits - std::ilogb(magnitude) : 0;
   FixedDifferences fixed;
   for (const double value : differences) {
     fixed.values.push_back(std::llround(std::ldexp(value, exponent)));
@@ -89,7 +88,7 @@ std::uint64_t sign_bits(std::uint64_t seed, std::uint64_t draw, std::size_t word
                             .word = static_cast<std::uint32_t>(word)});
 }
 
-/// Draws of signs: calls `use(draw, signs)`, one bit a value.
+/// Calls `use(signs)` for every draw; one bit a value.
 template <class Use>
 void draw_signs(std::size_t num_values, const SignFlipSettings& settings, const Use& use) {
   std::vector<std::uint64_t> signs((num_values + flips_per_draw - 1) / flips_per_draw);
