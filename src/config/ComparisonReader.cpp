@@ -119,7 +119,7 @@ sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
     each_entry(list, "statistics.contrasts", problems, [&](const Node& node, const std::string& key) {
       comparison.contrasts.push_back(read_contrast(node, key, problems));
       const auto& name = comparison.contrasts.back().name;
-      if (std::ranges::find(names, name) != names.end()) {
+      if (!name.empty() && std::ranges::find(names, name) != names.end()) {
         problems.add(node.place(key), "a second contrast '" + name + "'", "rows are told apart by their names");
       }
       names.push_back(name);
@@ -135,10 +135,12 @@ sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
 }
 
 void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
-  if (comparison.contrasts.empty()) {
-    return;
+  if (comparison == Comparison()) {
+    return;  // dumps of older runs stay what they were
   }
-  statistics.add("contrasts", list_of(comparison.contrasts, dump_contrast));
+  if (!comparison.contrasts.empty()) {
+    statistics.add("contrasts", list_of(comparison.contrasts, dump_contrast));
+  }
   FieldsDump fields;
   visit_inference(comparison, fields);
   statistics.add("inference", fields.take());

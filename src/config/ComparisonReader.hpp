@@ -9,7 +9,7 @@ namespace stereosweep::config {
 /// Takes `contrasts` and `inference` out of the value of the key `statistics`; what is left is the probe's own.
 sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
 
-/// Adds them to a dump, where anything is compared.
+/// Adds them to a dump, where they are not the defaults.
 void dump_comparison(const sweep::Comparison& comparison, Node& statistics);
 
 }  // namespace stereosweep::config

@@ -29,6 +29,7 @@ constexpr std::size_t template_axis = 2;
 constexpr std::size_t rephrasing_axis = 3;
 constexpr std::size_t replicate_axis = 4;
 constexpr std::size_t item_axis = 5;
+constexpr double rounding = 1e-12;               // differences that vary by less are equal
 constexpr std::size_t most_exact_subjects = 40;  // 1.4e11 relabellings, about a second
 
 /// What a selection or `each` or `paired` names: an axis' labels or a coordinate of it.
@@ -106,12 +107,15 @@ class Resolver {
   }
 
   void add(const std::string& contrast, const std::string& problem, const std::string& suggestion) {
-    faults_.push_back(
-        base::describe("statistics.contrasts '" + contrast + "': " + problem, "the score table has none", suggestion));
+    add_fault(contrast, problem, "the score table has none", suggestion);
   }
+  /// Once, however many labels of `each` meet it.
   void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
                  const std::string& suggestion) {
-    faults_.push_back(base::describe("statistics.contrasts '" + contrast + "': " + problem, why, suggestion));
+    auto fault = base::describe("statistics.contrasts '" + contrast + "': " + problem, why, suggestion);
+    if (std::ranges::find(faults_, fault) == faults_.end()) {
+      faults_.push_back(std::move(fault));
+    }
   }
   void require_none() const {
     if (!faults_.empty()) {
@@ -138,7 +142,17 @@ struct Plan {
   std::vector<std::size_t> columns;  ///< [rephrasing]: its column, or no_block
   std::size_t num_columns = 0;
   std::string blocks_key;  ///< equal for contrasts whose blocks are the same
+  bool relabels_subjects = false;
 };
+
+/// A subject of both sides has no label to exchange.
+bool has_other_subjects(const Side& left, const Side& right) {
+  bool has_both = false;
+  for (std::size_t place = 0; place < left[0].size(); ++place) {
+    has_both = has_both || (left[0][place] && right[0][place]);
+  }
+  return !has_both;
+}
 
 /// Templates are blocks by themselves, or those with one value of the coordinate `paired` together.
 void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resolver, Plan& plan) {
@@ -239,6 +253,7 @@ void plan_one(const Contrast& contrast, const std::string& name, const std::vect
   }
   plan_blocks(contrast, scores, resolver, plan);
   plan_columns(plan);
+  plan.relabels_subjects = plan.right && has_other_subjects(plan.left, *plan.right);
   plan.measures = plan_measures(contrast, scores, resolver);
   plans.push_back(std::move(plan));
 }
@@ -247,13 +262,13 @@ std::vector<Plan> plan_all(const Scores& scores, const sweep::Comparison& compar
   Resolver resolver(scores);
   std::vector<Plan> plans;
   for (const auto& contrast : comparison.contrasts) {
-    if (contrast.each.empty()) {
+    const auto named = contrast.each.empty() ? std::nullopt : resolver.find(contrast.name, contrast.each);
+    if (!named) {
       plan_one(contrast, contrast.name, contrast.left, contrast.right, scores, resolver, plans);
       continue;
     }
-    const auto named = resolver.find(contrast.name, contrast.each);
     std::vector<std::string> done;
-    for (const auto& label : named ? *named->values : std::vector<std::string>()) {
+    for (const auto& label : *named->values) {
       if (label.empty() || std::ranges::find(done, label) != done.end()) {
         continue;
       }
@@ -453,15 +468,16 @@ class Comparer {
     row.left = left_sum / row.num_cells;
     row.right = right_sum / row.num_cells;
     row.difference = std::accumulate(tested.blocks.begin(), tested.blocks.end(), 0.0) / row.num_cells;
-    if (right) {
+    if (plan.relabels_subjects) {
       row.p_subjects = relabelling_p(left.subject_means(item), right->subject_means(item), comparison_, seed_);
     }
     row.reason = stats::Reason::too_few;
     if (block_means.size() < 2) {
       return;
     }
+    const double mean = stats::mean(block_means).value;
     const double deviation = stats::standard_deviation(block_means).value;
-    row.effect = deviation > 0 ? stats::mean(block_means).value / deviation : stats::nan;
+    row.effect = deviation > rounding * std::abs(mean) ? mean / deviation : stats::nan;
     const auto interval = stats::percentile_interval(crossed_means(cells, rows, columns), comparison_.confidence);
     row.low = interval.low;
     row.high = interval.high;

@@ -41,7 +41,7 @@ struct ContrastRow {
   double p = stats::nan;           ///< two-sided, the signs of templates flipped, each with all its rephrasings
   double p_low = stats::nan;       ///< interval of a p that was drawn; p itself where it was counted
   double p_high = stats::nan;
-  double p_subjects = stats::nan;  ///< two-sided, subjects relabelled; needs two on each side
+  double p_subjects = stats::nan;  ///< two-sided, subjects relabelled; needs two on each side, and none on both
   double p_max_t = stats::nan;     ///< `p` adjusted in its family, as the next three
   double p_holm = stats::nan;
   double p_hochberg = stats::nan;                   ///< Benjamini and Hochberg
@@ -49,7 +49,7 @@ struct ContrastRow {
   stats::Reason reason = stats::Reason::no_values;  ///< of interval and p: `too_few` with fewer than two templates
 };
 
-/// Rows in the order of contrasts, measures, items. Throws InputError, listing every axis, label and measure of the
+/// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the
 /// contrasts that the table does not have.
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 

@@ -39,7 +39,7 @@ std::string family_text(sweep::Comparison::Family family) {
   return "all rows";
 }
 
-/// With one significant digit less than a percentage would lose: "95 %", "99.9 %".
+/// Without zeros at its end: "95 %", "99.9 %".
 std::string percent(double share) {
   auto text = results::fixed(100 * share, 2);
   while (text.ends_with('0')) {
