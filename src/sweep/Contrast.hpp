@@ -18,20 +18,20 @@ struct Selection {
 struct Contrast {
   /// selected: `right` says what; zero: the left side's mean against 0; rest: all subjects that are not on the left.
   enum class Against : std::uint8_t { selected, zero, rest };
-  std::string name;
-  std::vector<Selection> left;  ///< all must hold
-  std::vector<Selection> right;
+  std::string name = {};
+  std::vector<Selection> left = {};  ///< all must hold
+  std::vector<Selection> right = {};
   Against against = Against::selected;
-  std::string each;                   ///< one contrast for every label of this axis or coordinate; "": one
-  std::string paired;                 ///< "template.pair": templates with one value are a pair; "": each by itself
-  std::vector<std::string> measures;  ///< empty: all
+  std::string each = {};                   ///< one contrast for every label of this axis or coordinate; "": one
+  std::string paired = {};                 ///< "template.pair": templates with one value are a pair; "": each by itself
+  std::vector<std::string> measures = {};  ///< empty: all
   bool operator==(const Contrast&) const = default;
 };
 
 struct Comparison {
   /// Tests that are adjusted together: rows of one contrast and measure, of one measure, or all.
   enum class Family : std::uint8_t { contrast, measure, all };
-  std::vector<Contrast> contrasts;
+  std::vector<Contrast> contrasts = {};
   Family family = Family::measure;
   double confidence = 0.95;        ///< of intervals
   std::int64_t replicates = 2000;  ///< of the bootstrap
