@@ -52,7 +52,8 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   Contrast contrast;
   Fields fields(node, key, problems, "{name: ..., left: {subject: ...}, right: {subject: ...}}");
   fields.required_line("name", contrast.name);
-  if (const Node* left = fields.optional("left")) {
+  const Node* left = fields.optional("left");
+  if (left != nullptr) {
     contrast.left = read_side(*left, fields.key_of("left"), problems);
   }
   read_right(fields.optional("right"), fields.key_of("right"), problems, contrast);
@@ -60,8 +61,9 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   fields.line("paired", contrast.paired);
   fields.lines("measures", contrast.measures);
   fields.finish();
-  if (fields.usable() && contrast.left.empty() && contrast.each.empty()) {
-    problems.add(node.place(key), "nothing is selected on the left", "the contrast is about nothing in particular",
+  const bool selects = left != nullptr && (left->kind != Node::Kind::map || !left->children.empty());
+  if (fields.usable() && !selects && fields.optional("each") == nullptr) {
+    problems.add(node.place(key), "nothing is selected on the left", "a contrast needs a label there, or 'each'",
                  std::string("Give 'left: ") + side_form + "' or 'each: AXIS'.");
   }
   return contrast;

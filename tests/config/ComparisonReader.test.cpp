@@ -103,6 +103,7 @@ TEST(ComparisonReader, names_every_fault_with_its_place) {
     EXPECT_THAT(report, HasSubstr(fault));
   }
   EXPECT_THAT(report, Not(HasSubstr("a second contrast ''")));
+  EXPECT_THAT(report, Not(HasSubstr("[5]: nothing is selected")));  // what stands there is the fault
 }
 
 TEST(ComparisonReader, refuses_what_is_no_mapping_or_list) {
