@@ -77,6 +77,33 @@ void visit_inference(Value& comparison, Visitor& visit) {
   visit.integer("draws", comparison.draws, 100, 100'000'000);
 }
 
+/// `all`, or the labels of measures.
+void take_measures(Node& statistics, const std::string& name, base::Problems& problems,
+                   Comparison::Measures& measures) {
+  if (statistics.find(name) == nullptr) {
+    return;
+  }
+  const auto node = statistics.take(name);
+  const auto key = "statistics." + name;
+  if (node.kind == Node::Kind::scalar) {
+    if (read_choice(node, key, problems, std::vector<std::string>{"all"})) {
+      measures.emplace();
+    }
+    return;
+  }
+  Fields fields(node, key, problems, "{measures: [LABEL, LABEL]} or all");
+  fields.required_lines("measures", measures.emplace());
+  fields.finish();
+}
+
+void dump_measures(const std::string& name, const Comparison::Measures& measures, Node& statistics) {
+  if (measures) {
+    FieldsDump fields;
+    fields.required_lines("measures", *measures);
+    statistics.add(name, measures->empty() ? Node::plain("all") : fields.take());
+  }
+}
+
 Node dump_side(const std::vector<Selection>& side) {
   Node map = Node::map();
   for (const auto& selection : side) {
@@ -127,6 +154,8 @@ sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
       names.push_back(name);
     });
   }
+  take_measures(statistics, "means", problems, comparison.means);
+  take_measures(statistics, "variance", problems, comparison.variance);
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -143,6 +172,8 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   if (!comparison.contrasts.empty()) {
     statistics.add("contrasts", list_of(comparison.contrasts, dump_contrast));
   }
+  dump_measures("means", comparison.means, statistics);
+  dump_measures("variance", comparison.variance, statistics);
   FieldsDump fields;
   visit_inference(comparison, fields);
   statistics.add("inference", fields.take());

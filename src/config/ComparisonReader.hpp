@@ -1,4 +1,4 @@
-// The keys of `statistics` that every probe has: what is compared in its score table.
+// The keys of `statistics` that every probe has: what is asked of its score table.
 #pragma once
 
 #include "config/Fields.hpp"
@@ -6,7 +6,8 @@
 
 namespace stereosweep::config {
 
-/// Takes `contrasts` and `inference` out of the value of the key `statistics`; what is left is the probe's own.
+/// Takes `contrasts`, `means`, `variance` and `inference` out of the value of the key `statistics`; what is left is the
+/// probe's own.
 sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
 
 /// Adds them to a dump, where they are not the defaults.

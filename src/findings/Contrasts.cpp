@@ -23,12 +23,6 @@ using results::AxisSchema;
 using sweep::Contrast;
 using sweep::Selection;
 
-constexpr std::size_t measure_axis = 0;
-constexpr std::size_t subject_axis = 1;
-constexpr std::size_t template_axis = 2;
-constexpr std::size_t rephrasing_axis = 3;
-constexpr std::size_t replicate_axis = 4;
-constexpr std::size_t item_axis = 5;
 constexpr double rounding = 1e-12;               // differences that vary by less are equal
 constexpr std::size_t most_exact_subjects = 40;  // 1.4e11 relabellings, about a second
 
@@ -391,8 +385,8 @@ class Comparer {
       right.emplace(scores_, plan, *plan.right, values);
     }
     const auto replicates = static_cast<std::size_t>(comparison_.replicates);
-    const stats::ClusterBootstrap rows(plan.num_blocks, replicates, seed_, rows_stream);
-    const stats::ClusterBootstrap columns(plan.num_columns, replicates, seed_, columns_stream);
+    const stats::ClusterBootstrap rows(plan.num_blocks, replicates, seed_, templates_stream);
+    const stats::ClusterBootstrap columns(plan.num_columns, replicates, seed_, rephrasings_stream);
     const auto& items = scores_.axes[item_axis]->labels;
     for (std::size_t item = 0; item < items.size(); ++item) {
       Tested tested;
@@ -416,9 +410,6 @@ class Comparer {
   }
 
  private:
-  static constexpr std::uint64_t rows_stream = std::uint64_t{1} << 40U;
-  static constexpr std::uint64_t columns_stream = std::uint64_t{2} << 40U;
-
   std::string family_of(const ContrastRow& row) const {
     switch (comparison_.family) {
       case sweep::Comparison::Family::contrast:
@@ -556,23 +547,6 @@ std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& 
     }
   }
   return comparer.take();
-}
-
-Scores scores_of(results::StatisticsFile& file) {
-  Scores scores;
-  for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
-    scores.axes[axis] = &file.layout().axis(results::score_axis_names[axis]);
-  }
-  scores.read = [&file](std::size_t measure) {
-    const auto dataset = file.root().open_dataset("score");
-    auto where = dataset.all();
-    where.start[0] = measure;
-    where.count[0] = 1;
-    std::vector<double> values(hdf5::product(where.count));
-    dataset.read(where, std::span<double>(values));
-    return values;
-  };
-  return scores;
 }
 
 }  // namespace stereosweep::findings

@@ -1,28 +1,18 @@
 // Differences between any labels of a score table, with intervals and tests. Knows no probe.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "findings/Scores.hpp"
 #include "results/Layout.hpp"
-#include "results/RawBlock.hpp"
-#include "results/ScoreTable.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Contrast.hpp"
 
 namespace stereosweep::findings {
-
-/// A score table, one measure at a time. Borrowed.
-struct Scores {
-  std::array<const results::AxisSchema*, 6> axes;  ///< in the order of results::score_axis_names
-  /// [subject, template, rephrasing, replicate, item]; NaN: no score.
-  std::function<std::vector<double>(std::size_t measure)> read;
-};
 
 /// One contrast in one measure for one item.
 struct ContrastRow {
@@ -58,8 +48,5 @@ void write_contrasts(results::Layout& layout, std::span<const ContrastRow> rows,
 
 /// Of each measure the `top` rows with the smallest p.
 std::string contrasts_text(std::span<const ContrastRow> rows, const sweep::Comparison& comparison, std::size_t top);
-
-/// The table of a statistics file that is being written; its variables must be closed.
-Scores scores_of(results::StatisticsFile& file);
 
 }  // namespace stereosweep::findings

@@ -39,15 +39,6 @@ std::string family_text(sweep::Comparison::Family family) {
   return "all rows";
 }
 
-/// Without zeros at its end: "95 %", "99.9 %".
-std::string percent(double share) {
-  auto text = results::fixed(100 * share, 2);
-  while (text.ends_with('0')) {
-    text.pop_back();
-  }
-  return (text.ends_with('.') ? text.substr(0, text.size() - 1) : text) + " %";
-}
-
 void add_table(std::string& text, std::vector<const Row*> rows, std::size_t top) {
   std::ranges::stable_sort(rows, [](const Row* left, const Row* right) {
     return std::isnan(right->p) ? !std::isnan(left->p) : left->p < right->p;
@@ -80,7 +71,8 @@ void write_contrasts(results::Layout& layout, std::span<const Row> rows, const s
     layout.write(cube, {"contrast"}, items, field);
   };
   const auto family = ", adjusted among " + family_text(comparison.family);
-  const auto interval = percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";
+  const auto interval =
+      results::percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";
   write("left", "", "mean of the left side", &Row::left);
   write("right", "", "mean of the right side; 0 for a contrast with zero", &Row::right);
   write("difference", "", "left minus right, in the measure's unit", &Row::difference);
@@ -121,7 +113,7 @@ std::string contrasts_text(std::span<const Row> rows, const sweep::Comparison& c
     add_table(text, std::move(of_measure), top);
   }
   if (!rows.empty()) {
-    text += results::wrapped("low, high: " + percent(comparison.confidence) +
+    text += results::wrapped("low, high: " + results::percent(comparison.confidence) +
                              " interval over templates and rephrasings. p: two-sided, the signs of templates flipped; "
                              "adjusted by max-T (by Holm where the templates differ) among " +
                              family_text(comparison.family) + ". With few templates intervals are too narrow.") +

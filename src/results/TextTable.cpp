@@ -181,6 +181,14 @@ std::string p_value(double value) {
   return value < 1e-3 ? formatted("%.*e", 1, value) : fixed(value);
 }
 
+std::string percent(double share) {
+  auto text = fixed(100 * share, 2);
+  while (text.ends_with('0')) {
+    text.pop_back();
+  }
+  return (text.ends_with('.') ? text.substr(0, text.size() - 1) : text) + " %";
+}
+
 std::string shortened(std::string_view text, std::size_t length) {
   const auto points = width(text);
   if (points <= length) {

@@ -32,6 +32,8 @@ std::string fixed(double value, int digits = 3);
 std::string significant(double value);
 /// "0.012", "2.1e-09"; "-" for NaN.
 std::string p_value(double value);
+/// "95 %", "99.9 %": at most two digits behind the point.
+std::string percent(double share);
 /// At most `length` code points, an ellipsis in the middle where it was cut.
 std::string shortened(std::string_view text, std::size_t length);
 /// Every line of `text` broken at spaces to at most `screen_width` columns; what follows is indented.

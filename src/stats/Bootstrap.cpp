@@ -2,19 +2,88 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
+#include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
 namespace {
 
-/// Position h = (n - 1) q among the sorted values.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double position = static_cast<double>(sorted.size() - 1) * q;
+/// Position h = (n - 1) q among the values in their order, which is not kept.
+double quantile(std::vector<double>& values, double q) {
+  const double position = static_cast<double>(values.size() - 1) * q;
   const auto below = static_cast<std::size_t>(std::floor(position));
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), place, values.end());
+  if (below + 1 == values.size()) {
+    return *place;
+  }
+  const double above = *std::min_element(place + 1, values.end());
+  return *place + (above - *place) * (position - static_cast<double>(below));
+}
+
+/// Leaves out replicates without a value; whether at least two, and nine in ten, have one.
+bool keep_finite(std::vector<double>& replicates) {
+  const auto wanted = replicates.size();
+  std::erase_if(replicates, [](double value) { return !std::isfinite(value); });
+  return replicates.size() >= 2 && replicates.size() * 10 >= wanted * 9;
+}
+
+/// Differences below this come from rounding.
+double rounding_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) {
+    largest = std::max(largest, std::abs(value));
+  }
+  return 1e-12 * largest;
+}
+
+double normal_probability(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
+
+/// Share of replicates below the observed value; those equal to it count half (as scipy).
+double share_below(std::span<const double> replicates, double observed) {
+  const double rounding = rounding_of(replicates);
+  double below = 0;
+  for (const double replicate : replicates) {
+    if (std::abs(replicate - observed) <= rounding) {
+      below += 0.5;
+    } else if (replicate < observed) {
+      below += 1;
+    }
+  }
+  return below / static_cast<double>(replicates.size());
+}
+
+/// Efron and Tibshirani 1993, (14.15); clusters of several kinds as independent samples (as scipy).
+Value acceleration_of(std::span<const std::vector<double>> jackknives) {
+  double cubes = 0;
+  double squares = 0;
+  bool has_two = false;
+  bool varies = false;
+  for (const auto& jackknife : jackknives) {
+    if (jackknife.size() < 2) {
+      continue;
+    }
+    if (!all_finite(jackknife)) {
+      return {nan, Reason::too_few};
+    }
+    has_two = true;
+    const auto n = static_cast<double>(jackknife.size());
+    const double center = mean(jackknife).value;
+    const double rounding = rounding_of(jackknife);
+    for (const double value : jackknife) {
+      const double influence = (n - 1) / n * (center - value);
+      cubes += influence * influence * influence;
+      squares += influence * influence;
+      varies |= std::abs(center - value) > rounding;
+    }
+  }
+  if (!varies) {
+    return {nan, has_two ? Reason::constant : Reason::too_few};
+  }
+  return {cubes / (6 * std::pow(squares, 1.5)), Reason::ok};
 }
 
 }  // namespace
@@ -51,37 +120,74 @@ std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::
 }
 
 std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,
-                                  const ClusterBootstrap& columns) {
-  STEREOSWEEP_ASSERT(values.size() == rows.num_clusters() * columns.num_clusters(), "a cell per row and column");
+                                  const ClusterBootstrap& columns, std::size_t num_tables) {
+  const auto num_cells = rows.num_clusters() * columns.num_clusters();
+  STEREOSWEEP_ASSERT(values.size() == num_cells * num_tables, "a cell per row, column and table");
   STEREOSWEEP_ASSERT(rows.num_replicates() == columns.num_replicates(), "rows and columns are drawn together");
-  std::vector<double> means(rows.num_replicates(), nan);
-  for (std::size_t replicate = 0; replicate < means.size(); ++replicate) {
+  std::vector<double> filled(values.begin(), values.end());
+  std::vector<double> present(values.size(), 1);
+  for (std::size_t place = 0; place < filled.size(); ++place) {
+    if (std::isnan(filled[place])) {
+      filled[place] = present[place] = 0;
+    }
+  }
+  const bool is_complete = std::ranges::find(present, 0.0) == present.end();
+  std::vector<double> means(rows.num_replicates() * num_tables, 0);
+  std::vector<double> weights(num_tables);
+  for (std::size_t replicate = 0; replicate < rows.num_replicates(); ++replicate) {
     const auto row_times = rows.times(replicate);
     const auto column_times = columns.times(replicate);
-    double sum = 0;
-    double weights = 0;
-    for (std::size_t row = 0; row < row_times.size(); ++row) {
-      const auto cells = values.subspan(row * column_times.size(), column_times.size());
-      for (std::size_t column = 0; row_times[row] > 0 && column < cells.size(); ++column) {
-        if (const double weight = std::isnan(cells[column]) ? 0 : row_times[row] * column_times[column]; weight > 0) {
-          sum += weight * cells[column];
-          weights += weight;
+    auto* sums = means.data() + replicate * num_tables;
+    std::ranges::fill(weights, is_complete ? static_cast<double>(num_cells) : 0);
+    for (std::size_t cell = 0; cell < num_cells; cell += column_times.size()) {
+      const double row_weight = row_times[cell / column_times.size()];
+      for (std::size_t column = 0; row_weight > 0 && column < column_times.size(); ++column) {
+        const double weight = row_weight * column_times[column];
+        const auto first = (cell + column) * num_tables;
+        for (std::size_t table = 0; weight > 0 && table < num_tables; ++table) {
+          sums[table] += weight * filled[first + table];
+        }
+        for (std::size_t table = 0; weight > 0 && !is_complete && table < num_tables; ++table) {
+          weights[table] += weight * present[first + table];
         }
       }
     }
-    means[replicate] = weights > 0 ? sum / weights : nan;
+    for (std::size_t table = 0; table < num_tables; ++table) {
+      sums[table] = weights[table] > 0 ? sums[table] / weights[table] : nan;
+    }
   }
   return means;
 }
 
 Interval percentile_interval(std::vector<double> replicates, double confidence) {
-  const auto wanted = replicates.size();
-  std::erase_if(replicates, [](double value) { return !std::isfinite(value); });
-  if (replicates.size() < 2 || replicates.size() * 10 < wanted * 9) {
+  if (!keep_finite(replicates)) {
     return {nan, nan, Reason::too_few};
   }
-  std::sort(replicates.begin(), replicates.end());
   return {quantile(replicates, (1 - confidence) / 2), quantile(replicates, (1 + confidence) / 2), Reason::ok};
+}
+
+Interval bca_interval(std::vector<double> replicates, double observed, std::span<const std::vector<double>> jackknives,
+                      double confidence) {
+  if (!keep_finite(replicates)) {
+    return {nan, nan, Reason::too_few};
+  }
+  const auto acceleration = acceleration_of(jackknives);
+  if (!acceleration.defined()) {
+    return {nan, nan, acceleration.reason};
+  }
+  const double below = share_below(replicates, observed);
+  if (below == 0 || below == 1) {
+    return {nan, nan, Reason::too_few};
+  }
+  const double bias = normal_quantile(below);
+  const double z = normal_quantile((1 + confidence) / 2);
+  if (std::max(acceleration.value * (bias + z), acceleration.value * (bias - z)) >= 1) {
+    return {nan, nan, Reason::too_few};
+  }
+  const auto share = [&](double end) {
+    return normal_probability(bias + (bias + end) / (1 - acceleration.value * (bias + end)));
+  };
+  return {quantile(replicates, share(-z)), quantile(replicates, share(z)), Reason::ok};
 }
 
 }  // namespace stereosweep::stats

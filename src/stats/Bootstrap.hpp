@@ -1,5 +1,5 @@
 // Bootstrap over clusters: whole clusters are drawn with replacement, so that what belongs together (the two sentences
-// of a pair) is drawn together. Percentile intervals (Efron & Tibshirani 1993, §13.3).
+// of a pair) is drawn together. Percentile and BCa intervals (Efron & Tibshirani 1993, §13.3 and §14.3).
 #pragma once
 
 #include <cstddef>
@@ -33,9 +33,10 @@ class ClusterBootstrap {
 /// Means of the cells that exist (NaN: none) where rows and columns are drawn independently of each other (crossed
 /// random effects; Owen 2007, Annals of Applied Statistics 1, the «pigeonhole» bootstrap), [replicate]; NaN for a
 /// replicate without a cell. `values` [row, column]; both draws have as many replicates. Wider than it need be where
-/// rows and columns have no effects of their own.
+/// rows and columns have no effects of their own. Several tables share the draws: [row, column, table] -> [replicate,
+/// table].
 std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,
-                                  const ClusterBootstrap& columns);
+                                  const ClusterBootstrap& columns, std::size_t num_tables = 1);
 
 struct Interval {
   double low;
@@ -46,5 +47,13 @@ struct Interval {
 /// Quantiles (1 - confidence) / 2 and (1 + confidence) / 2 of the finite replicates, between neighbours linearly
 /// (numpy's default). Replicates without a value (NaN) are left out; `too_few` where less than nine in ten have one.
 Interval percentile_interval(std::vector<double> replicates, double confidence);
+
+/// Bias-corrected and accelerated: quantiles as above, at shares that are moved by the bias (share of replicates below
+/// `observed`, equal ones half) and by the acceleration. `jackknives`: for each kind of clusters that is drawn by
+/// itself, the statistic without each of them; a kind with one cluster counts nothing. `too_few`: no kind has two, one
+/// without which there is no value, all replicates on one side of `observed`, or less than nine in ten have a value.
+/// `constant`: the jackknife does not vary.
+Interval bca_interval(std::vector<double> replicates, double observed, std::span<const std::vector<double>> jackknives,
+                      double confidence);
 
 }  // namespace stereosweep::stats

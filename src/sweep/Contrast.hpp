@@ -1,7 +1,8 @@
-// What `stats` is asked to compare in the score table of any probe. Plain values.
+// What `stats` is asked of the score table of any probe. Plain values.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ struct Comparison {
   double confidence = 0.95;        ///< of intervals
   std::int64_t replicates = 2000;  ///< of the bootstrap
   std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
+  /// Labels of measures, empty: all; nothing: not asked for.
+  using Measures = std::optional<std::vector<std::string>>;
+  Measures means;     ///< of every subject and item, with intervals
+  Measures variance;  ///< its shares by subject, item, template, ...
+  bool asks() const { return !contrasts.empty() || means || variance; }
   bool operator==(const Comparison&) const = default;
 };
 

@@ -1,0 +1,51 @@
+// A score table as the statistics of this room read it: one measure at a time. Knows no probe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/Layout.hpp"
+#include "results/RawBlock.hpp"
+#include "results/ScoreTable.hpp"
+
+namespace stereosweep::findings {
+
+constexpr std::size_t measure_axis = 0;
+constexpr std::size_t subject_axis = 1;
+constexpr std::size_t template_axis = 2;
+constexpr std::size_t rephrasing_axis = 3;
+constexpr std::size_t replicate_axis = 4;
+constexpr std::size_t item_axis = 5;
+
+/// Streams of the bootstrap's draws: every statistic of a result uses the same, so that differences can be read.
+constexpr std::uint64_t templates_stream = std::uint64_t{1} << 40U;
+constexpr std::uint64_t rephrasings_stream = std::uint64_t{2} << 40U;
+
+/// Borrowed from a file or a table in memory.
+struct Scores {
+  std::array<const results::AxisSchema*, 6> axes;  ///< in the order of results::score_axis_names
+  /// [subject, template, rephrasing, replicate, item]; NaN: no score.
+  std::function<std::vector<double>(std::size_t measure)> read;
+  /// Parallel to what `read` gives, as results::ScoreStatus; absent: all combinations are applicable.
+  std::function<std::vector<std::uint8_t>(std::size_t measure)> read_statuses;
+
+  std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
+};
+
+/// The table of a statistics file that is being written; its variables must be closed.
+Scores scores_of(results::StatisticsFile& file);
+
+/// The measures of these labels, in the table's order; none: all. Throws InputError, listing every label that the table
+/// does not have; `key` is the job's ("statistics.means").
+std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
+                                         const std::string& key);
+
+/// The axis of chosen measures in a file: "measure" where they are all, else `name`, which is added with their labels
+/// and coordinates.
+std::string measure_axis_of(results::Layout& layout, const std::vector<std::size_t>& measures, const std::string& name);
+
+}  // namespace stereosweep::findings
