@@ -10,7 +10,7 @@
 #include "base/File.hpp"
 #include "base/Log.hpp"
 #include "config/JobLoader.hpp"
-#include "findings/Contrasts.hpp"
+#include "findings/Conclusions.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
@@ -82,13 +82,13 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   const auto source =
       world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
   const auto& kind = probes::kind_of(source.job);
-  std::vector<findings::ContrastRow> contrasts;
+  findings::Conclusions conclusions;
   results::StatisticsTarget target = target_of(line, source.file->path());
   const auto& comparison = source.job.comparison;
-  if (!comparison.contrasts.empty()) {
+  if (comparison.asks()) {
     target.finish = [&](results::StatisticsFile& file) {
-      contrasts = findings::compare(findings::scores_of(file), comparison, source.job.seed);
-      findings::write_contrasts(file.layout(), contrasts, comparison);
+      conclusions = findings::conclude(findings::scores_of(file), comparison, source.job.seed);
+      findings::write_conclusions(file.layout(), conclusions, comparison);
     };
   }
   const probes::StatsRequest request{.file = *source.file,
@@ -105,7 +105,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
   kind.stats(request);
-  std::cout << findings::contrasts_text(contrasts, comparison, source.top) << "\nwritten: " << target.path.string()
+  std::cout << findings::conclusions_text(conclusions, comparison, source.top) << "\nwritten: " << target.path.string()
             << '\n';
   return base::ExitCode::done;
 }

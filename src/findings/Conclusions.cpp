@@ -1,0 +1,33 @@
+#include "findings/Conclusions.hpp"
+
+namespace stereosweep::findings {
+
+Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  Conclusions conclusions;
+  conclusions.contrasts = compare(scores, comparison, seed);
+  if (comparison.variance) {
+    conclusions.variance = variance_of(scores, comparison);
+  }
+  if (comparison.means) {
+    conclusions.means = means_of(scores, comparison, seed);
+  }
+  return conclusions;
+}
+
+void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison) {
+  if (conclusions.means) {
+    write_means(layout, *conclusions.means, comparison);
+  }
+  if (conclusions.variance) {
+    write_variance(layout, *conclusions.variance);
+  }
+  write_contrasts(layout, conclusions.contrasts, comparison);
+}
+
+std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
+  return (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
+         (conclusions.variance ? variance_text(*conclusions.variance) : "") +
+         contrasts_text(conclusions.contrasts, comparison, top);
+}
+
+}  // namespace stereosweep::findings

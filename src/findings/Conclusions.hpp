@@ -1,0 +1,30 @@
+// All that a job asks of a score table under `statistics`, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/Contrasts.hpp"
+#include "findings/Means.hpp"
+#include "findings/Variance.hpp"
+
+namespace stereosweep::findings {
+
+struct Conclusions {
+  std::optional<Means> means;
+  std::optional<Variance> variance;
+  std::vector<ContrastRow> contrasts;
+};
+
+/// Throws InputError for labels that the table does not have.
+Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison);
+
+/// `top`: rows of each long table.
+std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top);
+
+}  // namespace stereosweep::findings
