@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/File.hpp"
+#include "base/Json.hpp"
 #include "base/Random.hpp"
+#include "support/Places.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -102,6 +106,133 @@ TEST(PercentileInterval, SaysWhenTooFewReplicatesHaveAValue) {
   EXPECT_EQ(percentile_interval({1, nan, 2}, 0.9).reason, Reason::too_few);
   EXPECT_TRUE(std::isnan(percentile_interval({1, nan, 2}, 0.9).low));
   EXPECT_EQ(percentile_interval({1, 2, 3, 4, 5, 6, 7, 8, 9, nan}, 0.9).reason, Reason::ok);
+}
+
+TEST(PercentileInterval, IsThatOfTheSortedReplicates) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::vector<double> replicates;
+    const auto n = 2 + base::random_below(50, seed, 0, 0);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      replicates.push_back(static_cast<double>(base::random_below(seed % 2 == 0 ? 4 : 1'000'000, seed, 1, i)));
+    }
+    const auto interval = percentile_interval(replicates, 0.8);
+    std::sort(replicates.begin(), replicates.end());
+    const auto quantile = [&](double q) {
+      const double position = q * static_cast<double>(n - 1);
+      const auto below = static_cast<std::size_t>(position);
+      const double above = replicates[std::min<std::size_t>(below + 1, n - 1)];
+      return replicates[below] + (above - replicates[below]) * (position - std::floor(position));
+    };
+    EXPECT_NEAR(interval.low, quantile(0.1), 1e-9 * (1 + std::abs(interval.low)));
+    EXPECT_NEAR(interval.high, quantile(0.9), 1e-9 * (1 + std::abs(interval.high)));
+  }
+}
+
+TEST(CrossedMeans, AreThoseOfTheDrawnRowsAndColumnsInEveryTable) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto num_rows = 1 + base::random_below(5, seed, 1, 0);
+    const auto num_columns = 1 + base::random_below(4, seed, 2, 0);
+    const auto num_tables = 1 + base::random_below(3, seed, 3, 0);
+    std::vector<double> values;
+    for (std::uint64_t i = 0; i < num_rows * num_columns * num_tables; ++i) {
+      const bool is_missing = seed % 3 != 0 && base::random_unit(seed, 4, i) < 0.4;
+      values.push_back(is_missing ? nan : base::random_unit(seed, 5, i) - 0.5);
+    }
+    const ClusterBootstrap rows(num_rows, 30, seed, 64);
+    const ClusterBootstrap columns(num_columns, 30, seed, 128);
+    const auto means = crossed_means(values, rows, columns, num_tables);
+    ASSERT_EQ(means.size(), 30 * num_tables);
+    for (std::uint64_t replicate = 0; replicate < 30; ++replicate) {
+      for (std::uint64_t table = 0; table < num_tables; ++table) {
+        double sum = 0;
+        int count = 0;
+        for (std::uint64_t i = 0; i < num_rows; ++i) {
+          for (std::uint64_t j = 0; j < num_columns; ++j) {
+            const auto row = base::random_below(num_rows, seed, 64 ^ replicate, i);
+            const auto column = base::random_below(num_columns, seed, 128 ^ replicate, j);
+            const double value = values[(row * num_columns + column) * num_tables + table];
+            if (!std::isnan(value)) {
+              sum += value;
+              ++count;
+            }
+          }
+        }
+        const double mean = means[replicate * num_tables + table];
+        if (count == 0) {
+          EXPECT_TRUE(std::isnan(mean));
+        } else {
+          EXPECT_NEAR(mean, sum / count, 1e-12);
+        }
+      }
+    }
+  }
+}
+
+/// Means without each line (row or column), by their definition.
+template <class LineOf>
+std::vector<double> means_without(const std::vector<double>& cells, std::size_t num_lines, LineOf line_of) {
+  std::vector<double> means;
+  for (std::size_t left_out = 0; left_out < num_lines; ++left_out) {
+    double sum = 0;
+    int count = 0;
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      if (line_of(cell) != left_out && !std::isnan(cells[cell])) {
+        sum += cells[cell];
+        ++count;
+      }
+    }
+    means.push_back(sum / count);
+  }
+  return means;
+}
+
+TEST(BcaInterval, IsThatOfScipyForTheSameReplicates) {
+  const auto goldens =
+      base::parse_json(base::read_file(source_directory() + "/tests/stats/goldens.json"), "goldens.json");
+  ASSERT_GT(goldens.at("bca").size(), 10U);
+  for (const auto& item : goldens.at("bca")) {
+    std::vector<double> cells;
+    double sum = 0;
+    int count = 0;
+    for (const auto& cell : item.at("cells")) {
+      cells.push_back(cell.is_null() ? std::numeric_limits<double>::quiet_NaN() : cell.get<double>());
+      if (!std::isnan(cells.back())) {
+        sum += cells.back();
+        ++count;
+      }
+    }
+    const auto rows = item.at("rows").get<std::size_t>();
+    const auto columns = item.at("columns").get<std::size_t>();
+    const std::vector<std::vector<double>> jackknives = {
+        means_without(cells, rows, [&](std::size_t cell) { return cell / columns; }),
+        means_without(cells, columns, [&](std::size_t cell) { return cell % columns; })};
+    const auto interval = bca_interval(item.at("replicates").get<std::vector<double>>(), sum / count, jackknives,
+                                       item.at("confidence").get<double>());
+    EXPECT_EQ(interval.reason, Reason::ok);
+    EXPECT_NEAR(interval.low, item.at("low").get<double>(), 1e-10);
+    EXPECT_NEAR(interval.high, item.at("high").get<double>(), 1e-10);
+  }
+}
+
+TEST(BcaInterval, SaysWhyThereIsNone) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> replicates = {1, 2, 3, 4};
+  const auto reason_of = [&](double observed, const std::vector<std::vector<double>>& jackknives) {
+    const auto interval = bca_interval(replicates, observed, jackknives, 0.9);
+    EXPECT_EQ(std::isnan(interval.low), interval.reason != Reason::ok);
+    EXPECT_EQ(std::isnan(interval.high), interval.reason != Reason::ok);
+    return interval.reason;
+  };
+  EXPECT_EQ(reason_of(2.5, {{2, 3}, {1, 4, 2}}), Reason::ok);
+  EXPECT_EQ(reason_of(2.5, {{2, 3}, {nan}}), Reason::ok);
+  EXPECT_EQ(reason_of(2.5, {}), Reason::too_few);
+  EXPECT_EQ(reason_of(2.5, {{2}, {3}}), Reason::too_few);
+  EXPECT_EQ(reason_of(2.5, {{2, nan, 3}}), Reason::too_few);
+  EXPECT_EQ(reason_of(0, {{2, 3}}), Reason::too_few);
+  EXPECT_EQ(reason_of(5, {{2, 3}}), Reason::too_few);
+  EXPECT_EQ(reason_of(2.5, {{2, 2}, {3, 3, 3}}), Reason::constant);
+  EXPECT_EQ(bca_interval({1, nan, 2}, 1.5, std::vector<std::vector<double>>{{1, 2}}, 0.9).reason, Reason::too_few);
 }
 
 }  // namespace
