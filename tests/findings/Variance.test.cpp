@@ -201,7 +201,7 @@ void expect_variance(const VarianceRow& row, RandomScores& random, std::size_t m
 
 TEST(Variance, IsSharedOutAsItsDefinitionSays) {
   std::array<int, 4> statuses{};
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < 72; ++seed) {
     SCOPED_TRACE(seed);
     auto random = RandomScores::of(seed);
     const auto variance = variance_of(random.scores(), asked_variance());
@@ -211,7 +211,7 @@ TEST(Variance, IsSharedOutAsItsDefinitionSays) {
       ++statuses[static_cast<std::size_t>(variance.rows[measure].status)];
     }
   }
-  EXPECT_TRUE(std::ranges::all_of(statuses, [](int count) { return count > 5; }));
+  EXPECT_TRUE(std::ranges::all_of(statuses, [](int count) { return count > 3; }));
 }
 
 TEST(Variance, AMeasureOfOneSourceHasAllOfItThere) {
@@ -270,7 +270,7 @@ TEST(Variance, EnoughTemplatesAreThoseOfASimulation) {
 
 TEST(Variance, IsWrittenAndShownForChosenMeasures) {
   RandomScores random({3, 3, 4, 2, 1, 2});
-  random.fill(4, 0);
+  random.fill(8, 0);
   const stereosweep::testing::TemporaryDirectory folder;
   auto file = hdf5::File::create(folder / "variance.h5");
   results::Layout layout(file.root());
