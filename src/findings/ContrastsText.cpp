@@ -116,7 +116,7 @@ std::string contrasts_text(std::span<const Row> rows, const sweep::Comparison& c
     text += results::wrapped("low, high: " + results::percent(comparison.confidence) +
                              " interval over templates and rephrasings. p: two-sided, the signs of templates flipped; "
                              "adjusted by max-T (by Holm where the templates differ) among " +
-                             family_text(comparison.family) + ". With few templates intervals are too narrow.") +
+                             family_text(comparison.family) + ".") +
             '\n';
   }
   return text;

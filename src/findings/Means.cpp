@@ -238,8 +238,7 @@ std::string means_text(const Means& means, const sweep::Comparison& comparison, 
   return text +
          results::wrapped("The largest means by size. low, high: " + results::percent(comparison.confidence) +
                           " interval, templates and rephrasings drawn with replacement; BCa: corrected for "
-                          "bias and skew. coverage: share of the applicable cells that have a score. With few "
-                          "templates intervals are too narrow.") +
+                          "bias and skew. coverage: share of the applicable cells that have a score.") +
          '\n';
 }
 
