@@ -37,6 +37,8 @@ Comparison expected_comparison() {
                      .measures = {"x", "y"}},
                     {.name = "each", .against = Contrast::Against::rest, .each = "subject", .paired = "template.pair"},
                     {.name = "all", .left = {{"subject", {"women"}}}}},
+      .means = {},
+      .variance = {},
       .family = Comparison::Family::contrast,
       .confidence = 0.9,
       .replicates = 300,
