@@ -37,12 +37,12 @@ Comparison expected_comparison() {
                      .measures = {"x", "y"}},
                     {.name = "each", .against = Contrast::Against::rest, .each = "subject", .paired = "template.pair"},
                     {.name = "all", .left = {{"subject", {"women"}}}}},
-      .means = {},
-      .variance = {},
       .family = Comparison::Family::contrast,
       .confidence = 0.9,
       .replicates = 300,
-      .draws = 5000};
+      .draws = 5000,
+      .means = {},
+      .variance = {}};
 }
 
 TEST(ComparisonReader, reads_every_key) {

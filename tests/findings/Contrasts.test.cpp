@@ -458,7 +458,11 @@ constexpr std::pair<const char*, double ContrastRow::*> numbers[] = {{"left", &C
                                                                      {"p_yekutieli", &ContrastRow::p_yekutieli}};
 
 Comparison comparison_of(const std::vector<Case>& cases, Comparison::Family family) {
-  Comparison comparison{.contrasts = {}, .family = family, .confidence = 0.9, .replicates = 100, .draws = 200};
+  Comparison comparison;
+  comparison.family = family;
+  comparison.confidence = 0.9;
+  comparison.replicates = 100;
+  comparison.draws = 200;
   for (const auto& one : cases) {
     if (comparison.contrasts.empty() || comparison.contrasts.back().name != one.contrast.name) {
       comparison.contrasts.push_back(one.contrast);
