@@ -39,8 +39,8 @@ struct Comparison {
   std::int64_t draws = 100'000;    ///< of tests that are too large to count, and of max-T
   /// Labels of measures, empty: all; nothing: not asked for.
   using Measures = std::optional<std::vector<std::string>>;
-  Measures means;     ///< of every subject and item, with intervals
-  Measures variance;  ///< its shares by subject, item, template, ...
+  Measures means = {};     ///< of every subject and item, with intervals
+  Measures variance = {};  ///< its shares by subject, item, template, ...
   bool asks() const { return !contrasts.empty() || means || variance; }
   bool operator==(const Comparison&) const = default;
 };
