@@ -155,7 +155,7 @@ sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
     });
   }
   take_measures(statistics, "means", problems, comparison.means);
-  take_measures(statistics, "variance", problems, comparison.variance);
+  take_measures(statistics, "variance_shares", problems, comparison.variance);
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -173,7 +173,7 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
     statistics.add("contrasts", list_of(comparison.contrasts, dump_contrast));
   }
   dump_measures("means", comparison.means, statistics);
-  dump_measures("variance", comparison.variance, statistics);
+  dump_measures("variance_shares", comparison.variance, statistics);
   FieldsDump fields;
   visit_inference(comparison, fields);
   statistics.add("inference", fields.take());

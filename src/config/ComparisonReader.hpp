@@ -6,7 +6,7 @@
 
 namespace stereosweep::config {
 
-/// Takes `contrasts`, `means`, `variance` and `inference` out of the value of the key `statistics`; what is left is the
+/// Takes `contrasts`, `means`, `variance_shares` and `inference` out of the value of the key `statistics`; what is left is the
 /// probe's own.
 sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
 

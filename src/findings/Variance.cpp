@@ -336,7 +336,7 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
 void write_variance(results::Layout& layout, const Variance& variance) {
   const auto measure = measure_axis_of(layout, variance.measures, "variance_measure");
   const auto& rows = variance.rows;
-  layout.add_axis({"source", "source of variance", {variance_sources.begin(), variance_sources.end()}, {}});
+  layout.add_axis({"variance_source", "source of variance", {variance_sources.begin(), variance_sources.end()}, {}});
   std::vector<double> shares;
   std::vector<std::int32_t> degrees;
   for (const auto& row : rows) {
@@ -348,9 +348,9 @@ void write_variance(results::Layout& layout, const Variance& variance) {
     cube.type = hdf5::ElementType::int32;
     return cube;
   };
-  layout.write(results::number_cube("variance_share", "1", "share of the total sum of squares"), {measure, "source"},
-               shares);
-  layout.write(count("variance_degrees", "degrees of freedom"), {measure, "source"}, degrees);
+  layout.write(results::number_cube("variance_share", "1", "share of the total sum of squares"),
+               {measure, "variance_source"}, shares);
+  layout.write(count("variance_degrees", "degrees of freedom"), {measure, "variance_source"}, degrees);
   layout.write(results::number_cube("variance_subject_deviation", "",
                                     "standard deviation between subjects' means of one item (n - 1), pooled over items",
                                     "unit: measure_units"),

@@ -1,0 +1,61 @@
+#include <gmock/gmock.h>
+
+#include "config/ComparisonReader.hpp"
+#include "config/Yaml.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct ReadComparison {
+  sweep::Comparison comparison;
+  std::vector<std::string> problems;
+};
+
+ReadComparison read_comparison(const std::string& text) {
+  base::Problems problems;
+  Node statistics = parse_yaml(text, "job", problems);
+  auto comparison = take_comparison(statistics, problems);
+  EXPECT_THAT(statistics.keys, IsEmpty());
+  return {std::move(comparison), problems.lines()};
+}
+
+TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
+  const auto read =
+      read_comparison("means: all\nvariance_shares: {measures: [ilps, set]}\ninference: {replicates: 500}\n");
+  EXPECT_THAT(read.problems, IsEmpty());
+  EXPECT_THAT(read.comparison.means.value(), IsEmpty());
+  EXPECT_THAT(read.comparison.variance.value(), ElementsAre("ilps", "set"));
+  EXPECT_EQ(read.comparison.replicates, 500);
+  EXPECT_TRUE(read.comparison.asks());
+  const auto nothing = read_comparison("inference: {replicates: 500}\n");
+  EXPECT_FALSE(nothing.comparison.means || nothing.comparison.variance || nothing.comparison.asks());
+}
+
+TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
+  for (const auto* text : {"means: all\n", "variance_shares: all\ninference: {confidence: 0.9}\n",
+                           "means: {measures: [a]}\nvariance_shares: {measures: [b, c]}\n"}) {
+    const auto read = read_comparison(text);
+    Node statistics = Node::map();
+    dump_comparison(read.comparison, statistics);
+    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+  }
+}
+
+TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
+  for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
+           {"means: some\n", "job:1:statistics.means"},
+           {"means: [ilps]\n", "job:1:statistics.means"},
+           {"means: {}\n", "job:1:statistics.means.measures"},
+           {"means: {measure: [ilps], measures: [set]}\n", "did you mean 'measures'"},
+           {"variance_shares: {measures: []}\n", "job:1:statistics.variance_shares.measures"},
+           {"variance_shares: {measures: [x, x]}\n", "job:1:statistics.variance_shares.measures"}}) {
+    EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::config
