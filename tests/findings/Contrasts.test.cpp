@@ -89,7 +89,7 @@ Table make_table(std::uint64_t seed, std::size_t num_pairs, std::size_t num_reph
 }
 
 using Takes = std::function<bool(std::size_t)>;
-const Takes all = [](std::size_t) { return true; };
+const Takes every_label = [](std::size_t) { return true; };
 Takes one_of(std::vector<std::size_t> places) {
   return [places = std::move(places)](std::size_t place) { return std::ranges::find(places, place) != places.end(); };
 }
@@ -121,42 +121,48 @@ std::vector<Case> all_cases() {
     cases.push_back(std::move(made));
   };
   add({.name = "subjects", .left = {{"subject", {"s1", "s0"}}}, .right = {{"subject", {"s2", "s3", "s4"}}}}, "",
-      {one_of({0, 1}), all, all, all}, PlainSide{one_of({2, 3, 4}), all, all, all});
+      {one_of({0, 1}), every_label, every_label, every_label},
+      PlainSide{one_of({2, 3, 4}), every_label, every_label, every_label});
   add({.name = "zero", .left = {{"subject.domain", {"race"}}, {"subject", {"s3", "s0"}}}, .right = {}, .against = zero},
-      "", {one_of({3}), all, all, all}, std::nullopt);
+      "", {one_of({3}), every_label, every_label, every_label}, std::nullopt);
   add({.name = "rest", .left = {{"subject", {"s0", "s2"}}, {"replicate", {"k1"}}}, .right = {}, .against = rest}, "",
-      {one_of({0, 2}), all, all, one_of({1})}, PlainSide{one_of({1, 3}), all, all, one_of({1})});
+      {one_of({0, 2}), every_label, every_label, one_of({1})},
+      PlainSide{one_of({1, 3}), every_label, every_label, one_of({1})});
   for (std::size_t subject = 0; subject < 6; ++subject) {
     const auto others = [=](std::size_t other) { return other != subject && (other < 4) == (subject < 4); };
     add({.name = "one", .left = {}, .right = {}, .against = rest, .each = "subject"}, "s" + std::to_string(subject),
-        {one_of({subject}), all, all, all}, PlainSide{others, all, all, all});
+        {one_of({subject}), every_label, every_label, every_label},
+        PlainSide{others, every_label, every_label, every_label});
   }
   for (const auto& [label, takes] : {std::pair("pro", pro), std::pair("anti", anti)}) {
     add({.name = "in", .left = {{"subject", {"s0"}}}, .right = {{"subject", {"s5"}}}, .each = "template.stereotype"},
-        label, {one_of({0}), takes, all, all}, PlainSide{one_of({5}), takes, all, all});
+        label, {one_of({0}), takes, every_label, every_label}, PlainSide{one_of({5}), takes, every_label, every_label});
   }
   add({.name = "paired",
        .left = {{"template.stereotype", {"pro"}}},
        .right = {{"template.stereotype", {"anti"}}},
        .paired = "template.pair"},
-      "", {all, pro, all, all}, PlainSide{all, anti, all, all});
+      "", {every_label, pro, every_label, every_label}, PlainSide{every_label, anti, every_label, every_label});
   cases.back().same_subjects = true;
   add({.name = "crossed",
        .left = {{"template.stereotype", {"pro"}}, {"subject", {"s0", "s1"}}},
        .right = {{"template.stereotype", {"anti"}}, {"subject", {"s2", "s3"}}},
        .paired = "template.pair"},
-      "", {one_of({0, 1}), pro, all, all}, PlainSide{one_of({2, 3}), anti, all, all});
+      "", {one_of({0, 1}), pro, every_label, every_label}, PlainSide{one_of({2, 3}), anti, every_label, every_label});
   add({.name = "pairs together",
        .left = {{"subject", {"s0"}}},
        .right = {{"subject", {"s1"}}},
        .paired = "template.pair"},
-      "", {one_of({0}), all, all, all}, PlainSide{one_of({1}), all, all, all});
+      "", {one_of({0}), every_label, every_label, every_label},
+      PlainSide{one_of({1}), every_label, every_label, every_label});
   add({.name = "rephrasings", .left = {{"rephrasing", {"r0"}}}, .right = {{"rephrasing", {"r1"}}}}, "",
-      {all, all, one_of({0}), all}, PlainSide{all, all, one_of({1}), all});
+      {every_label, every_label, one_of({0}), every_label},
+      PlainSide{every_label, every_label, one_of({1}), every_label});
   cases.back().same_rephrasings = false;
   cases.back().same_subjects = true;
   add({.name = "replicates", .left = {{"replicate", {"k0"}}}, .right = {{"replicate", {"k1"}}}, .measures = {"m1"}}, "",
-      {all, all, all, one_of({0})}, PlainSide{all, all, all, one_of({1})});
+      {every_label, every_label, every_label, one_of({0})},
+      PlainSide{every_label, every_label, every_label, one_of({1})});
   cases.back().same_subjects = true;
   return cases;
 }
