@@ -43,7 +43,7 @@ def blocks_of(data, left, right, paired):
 def side_mean(scores, side, sentences, rephrasing):
     chosen = scores[side["subject"]]
     chosen = chosen[:, [place for place in sentences if side["template"][place]]]
-    return mean(chosen[:, :, rephrasing][:, :, side["replicate"]])
+    return mean(chosen[..., side["replicate"]][:, :, rephrasing])
 
 
 def flipped(sums):
@@ -72,9 +72,10 @@ def compute(data, measure, item, left, right, paired=None):
     scores = data["score"].sel(measure=measure, item=item).transpose(*SIDES).values
     left, zero = masks(data, left), right is None
     right = left if zero else masks(data, right)
+    assert (left["rephrasing"] == right["rephrasing"]).all(), "each rephrasing is compared with itself"
     blocks = blocks_of(data, left, right, paired)
     pairs = numpy.array([[(side_mean(scores, left, block, place), 0 if zero else side_mean(scores, right, block, place))
-                          for place in range(scores.shape[2])] for block in blocks])
+                          for place in numpy.flatnonzero(left["rephrasing"])] for block in blocks])
     differences = pairs[:, :, 0] - pairs[:, :, 1]
     here = ~numpy.isnan(differences)
     present = differences[here.any(axis=1)]
@@ -92,7 +93,7 @@ def compute(data, measure, item, left, right, paired=None):
     if not zero and not (left["subject"] & right["subject"]).any():
         used = numpy.concatenate(blocks)
         of_subjects = [numpy.array([side_mean(scores, {**side, "subject": numpy.arange(len(scores)) == subject}, used,
-                                              slice(None)) for subject in numpy.flatnonzero(side["subject"])])
+                                              side["rephrasing"]) for subject in numpy.flatnonzero(side["subject"])])
                        for side in (left, right)]
         if math.comb(sum(map(len, of_subjects)), len(of_subjects[0])) <= 20000:
             row["p_subjects"] = relabelled(*of_subjects)
