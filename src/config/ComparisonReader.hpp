@@ -6,8 +6,8 @@
 
 namespace stereosweep::config {
 
-/// Takes `contrasts`, `means`, `variance_shares` and `inference` out of the value of the key `statistics`; what is left is the
-/// probe's own.
+/// Takes `contrasts`, `means`, `variance_shares` and `inference` out of the value of the key `statistics`; what is left
+/// is the probe's own.
 sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
 
 /// Adds them to a dump, where they are not the defaults.
