@@ -384,9 +384,8 @@ class Comparer {
     if (plan.right) {
       right.emplace(scores_, plan, *plan.right, values);
     }
-    const auto replicates = static_cast<std::size_t>(comparison_.replicates);
-    const stats::ClusterBootstrap rows(plan.num_blocks, replicates, seed_, templates_stream);
-    const stats::ClusterBootstrap columns(plan.num_columns, replicates, seed_, rephrasings_stream);
+    const auto& rows = draws_of(plan.num_blocks, templates_stream);
+    const auto& columns = draws_of(plan.num_columns, rephrasings_stream);
     const auto& items = scores_.axes[item_axis]->labels;
     for (std::size_t item = 0; item < items.size(); ++item) {
       Tested tested;
@@ -410,6 +409,12 @@ class Comparer {
   }
 
  private:
+  /// The same for all contrasts and measures with as many templates (rephrasings).
+  const stats::ClusterBootstrap& draws_of(std::size_t num_clusters, std::uint64_t stream) {
+    const auto replicates = static_cast<std::size_t>(comparison_.replicates);
+    return draws_.try_emplace({num_clusters, stream}, num_clusters, replicates, seed_, stream).first->second;
+  }
+
   std::string family_of(const ContrastRow& row) const {
     switch (comparison_.family) {
       case sweep::Comparison::Family::contrast:
@@ -527,6 +532,7 @@ class Comparer {
   const Scores& scores_;
   const sweep::Comparison& comparison_;
   std::uint64_t seed_;
+  std::map<std::pair<std::size_t, std::uint64_t>, stats::ClusterBootstrap> draws_;
   std::vector<Tested> tested_;
 };
 
