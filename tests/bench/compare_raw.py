@@ -29,7 +29,10 @@ RENAMED = {
     "coreference.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
     "coreference.stats.h5": {"condition": "group", "question": "rephrasing", "sentence": "template"},
     "rating.h5": {"identity": "group", "question": "template"},
-    "rating.stats.h5": {"identity": "group", "question": "template", "measure": "source"},
+    "rating.stats.h5": {
+        "identity": "group", "question": "template", "measure": "source", "score": "dimension_score",
+        "score_status": "dimension_score_status", "score_num_ratings": "dimension_num_ratings",
+    },
     "contexts.h5": {},
     "contexts.stats.h5": {"measure": "variant", "measure_description": "variant_description"},
 }
