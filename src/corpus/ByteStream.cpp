@@ -1,5 +1,6 @@
 #include "corpus/ByteStream.hpp"
 
+#include <bzlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -19,6 +20,8 @@ namespace {
 constexpr std::size_t usual_block = std::size_t{256} << 10;  // stays in the second-level cache
 constexpr std::size_t capacity = max_line_bytes + 1;         // the longest line, with its end
 
+// Published collections of comments are packed with --long=31, the largest that zstd knows: 2 GiB.
+constexpr int largest_window_log = 31;
 constexpr std::size_t stored_block = std::size_t{256} << 10;
 
 // As many bytes as there are, up to `to.size()`; fewer only at the end.
@@ -34,6 +37,12 @@ bool is_zstd(std::string_view head) {
   return head.starts_with("\x28\xB5\x2F\xFD") ||  // a frame, or one that is to be skipped
          (head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xF0) == 0x50 &&
           head.substr(1, 3) == "\x2A\x4D\x18");
+}
+
+// The head of a stream, and of its first block or of the end of an empty one.
+bool is_bzip2(std::string_view head) {
+  return head.size() >= 6 && head.starts_with("BZh") && head[3] >= '1' && head[3] <= '9' &&
+         (head.substr(4, 2) == "1A" || head.substr(4, 2) == "\x17\x72");
 }
 
 class PlainStream : public ByteStream {
@@ -149,6 +158,69 @@ class GzipStream : public ByteStream {
   bool padded_ = false;
 };
 
+// One or more streams, one behind the other, as parallel packers and Wikipedia's dumps have them.
+class Bzip2Stream : public ByteStream {
+ public:
+  explicit Bzip2Stream(const std::filesystem::path& path) : stored_(path) {}
+  Bzip2Stream(const Bzip2Stream&) = delete;
+  Bzip2Stream& operator=(const Bzip2Stream&) = delete;
+  ~Bzip2Stream() override { end_member(); }
+
+  std::size_t read(std::span<char> to) override {
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
+    state_.next_out = to.data();
+    state_.avail_out = wanted;
+    while (state_.avail_out > 0) {
+      const auto input = stored_.left();
+      if (input.empty()) {
+        if (in_member_) {
+          stored_.refuse("the bzip2 data end too early", "it was cut, or is still written");
+        }
+        break;
+      }
+      if (!in_member_) {
+        begin_member();
+      }
+      decompress(input);
+    }
+    return wanted - state_.avail_out;
+  }
+  std::uint64_t stored_position() const override { return stored_.position(); }
+
+ private:
+  void begin_member() {
+    if (BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
+      throw base::Error(base::describe("bzip2 cannot start", "no memory"));
+    }
+    in_member_ = true;
+  }
+
+  void end_member() {
+    if (in_member_) {
+      BZ2_bzDecompressEnd(&state_);
+      in_member_ = false;
+    }
+  }
+
+  void decompress(std::span<const char> input) {
+    state_.next_in = const_cast<char*>(input.data());  // libbz2 only reads it
+    state_.avail_in = static_cast<unsigned>(input.size());
+    const auto status = BZ2_bzDecompress(&state_);
+    stored_.take(input.size() - state_.avail_in);
+    if (status == BZ_STREAM_END) {
+      end_member();
+    } else if (status == BZ_DATA_ERROR_MAGIC) {
+      stored_.refuse("no bzip2 data", "something else stands behind the end of a stream");
+    } else if (status != BZ_OK) {
+      stored_.refuse("broken bzip2 data", status == BZ_MEM_ERROR ? "no memory" : "a checksum or a code is wrong");
+    }
+  }
+
+  StoredBytes stored_;
+  bz_stream state_{};
+  bool in_member_ = false;
+};
+
 // One or more frames (RFC 8878).
 class ZstdStream : public ByteStream {
  public:
@@ -156,6 +228,7 @@ class ZstdStream : public ByteStream {
     if (state_ == nullptr) {
       throw base::Error(base::describe("zstd cannot start", "no memory"));
     }
+    ZSTD_DCtx_setParameter(state_.get(), ZSTD_d_windowLogMax, largest_window_log);
   }
   std::size_t read(std::span<char> to) override {
     ZSTD_outBuffer output{to.data(), to.size(), 0};
@@ -200,21 +273,22 @@ Compression compression_of(const std::filesystem::path& path, const base::Shared
   if (is_zstd(head)) {
     return Compression::zstd;
   }
-  for (const auto& [name, magic] : {std::pair<const char*, std::string_view>{"bzip2", "BZh"},
-                                    {"xz",
-                                     {"\xFD"
-                                      "7zXZ",
-                                      5}},
+  if (is_bzip2(head)) {
+    return Compression::bzip2;
+  }
+  for (const auto& [name, magic] : {std::pair<const char*, std::string_view>{"xz",
+                                                                             "\xFD"
+                                                                             "7zXZ"},
                                     {"zip", "PK\x03\x04"}}) {
     if (head.starts_with(magic)) {
       throw base::InputError(base::describe(path.string() + " is compressed with " + name,
-                                            "only gzip and zstd are read", "compress it with zstd"));
+                                            "only gzip, bzip2 and zstd are read", "compress it with zstd"));
     }
   }
   const auto ending = path.extension();
-  if ((ending == ".gz" || ending == ".zst") && file.size() > 0) {
+  if (std::ranges::find(compressed_endings, ending.string()) != compressed_endings.end() && file.size() > 0) {
     throw base::InputError(base::describe(path.string() + " is not what its name says",
-                                          "it does not begin as a file that gzip or zstd wrote"));
+                                          "it does not begin as a file that gzip, bzip2 or zstd wrote"));
   }
   return Compression::none;
 }
@@ -224,6 +298,8 @@ std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compr
   switch (compression) {
     case Compression::gzip:
       return std::make_unique<GzipStream>(path);
+    case Compression::bzip2:
+      return std::make_unique<Bzip2Stream>(path);
     case Compression::zstd:
       return std::make_unique<ZstdStream>(path);
     case Compression::none:

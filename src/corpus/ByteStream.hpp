@@ -1,6 +1,7 @@
 // The bytes of a file, decompressed as they are read, and cut into blocks of whole lines.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,9 +16,11 @@
 
 namespace stereosweep::corpus {
 
-enum class Compression { none, gzip, zstd };
-/// By the first bytes of the open file. Throws InputError for other well-known formats (bzip2, xz, zip), and where the
-/// name ends in .gz or .zst and the bytes are something else.
+enum class Compression { none, gzip, bzip2, zstd };
+/// Endings of their names, in no order.
+constexpr std::array<std::string_view, 3> compressed_endings = {".gz", ".bz2", ".zst"};
+/// By the first bytes of the open file. Throws InputError for other well-known formats (xz, zip), and where the name
+/// ends as a compressed file's and the bytes are something else.
 Compression compression_of(const std::filesystem::path& path, const base::SharedBytes& file);
 
 class ByteStream {
@@ -30,8 +33,8 @@ class ByteStream {
   virtual std::uint64_t stored_position() const = 0;
 };
 
-/// From byte `begin` on; with compression from the start. Memory does not grow with the file: gzip takes 64 KiB, zstd
-/// up to the 128 MiB of its largest usual window (--long=31 is refused).
+/// From byte `begin` on; with compression from the start. Memory does not grow with the file: gzip takes 64 KiB, bzip2
+/// 4 MB, zstd the window that the file was packed with: up to 8 MiB by its usual levels, 2 GiB with --long=31.
 std::unique_ptr<ByteStream> open_stream(const std::filesystem::path& path, Compression compression,
                                         std::uint64_t begin = 0);
 

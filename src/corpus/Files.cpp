@@ -50,7 +50,7 @@ class Lister {
       if (files_[i].label == files_[i - 1].label) {
         problems_.add(base::Place{files_[i].path.string(), 0, ""},
                       "its contexts would be named as those of " + files_[i - 1].path.string(),
-                      "both are '" + files_[i].label + "' below what is listed, without .gz or .zst",
+                      "both are '" + files_[i].label + "' below what is listed, without .gz, .bz2 or .zst",
                       "list a directory above them, or rename one");
       }
     }
@@ -88,7 +88,7 @@ class Lister {
       file.size = opened.size();
       file.modified = modified(path);
       file.compression = compression_of(path, opened);
-      for (const std::string_view ending : {".gz", ".zst"}) {
+      for (const auto ending : compressed_endings) {
         if (file.label.ends_with(ending)) {
           file.label.resize(file.label.size() - ending.size());
           break;

@@ -17,6 +17,7 @@ namespace stereosweep::corpus {
 namespace {
 
 using testing::corpus_of;
+using testing::to_bzip2;
 using testing::to_gzip;
 using testing::to_zstd;
 using testing::write_text;
@@ -74,10 +75,11 @@ TEST_F(CollectTest, ShardsMakeTheSameSample) {
   write_text(directory_ / "empty.txt", "");
   write_text(directory_ / "three.txt.gz", to_gzip(random_text(3, 2000)));
   write_text(directory_ / "four.txt.zst", to_zstd(random_text(4, 1500)));
+  write_text(directory_ / "five.txt.bz2", to_bzip2(random_text(5, 1800)));
   auto corpus = corpus_of(directory_.path());
   corpus.max_contexts = 40;
   const auto whole = collect_in(corpus, 1);
-  EXPECT_EQ(whole.files, 5U);
+  EXPECT_EQ(whole.files, 6U);
   EXPECT_GT(whole.words[0].occurrences, 1000U);
   EXPECT_EQ(whole.words[0].contexts.size(), 40U);
   for (std::uint64_t shards = 2; shards <= 7; ++shards) {
@@ -100,6 +102,12 @@ TEST_F(CollectTest, CompressionAndOrderOfFilesChangeNothing) {
   corpus.files = {(directory_ / "packed").string()};
   auto packed = collect_in(corpus, 3);
   EXPECT_NE(packed.identity, plain.identity);  // sizes differ
+  packed.identity = plain.identity;
+  EXPECT_EQ(packed, plain);
+  std::filesystem::remove(directory_ / "packed/one.txt.zst");
+  write_text(directory_ / "packed/one.txt.bz2",
+             to_bzip2(one.substr(0, 7000)) + to_bzip2("") + to_bzip2(one.substr(7000)));
+  packed = collect_in(corpus, 2);
   packed.identity = plain.identity;
   EXPECT_EQ(packed, plain);
 
@@ -205,8 +213,8 @@ TEST_F(CollectTest, TakesOnlyTheFirstOfALineByThePublishedRule) {
 
 TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
   const auto text = random_text(5, 300);
-  const std::vector<std::pair<std::string, std::string>> files = {{"a.txt.gz", to_gzip(text)},
-                                                                  {"a.txt.zst", to_zstd(text)}};
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"a.txt.gz", to_gzip(text)}, {"a.txt.bz2", to_bzip2(text)}, {"a.txt.zst", to_zstd(text)}};
   for (const auto& [name, stored] : files) {
     const auto path = directory_ / name;
     for (std::size_t size = 6; size < stored.size(); size += 41) {
@@ -226,10 +234,27 @@ TEST_F(CollectTest, RefusesTruncatedAndBrokenFiles) {
     broken[broken.size() / 2] = static_cast<char>(broken[broken.size() / 2] ^ 0x55);
     broken[broken.size() / 2 + 1] = static_cast<char>(~broken[broken.size() / 2 + 1]);
     write_text(path, broken);
-    if (name == "a.txt.gz") {  // its checksum sees every change; that of zstd is optional
+    if (name != "a.txt.zst") {  // their checksums see every change; that of zstd is optional
       EXPECT_THROW(collect(corpus_of(path), searched, 1), base::InputError);
     }
   }
+}
+
+// A frame of RFC 8878 with one raw block, which was packed with a window of 2^`window_log` bytes.
+std::string zstd_frame(unsigned window_log, const std::string& content) {
+  const auto block = static_cast<unsigned>(content.size() << 3U) | 1U;
+  std::string frame = "\x28\xB5\x2F\xFD";
+  for (const auto byte : {0U, (window_log - 10U) << 3U, block & 0xFFU, (block >> 8U) & 0xFFU, block >> 16U}) {
+    frame.push_back(static_cast<char>(byte));
+  }
+  return frame + content;
+}
+
+TEST_F(CollectTest, ReadsTheLongestWindowOfZstd) {
+  write_text(directory_ / "a.txt.zst", zstd_frame(31, "a rose\n"));
+  EXPECT_EQ(collect(corpus_of(directory_ / "a.txt.zst"), searched, 1).words[0].occurrences, 1U);
+  write_text(directory_ / "a.txt.zst", zstd_frame(32, "a rose\n"));
+  EXPECT_THROW(collect(corpus_of(directory_ / "a.txt.zst"), searched, 1), base::InputError);
 }
 
 // Memory that the process has mapped, in bytes.
@@ -242,9 +267,11 @@ std::size_t mapped_bytes() {
 TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
   constexpr std::size_t line = std::size_t{100} << 20;
   std::size_t size = 0;
-  for (const auto* name : {"a.txt.gz", "b.txt.zst"}) {
-    const auto text = std::string(line, 'x') + "\nrose\n";
-    write_text(directory_ / name, std::string(name) == "a.txt.gz" ? to_gzip(text) : to_zstd(text));
+  const auto text = std::string(line, 'x') + "\nrose\n";
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"a.txt.gz", to_gzip(text)}, {"b.txt.zst", to_zstd(text)}, {"c.txt.bz2", to_bzip2(text)}};
+  for (const auto& [name, stored] : files) {
+    write_text(directory_ / name, stored);
     ASSERT_LT(std::filesystem::file_size(directory_ / name), line / 500);
     size += text.size();
   }
@@ -252,9 +279,9 @@ TEST_F(CollectTest, MemoryDoesNotGrowWithWhatAFileUnpacksTo) {
   std::size_t most = 0;
   const auto sample = collect(corpus_of(directory_.path()), searched, 1, {},
                               [&](const Progress&) { most = std::max(most, mapped_bytes()); });
-  EXPECT_EQ(sample.words[0].occurrences, 2U);
+  EXPECT_EQ(sample.words[0].occurrences, 3U);
   EXPECT_EQ(sample.bytes, size);
-  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::too_long)].count, 2U);
+  EXPECT_EQ(sample.bad_lines[static_cast<std::size_t>(LineFault::too_long)].count, 3U);
   ASSERT_GT(most, 0U);
   EXPECT_THROW(collect(corpus_of(directory_ / "b.txt.zst"), searched, 1, {},
                        [&](const Progress& progress) {
@@ -279,10 +306,13 @@ TEST_F(CollectTest, RefusesFilesThatCannotBeNamedOrRead) {
   write_text(directory_ / "a.txt.gz", to_gzip("rose"));
   EXPECT_THAT(refusal_of(corpus_of(directory_.path())), ::testing::HasSubstr("'a.txt'"));
   EXPECT_THAT(refusal_of(corpus_of(directory_ / "absent")), ::testing::HasSubstr("absent"));
-  write_text(directory_ / "packed/b.bz2", "BZh91AY");
+  write_text(directory_ / "packed/b.xz",
+             "\xFD"
+             "7zXZ");
   write_text(directory_ / "packed/c.gz", "plain");
   EXPECT_THAT(refusal_of(corpus_of(directory_ / "packed")),
-              ::testing::AllOf(::testing::HasSubstr("bzip2"), ::testing::HasSubstr("c.gz is not what its name says")));
+              ::testing::AllOf(::testing::HasSubstr("compressed with xz"),
+                               ::testing::HasSubstr("c.gz is not what its name says")));
   auto twice = corpus_of(directory_ / "a.txt");
   std::filesystem::create_symlink(directory_ / "a.txt", directory_ / "link.txt");
   twice.files.push_back((directory_ / "link.txt").string());

@@ -1,6 +1,7 @@
 // Corpora that tests write.
 #pragma once
 
+#include <bzlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -30,6 +31,16 @@ inline std::string to_gzip(std::string_view content) {
   deflate(&state, Z_FINISH);
   stored.resize(state.total_out);
   deflateEnd(&state);
+  return stored;
+}
+
+/// One stream.
+inline std::string to_bzip2(std::string_view content) {
+  auto length = static_cast<unsigned>(content.size() + content.size() / 100 + 600);
+  std::string stored(length, '\0');
+  BZ2_bzBuffToBuffCompress(stored.data(), &length, const_cast<char*>(content.data()),
+                           static_cast<unsigned>(content.size()), 9, 0, 0);
+  stored.resize(length);
   return stored;
 }
 
