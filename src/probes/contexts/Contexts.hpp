@@ -98,6 +98,9 @@ struct TargetSubject {
 /// What happens where two sets that are compared differ in size.
 enum class UnequalSets { keep, trim };  ///< trim: the larger is cut to the smaller by a seeded draw that is recorded
 
+/// Which vector stands for a word in the samples of two tests.
+enum class SampleDraws { own, shared };  ///< shared: the same one in samples of one number (guo2021 table 4)
+
 /// One intersectional group of IBD and EIBD (guo2021 §8): which wefat tests say how much a word belongs to it.
 struct BiasDetection {
   std::string label;                        ///< "African American females"
@@ -150,6 +153,7 @@ struct Contexts {
   std::vector<TargetSubject> subjects;     ///< target words that are groups or intersections
   std::vector<sweep::Omission> omissions;  ///< intersections that are not among them
   UnequalSets unequal_sets = UnequalSets::keep;
+  SampleDraws sample_draws = SampleDraws::own;
   std::int64_t samples = 1000;  ///< N context samples per test; with static vectors there is one
   Keep keep = Keep::journal;    ///< whether vectors stay in the result, and as what
   EmbeddingStatistics statistics;

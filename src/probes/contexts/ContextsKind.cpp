@@ -321,7 +321,7 @@ class ContextsKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Contexts::probe_name; }
   std::vector<std::string> keys() const override {
-    return {"axes", "corpus", "vectors", "samples", "unequal_sets", "statistics"};
+    return {"axes", "corpus", "vectors", "samples", "draws", "unequal_sets", "statistics"};
   }
   Defaults defaults() const override { return {.contexts_per_block = 64}; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }

@@ -80,8 +80,9 @@ TEST(ContextsJob, dump_loads_back_to_an_equal_job) {
       "[{label: d, against: [alone], "
       "single_axis: [alone], intersectional: [rose, iris], emergent: "
       "[iris]}]}";
-  for (const auto& job : {load(), load({detections, "unequal_sets=trim", "vectors={window: 9, keep: none}"}),
-                          load({"statistics={detections: [{label: d, against: [alone]}]}", "model.dtype=bfloat16"})}) {
+  for (const auto& job :
+       {load(), load({detections, "unequal_sets=trim", "draws=shared", "vectors={window: 9, keep: none}"}),
+        load({"statistics={detections: [{label: d, against: [alone]}]}", "model.dtype=bfloat16"})}) {
     const auto dump = canonical_dump(job);
     EXPECT_EQ(load_resolved(dump, "dump"), job) << dump;
     EXPECT_EQ(canonical_dump(load_resolved(dump, "dump")), dump);
@@ -109,8 +110,9 @@ TEST(ContextsJob, static_vectors_need_no_corpus_and_files_no_model) {
               HasSubstr("model: the key 'model' is missing"));
   EXPECT_THAT(folder.complaint(tables + "vectors: {format: glove_text}\n"), HasSubstr("a format without a file"));
   EXPECT_THAT(folder.complaint(tables + "vectors: {file: a, format: model}\n"), HasSubstr("a file beside format"));
-  EXPECT_THAT(folder.complaint(tables + "vectors: {format: model, pool: last}\nsamples: 3\n"),
-              AllOf(HasSubstr("'pool' beside static vectors"), HasSubstr("many samples of static vectors")));
+  EXPECT_THAT(folder.complaint(tables + "vectors: {format: model, pool: last}\nsamples: 3\ndraws: shared\n"),
+              AllOf(HasSubstr("'pool' beside static vectors"), HasSubstr("many samples of static vectors"),
+                    HasSubstr("shared draws of static vectors")));
   EXPECT_THAT(folder.complaint(job_text + "vectors: {format: model}\n"),
               HasSubstr(":6:corpus: a corpus beside static vectors"));
   EXPECT_THAT(folder.complaint(tables), HasSubstr("the key 'corpus' is missing"));
@@ -214,6 +216,18 @@ TEST(ShippedTests, have_the_published_sizes) {
       {"C9", {6, 6, 7, 7}},     {"C10", {8, 8, 8, 8}},    {"I1", {12, 12, 13, 13}}, {"I2", {12, 12, 8, 8}},
       {"I3", {12, 12, 12, 12}}, {"I4", {12, 12, 6, 6}}};
   EXPECT_EQ(sizes, published);
+  const auto pairs = shipped("guo_pairs").tests;
+  EXPECT_EQ(pairs.size(), 60u);
+  std::set<std::string> labels;
+  for (const auto& test : pairs) {
+    labels.insert(test.label);
+    EXPECT_NE(test.x.words, test.y.words) << test.label;
+    EXPECT_EQ(test.x.words.size(), 12u) << test.label;
+    EXPECT_EQ(test.y.words.size(), 12u) << test.label;
+    EXPECT_EQ(test.a.words.size(), test.label.ends_with("pleasant") ? 25u : 8u) << test.label;
+    EXPECT_EQ(test.b.words.size(), test.a.words.size()) << test.label;
+  }
+  EXPECT_EQ(labels.size(), pairs.size());
   EXPECT_EQ(shipped("{file: caliskan, only: [C2, C10]}").tests.size(), 2u);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 
@@ -79,6 +80,31 @@ class EffectsProbeTest : public ::testing::Test {
   testing::TemporaryDirectory temporary;
   std::filesystem::path file = temporary / "vectors.bin";
 };
+
+base::Digest content_key(const EffectsProbe& probe, std::uint64_t block) {
+  base::Sha256 hash;
+  probe.hash_content(probe.blocks().block(block), hash);
+  return hash.finish();
+}
+
+TEST_F(EffectsProbeTest, SharedDrawsAreTheSameInTestsOfOtherNames) {
+  auto settings = job.settings<Contexts>();
+  settings.tests[1] = settings.tests[0];
+  settings.tests[1].label = "T3";
+  std::array<base::Digest, 2> keys;
+  for (const auto draws : {SampleDraws::own, SampleDraws::shared}) {
+    settings.sample_draws = draws;
+    job.probe = settings;
+    const auto words = write_store();
+    const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
+    const auto first = probe.fold(probe.blocks().block(0), {});
+    const auto second = probe.fold(probe.blocks().block(3), {});  // of the second test: 600 samples are 3 blocks
+    ASSERT_TRUE(std::isfinite(std::get<std::vector<double>>(first.columns[1])[0]));
+    EXPECT_EQ(first.columns[1] == second.columns[1], draws == SampleDraws::shared);
+    keys[static_cast<std::size_t>(draws)] = content_key(probe, 0);
+  }
+  EXPECT_NE(keys[0], keys[1]);
+}
 
 TEST_F(EffectsProbeTest, AssociationsAndEffectSizeAreThoseOfTheCosines) {
   const auto words = write_store();

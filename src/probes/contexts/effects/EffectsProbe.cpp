@@ -254,6 +254,7 @@ std::vector<std::string> words_of_coordinate(const std::string& json) {
 EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words,
                            std::shared_ptr<const VectorStore> store)
     : seed_(job.draws() ? job.seed : 0),
+      draws_(job.settings<Contexts>().sample_draws),
       words_(std::move(words)),
       store_(std::move(store)),
       tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
@@ -280,6 +281,10 @@ std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, st
                                     .word = word_name});
 }
 
+std::uint32_t EffectsProbe::draws_of(const TestInUse& test) const {
+  return draw_name(draws_ == SampleDraws::shared ? "" : test.test.label);
+}
+
 results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript& /*transcript*/) const {
   STEREOSWEEP_ASSERT(store_ != nullptr, "effects need the vectors");
   const auto slots = schema_.inner_axis("target").labels.size();
@@ -299,7 +304,7 @@ results::RawBlock EffectsProbe::fold(const sweep::Block& block, const Transcript
   const auto& test = tests_[at[0]];
   if (test.impossible.empty()) {
     Sampler sampler(test, *store_);
-    const auto test_name = draw_name(test.test.label);
+    const auto test_name = draws_of(test);
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const auto draw_word = [&](std::uint32_t place) {
         return draw(seed_, test_name, at[1] + i, word_names_[place], store_->count(place));
@@ -320,6 +325,9 @@ void EffectsProbe::hash_content(const sweep::Block& block, base::Sha256& hash) c
   hash.field("contexts.effects 3").number(seed_).field(test.test.label).number(at[1]);
   hash.number(static_cast<std::uint64_t>(test.test.kind)).number(schema_.inner_axis("target").labels.size());
   hash.number(num_attributes_);
+  if (draws_ == SampleDraws::shared) {
+    hash.field("shared draws");
+  }
   for (const auto& set : test.sets) {
     hash.number(set.size());
     for (const auto place : set) {

@@ -63,7 +63,11 @@ class EffectsProbe final : public Probe {
                             std::uint64_t count);
 
  private:
+  /// What keys the draws of a test besides sample and word.
+  std::uint32_t draws_of(const TestInUse& test) const;
+
   std::uint64_t seed_;
+  SampleDraws draws_;
   std::vector<WordVectors> words_;
   std::vector<std::uint32_t> word_names_;  ///< draw_name of each word
   std::shared_ptr<const VectorStore> store_;

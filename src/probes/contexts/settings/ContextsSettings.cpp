@@ -38,6 +38,7 @@ constexpr auto keep_keys = [](auto& keys, auto& settings) {
 };
 
 const std::vector<std::string> unequal_names = {"keep", "trim"};
+const std::vector<std::string> draws_names = {"own", "shared"};
 
 constexpr auto statistics_keys = [](auto& keys, auto& statistics) {
   keys.choice("variance", statistics.variance, {"paper", "cohen", "permutation"});
@@ -158,6 +159,11 @@ void read_draws(const config::ProbeReading& job, Contexts& settings) {
   settings.samples = settings.is_static() ? 1 : settings.samples;
   job.fields.integer("samples", settings.samples, 1, 100'000'000);
   job.fields.choice("unequal_sets", settings.unequal_sets, unequal_names);
+  job.fields.choice("draws", settings.sample_draws, draws_names);
+  if (settings.is_static() && settings.sample_draws == SampleDraws::shared) {
+    job.problems.add(job.root.find("draws")->place("draws"), "shared draws of static vectors",
+                     "a word has one vector: nothing is drawn");
+  }
   if (settings.is_static() && settings.samples != 1) {
     job.problems.add(job.root.find("samples")->place("samples"), "many samples of static vectors",
                      "every sample would be the same");
@@ -386,6 +392,9 @@ void dump_settings(const Contexts& settings, config::Extent extent, config::Node
   job.add("vectors", vectors.take());
   dump_tests(settings, extent, job.add("axes", config::Node::map()));
   job.add("samples", config::integer(settings.samples));
+  if (settings.sample_draws == SampleDraws::shared) {  // dumps of older runs stay what they were
+    job.add("draws", config::Node::plain(draws_names[static_cast<std::size_t>(settings.sample_draws)]));
+  }
   job.add("unequal_sets", config::Node::plain(unequal_names[static_cast<std::size_t>(settings.unequal_sets)]));
 }
 
