@@ -301,6 +301,18 @@ def test_samples_of_contexts_as_numpy(tmp_path):
     everything = statistics(output, "--all")[1]
     assert "Monte Carlo error of the mean over samples" in everything and "p of z" in everything
     assert widest(out + everything) <= 100
+    first_samples_alone(output, effects)
+
+
+def first_samples_alone(output, effects):
+    """What statistics.samples leaves: the first samples, in every table."""
+    fewer, text = statistics(output, "statistics.samples=40")
+    mean = fewer["mean_effect"].sel(test="T1")
+    assert float(mean) == pytest.approx(effects[:40].mean(), rel=1e-12) and "of 40 samples" in text
+    np.testing.assert_allclose(fewer["score"].sel(measure="effect_size", item="T1").max("subject").squeeze(),
+                               effects[:40], rtol=1e-12)  # fmt: skip
+    code, _, err = runs.finish(runs.start_program("stats", output, "statistics.samples=601"), 60)
+    assert code == 2 and "there are no 601 samples" in err and "each test has 600" in err
 
 
 def tau_squared_of(effects, variances):

@@ -137,6 +137,7 @@ struct EmbeddingStatistics {
   std::int64_t draws = 1'000'000;  ///< most draws of a Monte Carlo test
   std::int64_t exceedances = 0;    ///< a Monte Carlo test ends at so many; 0: all draws are made
   double confidence = 0.95;
+  std::int64_t samples = 0;          ///< only the first so many of each test; 0: all
   std::vector<TestFamily> families;  ///< disjoint; empty: one of all weat tests
   std::vector<BiasDetection> detections;
   std::string human_ratings;  ///< path of a table of human means, for wefat tests of trait pairs; empty: none

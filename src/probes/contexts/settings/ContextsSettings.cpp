@@ -47,6 +47,7 @@ constexpr auto statistics_keys = [](auto& keys, auto& statistics) {
   keys.integer("draws", statistics.draws, 1, 4'294'967'295);  // a draw's number has 32 bits
   keys.integer("exceedances", statistics.exceedances, 0, 1'000'000'000);
   keys.number("confidence", statistics.confidence, 0.5, 0.999999);
+  keys.integer("samples", statistics.samples, 0, 100'000'000);
 };
 
 std::vector<std::string> read_files(const config::Node& node, const std::string& key, const config::ProbeReading& job) {

@@ -527,7 +527,8 @@ void write_contexts_file(const results::ResultFile& source, const ContextsResult
   if (result.agreement) {
     write_agreement(layout, *result.agreement, result.tests);
   }
-  write_score_table(layout, ContextsReader(source), options.job == nullptr ? Contexts() : *options.job);
+  write_score_table(layout, ContextsReader(source, options.settings.samples),
+                    options.job == nullptr ? Contexts() : *options.job);
   file.commit();
 }
 

@@ -48,13 +48,19 @@ ContextsSamples::ContextsSamples(const results::RawSchema& schema, results::RawB
   }
 }
 
-ContextsReader::ContextsReader(const results::ResultFile& file) : file_(file) {
+ContextsReader::ContextsReader(const results::ResultFile& file, std::int64_t num_samples) : file_(file) {
   const auto& axes = file.schema().outer_axes;
   if (file.text("schema") != "stereosweep/contexts" || axes.size() != 2 || axes[0].name != "test" ||
       axes[1].name != "sample") {
     refuse(file, "it holds no effects of the probe 'contexts'");
   }
-  num_samples_ = axes[1].labels.size();
+  num_in_file_ = axes[1].labels.size();
+  num_samples_ = num_samples == 0 ? num_in_file_ : static_cast<std::size_t>(num_samples);
+  if (num_samples_ > num_in_file_) {
+    throw base::InputError(base::describe("statistics.samples: there are no " + std::to_string(num_samples_) +
+                                              " samples in '" + file.path().string() + "'",
+                                          "each test has " + std::to_string(num_in_file_)));
+  }
   status_names_ = require_cube(file, "status", results::ElementType::uint8, {}).flag_meanings;
   require_cube(file, "association", results::ElementType::float64, {"target"});
   require_cube(file, "effect_size", results::ElementType::float64, {});
@@ -103,7 +109,7 @@ std::size_t ContextsReader::numbers_per_sample() const {
 }
 
 ContextsSamples ContextsReader::read(std::size_t test, std::size_t first_sample, std::size_t count) const {
-  return {file_.schema(), file_.read(test * num_samples_ + first_sample, count)};
+  return {file_.schema(), file_.read(test * num_in_file_ + first_sample, count)};
 }
 
 }  // namespace stereosweep::probes::contexts

@@ -480,7 +480,7 @@ std::optional<findings::PairAgreement> compute_agreement(const ContextsResult& r
 }  // namespace
 
 ContextsResult compute_contexts(const results::ResultFile& file, const ContextsOptions& options) {
-  const ContextsReader reader(file);
+  const ContextsReader reader(file, options.settings.samples);
   ContextsResult result;
   result.tests = reader.tests();
   result.status_names = reader.status_names();
@@ -535,7 +535,7 @@ ContextsResult write_contexts(const results::ResultFile& file, const ContextsOpt
 }
 
 void assist_contexts(const results::ResultFile& file, const ContextsOptions& options) {
-  const ContextsReader reader(file);
+  const ContextsReader reader(file, options.settings.samples);
   for (std::size_t i = 0; i < reader.tests().size(); ++i) {
     const auto found = summarise_test(reader.tests()[i], reader.read(i), options.settings);
     for (const auto& sides : found.sides) {

@@ -76,8 +76,9 @@ class ContextsSamples {
 
 class ContextsReader {
  public:
-  /// `file` is borrowed. Throws InputError if it is no contexts result.
-  explicit ContextsReader(const results::ResultFile& file);
+  /// The first `num_samples` samples of each test; 0: all. `file` is borrowed. Throws InputError if it is no contexts
+  /// result, or has fewer.
+  ContextsReader(const results::ResultFile& file, std::int64_t num_samples);
   const std::vector<ContextsTest>& tests() const { return tests_; }
   std::size_t num_samples() const { return num_samples_; }
   const std::vector<std::string>& status_names() const { return status_names_; }
@@ -91,7 +92,8 @@ class ContextsReader {
  private:
   const results::ResultFile& file_;
   std::vector<ContextsTest> tests_;
-  std::size_t num_samples_ = 0;
+  std::size_t num_in_file_ = 0;
+  std::size_t num_samples_ = 0;  ///< that are read
   std::vector<std::string> status_names_;
   std::map<std::string, std::uint64_t> word_contexts_;
 };
