@@ -7,6 +7,7 @@
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
+#include "base/VectorClones.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -100,15 +101,39 @@ void draw_signs(std::size_t num_values, const SignFlipSettings& settings, const 
   }
 }
 
+bool is_kept(std::span<const std::uint64_t> signs, std::size_t place) {
+  return (signs[place / flips_per_draw] >> (place % flips_per_draw) & 1U) != 0;
+}
+
 /// Sum of the values whose bit is set, minus the others.
-template <class Number>
-Number signed_sum(std::span<const Number> values, std::span<const std::uint64_t> signs) {
-  Number sum = 0;
+std::int64_t signed_sum(std::span<const std::int64_t> values, std::span<const std::uint64_t> signs) {
+  std::int64_t sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool is_kept = (signs[i / flips_per_draw] >> (i % flips_per_draw) & 1U) != 0;
-    sum += is_kept ? values[i] : -values[i];
+    sum += is_kept(signs, i) ? values[i] : -values[i];
   }
   return sum;
+}
+
+constexpr std::size_t draws_together = 512;  // their signs and sums stay in the caches while all tests are added up
+
+/// Sums of one test under some draws; raises `maxima` to their magnitudes and counts those that reach `threshold`.
+/// `signs` [block, draws_together]: 1 or -1, so that products are exact and all clones give the same bits.
+STEREOSWEEP_VECTOR_CLONES std::uint64_t raise_maxima(std::span<const double> row, const double* signs,
+                                                     std::size_t num_draws, double threshold, double* maxima) {
+  double sums[draws_together] = {};
+  for (const double value : row) {
+    for (std::size_t draw = 0; draw < num_draws; ++draw) {
+      sums[draw] += value * signs[draw];
+    }
+    signs += draws_together;
+  }
+  std::uint64_t count = 0;
+  for (std::size_t draw = 0; draw < num_draws; ++draw) {
+    const double size = std::abs(sums[draw]);
+    maxima[draw] = maxima[draw] < size ? size : maxima[draw];
+    count += maxima[draw] >= threshold ? 1 : 0;
+  }
+  return count;
 }
 
 SignFlipResult count_all(const FixedDifferences& fixed) {
@@ -130,7 +155,7 @@ SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& 
   std::uint64_t upper = 0;
   std::uint64_t two_sided = 0;
   draw_signs(fixed.values.size(), settings, [&](std::span<const std::uint64_t> signs) {
-    const auto sum = signed_sum<std::int64_t>(fixed.values, signs);
+    const auto sum = signed_sum(fixed.values, signs);
     upper += sum >= fixed.sum - fixed.slack ? 1 : 0;
     two_sided += std::abs(sum) >= far ? 1 : 0;
   });
@@ -175,14 +200,25 @@ std::vector<double> sign_flip_max_t(std::span<const double> differences, std::si
   }
   std::ranges::stable_sort(order, [&](auto left, auto right) { return observed[left] > observed[right]; });
   std::vector<std::uint64_t> reached(order.size(), 0);
-  draw_signs(num_blocks, settings, [&](std::span<const std::uint64_t> signs) {
-    double largest = 0;
+  std::vector<double> signs(num_blocks * draws_together);
+  std::size_t waiting = 0;
+  const auto add_waiting = [&] {
+    std::vector<double> maxima(draws_together, 0);
     for (auto place = order.size(); place-- > 0;) {
       const auto row = std::span<const double>(scaled).subspan(order[place] * num_blocks, num_blocks);
-      largest = std::max(largest, std::abs(signed_sum<double>(row, signs)));
-      reached[place] += largest >= observed[order[place]] - tolerance ? 1 : 0;
+      reached[place] += raise_maxima(row, signs.data(), waiting, observed[order[place]] - tolerance, maxima.data());
+    }
+    waiting = 0;
+  };
+  draw_signs(num_blocks, settings, [&](std::span<const std::uint64_t> bits) {
+    for (std::size_t block = 0; block < num_blocks; ++block) {
+      signs[block * draws_together + waiting] = is_kept(bits, block) ? 1 : -1;
+    }
+    if (++waiting == draws_together) {
+      add_waiting();
     }
   });
+  add_waiting();
   std::vector<double> adjusted(num_tests, nan);
   double before = 0;
   for (std::size_t place = 0; place < order.size(); ++place) {
