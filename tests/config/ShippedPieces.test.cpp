@@ -134,7 +134,8 @@ TEST(ShippedPieces, intersections_follow_the_rule) {
   }
   for (const auto* present :
        {"Catholic teenagers", "teenage Catholic people", "Latinas", "female doctors", "Cuban people with disabilities",
-        "unemployed Italian people", "Hispanic unemployed people", "trans Republicans", "gay men with disabilities"}) {
+        "unemployed Italian people", "Hispanic unemployed people", "trans Republicans", "gay men with disabilities",
+        "Democrat teenagers", "teenage Democrats", "immigrant women", "female immigrants", "refugee teenagers"}) {
     EXPECT_TRUE(plurals.contains(present)) << present;
   }
   for (const auto* absent : {"teenage veterans", "doctor elderly people", "immigrant blind people", "Hispanic women"}) {
