@@ -104,6 +104,46 @@ void dump_measures(const std::string& name, const Comparison::Measures& measures
   }
 }
 
+template <class Visitor, class Value>
+void visit_intersections(Value& questions, Visitor& visit) {
+  visit.number("threshold", questions.threshold, 0, 2);
+  visit.number("emergence", questions.emergence, 0, 1e9);
+  visit.number("level", questions.level, 0, 1);
+}
+
+/// `all`, or what is asked of some measures.
+void take_intersections(Node& statistics, const Pieces& pieces, base::Problems& problems, Comparison& comparison) {
+  if (statistics.find("intersections") == nullptr) {
+    return;
+  }
+  const auto node = statistics.take("intersections");
+  const std::string key = "statistics.intersections";
+  auto& questions = comparison.intersections.emplace();
+  if (node.kind == Node::Kind::scalar) {
+    read_choice(node, key, problems, std::vector<std::string>{"all"});
+    return;
+  }
+  Fields fields(node, key, problems, "{measures: [LABEL, LABEL], threshold: 0.1} or all");
+  fields.lines("measures", questions.measures);
+  visit_intersections(questions, fields);
+  fields.line("known", questions.known);
+  questions.known = questions.known.empty() ? "" : pieces.resolve_path(questions.known);
+  fields.finish();
+}
+
+Node dump_intersections(const sweep::IntersectionQuestions& questions) {
+  if (questions == sweep::IntersectionQuestions()) {
+    return Node::plain("all");
+  }
+  FieldsDump fields;
+  if (!questions.measures.empty()) {
+    fields.required_lines("measures", questions.measures);
+  }
+  visit_intersections(questions, fields);
+  fields.line("known", questions.known);
+  return fields.take();
+}
+
 Node dump_side(const std::vector<Selection>& side) {
   Node map = Node::map();
   for (const auto& selection : side) {
@@ -137,7 +177,7 @@ Node dump_contrast(const Contrast& contrast) {
 
 }  // namespace
 
-sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
+sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Problems& problems) {
   Comparison comparison;
   if (statistics.kind != Node::Kind::map) {
     return comparison;  // the probe reports it
@@ -156,6 +196,7 @@ sweep::Comparison take_comparison(Node& statistics, base::Problems& problems) {
   }
   take_measures(statistics, "means", problems, comparison.means);
   take_measures(statistics, "variance_shares", problems, comparison.variance);
+  take_intersections(statistics, pieces, problems, comparison);
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -174,6 +215,9 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   }
   dump_measures("means", comparison.means, statistics);
   dump_measures("variance_shares", comparison.variance, statistics);
+  if (comparison.intersections) {
+    statistics.add("intersections", dump_intersections(*comparison.intersections));
+  }
   FieldsDump fields;
   visit_inference(comparison, fields);
   statistics.add("inference", fields.take());

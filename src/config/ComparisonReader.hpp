@@ -2,13 +2,14 @@
 #pragma once
 
 #include "config/Fields.hpp"
+#include "config/Pieces.hpp"
 #include "sweep/Contrast.hpp"
 
 namespace stereosweep::config {
 
-/// Takes `contrasts`, `means`, `variance_shares` and `inference` out of the value of the key `statistics`; what is left
-/// is the probe's own.
-sweep::Comparison take_comparison(Node& statistics, base::Problems& problems);
+/// Takes `contrasts`, `means`, `variance_shares`, `intersections` and `inference` out of the value of the key
+/// `statistics`; what is left is the probe's own. Paths of tables are looked up as the job's `pieces` say.
+sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Problems& problems);
 
 /// Adds them to a dump, where they are not the defaults.
 void dump_comparison(const sweep::Comparison& comparison, Node& statistics);

@@ -186,7 +186,7 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   }
   Node root = file;
   if (file.find("statistics") != nullptr) {
-    job.comparison = take_comparison(root.at("statistics"), problems);
+    job.comparison = take_comparison(root.at("statistics"), pieces, problems);
   }
   Fields fields(root, "", problems);
   std::size_t schema = 0;

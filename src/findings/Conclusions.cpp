@@ -11,6 +11,9 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
   if (comparison.means) {
     conclusions.means = means_of(scores, comparison, seed);
   }
+  if (comparison.intersections) {
+    conclusions.intersections = intersections_of(scores, comparison, seed);
+  }
   return conclusions;
 }
 
@@ -22,12 +25,16 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
     write_variance(layout, *conclusions.variance);
   }
   write_contrasts(layout, conclusions.contrasts, comparison);
+  if (conclusions.intersections) {
+    write_intersections(layout, *conclusions.intersections, comparison);
+  }
 }
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
   return (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
          (conclusions.variance ? variance_text(*conclusions.variance) : "") +
-         contrasts_text(conclusions.contrasts, comparison, top);
+         contrasts_text(conclusions.contrasts, comparison, top) +
+         (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "");
 }
 
 }  // namespace stereosweep::findings

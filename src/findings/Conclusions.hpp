@@ -10,6 +10,7 @@
 #include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variance.hpp"
+#include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {
 
@@ -17,6 +18,7 @@ struct Conclusions {
   std::optional<Means> means;
   std::optional<Variance> variance;
   std::vector<ContrastRow> contrasts;
+  std::optional<Intersections> intersections;
 };
 
 /// Throws InputError for labels that the table does not have.

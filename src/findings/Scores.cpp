@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 
@@ -21,6 +22,32 @@ std::vector<Value> read_measure(results::StatisticsFile& file, const char* name,
   return values;
 }
 
+constexpr const char* pole_dataset = "pole_score";
+
+/// Place on the axis `name` of what the measure's coordinate of the same name says.
+std::size_t place_of(results::StatisticsFile& file, const char* name, std::size_t measure) {
+  const auto& coordinates = file.layout().axis(results::score_axis_names[measure_axis]).coordinates;
+  const auto coordinate = std::ranges::find(coordinates, name, &results::AxisSchema::Coordinate::name);
+  STEREOSWEEP_ASSERT(coordinate != coordinates.end(), "measures of scores with poles have a variant and a prior");
+  const auto& labels = file.layout().axis(name).labels;
+  const auto found = std::ranges::find(labels, coordinate->values[measure]);
+  STEREOSWEEP_ASSERT(found != labels.end(), "the measure's coordinate is a label of its axis");
+  return static_cast<std::size_t>(found - labels.begin());
+}
+
+std::vector<double> read_poles(results::StatisticsFile& file, std::size_t measure) {
+  constexpr std::size_t variant_axis = 3;
+  constexpr std::size_t prior_axis = 4;
+  const auto dataset = file.root().open_dataset(pole_dataset);
+  auto where = dataset.all();
+  where.start[variant_axis] = place_of(file, "variant", measure);
+  where.start[prior_axis] = place_of(file, "prior", measure);
+  where.count[variant_axis] = where.count[prior_axis] = 1;
+  std::vector<double> values(hdf5::product(where.count));
+  dataset.read(where, std::span<double>(values));
+  return values;
+}
+
 }  // namespace
 
 Scores scores_of(results::StatisticsFile& file) {
@@ -32,6 +59,10 @@ Scores scores_of(results::StatisticsFile& file) {
   scores.read_statuses = [&file](std::size_t measure) {
     return read_measure<std::uint8_t>(file, "score_status", measure);
   };
+  if (file.root().contains(pole_dataset)) {
+    scores.poles = &file.layout().axis("pole");
+    scores.read_poles = [&file](std::size_t measure) { return read_poles(file, measure); };
+  }
   return scores;
 }
 

@@ -24,6 +24,8 @@ constexpr std::size_t item_axis = 5;
 /// Streams of the bootstrap's draws: every statistic of a result uses the same, so that differences can be read.
 constexpr std::uint64_t templates_stream = std::uint64_t{1} << 40U;
 constexpr std::uint64_t rephrasings_stream = std::uint64_t{2} << 40U;
+constexpr std::uint64_t first_groups_stream = std::uint64_t{3} << 40U;   ///< groups of the first of two domains
+constexpr std::uint64_t second_groups_stream = std::uint64_t{4} << 40U;  ///< and of the second
 
 /// Borrowed from a file or a table in memory.
 struct Scores {
@@ -32,11 +34,17 @@ struct Scores {
   std::function<std::vector<double>(std::size_t measure)> read;
   /// Parallel to what `read` gives, as results::ScoreStatus; absent: all combinations are applicable.
   std::function<std::vector<std::uint8_t>(std::size_t measure)> read_statuses;
+  /// The poles of the items, where they are scored by themselves; null: they are not.
+  const results::AxisSchema* poles = nullptr;
+  /// [subject, template, rephrasing, pole]; NaN: no score.
+  std::function<std::vector<double>(std::size_t measure)> read_poles = {};
 
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
 };
 
-/// The table of a statistics file that is being written; its variables must be closed.
+/// The table of a statistics file that is being written; its variables must be closed. Poles are read where the file
+/// has `pole_score` [group, template, rephrasing, variant, prior, pole] and measures have the coordinates variant and
+/// prior.
 Scores scores_of(results::StatisticsFile& file);
 
 /// The measures of these labels, in the table's order; none: all. Throws InputError, listing every label that the table

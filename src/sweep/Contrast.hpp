@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sweep/IntersectionQuestions.hpp"
+
 namespace stereosweep::sweep {
 
 /// Places of one axis: "subject" by its label, "template.stereotype" by a coordinate.
@@ -41,7 +43,8 @@ struct Comparison {
   using Measures = std::optional<std::vector<std::string>>;
   Measures means = {};     ///< of every subject and item, with intervals
   Measures variance = {};  ///< its shares by subject, item, template, ...
-  bool asks() const { return !contrasts.empty() || means || variance; }
+  std::optional<IntersectionQuestions> intersections = {};
+  bool asks() const { return !contrasts.empty() || means || variance || intersections; }
   bool operator==(const Comparison&) const = default;
 };
 

@@ -18,7 +18,8 @@ struct ReadComparison {
 ReadComparison read_comparison(const std::string& text) {
   base::Problems problems;
   Node statistics = parse_yaml(text, "job", problems);
-  auto comparison = take_comparison(statistics, problems);
+  Pieces pieces(".", Pieces::Access::inline_only);
+  auto comparison = take_comparison(statistics, pieces, problems);
   EXPECT_THAT(statistics.keys, IsEmpty());
   return {std::move(comparison), problems.lines()};
 }
@@ -37,12 +38,28 @@ TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
 
 TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
   for (const auto* text : {"means: all\n", "variance_shares: all\ninference: {confidence: 0.9}\n",
-                           "means: {measures: [a]}\nvariance_shares: {measures: [b, c]}\n"}) {
+                           "means: {measures: [a]}\nvariance_shares: {measures: [b, c]}\n", "intersections: all\n",
+                           "intersections: {threshold: 0.2, known: /none/known.tsv}\n"}) {
     const auto read = read_comparison(text);
     Node statistics = Node::map();
     dump_comparison(read.comparison, statistics);
     EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
   }
+}
+
+TEST(ComparisonMeasures, IntersectionsHaveKeysOfTheirOwn) {
+  EXPECT_EQ(read_comparison("intersections: all\n").comparison.intersections, sweep::IntersectionQuestions());
+  const auto read = read_comparison(
+      "intersections: {measures: [a], threshold: 0.2, emergence: 0.5, level: 0.05, known: /none/known.tsv}\n");
+  EXPECT_THAT(read.problems, IsEmpty());
+  EXPECT_TRUE(read.comparison.asks());
+  const auto& questions = read.comparison.intersections.value();
+  EXPECT_THAT(questions.measures, ElementsAre("a"));
+  EXPECT_EQ(questions.threshold, 0.2);
+  EXPECT_EQ(questions.emergence, 0.5);
+  EXPECT_EQ(questions.level, 0.05);
+  EXPECT_EQ(questions.known, "/none/known.tsv");
+  EXPECT_FALSE(read_comparison("means: all\n").comparison.intersections);
 }
 
 TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
@@ -51,6 +68,10 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
            {"means: [ilps]\n", "job:1:statistics.means"},
            {"means: {}\n", "job:1:statistics.means.measures"},
            {"means: {measure: [ilps], measures: [set]}\n", "did you mean 'measures'"},
+           {"intersections: some\n", "job:1:statistics.intersections"},
+           {"intersections: {threshold: 3}\n", "job:1:statistics.intersections.threshold"},
+           {"intersections: {threshhold: 0.1}\n", "did you mean 'threshold'"},
+           {"intersections: {level: -1}\n", "job:1:statistics.intersections.level"},
            {"variance_shares: {measures: []}\n", "job:1:statistics.variance_shares.measures"},
            {"variance_shares: {measures: [x, x]}\n", "job:1:statistics.variance_shares.measures"}}) {
     EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;

@@ -1,0 +1,182 @@
+#include "findings/intersections/Order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "stats/Bootstrap.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+constexpr double short_by_rounding = 1e-12;  // a difference of means that is short of the threshold by less reaches it
+
+stats::Correlation tau_of(const CellScores& cells, std::size_t left, std::size_t right) {
+  std::vector<double> on_left;
+  std::vector<double> on_right;
+  for (std::size_t item = 0; item < cells.num_items; ++item) {
+    double left_sum = 0;
+    double right_sum = 0;
+    double count = 0;
+    for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
+      const double left_value = cells.at(left, cell, item);
+      const double right_value = cells.at(right, cell, item);
+      if (std::isfinite(left_value) && std::isfinite(right_value)) {
+        left_sum += left_value;
+        right_sum += right_value;
+        count += 1;
+      }
+    }
+    if (count > 0) {
+      on_left.push_back(left_sum / count);
+      on_right.push_back(right_sum / count);
+    }
+  }
+  return stats::kendall_tau_b(on_left, on_right);
+}
+
+void add_to(OrderMean& mean, double value, bool has_both_orders) {
+  if (std::isnan(value)) {
+    return;
+  }
+  mean.mean = (mean.num_intersections == 0 ? 0 : mean.mean) + value;  // sums, until all are added
+  ++mean.num_intersections;
+  if (has_both_orders) {
+    mean.mean_both_orders = (mean.num_both_orders == 0 ? 0 : mean.mean_both_orders) + value;
+    ++mean.num_both_orders;
+  }
+}
+
+/// Taus of one pair of domains, the two orders of a pair of groups together.
+class DomainPair {
+ public:
+  void add(std::size_t first_group, std::size_t second_group, double tau_first, double tau_second) {
+    auto& cell = cells_[{place_of(first_group, first_places_), place_of(second_group, second_places_)}];
+    cell.first += tau_first - tau_second;
+    cell.second += 1;
+    sum_first_ += tau_first;
+    sum_second_ += tau_second;
+    ++count_;
+  }
+
+  void fill(DominanceRow& row, const sweep::Comparison& comparison, std::uint64_t seed) const {
+    row.num_intersections = count_;
+    row.num_first = static_cast<std::int32_t>(first_places_.size());
+    row.num_second = static_cast<std::int32_t>(second_places_.size());
+    row.tau_first = sum_first_ / count_;
+    row.tau_second = sum_second_ / count_;
+    row.difference = row.tau_first - row.tau_second;
+    const double threshold = comparison.intersections->threshold - short_by_rounding;
+    row.rule = row.difference >= threshold    ? Dominant::first
+               : row.difference <= -threshold ? Dominant::second
+                                              : Dominant::neither;
+    row.reason = stats::Reason::too_few;
+    if (row.num_first < 2 || row.num_second < 2) {
+      return;
+    }
+    const auto interval = stats::percentile_interval(replicates(comparison, seed), comparison.confidence);
+    row.low = interval.low;
+    row.high = interval.high;
+    row.reason = interval.reason;
+    if (row.reason == stats::Reason::ok) {
+      row.beyond = row.low > 0 ? Dominant::first : row.high < 0 ? Dominant::second : Dominant::neither;
+    }
+  }
+
+ private:
+  using Places = std::map<std::size_t, std::size_t>;
+  static std::size_t place_of(std::size_t group, Places& places) {
+    return places.try_emplace(group, places.size()).first->second;
+  }
+
+  /// Differences of means over drawn groups: a mean over intersections is a sum over their number, and both are drawn.
+  std::vector<double> replicates(const sweep::Comparison& comparison, std::uint64_t seed) const {
+    std::vector<double> values(2 * first_places_.size() * second_places_.size(), stats::nan);
+    for (const auto& [place, cell] : cells_) {
+      const auto at = 2 * (place.first * second_places_.size() + place.second);
+      values[at] = cell.first;
+      values[at + 1] = cell.second;
+    }
+    const auto draws = static_cast<std::size_t>(comparison.replicates);
+    const stats::ClusterBootstrap rows(first_places_.size(), draws, seed, first_groups_stream);
+    const stats::ClusterBootstrap columns(second_places_.size(), draws, seed, second_groups_stream);
+    const auto means = stats::crossed_means(values, rows, columns, 2);
+    std::vector<double> differences;
+    for (std::size_t replicate = 0; replicate < draws; ++replicate) {
+      differences.push_back(means[2 * replicate] / means[2 * replicate + 1]);
+    }
+    return differences;
+  }
+
+  Places first_places_;
+  Places second_places_;
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<double, double>> cells_;  ///< sum of differences, number
+  double sum_first_ = 0;
+  double sum_second_ = 0;
+  std::int32_t count_ = 0;
+};
+
+}  // namespace
+
+const std::vector<std::string> order_comparison_names = {"other order", "first part", "second part", "nearer part"};
+
+double OrderRow::nearer() const {
+  return first.defined() && second.defined() ? std::max(first.value, second.value) : stats::nan;
+}
+
+Order order_of(const CellScores& cells, const IntersectionParts& parts) {
+  Order order;
+  for (const auto& intersection : parts.intersections) {
+    const auto tau = [&](const std::optional<std::size_t>& other) {
+      return other ? tau_of(cells, intersection.subject, *other) : stats::Correlation();
+    };
+    const OrderRow row{tau(intersection.reversed), tau(intersection.first), tau(intersection.second)};
+    const std::array<double, num_order_comparisons> values = {row.reversed.value, row.first.value, row.second.value,
+                                                              row.nearer()};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      add_to(order.means[i], values[i], intersection.reversed.has_value());
+    }
+    order.rows.push_back(row);
+  }
+  for (auto& mean : order.means) {
+    mean.mean /= mean.num_intersections;  // NaN where there is none
+    mean.mean_both_orders /= mean.num_both_orders;
+  }
+  return order;
+}
+
+std::vector<DominanceRow> dominance_of(const Order& order, const IntersectionParts& parts,
+                                       const sweep::Comparison& comparison, std::uint64_t seed) {
+  std::map<std::string, std::size_t> ranks;  // of domains, by their first subject
+  for (const auto& domain : parts.domains) {
+    ranks.try_emplace(domain, ranks.size());
+  }
+  std::map<std::pair<std::size_t, std::size_t>, DomainPair> pairs;
+  for (std::size_t place = 0; place < order.rows.size(); ++place) {
+    const auto& row = order.rows[place];
+    const auto& intersection = parts.intersections[place];
+    if (!row.first.defined() || !row.second.defined()) {
+      continue;
+    }
+    const auto first = ranks.at(parts.domains[*intersection.first]);
+    const auto second = ranks.at(parts.domains[*intersection.second]);
+    if (first < second) {
+      pairs[{first, second}].add(*intersection.first, *intersection.second, row.first.value, row.second.value);
+    } else if (second < first) {
+      pairs[{second, first}].add(*intersection.second, *intersection.first, row.second.value, row.first.value);
+    }
+  }
+  std::vector<std::string> names(ranks.size());
+  for (const auto& [name, rank] : ranks) {
+    names[rank] = name;
+  }
+  std::vector<DominanceRow> rows;
+  for (const auto& [place, pair] : pairs) {
+    rows.push_back({.first = names[place.first], .second = names[place.second]});
+    pair.fill(rows.back(), comparison, seed);
+  }
+  return rows;
+}
+
+}  // namespace stereosweep::findings

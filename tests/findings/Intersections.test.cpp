@@ -1,0 +1,560 @@
+#include "findings/intersections/Intersections.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "base/Error.hpp"
+#include "findings/RandomScores.hpp"
+#include "stats/permutation/SignFlip.hpp"
+#include "support/TemporaryDirectory.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t crossed_templates = 5;
+constexpr std::size_t crossed_rephrasings = 2;
+constexpr std::size_t crossed_items = 4;
+
+/// Two domains of two and three groups, all crossed in both orders but one.
+RandomScores crossed_groups(std::uint64_t seed, std::size_t num_templates = crossed_templates) {
+  const std::vector<std::string> colours = {"red", "blue"};
+  const std::vector<std::string> sizes = {"tall", "small", "wide"};
+  std::vector<std::array<std::string, 4>> subjects;  // kind, domain, first, second
+  for (const auto& colour : colours) {
+    subjects.push_back({"group", "colour", colour, ""});
+  }
+  for (const auto& size : sizes) {
+    subjects.push_back({"group", "size", size, ""});
+  }
+  for (const auto& colour : colours) {
+    for (const auto& size : sizes) {
+      subjects.push_back({"intersection", "colour x size", colour, size});
+      if (size != "wide" || colour != "red") {
+        subjects.push_back({"intersection", "size x colour", size, colour});
+      }
+    }
+  }
+  RandomScores random({1, subjects.size(), num_templates, crossed_rephrasings, 2, crossed_items});
+  auto& axis = random.table.axes[subject_axis];
+  axis.coordinates = {{"kind", "", {}}, {"domain", "", {}}, {"first", "", {}}, {"second", "", {}}};
+  for (std::size_t place = 0; place < subjects.size(); ++place) {
+    const auto& subject = subjects[place];
+    axis.labels[place] = subject[3].empty() ? subject[2] : subject[2] + " x " + subject[3];
+    for (std::size_t i = 0; i < subject.size(); ++i) {
+      axis.coordinates[i].values.push_back(subject[i]);
+    }
+  }
+  const std::vector<double> shares = {0, 0, 0.02, 0.2, 0.7, 1};
+  random.fill(seed, shares[seed % shares.size()]);
+  return random;
+}
+
+sweep::Comparison crossed_questions(std::int64_t draws = 100) {
+  sweep::Comparison comparison;
+  comparison.intersections.emplace();
+  comparison.replicates = 100;
+  comparison.draws = draws;
+  return comparison;
+}
+
+std::size_t subject_of(const RandomScores& random, const std::string& label) {
+  const auto& labels = random.table.axes[subject_axis].labels;
+  const auto found = std::ranges::find(labels, label);
+  EXPECT_NE(found, labels.end()) << label;
+  return static_cast<std::size_t>(found - labels.begin());
+}
+
+/// The mean over replicates; NaN: none.
+double plain_cell(RandomScores& random, std::size_t subject, std::size_t sentence, std::size_t wording,
+                  std::size_t item) {
+  double sum = 0;
+  int count = 0;
+  for (std::size_t replicate = 0; replicate < 2; ++replicate) {
+    const double value = random.at({0, subject, sentence, wording, replicate, item});
+    if (!std::isnan(value)) {
+      sum += value;
+      ++count;
+    }
+  }
+  return sum / count;
+}
+
+/// Share of all signs of the values with a sum at least as far from zero.
+double plain_flip_p(const std::vector<double>& values) {
+  const auto sum_of = [&](std::uint64_t signs) {
+    long double sum = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sum += (signs >> i & 1U) != 0 ? -values[i] : values[i];
+    }
+    return std::abs(sum);
+  };
+  long double magnitude = 0;
+  for (const double value : values) {
+    magnitude += std::abs(value);
+  }
+  const auto all = std::uint64_t{1} << values.size();
+  double reached = 0;
+  for (std::uint64_t signs = 0; signs < all; ++signs) {
+    reached += sum_of(signs) >= sum_of(0) - 1e-12L * magnitude ? 1 : 0;
+  }
+  return reached / static_cast<double>(all);
+}
+
+/// What differs between an intersection and its parts, [template][rephrasing of common cells].
+struct PlainRow {
+  std::vector<std::vector<double>> score = {};
+  std::vector<std::vector<double>> first = {};
+  std::vector<std::vector<double>> second = {};
+
+  static double mean(const std::vector<std::vector<double>>& cells) {
+    double sum = 0;
+    int count = 0;
+    for (const auto& row : cells) {
+      for (const double value : row) {
+        sum += value;
+        ++count;
+      }
+    }
+    return sum / count;
+  }
+  /// Sums over the templates that have cells of score - a * first - b * second.
+  std::vector<double> sums(double a, double b) const {
+    std::vector<double> sums;
+    for (std::size_t place = 0; place < score.size(); ++place) {
+      double sum = 0;
+      for (std::size_t i = 0; i < score[place].size(); ++i) {
+        sum += score[place][i] - a * first[place][i] - b * second[place][i];
+      }
+      if (!score[place].empty()) {
+        sums.push_back(sum);
+      }
+    }
+    return sums;
+  }
+};
+
+PlainRow plain_row(RandomScores& random, const std::string& first, const std::string& second, std::size_t item,
+                   std::size_t num_templates = crossed_templates) {
+  const auto subject = subject_of(random, first + " x " + second);
+  PlainRow row;
+  for (std::size_t sentence = 0; sentence < num_templates; ++sentence) {
+    row.score.emplace_back();
+    row.first.emplace_back();
+    row.second.emplace_back();
+    for (std::size_t wording = 0; wording < crossed_rephrasings; ++wording) {
+      const double both = plain_cell(random, subject, sentence, wording, item);
+      const double one = plain_cell(random, subject_of(random, first), sentence, wording, item);
+      const double other = plain_cell(random, subject_of(random, second), sentence, wording, item);
+      if (!std::isnan(both + one + other)) {
+        row.score.back().push_back(both);
+        row.first.back().push_back(one);
+        row.second.back().push_back(other);
+      }
+    }
+  }
+  return row;
+}
+
+void expect_number(double ours, double plain, const std::string& where) {
+  EXPECT_EQ(std::isnan(ours), std::isnan(plain)) << where;
+  if (!std::isnan(plain)) {
+    EXPECT_NEAR(ours, plain, 1e-12 * std::max(1.0, std::abs(plain))) << where;
+  }
+}
+
+TEST(Intersections, EmergenceAndInteractionAreTheirDefinitionsOverAllSigns) {
+  int num_tested = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    auto random = crossed_groups(seed);
+    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
+    ASSERT_EQ(all.parts.intersections.size(), 11u);
+    for (std::size_t place = 0; place < all.parts.intersections.size(); ++place) {
+      const auto& coordinates = random.table.axes[subject_axis].coordinates;
+      const auto subject = all.parts.intersections[place].subject;
+      for (std::size_t item = 0; item < crossed_items; ++item) {
+        const auto plain = plain_row(random, coordinates[2].values[subject], coordinates[3].values[subject], item);
+        const auto& row = all.of_measures[0].items[place * crossed_items + item];
+        const auto where = std::to_string(seed) + " " + random.table.axes[subject_axis].labels[subject];
+        const double score = PlainRow::mean(plain.score);
+        const double first = PlainRow::mean(plain.first);
+        const double second = PlainRow::mean(plain.second);
+        expect_number(row.score, score, where);
+        expect_number(row.emerge_max, score - std::max(first, second), where);
+        expect_number(row.emerge_min, score - std::min(first, second), where);
+        expect_number(row.interaction, score - first - second, where);
+        const auto to_first = plain.sums(1, 0);
+        EXPECT_EQ(row.num_templates, to_first.size()) << where;
+        if (to_first.size() < 2) {
+          EXPECT_EQ(row.reason, to_first.empty() ? stats::Reason::no_values : stats::Reason::too_few) << where;
+          EXPECT_TRUE(std::isnan(row.p) && std::isnan(row.interaction_p) && std::isnan(row.p_max_t)) << where;
+          continue;
+        }
+        ++num_tested;
+        const double larger = std::max(plain_flip_p(to_first), plain_flip_p(plain.sums(0, 1)));
+        EXPECT_DOUBLE_EQ(row.p, row.side() == 0 ? 1 : larger) << where;
+        EXPECT_DOUBLE_EQ(row.interaction_p, plain_flip_p(plain.sums(1, 1))) << where;
+        EXPECT_GE(row.p_max_t, row.p) << where;
+        EXPECT_GE(row.interaction_p_holm, row.interaction_p) << where;
+        EXPECT_GE(row.interaction_p_max_t, row.interaction_p) << where;
+      }
+    }
+  }
+  EXPECT_GT(num_tested, 20'000);
+}
+
+/// Mean over standard error where every template has all cells: of the templates' means.
+double plain_z(const std::vector<double>& sums) {
+  const double mean = stats::mean(sums).value;
+  return mean * std::sqrt(static_cast<double>(sums.size())) / stats::standard_deviation(sums).value;
+}
+
+TEST(Intersections, ZOfACompleteTableIsTheTOfTemplates) {
+  for (const std::uint64_t seed : {0U, 6U, 12U, 18U, 24U}) {  // no cell is missing
+    auto random = crossed_groups(seed);
+    for (std::size_t place = 0; place < random.table.values.size(); ++place) {
+      random.table.values[place] = base::random_unit(seed, 9, place);
+    }
+    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
+    const auto& row = all.of_measures[0].items[2];
+    const auto plain = plain_row(random, "red", "tall", 2);
+    const bool first_is_larger = PlainRow::mean(plain.first) > PlainRow::mean(plain.second);
+    expect_number(row.z_max, plain_z(plain.sums(first_is_larger ? 1 : 0, first_is_larger ? 0 : 1)), "max");
+    expect_number(row.z_min, plain_z(plain.sums(first_is_larger ? 0 : 1, first_is_larger ? 1 : 0)), "min");
+    expect_number(row.interaction_z, plain_z(plain.sums(1, 1)), "interaction");
+    EXPECT_EQ(row.reason, stats::Reason::ok);
+  }
+}
+
+TEST(Intersections, AdjustedPCoverBothPartsOfAllRows) {
+  constexpr std::size_t num_templates = 8;
+  constexpr std::int64_t draws = 20'000;
+  auto random = crossed_groups(0, num_templates);
+  for (std::size_t place = 0; place < random.table.values.size(); ++place) {
+    random.table.values[place] = base::random_unit(5, 9, place);
+  }
+  for (std::size_t place = 0; place < num_templates * crossed_rephrasings * 2;
+       ++place) {  // one row far beyond its parts
+    random.at({0, subject_of(random, "red x tall"), place / 4, place / 2 % 2, place % 2, 1}) += 3;
+  }
+  const auto all = intersections_of(random.scores(), crossed_questions(draws), 3);
+  const auto& rows = all.of_measures[0].items;
+  std::vector<double> of_parts;
+  std::vector<double> of_interactions;
+  for (const auto& intersection : all.parts.intersections) {
+    for (std::size_t item = 0; item < crossed_items; ++item) {
+      const auto& coordinates = random.table.axes[subject_axis].coordinates;
+      const auto plain = plain_row(random, coordinates[2].values[intersection.subject],
+                                   coordinates[3].values[intersection.subject], item, num_templates);
+      for (const auto& sums : {plain.sums(1, 0), plain.sums(0, 1)}) {
+        of_parts.insert(of_parts.end(), sums.begin(), sums.end());
+      }
+      const auto sums = plain.sums(1, 1);
+      of_interactions.insert(of_interactions.end(), sums.begin(), sums.end());
+    }
+  }
+  const stats::SignFlipSettings flips{.seed = 3, .draws = draws};
+  const auto parts = stats::sign_flip_max_t(of_parts, num_templates, flips);
+  const auto interactions = stats::sign_flip_max_t(of_interactions, num_templates, flips);
+  int num_emerging = 0;
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    const double expected = std::max({parts[2 * place], parts[2 * place + 1], rows[place].p});
+    EXPECT_DOUBLE_EQ(rows[place].p_max_t, rows[place].side() == 0 ? 1 : expected);
+    EXPECT_DOUBLE_EQ(rows[place].interaction_p_max_t, std::max(interactions[place], rows[place].interaction_p));
+    num_emerging += rows[place].p_max_t < 0.5 ? 1 : 0;
+  }
+  EXPECT_EQ(num_emerging, 1);  // "red x tall" on the second item
+  EXPECT_LT(rows[1].p_max_t, 0.2);
+}
+
+TEST(Intersections, FalseFindingsInAFamilyAreAsRareAsTheLevelSays) {
+  constexpr int num_tables = 400;
+  int num_emerging = 0;
+  int num_interacting = 0;
+  for (std::uint64_t seed = 0; seed < num_tables; ++seed) {
+    auto random = crossed_groups(0, 14);
+    for (std::size_t place = 0; place < random.table.values.size(); ++place) {
+      random.table.values[place] = base::random_unit(seed, 9, place) - 0.5;
+    }
+    const auto all = intersections_of(random.scores(), crossed_questions(399), seed);
+    const auto& rows = all.of_measures[0].items;
+    num_emerging += std::ranges::any_of(rows, [](const auto& row) { return row.p_max_t <= 0.05; });
+    num_interacting += std::ranges::any_of(rows, [](const auto& row) { return row.interaction_p_max_t <= 0.05; });
+  }
+  EXPECT_LE(num_emerging, 0.07 * num_tables);  // two tests of a row must reach the level
+  EXPECT_GE(num_interacting, 0.02 * num_tables);
+  EXPECT_LE(num_interacting, 0.08 * num_tables);
+}
+
+double plain_tau(RandomScores& random, const std::string& left, const std::string& right) {
+  std::vector<double> on_left;
+  std::vector<double> on_right;
+  for (std::size_t item = 0; item < crossed_items; ++item) {
+    std::vector<double> left_cells;
+    std::vector<double> right_cells;
+    for (std::size_t cell = 0; cell < crossed_templates * crossed_rephrasings; ++cell) {
+      const double one = plain_cell(random, subject_of(random, left), cell / 2, cell % 2, item);
+      const double other = plain_cell(random, subject_of(random, right), cell / 2, cell % 2, item);
+      if (!std::isnan(one + other)) {
+        left_cells.push_back(one);
+        right_cells.push_back(other);
+      }
+    }
+    if (!left_cells.empty()) {
+      on_left.push_back(stats::mean(left_cells).value);
+      on_right.push_back(stats::mean(right_cells).value);
+    }
+  }
+  return stats::kendall_tau_b(on_left, on_right).value;
+}
+
+TEST(Intersections, OrderAndDominanceAreMeansOfTau) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    auto random = crossed_groups(seed);
+    const auto all = intersections_of(random.scores(), crossed_questions(), seed);
+    const auto& order = all.of_measures[0].order;
+    std::vector<double> colours;
+    std::vector<double> sizes;
+    for (std::size_t place = 0; place < order.rows.size(); ++place) {
+      const auto subject = all.parts.intersections[place].subject;
+      const auto& coordinates = random.table.axes[subject_axis].coordinates;
+      const auto& first = coordinates[2].values[subject];
+      const auto& second = coordinates[3].values[subject];
+      const auto label = first + " x " + second;
+      const bool has_other = label != "red x wide";
+      EXPECT_EQ(all.parts.intersections[place].reversed.has_value(), has_other);
+      expect_number(order.rows[place].reversed.value,
+                    has_other ? plain_tau(random, label, second + " x " + first) : stats::nan, label);
+      const double to_first = plain_tau(random, label, first);
+      const double to_second = plain_tau(random, label, second);
+      expect_number(order.rows[place].first.value, to_first, label);
+      expect_number(order.rows[place].second.value, to_second, label);
+      if (!std::isnan(to_first + to_second)) {
+        const bool is_colour = coordinates[1].values[subject] == "colour x size";
+        colours.push_back(is_colour ? to_first : to_second);
+        sizes.push_back(is_colour ? to_second : to_first);
+      }
+    }
+    if (colours.empty()) {
+      EXPECT_TRUE(all.of_measures[0].dominance.empty());
+      continue;
+    }
+    ASSERT_EQ(all.of_measures[0].dominance.size(), 1u);
+    const auto& row = all.of_measures[0].dominance[0];
+    EXPECT_EQ(row.first + row.second, "coloursize");
+    EXPECT_EQ(row.num_intersections, static_cast<std::int32_t>(colours.size()));
+    expect_number(row.tau_first, stats::mean(colours).value, "colours");
+    expect_number(row.difference, stats::mean(colours).value - stats::mean(sizes).value, "difference");
+    const auto expected = row.difference >= 0.1    ? Dominant::first
+                          : row.difference <= -0.1 ? Dominant::second
+                                                   : Dominant::neither;
+    EXPECT_EQ(row.rule, expected) << row.difference;
+  }
+}
+
+/// Order with given taus, for the two parts of each intersection.
+Order order_with(const IntersectionParts& parts, double colour, double size) {
+  Order order;
+  for (const auto& intersection : parts.intersections) {
+    const bool is_colour = parts.domains[*intersection.first] == "colour";
+    OrderRow row;
+    row.first = {is_colour ? colour : size, 1, 4, stats::Reason::ok};
+    row.second = {is_colour ? size : colour, 1, 4, stats::Reason::ok};
+    order.rows.push_back(row);
+  }
+  return order;
+}
+
+TEST(Intersections, DominanceCountsTheThresholdItself) {
+  const auto random = crossed_groups(0);
+  const auto parts = parts_of(random.table.axes[subject_axis]);
+  const auto rule = [&](double colour, double size) {
+    return dominance_of(order_with(parts, colour, size), parts, crossed_questions(), 1)[0];
+  };
+  EXPECT_LT(0.3 - 0.2, 0.1);  // in floating point
+  EXPECT_EQ(rule(0.3, 0.2).rule, Dominant::first);
+  EXPECT_EQ(rule(0.2, 0.3).rule, Dominant::second);
+  EXPECT_EQ(rule(0.3, 0.2001).rule, Dominant::neither);
+  const auto clear = rule(0.3, 0.25);  // equal everywhere: the interval is a point
+  EXPECT_EQ(clear.rule, Dominant::neither);
+  EXPECT_EQ(clear.beyond, Dominant::first);
+  EXPECT_NEAR(clear.low, 0.05, 1e-12);
+  EXPECT_NEAR(clear.high, 0.05, 1e-12);
+}
+
+TEST(Intersections, DominanceIntervalDrawsGroupsOfBothDomains) {
+  auto random = crossed_groups(0);
+  const auto comparison = crossed_questions();
+  const auto all = intersections_of(random.scores(), comparison, 8);
+  const auto& order = all.of_measures[0].order;
+  std::vector<double> replicates;
+  for (std::uint64_t replicate = 0; replicate < 100; ++replicate) {
+    std::vector<double> colours(2, 0);
+    std::vector<double> sizes(3, 0);
+    for (std::uint64_t draw = 0; draw < 2; ++draw) {
+      colours[base::random_below(2, 8, first_groups_stream ^ replicate, draw)] += 1;
+    }
+    for (std::uint64_t draw = 0; draw < 3; ++draw) {
+      sizes[base::random_below(3, 8, second_groups_stream ^ replicate, draw)] += 1;
+    }
+    double sum = 0;
+    double count = 0;
+    for (std::size_t place = 0; place < order.rows.size(); ++place) {
+      const auto& intersection = all.parts.intersections[place];
+      const bool is_colour = *intersection.first < 2;  // groups: two colours, then three sizes
+      const double difference = order.rows[place].first.value - order.rows[place].second.value;
+      const double weight = colours[is_colour ? *intersection.first : *intersection.second] *
+                            sizes[(is_colour ? *intersection.second : *intersection.first) - 2];
+      sum += weight * (is_colour ? difference : -difference);
+      count += weight;
+    }
+    replicates.push_back(sum / count);
+  }
+  std::ranges::sort(replicates);
+  const auto& row = all.of_measures[0].dominance[0];
+  const auto quantile = [&](double q) {
+    const double position = q * 99;
+    const auto below = static_cast<std::size_t>(position);
+    return replicates[below] + (replicates[below + 1] - replicates[below]) * (position - std::floor(position));
+  };
+  expect_number(row.low, quantile(0.025), "low");
+  expect_number(row.high, quantile(0.975), "high");
+}
+
+TEST(Intersections, PartsAreFoundAmongSeveralSubjectsOfOneGroup) {
+  const results::AxisSchema subjects{
+      "subject",
+      "",
+      {"base", "one red", "two red", "one tall", "two tall", "two red tall", "red odd"},
+      {{"kind", "", {"baseline", "group", "group", "group", "group", "intersection", "intersection"}},
+       {"domain", "", {"", "colour", "colour", "size", "size", "colour x size", "colour x size"}},
+       {"first", "", {"", "red", "red", "tall", "tall", "red", "red"}},
+       {"second", "", {"", "", "", "", "", "tall", "odd"}},
+       {"place", "", {"", "1", "2", "1", "2", "2", "2"}}}};
+  const auto parts = parts_of(subjects);
+  ASSERT_EQ(parts.intersections.size(), 2u);
+  EXPECT_EQ(parts.baseline, 0u);
+  EXPECT_EQ(parts.intersections[0].first, 2u);
+  EXPECT_EQ(parts.intersections[0].second, 4u);
+  EXPECT_FALSE(parts.intersections[0].reversed);
+  EXPECT_FALSE(parts.intersections[1].has_parts());
+  auto others = subjects;
+  others.coordinates.pop_back();  // nothing tells the two subjects of a group apart
+  EXPECT_FALSE(parts_of(others).intersections[0].has_parts());
+}
+
+TEST(Intersections, ATableWithoutThemIsRefused) {
+  auto random = RandomScores::of(1);
+  EXPECT_THROW(intersections_of(random.scores(), crossed_questions(), 1), base::InputError);
+}
+
+std::string known_table(const std::filesystem::path& directory, const std::string& rows) {
+  const auto path = directory / "known.tsv";
+  std::ofstream(path) << "intersection\titem\tdirection\n" << rows;
+  return path.string();
+}
+
+TEST(Intersections, KnownStereotypesAreCountedInTheUniverseOfTheirNames) {
+  const stereosweep::testing::TemporaryDirectory directory;
+  auto random = crossed_groups(0);
+  auto comparison = crossed_questions();
+  auto& questions = *comparison.intersections;
+  questions.known = known_table(directory.path(),
+                                "red x tall\titem0\thigher\nred x tall\titem0\tlower\nRed X Tall\titem1\tlower\n"
+                                "blue x wide\titem3\tnone\n");
+  for (const double emergence : {0.0, 0.3}) {
+    for (const double level : {1.0, 0.3}) {
+      questions.emergence = emergence;
+      questions.level = level;
+      const auto all = intersections_of(random.scores(), comparison, 1);
+      const auto& counts = all.of_measures[0].known_items;
+      EXPECT_EQ(counts.num_universe, 2 * 3 * 2);
+      EXPECT_EQ(counts.num_known, 3);
+      EXPECT_DOUBLE_EQ(counts.prevalence(), 0.25);
+      int predicted = 0;
+      int hits = 0;
+      const auto red_tall = std::size_t{0};
+      const auto blue_wide = std::size_t{9};
+      ASSERT_EQ(all.parts.intersections[blue_wide].subject, subject_of(random, "blue x wide"));
+      for (const auto place : {red_tall, blue_wide}) {
+        for (const std::size_t item : {0U, 1U, 3U}) {
+          const auto& row = all.of_measures[0].items[place * crossed_items + item];
+          const bool higher = row.emerge_max > emergence && (level == 1 || row.p <= level);
+          const bool lower = row.emerge_min < -emergence && (level == 1 || row.p <= level);
+          predicted += (higher ? 1 : 0) + (lower ? 1 : 0);
+          hits += place == red_tall && ((item == 0 && (higher || lower)) || (item == 1 && lower)) ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(counts.num_predicted, predicted);
+      EXPECT_EQ(counts.num_hits, hits);
+      EXPECT_THAT(intersections_text(all, comparison, 3), HasSubstr("Known stereotypes that emerge"));
+    }
+  }
+}
+
+TEST(Intersections, EveryFaultOfTheKnownStereotypesIsNamed) {
+  const stereosweep::testing::TemporaryDirectory directory;
+  auto random = crossed_groups(0);
+  auto comparison = crossed_questions();
+  comparison.intersections->known =
+      known_table(directory.path(),
+                  "red x tal\titem0\thigher\nred x tall\titem9\thigher\nred x tall\titem0\tup\n"
+                  "red x tall\titem0\tnone\nred x tall\titem0\thigher\n");
+  try {
+    intersections_of(random.scores(), comparison, 1);
+    FAIL() << "not refused";
+  } catch (const base::InputError& error) {
+    const std::string message = error.what();
+    EXPECT_THAT(message, HasSubstr("known.tsv:2:intersection: no intersection 'red x tal'"));
+    EXPECT_THAT(message, HasSubstr("known.tsv:3:item: no item or pole 'item9'"));
+    EXPECT_THAT(message, HasSubstr("known.tsv:4:direction: 'up' is no direction"));
+    EXPECT_THAT(message, HasSubstr("known.tsv:6:direction: 'red x tall', 'item0' stands there already"));
+  }
+  comparison.intersections->known = known_table(directory.path(), "");
+  EXPECT_THROW(intersections_of(random.scores(), comparison, 1), base::InputError);
+  comparison.intersections->known = "/nowhere.tsv";
+  EXPECT_THROW(intersections_of(random.scores(), comparison, 1), base::InputError);
+}
+
+TEST(Intersections, PolesAreScoresLikeItems) {
+  auto random = crossed_groups(2);
+  auto scores = random.scores();
+  const results::AxisSchema poles{"pole", "", {"kind", "rude"}, {}};
+  scores.poles = &poles;
+  const auto num_rows = random.table.axes[subject_axis].labels.size() * crossed_templates * crossed_rephrasings;
+  scores.read_poles = [&](std::size_t /*measure*/) {
+    std::vector<double> values;
+    for (std::size_t place = 0; place < 2 * num_rows; ++place) {
+      values.push_back(base::random_unit(1, 2, place));
+    }
+    return values;
+  };
+  const auto all = intersections_of(scores, crossed_questions(), 1);
+  ASSERT_EQ(all.of_measures[0].poles.size(), 2 * all.parts.intersections.size());
+  const auto at = [&](std::size_t subject, std::size_t cell) {
+    return base::random_unit(1, 2, (subject * crossed_templates * crossed_rephrasings + cell) * 2 + 1);
+  };
+  double score = 0;
+  double first = 0;
+  double second = 0;
+  for (std::size_t cell = 0; cell < crossed_templates * crossed_rephrasings; ++cell) {
+    score += at(subject_of(random, "red x tall"), cell) / 10;
+    first += at(subject_of(random, "red"), cell) / 10;
+    second += at(subject_of(random, "tall"), cell) / 10;
+  }
+  expect_number(all.of_measures[0].poles[1].emerge_max, score - std::max(first, second), "rude");
+  const auto text = intersections_text(all, crossed_questions(), 30);
+  EXPECT_THAT(text, HasSubstr("rude"));
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find('\n', begin);
+    EXPECT_LE(text.substr(begin, end - begin).size(), 103u)
+        << text.substr(begin, end - begin);  // an ellipsis is 3 bytes
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::findings

@@ -1,0 +1,288 @@
+"""Intersections of a score table: `stats` with `statistics.intersections`, and numpy and scipy on `score` and `pole_score`."""
+
+import itertools
+import math
+import subprocess
+
+import numpy
+import pytest
+import runs
+import scipy.stats
+import xarray
+
+CROSSED = runs.ROOT / "jobs/41_crossed_markers.yaml"
+GROUPS = "axes.groups={file: abc_groups, only: [women, men, teenagers, people with disabilities, Black people, Hispanic people]}"
+TRAITS = "axes.traits={file: abc_poles, only: [powerless - powerful, poor - wealthy, cold - warm, dishonest - sincere, repellent - likable]}"
+TEMPLATES = "axes.templates={file: abc_templates, only: [one_of_them, kind_of_people, the_word, next_door, in_town, nearly_all]}"
+MEASURES = ("ilps_star prior_word", "set_paper_augmented prior_mask")
+ASKED = f"measures: [{', '.join(MEASURES)}]"
+
+
+def program(*arguments):
+    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def read(output):
+    with xarray.open_dataset(output / "association.stats.h5", engine="netcdf4") as data:
+        return data.load()
+
+
+@pytest.fixture(scope="module")
+def associations(tmp_path_factory):
+    output = tmp_path_factory.mktemp("intersections") / "run"
+    code, _, err = runs.run(runs.SMOKE, output, GROUPS, TRAITS, TEMPLATES)
+    assert code == 0, err
+    return output
+
+
+@pytest.fixture(scope="module")
+def found(associations):
+    code, out, err = program("stats", associations, "statistics.inference={replicates: 300, draws: 4000, confidence: 0.9}",
+                             f"statistics.intersections={{{ASKED}, threshold: 0.05}}")
+    assert code == 0, err
+    assert "Intersections in" in out and "Scores beyond both parts'" in out
+    assert max(map(len, out.splitlines())) <= 100
+    return read(associations)
+
+
+def tables(data, measure):
+    """(prefix of variables, axis of items, scores [subject, template, rephrasing, item]) of items and poles."""
+    variant, prior = measure.split()
+    axes = ("group", "template", "rephrasing", "pole")
+    yield "", "item", data["score"].sel(measure=measure).isel(replicate=0).transpose("subject", "template", "rephrasing", "item").values
+    yield "pole_", "pole", data["pole_score"].sel(variant=variant, prior=prior).transpose(*axes).values
+
+
+def parts_of(data):
+    """{label: (first, second, their domains)}, from the coordinates of subjects."""
+    subjects, kinds = data["subject"].values, data["subject_kind"].values
+    domains = dict(zip(subjects, data["subject_domain"].values))
+    return {label: (first, second, domains[first], domains[second])
+            for label, kind, first, second in zip(subjects, kinds, data["subject_first"].values, data["subject_second"].values)
+            if kind == "intersection"}
+
+
+def flipped(sums):
+    signs = numpy.array(list(itertools.product((1, -1), repeat=len(sums))))
+    return numpy.mean(numpy.abs(signs @ sums) >= abs(sums.sum()) - 1e-12 * numpy.abs(sums).sum())
+
+
+def clustered_z(differences, here):
+    """`differences`, `here` [template, rephrasing]."""
+    sums, counts = numpy.where(here, differences, 0).sum(axis=1), here.sum(axis=1)
+    sums, counts = sums[counts > 0], counts[counts > 0]
+    rest = sums - counts * sums.sum() / counts.sum()
+    return sums.sum() / math.sqrt(len(sums) / (len(sums) - 1) * (rest**2).sum())
+
+
+def expected_row(scores, first, second, baseline=0):
+    """One intersection and item: all that has no draws. Arguments [template, rephrasing]."""
+    here = numpy.isfinite(scores + first + second + baseline)
+    templates = here.any(axis=1).sum()
+    row = {"emerge_num_cells": here.sum(), "emerge_num_templates": templates}
+    if not here.any():
+        return row, None
+    means = [values[here].mean() for values in (scores, first, second)]
+    differences = [scores - first, scores - second, scores - first - second + baseline]
+    row |= {"emerge_score": means[0], "emerge_first": means[1], "emerge_second": means[2],
+            "emerge_max": means[0] - max(means[1:]), "emerge_min": means[0] - min(means[1:]),
+            "interaction": differences[2][here].mean()}
+    if templates < 2:
+        return row, None
+    sums = [numpy.where(here, values, 0).sum(axis=1) for values in differences]
+    z = [clustered_z(values, here) for values in differences]
+    larger = 0 if means[1] > means[2] else 1
+    beyond = row["emerge_max"] > 0 or row["emerge_min"] < 0
+    row |= {"emerge_max_z": z[larger], "emerge_min_z": z[1 - larger], "interaction_z": z[2]}
+    if abs(means[1] - means[2]) <= 1e-12 * sum(map(abs, means)):
+        row |= {"emerge_max_z": numpy.fmin(*z[:2]), "emerge_min_z": numpy.fmax(*z[:2])}
+    if templates <= 12:  # else there are more signs than can be listed
+        p = [flipped(values[here.any(axis=1)]) for values in sums]
+        row |= {"emerge_p": max(p[:2]) if beyond else 1, "interaction_p": p[2]}
+    return row, sums
+
+
+def max_t(sums):
+    """Step-down max-T over all signs; `sums` [test, template]."""
+    scaled = sums / numpy.sqrt((sums**2).sum(axis=1, keepdims=True))
+    signs = numpy.array(list(itertools.product((1, -1), repeat=sums.shape[1])))
+    drawn = numpy.abs(scaled @ signs.T)
+    observed = numpy.abs(scaled.sum(axis=1))
+    order = numpy.argsort(-observed, kind="stable")
+    adjusted, before = numpy.empty(len(sums)), 0
+    for place, test in enumerate(order):
+        before = max(before, numpy.mean(drawn[order[place:]].max(axis=0) >= observed[test] - 1e-12))
+        adjusted[test] = before
+    return adjusted
+
+
+def holm(p):
+    order = numpy.argsort(p, kind="stable")
+    adjusted = numpy.empty(len(p))
+    adjusted[order] = numpy.minimum(1, numpy.maximum.accumulate((len(p) - numpy.arange(len(p))) * p[order]))
+    return adjusted
+
+
+def test_emergence_and_interaction_of_items_and_poles(found):
+    subjects, parts = list(found["subject"].values), parts_of(found)
+    assert list(found["intersection"].values) == list(parts)
+    measure_axis = found["emerge_max"].dims[0]
+    for measure in MEASURES:
+        for prefix, axis, scores in tables(found, measure):
+            rows, sums = [], []
+            for label, (first, second, *_) in parts.items():
+                for item in range(scores.shape[-1]):
+                    three = [scores[subjects.index(name), ..., item] for name in (label, first, second)]
+                    row, of_templates = expected_row(*three)
+                    ours = found.sel({measure_axis: measure, "intersection": label}).isel({axis: item})
+                    for name, value in row.items():
+                        numpy.testing.assert_allclose(ours[prefix + name].item(), value, rtol=1e-11, atol=1e-12, err_msg=name)
+                    if of_templates is not None:
+                        rows.append(ours)
+                        sums.append(of_templates)
+            assert len(rows) > 50
+            values = {name: numpy.array([row[prefix + name].item() for row in rows])
+                      for name in ("emerge_p", "emerge_p_max_t", "interaction_p", "interaction_p_holm", "interaction_p_max_t", "emerge_max", "emerge_min")}
+            numpy.testing.assert_allclose(values["interaction_p_holm"], holm(values["interaction_p"]), rtol=1e-12)
+            exact = max_t(numpy.array([of_row[part] for of_row in sums for part in (0, 1)])).reshape(-1, 2).max(axis=1)
+            beyond = (values["emerge_max"] > 0) | (values["emerge_min"] < 0)
+            for ours, plain, p in ((values["emerge_p_max_t"], numpy.where(beyond, exact, 1), values["emerge_p"]),
+                                   (values["interaction_p_max_t"], max_t(numpy.array([of_row[2] for of_row in sums])), values["interaction_p"])):
+                assert (ours >= p).all()
+                assert (numpy.abs(ours - plain) <= 5 * numpy.sqrt(0.25 / 4000) + 1 / 4000).all()  # 4,000 draws
+
+
+def tau(left, right):
+    """Over items; [template, rephrasing, item]."""
+    both = numpy.isfinite(left) & numpy.isfinite(right)
+    pairs = [(left[..., item][both[..., item]].mean(), right[..., item][both[..., item]].mean())
+             for item in range(left.shape[-1]) if both[..., item].any()]
+    return scipy.stats.kendalltau(*zip(*pairs)).statistic if len(pairs) > 1 else math.nan
+
+
+def test_order_and_dominance(found):
+    subjects, parts = list(found["subject"].values), parts_of(found)
+    measure_axis = found["order_tau"].dims[0]
+    for measure in MEASURES:
+        scores = next(tables(found, measure))[2]
+        ours = found.sel({measure_axis: measure})
+        taus, by_domains = {}, {}
+        for label, (first, second, *domains) in parts.items():
+            other = next((name for name, pair in parts.items() if pair[:2] == (second, first)), None)
+            taus[label] = [math.nan if name is None else tau(scores[subjects.index(label)], scores[subjects.index(name)])
+                           for name in (other, first, second)]
+            taus[label].append(max(taus[label][1:]))
+            assert found["intersection_reversed"].sel(intersection=label).item() == (other or "")
+            pair = dict(zip(domains, taus[label][1:3]))
+            by_domains.setdefault(frozenset(domains), []).append(pair)
+        numpy.testing.assert_allclose(ours["order_tau"].transpose("intersection", "order_comparison"), list(taus.values()), rtol=1e-11)
+        numpy.testing.assert_allclose(ours["order_mean"], numpy.nanmean(list(taus.values()), axis=0), rtol=1e-11)
+        both = [values for values in taus.values() if not math.isnan(values[0])]
+        assert 0 < len(both) < len(taus)
+        numpy.testing.assert_allclose(ours["order_mean_both"], numpy.mean(both, axis=0), rtol=1e-11)
+        assert ours.sizes["domain_pair"] == len(by_domains) == 6
+        for place in range(6):
+            row = ours.isel(domain_pair=place)
+            first, second = row["domain_pair_first"].item(), row["domain_pair_second"].item()
+            pairs = by_domains[frozenset((first, second))]
+            means = [numpy.mean([pair[domain] for pair in pairs]) for domain in (first, second)]
+            numpy.testing.assert_allclose([row["dominance_tau_first"], row["dominance_tau_second"], row["dominance_difference"]],
+                                          [*means, means[0] - means[1]], rtol=1e-11, atol=1e-12)
+            assert row["dominance_num_intersections"] == len(pairs)
+            difference = means[0] - means[1]
+            assert row["dominance"] == (1 if difference >= 0.05 else 2 if difference <= -0.05 else 0)
+            low, high = row["dominance_low"], row["dominance_high"]
+            if {first, second} == {"gender", "race"}:  # the others have one group
+                assert low <= high and row["dominance_status"] == 0
+                assert row["dominance_beyond_zero"] == (1 if low > 0 else 2 if high < 0 else 0)
+            else:
+                assert math.isnan(low) and row["dominance_status"] == 2 and row["dominance_beyond_zero"] == 3
+
+
+def test_a_coreference_job_has_a_baseline(tmp_path):
+    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake", "statistics.replicates=100")
+    assert code == 0, err
+    code, out, err = program("stats", tmp_path / "run", "statistics.inference={replicates: 100, draws: 500}", "statistics.intersections=all")
+    assert code == 0, err
+    assert "the score where no group is named is the baseline's" in " ".join(out.split())
+    with xarray.open_dataset(tmp_path / "run/coreference.stats.h5", engine="netcdf4") as data:
+        data.load()
+    subjects, names = list(data["subject"].values), ("kind", "augmentation", "first", "second")
+    known = {label: dict(zip(names, values)) for label, *values in zip(subjects, *(data["subject_" + name].values for name in names))}
+    scores = data["score"].transpose("measure", "subject", "template", "rephrasing", "replicate", "item").values[..., 0, :]
+    num_rows = 0
+    for place, label in enumerate(data["intersection"].values):
+        parts = [data["intersection_first"].values[place], data["intersection_second"].values[place]]
+        for part, name in zip(parts, ("first", "second")):
+            assert known[part] == {"kind": "group", "augmentation": known[label]["augmentation"], "first": known[label][name], "second": ""}
+        rows = [subjects.index(name) for name in (label, *parts, "baseline")]
+        for measure in range(len(scores)):
+            row = expected_row(*(scores[measure, at, ..., 0] for at in rows))[0]
+            for name, value in row.items():
+                ours = data[name].isel(intersection=place, item=0)[measure].item()
+                numpy.testing.assert_allclose(ours, value, rtol=1e-11, atol=1e-12, err_msg=f"{label} {name}")
+            num_rows += 1
+    assert num_rows > 20
+
+
+def test_known_stereotypes(associations, tmp_path):
+    table = tmp_path / "known.tsv"
+    table.write_text("intersection\titem\tdirection\nBlack people x women\twarm\thigher\nBlack people x women\tcold\tlower\n"
+                     "Hispanic people x men\tpoor\thigher\nwomen x teenagers\tpoor - wealthy\tlower\nmen x teenagers\tcold - warm\tnone\n")
+    code, out, err = program("stats", associations, f"statistics.intersections={{{ASKED}, emergence: 0.1, level: 0.6, known: {table}}}")
+    assert code == 0, err
+    assert "Known stereotypes that emerge" in out and "known.tsv (SHA-256" in out
+    data = read(associations)
+    measure_axis = data["emerge_max"].dims[0]
+    labels = {"item": ("women x teenagers", "men x teenagers"), "pole": ("Black people x women", "Hispanic people x men")}
+    names = {"item": ("poor - wealthy", "cold - warm"), "pole": ("warm", "cold", "poor")}
+    known = {("women x teenagers", "poor - wealthy", "lower"), ("Black people x women", "warm", "higher"),
+             ("Black people x women", "cold", "lower"), ("Hispanic people x men", "poor", "higher")}
+    for measure in MEASURES:
+        for kind, prefix in (("item", ""), ("pole", "pole_")):
+            cells = {}
+            for label, name in itertools.product(labels[kind], names[kind]):
+                row = data.sel({measure_axis: measure, "intersection": label, kind: name})
+                passes = row[prefix + "emerge_p"].item() <= 0.6
+                cells[label, name, "higher"] = passes and row[prefix + "emerge_max"].item() > 0.1
+                cells[label, name, "lower"] = passes and row[prefix + "emerge_min"].item() < -0.1
+            hits = sum(cells[cell] for cell in cells.keys() & known)
+            here, predicted = len(cells.keys() & known), sum(cells.values())
+            row = data.sel({measure_axis: measure, "known_kind": kind})
+            assert [row["known_" + name].item() for name in ("universe", "unscored", "stereotypes", "predicted", "hits")] == \
+                [len(cells), 0, here, predicted, hits]
+            numpy.testing.assert_allclose([row["known_precision"], row["known_recall"], row["known_prevalence"]],
+                                          [hits / predicted if predicted else math.nan, hits / here, here / len(cells)], rtol=1e-12)
+
+
+def test_faults_are_named_and_leave_the_old_file(associations, tmp_path):
+    path = associations / "association.stats.h5"
+    before = path.read_bytes() if path.exists() else None
+    code, _, err = program("stats", associations, "statistics.intersections={measures: [ilps]}")
+    assert code == 2 and "no measure 'ilps'" in err
+    code, _, err = program("stats", associations, "statistics.intersections={threshhold: 0.1}")
+    assert code == 2 and "did you mean 'threshold'" in err
+    table = tmp_path / "known.tsv"
+    table.write_text("intersection\titem\tdirection\nwomen\twarm\thigher\nBlack people x women\twarmth\thigher\n")
+    code, _, err = program("stats", associations, f"statistics.intersections={{known: {table}}}")
+    assert code == 2 and "known.tsv:2:intersection" in err and "known.tsv:3:item" in err
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
+def test_a_job_without_intersections_is_refused(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "axes.intersections=none", "statistics.intersections=all")
+    assert code == 0, err
+    code, _, err = program("stats", tmp_path / "run")
+    assert code == 2 and "statistics.intersections: there are none" in err
+
+
+def test_the_same_file_on_two_ranks(associations, found, tmp_path):
+    arguments = ("statistics.inference={replicates: 300, draws: 4000, confidence: 0.9}", f"statistics.intersections={{{ASKED}, threshold: 0.05}}")
+    code, _, err = program("stats", associations, *arguments, "--output", tmp_path / "one.h5")
+    assert code == 0, err
+    process = runs.start_program("stats", associations, *arguments, "--output", tmp_path / "two.h5", ranks=2)
+    code, _, err = runs.finish(process, 120)
+    assert code == 0, err
+    with xarray.open_dataset(tmp_path / "one.h5") as one, xarray.open_dataset(tmp_path / "two.h5") as two:
+        assert one.equals(two)
