@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -226,6 +227,34 @@ Clustering cluster(const Points& points, std::size_t num_clusters, const Cluster
   renumber(result, points.num_coordinates);
   result.reason = Reason::ok;
   return result;
+}
+
+Value adjusted_rand(std::span<const std::size_t> left, std::span<const std::size_t> right) {
+  STEREOSWEEP_ASSERT(left.size() == right.size(), "both partitions are of the same points");
+  if (left.size() < 2) {
+    return {nan, left.empty() ? Reason::no_values : Reason::too_few};
+  }
+  std::map<std::pair<std::size_t, std::size_t>, double> both;
+  std::map<std::size_t, double> by_left;
+  std::map<std::size_t, double> by_right;
+  for (std::size_t point = 0; point < left.size(); ++point) {
+    ++both[{left[point], right[point]}];
+    ++by_left[left[point]];
+    ++by_right[right[point]];
+  }
+  const auto pairs = [](const auto& counts) {
+    double sum = 0;
+    for (const auto& [label, count] : counts) {
+      sum += count * (count - 1) / 2;
+    }
+    return sum;
+  };
+  const double all = static_cast<double>(left.size()) * static_cast<double>(left.size() - 1) / 2;
+  const double together = pairs(both);
+  const double expected = pairs(by_left) / all * pairs(by_right);
+  const double most = (pairs(by_left) + pairs(by_right)) / 2;
+  // both have one cluster, or one point in each
+  return {most == expected ? 1.0 : (together - expected) / (most - expected), Reason::ok};
 }
 
 Elbow find_elbow(std::span<const double> inertia) {

@@ -1,4 +1,4 @@
-// k-means by many restarts, and the number of clusters by the elbow of the inertia curve.
+// k-means by many restarts, the number of clusters by the elbow of the inertia curve, agreement of two partitions.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,11 @@ struct Clustering {
 /// point that is farthest from its own centre. Ties go to the earlier cluster, point or restart.
 /// `too_few`: fewer distinct points than clusters; `not_finite`.
 Clustering cluster(const Points& points, std::size_t num_clusters, const ClusterSettings& settings);
+
+/// Agreement of two partitions of the same points, corrected for chance (Hubert and Arabie, Journal of Classification
+/// 1985): 1 for equal partitions, 0 on average for unrelated ones. `labels` are any numbers; both have the same length.
+/// `no_values`: no points; `too_few`: one.
+Value adjusted_rand(std::span<const std::size_t> left, std::span<const std::size_t> right);
 
 /// Which k the inertia curve points to; both rules are reported because they can differ.
 struct Elbow {

@@ -167,5 +167,63 @@ TEST(Elbow, RulesCanDisagreeAndSayWhenThereIsNone) {
   EXPECT_EQ(find_elbow(std::vector<double>{3, 3, 3}).reason, Reason::constant);
 }
 
+/// Hubert and Arabie by counting pairs of points one by one.
+double plain_rand(const std::vector<std::size_t>& left, const std::vector<std::size_t>& right) {
+  double both = 0;
+  double by_left = 0;
+  double by_right = 0;
+  double all = 0;
+  for (std::size_t first = 0; first < left.size(); ++first) {
+    for (std::size_t second = first + 1; second < left.size(); ++second) {
+      const bool in_left = left[first] == left[second];
+      const bool in_right = right[first] == right[second];
+      by_left += in_left ? 1 : 0;
+      by_right += in_right ? 1 : 0;
+      both += in_left && in_right ? 1 : 0;
+      all += 1;
+    }
+  }
+  const double expected = by_left * by_right / all;
+  const double most = (by_left + by_right) / 2;
+  return left == right ? 1 : (both - expected) / (most - expected);
+}
+
+TEST(AdjustedRand, EqualsCountsOfPairs) {
+  std::mt19937_64 generator(11);
+  for (int table = 0; table < 1000; ++table) {
+    const auto n = 2 + generator() % 40;
+    const auto most = 1 + generator() % 6;
+    std::vector<std::size_t> left;
+    std::vector<std::size_t> right;
+    for (std::size_t point = 0; point < n; ++point) {
+      left.push_back(generator() % most);
+      right.push_back(table % 3 == 0 ? left.back() : generator() % (1 + generator() % 6));
+    }
+    const auto ours = adjusted_rand(left, right);
+    ASSERT_TRUE(ours.defined());
+    EXPECT_NEAR(ours.value, plain_rand(left, right), 1e-12);
+    EXPECT_EQ(adjusted_rand(right, left).value, ours.value);
+  }
+}
+
+TEST(AdjustedRand, EqualsScikitLearn) {
+  using Labels = std::vector<std::size_t>;
+  struct Case {
+    Labels left;
+    Labels right;
+    double index;  // sklearn.metrics.adjusted_rand_score
+  };
+  for (const auto& [left, right, index] : std::vector<Case>{{{0, 0, 1, 2}, {0, 0, 1, 1}, 4.0 / 7},
+                                                            {{0, 0, 1, 1}, {1, 1, 0, 0}, 1},
+                                                            {{0, 0, 0, 0}, {0, 1, 2, 3}, 0},
+                                                            {{0, 0, 1, 1}, {0, 1, 0, 1}, -0.5},
+                                                            {{0, 0, 0, 0}, {5, 5, 5, 5}, 1},
+                                                            {{0, 1, 2}, {2, 0, 1}, 1}}) {
+    EXPECT_NEAR(adjusted_rand(left, right).value, index, 1e-15);
+  }
+  EXPECT_EQ(adjusted_rand(Labels{}, Labels{}).reason, Reason::no_values);
+  EXPECT_EQ(adjusted_rand(Labels{1}, Labels{1}).reason, Reason::too_few);
+}
+
 }  // namespace
 }  // namespace stereosweep::stats

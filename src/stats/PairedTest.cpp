@@ -1,0 +1,46 @@
+#include "stats/PairedTest.hpp"
+
+#include <boost/math/special_functions/beta.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/Check.hpp"
+
+namespace stereosweep::stats {
+
+PairedTest paired_t_test(std::span<const double> left, std::span<const double> right) {
+  STEREOSWEEP_ASSERT(left.size() == right.size(), "the values are pairs");
+  PairedTest result;
+  result.n = left.size();
+  if (left.empty()) {
+    return result;
+  }
+  std::vector<double> differences(left.size());
+  std::ranges::transform(left, right, differences.begin(), std::minus());
+  if (!all_finite(differences)) {
+    result.reason = Reason::not_finite;
+    return result;
+  }
+  result.difference = mean(differences).value;
+  const double deviation = standard_deviation(differences).value;
+  if (differences.size() < 2) {
+    result.reason = Reason::too_few;
+    return result;
+  }
+  const auto [least, most] = std::ranges::minmax(differences);
+  if (least == most || !(deviation > 0)) {
+    result.reason = Reason::constant;
+    return result;
+  }
+  const auto degrees = static_cast<double>(differences.size() - 1);
+  result.t = result.difference / (deviation / std::sqrt(static_cast<double>(differences.size())));
+  const double square = result.t * result.t;
+  result.p = boost::math::ibeta(degrees / 2, 0.5, degrees / (degrees + square));
+  result.reason = Reason::ok;
+  return result;
+}
+
+}  // namespace stereosweep::stats
