@@ -84,7 +84,7 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   const auto& kind = probes::kind_of(source.job);
   findings::Conclusions conclusions;
   results::StatisticsTarget target = target_of(line, source.file->path());
-  const auto& comparison = source.job.comparison;
+  const auto comparison = kind.comparison(source.job);
   if (comparison.asks()) {
     target.finish = [&](results::StatisticsFile& file) {
       conclusions = findings::conclude(findings::scores_of(file), comparison, source.job.seed);

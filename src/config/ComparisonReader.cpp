@@ -1,9 +1,12 @@
 #include "config/ComparisonReader.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/Text.hpp"
 
 namespace stereosweep::config {
 namespace {
@@ -14,6 +17,9 @@ using sweep::Selection;
 
 constexpr const char* side_form = "{subject: LABEL, template.COORDINATE: [VALUE, VALUE]}";
 const std::vector<std::string> family_names = {"contrast", "measure", "all"};
+const std::vector<std::string> start_names = {"plus_plus", "random"};
+const std::vector<std::string> across_names = {"none", "first", "second"};
+constexpr std::int64_t most_clusters = 100;
 
 std::vector<Selection> read_side(const Node& node, const std::string& key, base::Problems& problems) {
   std::vector<Selection> side;
@@ -75,6 +81,45 @@ void visit_inference(Value& comparison, Visitor& visit) {
   visit.number("confidence", comparison.confidence, 0.5, 0.9999);
   visit.integer("replicates", comparison.replicates, 100, 1'000'000);
   visit.integer("draws", comparison.draws, 100, 100'000'000);
+}
+
+template <class Visitor, class Value>
+void visit_clusters(Value& clusters, Visitor& visit) {
+  visit.lines("measures", clusters.measures, Emptiness::allowed);
+  visit.line("number", clusters.number);
+  visit.choice("start", clusters.start, start_names);
+  visit.integer("restarts", clusters.restarts, 1000, 10'000'000);
+  visit.integer("max_clusters", clusters.max_clusters, 1, most_clusters);
+  visit.line("human_ratings", clusters.human_ratings);
+  visit.line("high_above", clusters.high_above);
+  visit.choice("across", clusters.across, across_names);
+}
+
+sweep::ClusterRequest read_clusters(const Node& node, const std::string& key, const Pieces& pieces,
+                                    base::Problems& problems) {
+  sweep::ClusterRequest clusters;
+  Fields fields(node, key, problems);
+  visit_clusters(clusters, fields);
+  if (!clusters.human_ratings.empty()) {
+    clusters.human_ratings = pieces.resolve_path(clusters.human_ratings);
+  }
+  fields.finish();
+  const auto place = [&](const char* name) {
+    const Node* found = fields.optional(name);
+    return (found == nullptr ? node : *found).place(fields.key_of(name));
+  };
+  const auto number = base::parse_double(clusters.number);
+  if (clusters.number != "elbow" &&
+      !(number && *number >= 1 && *number <= most_clusters && *number == std::floor(*number))) {
+    problems.add(place("number"), "'" + clusters.number.substr(0, 40) + "' is no number of clusters",
+                 "elbow or a whole number from 1 to " + std::to_string(most_clusters) + " is expected");
+  }
+  const auto& limit = clusters.high_above;
+  if (limit != "mean" && limit != "median" && !base::parse_double(limit)) {
+    problems.add(place("high_above"), "'" + limit.substr(0, 40) + "' parts nothing into high and low",
+                 "mean, median or a number is expected");
+  }
+  return clusters;
 }
 
 /// `all`, or the labels of measures.
@@ -197,6 +242,9 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
   take_measures(statistics, "means", problems, comparison.means);
   take_measures(statistics, "variance_shares", problems, comparison.variance);
   take_intersections(statistics, pieces, problems, comparison);
+  if (statistics.find("clusters") != nullptr) {
+    comparison.clusters = read_clusters(statistics.take("clusters"), "statistics.clusters", pieces, problems);
+  }
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -217,6 +265,11 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   dump_measures("variance_shares", comparison.variance, statistics);
   if (comparison.intersections) {
     statistics.add("intersections", dump_intersections(*comparison.intersections));
+  }
+  if (comparison.clusters) {
+    FieldsDump clusters;
+    visit_clusters(*comparison.clusters, clusters);
+    statistics.add("clusters", clusters.take());
   }
   FieldsDump fields;
   visit_inference(comparison, fields);

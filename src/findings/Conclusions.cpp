@@ -4,6 +4,7 @@ namespace stereosweep::findings {
 
 Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   Conclusions conclusions;
+  conclusions.seed = seed;
   conclusions.contrasts = compare(scores, comparison, seed);
   if (comparison.variance) {
     conclusions.variance = variance_of(scores, comparison);
@@ -13,6 +14,9 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
   }
   if (comparison.intersections) {
     conclusions.intersections = intersections_of(scores, comparison, seed);
+  }
+  if (comparison.clusters) {
+    conclusions.clusters = clusters_of(scores, *comparison.clusters, seed);
   }
   return conclusions;
 }
@@ -28,10 +32,14 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   if (conclusions.intersections) {
     write_intersections(layout, *conclusions.intersections, comparison);
   }
+  if (conclusions.clusters) {
+    write_clusters(layout, *conclusions.clusters, *comparison.clusters, conclusions.seed);
+  }
 }
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
-  return (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
+  return (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
+         (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
          (conclusions.variance ? variance_text(*conclusions.variance) : "") +
          contrasts_text(conclusions.contrasts, comparison, top) +
          (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "");

@@ -10,6 +10,7 @@
 #include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variance.hpp"
+#include "findings/clusters/Clusters.hpp"
 #include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {
@@ -19,6 +20,8 @@ struct Conclusions {
   std::optional<Variance> variance;
   std::vector<ContrastRow> contrasts;
   std::optional<Intersections> intersections;
+  std::optional<Clusters> clusters;
+  std::uint64_t seed = 0;
 };
 
 /// Throws InputError for labels that the table does not have.

@@ -81,6 +81,8 @@ class ProbeKind : public config::ProbeFormat {
   virtual void plan(const PlanRequest& request) const;
   /// After head, axes and cubes; nothing unless overridden.
   virtual void show(const results::ResultFile& /*file*/, Detail /*detail*/, std::size_t /*top*/) const {}
+  /// What `stats` computes of the score table: what the job asks for, and what the probe always adds.
+  virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
   /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
   /// Writes `target`, which holds the score table, and prints tables; rank zero. Unless overridden: the table alone.

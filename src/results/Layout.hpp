@@ -42,6 +42,8 @@ class Layout {
     }
     write(cube, axes, values);
   }
+  /// For attributes of the whole file.
+  hdf5::Group& root() { return root_; }
   bool has_axis(const std::string& axis) const { return axes_.contains(axis); }
   /// As it was added.
   const AxisSchema& axis(const std::string& name) const;

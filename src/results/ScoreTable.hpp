@@ -75,6 +75,8 @@ struct ScoreTable {
   std::vector<double> values;  ///< [measure, subject, template, rephrasing, replicate, item]; NaN: see the status
   std::vector<ScoreStatus> statuses;  ///< parallel to `values`
 
+  /// Label of a replicate that is the mean of the others. What is computed of replicates leaves one or the other out.
+  static constexpr const char* mean_replicate = "mean";
   /// An axis that the probe lacks: one label, "none".
   static AxisSchema no_axis(std::size_t place);
   std::size_t length(std::size_t axis) const { return axes[axis].labels.size(); }

@@ -251,7 +251,7 @@ Value adjusted_rand(std::span<const std::size_t> left, std::span<const std::size
   };
   const double all = static_cast<double>(left.size()) * static_cast<double>(left.size() - 1) / 2;
   const double together = pairs(both);
-  const double expected = pairs(by_left) / all * pairs(by_right);
+  const double expected = pairs(by_left) * pairs(by_right) / all;
   const double most = (pairs(by_left) + pairs(by_right)) / 2;
   // both have one cluster, or one point in each
   return {most == expected ? 1.0 : (together - expected) / (most - expected), Reason::ok};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sweep/ClusterRequest.hpp"
 #include "sweep/IntersectionQuestions.hpp"
 
 namespace stereosweep::sweep {
@@ -44,7 +45,8 @@ struct Comparison {
   Measures means = {};     ///< of every subject and item, with intervals
   Measures variance = {};  ///< its shares by subject, item, template, ...
   std::optional<IntersectionQuestions> intersections = {};
-  bool asks() const { return !contrasts.empty() || means || variance || intersections; }
+  std::optional<ClusterRequest> clusters = {};
+  bool asks() const { return !contrasts.empty() || means || variance || intersections || clusters; }
   bool operator==(const Comparison&) const = default;
 };
 

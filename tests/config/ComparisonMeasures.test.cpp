@@ -78,5 +78,35 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithMeasures) {
   }
 }
 
+TEST(ComparisonMeasures, ClustersHaveDefaultsAndReadBackWhatTheyDump) {
+  const auto plain = read_comparison("clusters: {}\n");
+  EXPECT_THAT(plain.problems, IsEmpty());
+  EXPECT_EQ(plain.comparison.clusters.value(), sweep::ClusterRequest());
+  EXPECT_TRUE(plain.comparison.asks());
+  EXPECT_FALSE(read_comparison("means: all\n").comparison.clusters);
+  for (const auto* text :
+       {"clusters: {}\n", "clusters: {start: random, restarts: 2000, max_clusters: 4}\n",
+        "clusters: {measures: [a], number: 5, high_above: 2.5, across: second, human_ratings: x}\n"}) {
+    const auto read = read_comparison(text);
+    EXPECT_THAT(read.problems, IsEmpty());
+    Node statistics = Node::map();
+    dump_comparison(read.comparison, statistics);
+    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+  }
+}
+
+TEST(ComparisonMeasures, SaysWhatIsWrongWithClusters) {
+  for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
+           {"clusters: all\n", "job:1:statistics.clusters"},
+           {"clusters: {number: 2.5}\n", "job:1:statistics.clusters.number"},
+           {"clusters: {number: 101}\n", "job:1:statistics.clusters.number"},
+           {"clusters: {high_above: middle}\n", "job:1:statistics.clusters.high_above"},
+           {"clusters: {across: third}\n", "job:1:statistics.clusters.across"},
+           {"clusters: {restarts: 999}\n", "job:1:statistics.clusters.restarts"},
+           {"clusters: {cluster: 3}\n", "job:1:statistics.clusters.cluster"}}) {
+    EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::config

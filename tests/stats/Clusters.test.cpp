@@ -185,7 +185,7 @@ double plain_rand(const std::vector<std::size_t>& left, const std::vector<std::s
   }
   const double expected = by_left * by_right / all;
   const double most = (by_left + by_right) / 2;
-  return left == right ? 1 : (both - expected) / (most - expected);
+  return most == expected ? 1 : (both - expected) / (most - expected);
 }
 
 TEST(AdjustedRand, EqualsCountsOfPairs) {

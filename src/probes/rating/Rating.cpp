@@ -310,9 +310,6 @@ void read_statistics(const Node& node, const config::ProbeReading& job, Rating& 
     settings.statistics.human_ratings =
         job.pieces.resolve_path(config::read_line(*path, "statistics.human_ratings", job.problems, 4000).value_or(""));
   }
-  if (const Node* clusters = fields.optional("clusters")) {
-    config::read_fields(*clusters, "statistics.clusters", job.problems, settings.statistics);
-  }
   fields.finish();
 }
 
@@ -514,7 +511,6 @@ void dump_settings(const Rating& settings, Node& job) {
 Node dump_statistics(const Rating& settings) {
   Node map = Node::map();
   config::add_text(map, "human_ratings", settings.statistics.human_ratings);
-  map.add("clusters", config::dump_fields(settings.statistics));
   return map;
 }
 

@@ -86,20 +86,8 @@ struct RatingSampling {
 
 /// Read by `stats` only.
 struct RatingStatistics {
-  enum class Start { plus_plus, random };
-  inline static const std::vector<std::string> start_names = {"plus_plus", "random"};
   std::string human_ratings;  ///< path of a table group (or identity), dimension, mean; empty: none
-  Start start = Start::plus_plus;
-  std::int64_t restarts = 1000;
-  std::int64_t max_clusters = 10;
   bool operator==(const RatingStatistics&) const = default;
-  /// Of `clusters`.
-  template <class Self, class Keys>
-  static void each_key(Self& self, Keys& keys) {
-    keys.choice("start", self.start, start_names);
-    keys.integer("restarts", self.restarts, 1000, 10'000'000);
-    keys.integer("max_clusters", self.max_clusters, 1, 100);
-  }
 };
 
 struct Rating {

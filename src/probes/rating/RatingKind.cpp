@@ -144,46 +144,6 @@ std::string rating_scores_text(const RatingResult& result, std::size_t top) {
          results::rest_text(shown, axes.num_groups(), "groups");
 }
 
-/// Inertia, elbows and the first `top` members of each cluster.
-std::string rating_clusters_text(const RatingResult& result, std::size_t top) {
-  std::string text;
-  for (std::size_t source = 0; source < result.clusters.size(); ++source) {
-    const auto& clusters = result.clusters[source];
-    std::string inertias = "Clusters by " + result.axes.sources[source] + ", inertia by number:";
-    for (const auto& clustering : clusters.by_number) {
-      inertias += " " + (clustering.defined() ? results::fixed(clustering.inertia)
-                                              : std::string(stats::name_of(clustering.reason)));
-    }
-    text += results::wrapped(inertias, 2) + '\n';
-    if (clusters.elbow.reason != stats::Reason::ok) {
-      text += "  no elbow: " + std::string(stats::name_of(clusters.elbow.reason)) + '\n';
-      continue;
-    }
-    const auto& chosen = clusters.by_number[clusters.elbow.second_difference - 1];
-    text += results::wrapped("  elbow: " + std::to_string(clusters.elbow.second_difference) +
-                                 " (largest second difference), " + std::to_string(clusters.elbow.kneedle) +
-                                 " (Kneedle); best inertia of " + base::counted(chosen.num_clusters, "cluster") +
-                                 " in " + std::to_string(chosen.num_best) + " of " +
-                                 base::counted(chosen.num_restarts, "restart") + "\n",
-                             2);
-    for (std::size_t cluster = 0; cluster < chosen.num_clusters; ++cluster) {
-      std::vector<std::string> members;
-      for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
-        if (chosen.labels[point] == cluster) {
-          members.push_back(result.axes.group.labels[clusters.groups[point]]);
-        }
-      }
-      std::string centre;
-      for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
-        centre += (dimension == 0 ? "" : ", ") + result.axes.dimensions[dimension] + " " +
-                  results::fixed(chosen.centres[cluster * result.axes.dimensions.size() + dimension]);
-      }
-      text += results::wrapped("  " + centre + ": " + results::first_names(std::move(members), top) + '\n', 2);
-    }
-  }
-  return text;
-}
-
 /// Agreement with people, where there is a table.
 std::string rating_agreement_text(const RatingResult& result) {
   results::TextTable table({"measure - dimension", "groups", "Pearson", "Spearman"});
@@ -198,32 +158,30 @@ std::string rating_agreement_text(const RatingResult& result) {
   return table.text();
 }
 
-/// Without clusters and human ratings.
-RatingResult scores_alone(const results::ResultFile& file) {
-  RatingOptions options;
-  options.max_clusters = 1;
-  options.clusters.num_restarts = 1;
-  return compute_ratings(file, options);
+/// Without human ratings.
+RatingResult scores_alone(const results::ResultFile& file) { return compute_ratings(file, {}); }
+
+/// Reads `statistics.human_ratings`.
+findings::DimensionMeans human_means(const sweep::Job& job) {
+  const auto& rating = job.settings<Rating>();
+  std::vector<std::string> subjects;
+  std::vector<std::string> dimensions;
+  for (const auto& subject : subjects_of(rating).subjects) {
+    subjects.push_back(subject.label);
+  }
+  for (const auto& trait : rating.traits) {
+    dimensions.push_back(trait.dimension);
+  }
+  return findings::read_dimension_means(rating.statistics.human_ratings, subjects, dimensions);
 }
 
 RatingOptions options_of(const sweep::Job& job) {
-  const auto& statistics = job.settings<Rating>().statistics;
+  const auto& path = job.settings<Rating>().statistics.human_ratings;
   RatingOptions options;
-  options.clusters.start = statistics.start == RatingStatistics::Start::random
-                               ? stats::ClusterSettings::Start::random
-                               : stats::ClusterSettings::Start::plus_plus;
-  options.clusters.num_restarts = static_cast<std::size_t>(statistics.restarts);
-  options.clusters.seed = job.seed;
-  options.max_clusters = static_cast<std::size_t>(statistics.max_clusters);
-  if (statistics.human_ratings.empty()) {
-    return options;
+  if (!path.empty()) {
+    options.human = human_means(job);
+    options.human_source = findings::source_of_ratings(path);
   }
-  const auto ratings = read_human_means(job);
-  if (!ratings.unmatched.empty()) {
-    std::cout << "ratings: not in this run: " << base::join(ratings.unmatched, ", ") << '\n';
-  }
-  options.human = ratings.rows;
-  options.human_source = findings::source_of_ratings(statistics.human_ratings);
   return options;
 }
 
@@ -244,7 +202,7 @@ class RatingKind final : public ProbeKind {
   std::string human_ratings(const sweep::Job& job) const override {
     return job.settings<Rating>().statistics.human_ratings;
   }
-  void check_human_ratings(const sweep::Job& job) const override { read_human_means(job); }
+  void check_human_ratings(const sweep::Job& job) const override { human_means(job); }
   bool samples_text(const sweep::Job& job) const override {
     const auto& sampling = job.settings<Rating>().sampling;
     return sampling.runs > 0 && sampling.max_new_tokens > 0;
@@ -301,6 +259,21 @@ class RatingKind final : public ProbeKind {
     }
     std::cout << rating_status_text(result);
   }
+  /// Scores of every source are clustered, with the people's where there is a table.
+  sweep::Comparison comparison(const sweep::Job& job) const override {
+    auto comparison = job.comparison;
+    auto& clusters = comparison.clusters ? *comparison.clusters : comparison.clusters.emplace();
+    const auto& rating = job.settings<Rating>();
+    if (clusters.measures.empty()) {
+      clusters.measures = source_names(static_cast<std::size_t>(rating.sampling.runs));
+    }
+    if (clusters.human_ratings.empty()) {
+      clusters.human_ratings = rating.statistics.human_ratings;
+    }
+    clusters.measure_axis = "source";
+    clusters.subject_axis = "group";
+    return comparison;
+  }
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
     return score_table(scores_alone(file));
   }
@@ -308,7 +281,7 @@ class RatingKind final : public ProbeKind {
     const auto options = options_of(request.job);
     const auto result = compute_ratings(request.file, options);
     write_rating_statistics(request.file, options, result, request.target);
-    std::cout << rating_scores_text(result, request.top) << '\n' << rating_clusters_text(result, request.top) << '\n';
+    std::cout << rating_scores_text(result, request.top) << '\n';
     if (result.human.empty()) {
       std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
     } else {

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "config/Tables.hpp"
-#include "findings/HumanRatings.hpp"
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"
@@ -51,12 +47,11 @@ RatingAxes axes_of(const results::RawSchema& schema) {
   for (const auto& order : schema.inner_axis("order").labels) {
     axes.is_reversed.push_back(order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)]);
   }
-  axes.sources = {"option_text", "option_letter"};
   if (const auto* status = find_cube(schema, "answer_status")) {
-    axes.sources.emplace_back("sampled");
     axes.answer_statuses = status->flag_meanings;
     axes.num_runs = schema.inner_axis("run").labels.size();
   }
+  axes.sources = source_names(axes.num_runs);
   return axes;
 }
 
@@ -226,47 +221,12 @@ class Collector {
   std::size_t unscored_ = 0;  ///< flag of option_status
 };
 
-void find_clusters(RatingResult& result, const RatingOptions& options) {
-  const std::size_t num_dimensions = result.axes.dimensions.size();
-  for (std::size_t source = 0; source < result.axes.sources.size(); ++source) {
-    RatingClusters clusters;
-    std::vector<double> points;
-    for (std::size_t group = 0; group < result.axes.num_groups(); ++group) {
-      std::vector<double> point;
-      for (std::size_t dimension = 0; dimension < num_dimensions; ++dimension) {
-        const auto& mean = result.score(source, dimension, group).mean;
-        if (mean.defined()) {
-          point.push_back(mean.value);
-        }
-      }
-      if (point.size() == num_dimensions) {
-        clusters.groups.push_back(group);
-        points.insert(points.end(), point.begin(), point.end());
-      }
-    }
-    std::vector<double> curve;
-    for (std::size_t k = 1; k <= options.max_clusters; ++k) {
-      clusters.by_number.push_back(stats::cluster({points, num_dimensions}, k, options.clusters));
-      if (clusters.by_number.back().defined()) {
-        curve.push_back(clusters.by_number.back().inertia);
-      }
-    }
-    clusters.elbow = stats::find_elbow(curve);
-    result.clusters.push_back(std::move(clusters));
-  }
-}
-
-void compare(RatingResult& result, const std::vector<HumanMean>& human) {
+void compare(RatingResult& result, const findings::DimensionMeans& human) {
   const auto& axes = result.axes;
-  const auto index_of = [](const std::vector<std::string>& names, const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-  };
-  result.human.assign(axes.dimensions.size() * axes.num_groups(), nan);
-  for (const auto& rating : human) {
-    const auto group = index_of(axes.group.labels, rating.group);
-    const auto dimension = index_of(axes.dimensions, rating.dimension);
-    if (group < axes.num_groups() && dimension < axes.dimensions.size()) {
-      result.human[dimension * axes.num_groups() + group] = rating.mean;
+  const auto means = human.table(axes.group.labels, axes.dimensions);
+  for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
+    for (std::size_t group = 0; group < axes.num_groups(); ++group) {
+      result.human.push_back(means[group * axes.dimensions.size() + dimension]);
     }
   }
   for (std::size_t source = 0; source < axes.sources.size(); ++source) {
@@ -300,7 +260,7 @@ results::ScoreTableAxes table_axes(const RatingAxes& axes) {
   results::AxisSchema replicate = results::ScoreTable::no_axis(4);
   if (axes.num_runs > 0) {
     measures.push_back({"sampled", "mean value of the options that sampled answers name"});
-    replicate = {"replicate", "sampled answer to the same prompts", {"mean"}, {}};
+    replicate = {"replicate", "sampled answer to the same prompts", {results::ScoreTable::mean_replicate}, {}};
     for (std::size_t run = 0; run < axes.num_runs; ++run) {
       replicate.labels.push_back("run " + std::to_string(run + 1));
     }
@@ -351,10 +311,6 @@ void describe_file(results::StatisticsFile& file, const results::ResultFile& sou
                    const RatingResult& result) {
   auto& root = file.root();
   root.write_attribute("human_ratings", options.human ? options.human_source : std::string("none"));
-  const bool plus_plus = options.clusters.start == stats::ClusterSettings::Start::plus_plus;
-  root.write_attribute("cluster_start", plus_plus ? "k-means++" : "random");
-  root.write_attribute("cluster_restarts", static_cast<std::int64_t>(options.clusters.num_restarts));
-  root.write_attribute("cluster_seed", std::to_string(options.clusters.seed));
   auto& layout = file.layout();
   for (const auto& axis : source.schema().outer_axes) {
     layout.add_axis(axis);
@@ -363,7 +319,6 @@ void describe_file(results::StatisticsFile& file, const results::ResultFile& sou
   layout.add_axis({"form", "what was scored as the continuation", {"text", "letter"}, {}});
   layout.add_axis({"dimension", "dimension of the traits", result.axes.dimensions, {}});
   layout.add_axis({"position", "place in the list of options", numbered(result.axes.values.size(), 0), {}});
-  layout.add_axis({"num_clusters", "number of clusters", numbered(result.clusters.front().by_number.size(), 1), {}});
   if (!result.axes.answer_statuses.empty()) {
     layout.add_axis({"answer_status", "what became of a sampled answer", result.axes.answer_statuses, {}});
   }
@@ -402,41 +357,6 @@ void write_scores(results::Layout& layout, const RatingResult& result) {
   }
 }
 
-void write_clusters(results::Layout& layout, const RatingResult& result) {
-  std::vector<stats::Clustering> clusterings;
-  std::vector<std::int32_t> labels;
-  for (const auto& clusters : result.clusters) {
-    for (const auto& clustering : clusters.by_number) {
-      clusterings.push_back(clustering);
-      const auto first = labels.size();
-      labels.resize(first + result.axes.num_groups(), -1);
-      for (std::size_t point = 0; point < clustering.labels.size(); ++point) {
-        labels[first + clusters.groups[point]] = static_cast<std::int32_t>(clustering.labels[point]);
-      }
-    }
-  }
-  const Names axes = {"source", "num_clusters"};
-  layout.write(number("cluster_inertia", "least sum of squared distances to the clusters' centres",
-                      "k-means on the scores of all dimensions, unscaled"),
-               axes, clusterings, &stats::Clustering::inertia);
-  layout.write(count("cluster_restarts_at_best", "restarts that reached cluster_inertia",
-                     "of cluster_restarts (root attribute), within 1e-9"),
-               axes, clusterings, &stats::Clustering::num_best);
-  layout.write(results::flag_cube("cluster_status", "why there are no such clusters", reason_names), axes, clusterings,
-               &stats::Clustering::reason);
-  layout.write(
-      count("cluster", "cluster of the group", "numbered by the first group in it; -1: none, a score is missing"),
-      {"source", "num_clusters", "group"}, labels);
-  layout.write(count("elbow_second_difference",
-                     "number of clusters with the largest second difference of cluster_inertia", "0: see elbow_status"),
-               {"source"}, result.clusters, [](const auto& clusters) { return clusters.elbow.second_difference; });
-  layout.write(
-      count("elbow_kneedle", "number of clusters farthest below the chord of cluster_inertia", "0: see elbow_status"),
-      {"source"}, result.clusters, [](const auto& clusters) { return clusters.elbow.kneedle; });
-  layout.write(results::flag_cube("elbow_status", "why there is no elbow", reason_names), {"source"}, result.clusters,
-               [](const auto& clusters) { return clusters.elbow.reason; });
-}
-
 void write_agreement(results::Layout& layout, const RatingResult& result) {
   const Names axes = {"source", "dimension"};
   layout.write(number("human_mean", "mean human rating"), {"dimension", "group"}, result.human);
@@ -453,6 +373,10 @@ void write_agreement(results::Layout& layout, const RatingResult& result) {
 
 }  // namespace
 
+std::vector<std::string> source_names(std::size_t num_runs) {
+  return num_runs == 0 ? Names{"option_text", "option_letter"} : Names{"option_text", "option_letter", "sampled"};
+}
+
 RatingResult compute_ratings(const results::ResultFile& file, const RatingOptions& options) {
   const auto& schema = file.schema();
   if (find_cube(schema, "option_logprob") == nullptr || schema.outer_axes.size() != 4) {
@@ -468,58 +392,10 @@ RatingResult compute_ratings(const results::ResultFile& file, const RatingOption
     }
   }
   auto result = collector.take();
-  find_clusters(result, options);
   if (options.human) {
     compare(result, *options.human);
   }
   return result;
-}
-
-HumanMeans read_human_means(const sweep::Job& job) {
-  const std::string& path = job.settings<Rating>().statistics.human_ratings;
-  const std::string headline = "the human ratings " + path + " cannot be used:";
-  base::Problems problems;
-  const config::Table table = config::read_table(path, problems);
-  problems.raise_if_any(headline);
-  const bool has_groups = std::find(table.columns.begin(), table.columns.end(), "group") != table.columns.end();
-  const auto group = table.column(has_groups ? "group" : "identity", problems);
-  const auto dimension = table.column("dimension", problems);
-  const auto mean = table.column("mean", problems);
-  problems.raise_if_any(headline);
-  using Names = std::map<std::string, std::string>;
-  Names groups;
-  Names dimensions;
-  for (const auto& subject : subjects_of(job.settings<Rating>()).subjects) {
-    groups.emplace(findings::normalised(subject.label), subject.label);
-  }
-  for (const auto& trait : job.settings<Rating>().traits) {
-    dimensions.emplace(findings::normalised(trait.dimension), trait.dimension);
-  }
-  HumanMeans ratings;
-  const auto known = [&](const Names& names, const std::string& name) {
-    const auto found = names.find(findings::normalised(name));
-    if (found == names.end() && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
-      ratings.unmatched.push_back(name);
-    }
-    return found == names.end() ? name : found->second;
-  };
-  std::set<std::pair<std::string, std::string>> seen;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
-    const base::Place place{path, table.lines[i], "mean"};
-    const auto value = base::parse_double(row[*mean]);
-    if (!value) {
-      problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
-      continue;
-    }
-    ratings.rows.push_back({known(groups, row[*group]), known(dimensions, row[*dimension]), *value});
-    if (!seen.emplace(ratings.rows.back().group, ratings.rows.back().dimension).second) {
-      problems.add(place, "'" + row[*group] + "' is rated twice on '" + row[*dimension] + "'",
-                   "one mean per group and dimension is expected");
-    }
-  }
-  problems.raise_if_any(headline);
-  return ratings;
 }
 
 results::ScoreTable score_table(const RatingResult& result) {
@@ -561,7 +437,6 @@ void write_rating_statistics(const results::ResultFile& file, const RatingOption
   describe_file(written, file, options, result);
   results::write_score_table(written.layout(), score_table(result));
   write_scores(written.layout(), result);
-  write_clusters(written.layout(), result);
   if (!result.human.empty()) {
     write_agreement(written.layout(), result);
   }

@@ -1,5 +1,5 @@
-// Raw cubes of a rating run -> ratings, scores per dimension with their spread, coverage, agreement, clusters; and the
-// score table.
+// Raw cubes of a rating run -> ratings, scores per dimension with their spread, coverage, agreement; and the score
+// table.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "findings/clusters/DimensionMeans.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "stats/Agreement.hpp"
-#include "stats/Clusters.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::probes::rating {
 
-/// One mean of a table of human ratings.
-struct HumanMean {
-  std::string group;  ///< as in the job where it is known, else as in the table
-  std::string dimension;
-  double mean = 0;
-};
-struct HumanMeans {
-  std::vector<HumanMean> rows;
-  std::vector<std::string> unmatched;  ///< groups and dimensions that the job does not have, each once
-};
-
-/// Reads `statistics.human_ratings` of a rating job: columns group (or identity), dimension, mean. Names are compared
-/// without case, hyphens and repeated spaces. Throws InputError with every bad row: no number, a cell twice.
-HumanMeans read_human_means(const sweep::Job& job);
-
 struct RatingOptions {
-  std::optional<std::vector<HumanMean>> human;
+  std::optional<findings::DimensionMeans> human;
   std::string human_source;  ///< where they come from, for the file
-  stats::ClusterSettings clusters;
-  std::size_t max_clusters = 10;
 };
 
 struct TraitFacts {
@@ -51,7 +34,7 @@ struct RatingAxes {
   results::AxisSchema rephrasing;
   std::vector<TraitFacts> traits;
   std::vector<std::string> dimensions;       ///< in the order of the traits
-  std::vector<std::string> sources;          ///< "option_text", "option_letter", and "sampled" where texts were sampled
+  std::vector<std::string> sources;          ///< as source_names
   std::vector<double> values;                ///< [option]
   std::vector<bool> is_reversed;             ///< [order]: the options were listed backwards
   std::vector<std::string> answer_statuses;  ///< empty where nothing was sampled
@@ -77,12 +60,6 @@ struct DimensionScore {
   stats::Value variation;         ///< spread_questions / mean
 };
 
-struct RatingClusters {
-  std::vector<std::size_t> groups;           ///< those with a score on every dimension
-  std::vector<stats::Clustering> by_number;  ///< [k - 1]
-  stats::Elbow elbow;
-};
-
 struct RatingResult {
   RatingAxes axes;
   std::vector<Rated> ratings;               ///< [context, source]
@@ -91,7 +68,6 @@ struct RatingResult {
   std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
   std::vector<std::int32_t> answer_counts;  ///< [group, answer status]
   std::vector<DimensionScore> scores;       ///< [source, dimension, group]
-  std::vector<RatingClusters> clusters;     ///< [source]
   std::vector<double> human;                ///< [dimension, group]; empty without a table
   std::vector<stats::Correlation> pearson;  ///< [source, dimension], over groups; empty without a table
   std::vector<stats::Correlation> spearman;
@@ -100,14 +76,16 @@ struct RatingResult {
   }
 };
 
+/// What ratings are made of, with so many sampled answers to a prompt.
+std::vector<std::string> source_names(std::size_t num_runs);
+
 /// Reads the whole file once. Throws InputError if it is no rating result.
 RatingResult compute_ratings(const results::ResultFile& file, const RatingOptions& options);
 
 /// Ratings from each source and their differences between the orders of the options, negative traits turned round.
 results::ScoreTable score_table(const RatingResult& result);
 
-/// Writes `target` (as export_run does): the score table, ratings, scores per dimension, spreads, coverage, clusters,
-/// agreement.
+/// Writes `target` (as export_run does): the score table, ratings, scores per dimension, spreads, coverage, agreement.
 void write_rating_statistics(const results::ResultFile& file, const RatingOptions& options, const RatingResult& result,
                              const results::StatisticsTarget& target);
 

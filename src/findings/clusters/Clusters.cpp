@@ -1,0 +1,338 @@
+#include "findings/clusters/Clusters.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "findings/HumanRatings.hpp"
+#include "findings/clusters/DimensionMeans.hpp"
+#include "stats/PValues.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using sweep::ClusterRequest;
+constexpr const char* people_name = "people";
+constexpr std::size_t no_dimension = static_cast<std::size_t>(-1);
+
+const std::vector<std::string>* coordinate(const results::AxisSchema& axis, const std::string& name) {
+  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
+  return found == axis.coordinates.end() ? nullptr : &found->values;
+}
+
+/// Dimensions in the order of the items, and that of every item.
+struct Dimensions {
+  std::vector<std::string> names;
+  std::vector<std::size_t> of_item;
+};
+
+Dimensions dimensions_of(const results::AxisSchema& axis) {
+  Dimensions dimensions;
+  const auto* values = coordinate(axis, "dimension");
+  for (std::size_t item = 0; values != nullptr && item < values->size(); ++item) {
+    const auto& name = (*values)[item];
+    const auto found = std::ranges::find(dimensions.names, name);
+    dimensions.of_item.push_back(name.empty() ? no_dimension
+                                              : static_cast<std::size_t>(found - dimensions.names.begin()));
+    if (!name.empty() && found == dimensions.names.end()) {
+      dimensions.names.push_back(name);
+    }
+  }
+  if (dimensions.names.empty()) {
+    throw base::InputError(base::describe("statistics.clusters: there is nothing to cluster by",
+                                          "no item of the score table has a dimension", "leave the key out"));
+  }
+  return dimensions;
+}
+
+/// The replicate that is the mean of the others, else all.
+std::vector<std::size_t> replicates_of(const results::AxisSchema& axis) {
+  std::vector<std::size_t> all;
+  for (std::size_t place = 0; place < axis.labels.size(); ++place) {
+    if (axis.labels[place] == results::ScoreTable::mean_replicate) {
+      return {place};
+    }
+    all.push_back(place);
+  }
+  return all;
+}
+
+/// [subject, dimension]
+std::vector<double> points_of(const Scores& scores, std::size_t measure, const Dimensions& dimensions) {
+  const auto values = scores.read(measure);
+  const auto taken = replicates_of(*scores.axes[replicate_axis]);
+  const auto num_replicates = scores.length(replicate_axis);
+  const auto num_items = scores.length(item_axis);
+  const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
+  std::vector<double> points;
+  for (std::size_t subject = 0; subject < scores.length(subject_axis); ++subject) {
+    std::vector<std::vector<double>> cells(dimensions.names.size());
+    for (std::size_t item = 0; item < num_items; ++item) {
+      for (std::size_t sentence = 0; dimensions.of_item[item] != no_dimension && sentence < num_sentences; ++sentence) {
+        std::vector<double> present;
+        for (const auto replicate : taken) {
+          const auto row = (subject * num_sentences + sentence) * num_replicates + replicate;
+          if (std::isfinite(values[row * num_items + item])) {
+            present.push_back(values[row * num_items + item]);
+          }
+        }
+        if (!present.empty()) {
+          cells[dimensions.of_item[item]].push_back(stats::mean(present).value);
+        }
+      }
+    }
+    for (const auto& of_dimension : cells) {
+      points.push_back(stats::mean(of_dimension).value);
+    }
+  }
+  return points;
+}
+
+class ClusterFinder {
+ public:
+  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed)
+      : request_(request), num_dimensions_(num_dimensions) {
+    settings_.start = request.start == ClusterRequest::Start::random ? stats::ClusterSettings::Start::random
+                                                                     : stats::ClusterSettings::Start::plus_plus;
+    settings_.num_restarts = static_cast<std::size_t>(request.restarts);
+    settings_.seed = seed;
+    number_ = static_cast<std::size_t>(base::parse_double(request.number).value_or(0));
+  }
+
+  std::size_t num_curve() const { return std::max(static_cast<std::size_t>(request_.max_clusters), number_); }
+
+  ClusterSource operator()(std::string name, std::vector<double> points) const {
+    ClusterSource source;
+    source.name = std::move(name);
+    source.points = std::move(points);
+    const auto num_subjects = source.points.size() / num_dimensions_;
+    source.cluster_of.assign(num_subjects, -1);
+    std::vector<double> complete;
+    for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+      const auto point = std::span(source.points).subspan(subject * num_dimensions_, num_dimensions_);
+      if (stats::all_finite(point)) {
+        source.subjects.push_back(subject);
+        complete.insert(complete.end(), point.begin(), point.end());
+      }
+    }
+    std::vector<double> curve;
+    for (std::size_t k = 1; k <= num_curve(); ++k) {
+      source.by_number.push_back(stats::cluster({complete, num_dimensions_}, k, settings_));
+      if (source.by_number.back().defined() && k <= static_cast<std::size_t>(request_.max_clusters)) {
+        curve.push_back(source.by_number.back().inertia);
+      }
+    }
+    source.elbow = stats::find_elbow(curve);
+    source.number = number_ > 0 ? number_ : source.elbow.second_difference;
+    if (source.number > 0 && !source.chosen().defined()) {
+      source.number = 0;
+    }
+    describe(source, complete);
+    return source;
+  }
+
+ private:
+  void describe(ClusterSource& source, const std::vector<double>& complete) const {
+    for (std::size_t dimension = 0; dimension < num_dimensions_; ++dimension) {
+      std::vector<double> scores;
+      for (std::size_t place = dimension; place < complete.size(); place += num_dimensions_) {
+        scores.push_back(complete[place]);
+      }
+      source.limits.push_back(request_.high_above == "mean"     ? stats::mean(scores).value
+                              : request_.high_above == "median" ? stats::median(scores).value
+                                                                : *base::parse_double(request_.high_above));
+    }
+    if (source.number == 0) {
+      return;
+    }
+    const auto& chosen = source.chosen();
+    for (std::size_t point = 0; point < chosen.labels.size(); ++point) {
+      source.cluster_of[source.subjects[point]] = static_cast<std::int32_t>(chosen.labels[point]);
+    }
+    for (std::size_t place = 0; place < chosen.centres.size(); ++place) {
+      const double centre = chosen.centres[place];
+      const double limit = source.limits[place % num_dimensions_];
+      source.sides.push_back(centre > limit   ? ClusterSide::high
+                             : centre < limit ? ClusterSide::low
+                                              : ClusterSide::middle);
+    }
+  }
+
+  const ClusterRequest& request_;
+  std::size_t num_dimensions_;
+  std::size_t number_ = 0;
+  stats::ClusterSettings settings_;
+};
+
+void add_rand(Clusters& clusters) {
+  for (const auto& left : clusters.sources) {
+    for (const auto& right : clusters.sources) {
+      std::vector<std::size_t> of_left;
+      std::vector<std::size_t> of_right;
+      for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+        if (left.cluster_of[subject] >= 0 && right.cluster_of[subject] >= 0) {
+          of_left.push_back(static_cast<std::size_t>(left.cluster_of[subject]));
+          of_right.push_back(static_cast<std::size_t>(right.cluster_of[subject]));
+        }
+      }
+      clusters.rand.push_back(stats::adjusted_rand(of_left, of_right));
+    }
+  }
+}
+
+void add_agreements(Clusters& clusters) {
+  for (std::size_t source = 0; source < clusters.sources.size(); ++source) {
+    for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+      const auto own = clusters.type_of(source, subject);
+      const auto reference = clusters.type_of(clusters.reference(), subject);
+      clusters.agreements.push_back(own.empty() || reference.empty() ? Clusters::Agreement::none
+                                    : own == reference               ? Clusters::Agreement::agrees
+                                                                     : Clusters::Agreement::differs);
+    }
+  }
+}
+
+void add_tests(Clusters& clusters) {
+  const auto num_dimensions = clusters.dimensions.size();
+  for (const auto& source : clusters.sources) {
+    const auto first = clusters.tests.size();
+    for (std::size_t cluster = 0; cluster < clusters.most_clusters(); ++cluster) {
+      for (const auto& pair : clusters.pairs) {
+        std::array<std::vector<double>, 2> members;
+        for (std::size_t subject = 0; subject < clusters.subjects.size(); ++subject) {
+          for (std::size_t side = 0; side < 2 && source.cluster_of[subject] == static_cast<std::int32_t>(cluster);
+               ++side) {
+            members[side].push_back(source.points[subject * num_dimensions + pair[side]]);
+          }
+        }
+        clusters.tests.push_back({stats::paired_t_test(members[0], members[1])});
+      }
+    }
+    std::vector<double> logarithms;
+    for (auto test = clusters.tests.begin() + static_cast<std::ptrdiff_t>(first); test != clusters.tests.end();
+         ++test) {
+      logarithms.push_back(std::log10(test->test.p));
+    }
+    const auto adjusted = stats::adjust_log10_p(logarithms, stats::Adjustment::holm);
+    for (std::size_t place = 0; place < adjusted.size(); ++place) {
+      auto& test = clusters.tests[first + place];
+      test.p_holm = test.test.defined() ? std::max(test.test.p, std::pow(10.0, adjusted[place])) : stats::nan;
+    }
+  }
+}
+
+/// Intersections of the same other group in one row.
+void add_rows(Clusters& clusters, const results::AxisSchema& axis, ClusterRequest::Across across) {
+  if (across == ClusterRequest::Across::none) {
+    return;
+  }
+  const bool is_first = across == ClusterRequest::Across::first;
+  const auto* columns = coordinate(axis, is_first ? "first" : "second");
+  const auto* rows = coordinate(axis, is_first ? "second" : "first");
+  const auto* kinds = coordinate(axis, "kind");
+  const auto place_in = [](std::vector<std::string>& names, const std::string& name) {
+    const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+    if (place == names.size()) {
+      names.push_back(name);
+    }
+    return place;
+  };
+  std::vector<std::string> labels;
+  std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cells;
+  for (std::size_t subject = 0; columns != nullptr && rows != nullptr && subject < clusters.subjects.size();
+       ++subject) {
+    const bool is_crossed = kinds == nullptr || (*kinds)[subject] == "intersection";
+    if (is_crossed && !(*columns)[subject].empty() && !(*rows)[subject].empty()) {
+      const auto row = place_in(labels, (*rows)[subject]);
+      cells.try_emplace({row, place_in(clusters.columns, (*columns)[subject])}, static_cast<std::int32_t>(subject));
+    }
+  }
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    clusters.rows.push_back({labels[row], std::vector<std::int32_t>(clusters.columns.size(), -1)});
+    for (std::size_t column = 0; column < clusters.columns.size(); ++column) {
+      const auto found = cells.find({row, column});
+      clusters.rows.back().subjects[column] = found == cells.end() ? -1 : found->second;
+    }
+  }
+  if (clusters.rows.empty()) {
+    throw base::InputError(base::describe("statistics.clusters.across: nothing stands side by side",
+                                          "the score table has no intersections", "leave the key out"));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& side_names() {
+  static const std::vector<std::string> names = {"none", "low", "middle", "high"};
+  return names;
+}
+
+std::size_t Clusters::most_clusters() const {
+  std::size_t most = 0;
+  for (const auto& source : sources) {
+    most = std::max(most, source.number);
+  }
+  return most;
+}
+
+std::string Clusters::type_of_cluster(std::size_t source, std::size_t cluster) const {
+  std::string type;
+  for (std::size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
+    const auto side = sources[source].sides.at(cluster * dimensions.size() + dimension);
+    type += (dimension == 0 ? "" : "-") + side_names()[static_cast<std::size_t>(side)];
+  }
+  return type;
+}
+
+std::string Clusters::type_of(std::size_t source, std::size_t subject) const {
+  const auto cluster = sources[source].cluster_of[subject];
+  return cluster < 0 ? "" : type_of_cluster(source, static_cast<std::size_t>(cluster));
+}
+
+Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row) {
+  std::set<std::string> types;
+  for (const auto subject : row.subjects) {
+    types.insert(subject < 0 ? "" : clusters.type_of(source, static_cast<std::size_t>(subject)));
+  }
+  return types.contains("") ? Clusters::Agreement::none
+         : types.size() > 1 ? Clusters::Agreement::differs
+                            : Clusters::Agreement::agrees;
+}
+
+Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::uint64_t seed) {
+  const auto dimensions = dimensions_of(*scores.axes[item_axis]);
+  Clusters clusters;
+  clusters.measures = chosen_measures(scores, request.measures, "statistics.clusters");
+  clusters.subjects = scores.axes[subject_axis]->labels;
+  clusters.dimensions = dimensions.names;
+  for (std::size_t first = 0; first < dimensions.names.size(); ++first) {
+    for (std::size_t second = first + 1; second < dimensions.names.size(); ++second) {
+      clusters.pairs.push_back({first, second});
+    }
+  }
+  const ClusterFinder find(request, dimensions.names.size(), seed);
+  clusters.num_curve = find.num_curve();
+  for (const auto measure : clusters.measures) {
+    clusters.sources.push_back(
+        find(scores.axes[measure_axis]->labels[measure], points_of(scores, measure, dimensions)));
+  }
+  if (!request.human_ratings.empty()) {
+    const auto ratings = read_dimension_means(request.human_ratings, clusters.subjects, clusters.dimensions);
+    clusters.has_people = true;
+    clusters.human_source = source_of_ratings(request.human_ratings);
+    clusters.unmatched = ratings.unmatched;
+    clusters.sources.push_back(find(people_name, ratings.table(clusters.subjects, clusters.dimensions)));
+  }
+  add_rand(clusters);
+  add_agreements(clusters);
+  add_tests(clusters);
+  add_rows(clusters, *scores.axes[subject_axis], request.across);
+  return clusters;
+}
+
+}  // namespace stereosweep::findings

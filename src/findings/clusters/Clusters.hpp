@@ -1,0 +1,92 @@
+// Subjects of a score table in clusters: each subject is a point, its coordinates are its mean scores on the items'
+// dimensions (stereotype content model: warmth and competence). k-means, the elbow, high and low, agreement of measures
+// with each other and with people. Knows no probe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "stats/Clusters.hpp"
+#include "stats/PairedTest.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::findings {
+
+/// Where a score stands on a dimension; `middle`: exactly at the limit.
+enum class ClusterSide : std::uint8_t { none = 0, low = 1, middle = 2, high = 3 };
+const std::vector<std::string>& side_names();
+
+/// One measure, or the people.
+struct ClusterSource {
+  std::string name;
+  std::vector<double> points;                ///< [subject, dimension], mean scores; NaN: none
+  std::vector<std::size_t> subjects;         ///< those with a score on every dimension, which are clustered
+  std::vector<stats::Clustering> by_number;  ///< [k - 1]
+  stats::Elbow elbow;
+  std::size_t number = 0;                ///< of clusters that all below is about; 0: none, no elbow or too few subjects
+  std::vector<double> limits;            ///< [dimension]: above it is high
+  std::vector<ClusterSide> sides;        ///< [cluster, dimension], of the centres
+  std::vector<std::int32_t> cluster_of;  ///< [subject]; -1: none
+  /// The clustering into `number` clusters.
+  const stats::Clustering& chosen() const { return by_number.at(number - 1); }
+};
+
+/// Paired t of two dimensions over the members of a cluster (stereomap, Table 2; Fiske et al. 2002). The clusters were
+/// fitted on the same scores, which makes p too small where they part the two dimensions.
+struct ClusterTest {
+  stats::PairedTest test;
+  double p_holm = stats::nan;  ///< among the tests of one source
+};
+
+struct Clusters {
+  std::vector<std::size_t> measures;  ///< places on the table's axis
+  std::vector<std::string> subjects;
+  std::vector<std::string> dimensions;
+  std::vector<std::array<std::size_t, 2>> pairs;  ///< of dimensions, the earlier first
+  std::size_t num_curve = 0;                      ///< k = 1 .. num_curve were computed
+  std::vector<ClusterSource> sources;             ///< the measures, and behind them the people where there is a table
+  bool has_people = false;
+  std::string human_source;            ///< file and SHA-256 of the people's table
+  std::vector<std::string> unmatched;  ///< its names that the score table does not have
+  std::vector<stats::Value> rand;      ///< [source, source], adjusted, over the subjects that both cluster
+  std::vector<ClusterTest> tests;      ///< [source, cluster, pair]; as many clusters as the largest `number`
+  /// [source, subject]: whether the subject's cluster has the sides of its cluster by the reference.
+  enum class Agreement : std::uint8_t { none = 0, differs = 1, agrees = 2 };
+  std::vector<Agreement> agreements;
+  /// Intersections of one group with each of `columns`.
+  struct Row {
+    std::string label;
+    std::vector<std::int32_t> subjects;  ///< [column]; -1: none
+  };
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+
+  std::size_t num_measures() const { return measures.size(); }
+  /// With whom subjects are compared: the people, else the first measure.
+  std::size_t reference() const { return has_people ? sources.size() - 1 : 0; }
+  std::size_t most_clusters() const;
+  /// "high-low": sides of the subject's cluster in the order of the dimensions; "": in none.
+  std::string type_of(std::size_t source, std::size_t subject) const;
+  std::string type_of_cluster(std::size_t source, std::size_t cluster) const;
+};
+
+/// Replicates are averaged within a cell first, or the one that is their mean is taken; a point is the mean over cells.
+/// Throws InputError where the table has no dimensions or not the measures, and for faults of the people's table.
+Clusters clusters_of(const Scores& scores, const sweep::ClusterRequest& request, std::uint64_t seed);
+
+/// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster.
+Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, const Clusters::Row& row);
+
+/// Variables `cluster...`, `elbow...`, `human_cluster...`.
+void write_clusters(results::Layout& layout, const Clusters& clusters, const sweep::ClusterRequest& request,
+                    std::uint64_t seed);
+
+/// Curve, elbow, centres and the first `top` members by measure; agreement, subjects side by side, tests.
+std::string clusters_text(const Clusters& clusters, const sweep::ClusterRequest& request, std::size_t top);
+
+}  // namespace stereosweep::findings

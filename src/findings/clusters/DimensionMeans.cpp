@@ -1,0 +1,76 @@
+#include "findings/clusters/DimensionMeans.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/Text.hpp"
+#include "config/Tables.hpp"
+#include "findings/HumanRatings.hpp"
+#include "stats/Summary.hpp"
+
+namespace stereosweep::findings {
+
+std::vector<double> DimensionMeans::table(const std::vector<std::string>& subjects,
+                                          const std::vector<std::string>& dimensions) const {
+  std::vector<double> means(subjects.size() * dimensions.size(), stats::nan);
+  for (const auto& row : rows) {
+    const auto subject = static_cast<std::size_t>(std::ranges::find(subjects, row.subject) - subjects.begin());
+    const auto dimension = static_cast<std::size_t>(std::ranges::find(dimensions, row.dimension) - dimensions.begin());
+    if (subject < subjects.size() && dimension < dimensions.size()) {
+      means[subject * dimensions.size() + dimension] = row.mean;
+    }
+  }
+  return means;
+}
+
+DimensionMeans read_dimension_means(const std::string& path, const std::vector<std::string>& subjects,
+                                    const std::vector<std::string>& dimensions) {
+  const std::string headline = "the human ratings " + path + " cannot be used:";
+  base::Problems problems;
+  const config::Table table = config::read_table(path, problems);
+  problems.raise_if_any(headline);
+  const bool has_groups = std::ranges::find(table.columns, "group") != table.columns.end();
+  const auto subject = table.column(has_groups ? "group" : "identity", problems);
+  const auto dimension = table.column("dimension", problems);
+  const auto mean = table.column("mean", problems);
+  problems.raise_if_any(headline);
+  using Names = std::map<std::string, std::string>;
+  const auto names_of = [](const std::vector<std::string>& labels) {
+    Names names;
+    for (const auto& label : labels) {
+      names.emplace(normalised(label), label);
+    }
+    return names;
+  };
+  const auto known_subjects = names_of(subjects);
+  const auto known_dimensions = names_of(dimensions);
+  DimensionMeans ratings;
+  const auto known = [&](const Names& names, const std::string& name) {
+    const auto found = names.find(normalised(name));
+    if (found == names.end() && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
+      ratings.unmatched.push_back(name);
+    }
+    return found == names.end() ? name : found->second;
+  };
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const auto& row = table.rows[i];
+    const base::Place place{path, table.lines[i], "mean"};
+    const auto value = base::parse_double(row[*mean]);
+    if (!value) {
+      problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
+      continue;
+    }
+    ratings.rows.push_back({known(known_subjects, row[*subject]), known(known_dimensions, row[*dimension]), *value});
+    if (!seen.emplace(ratings.rows.back().subject, ratings.rows.back().dimension).second) {
+      problems.add(place, "'" + row[*subject] + "' is rated twice on '" + row[*dimension] + "'",
+                   "one mean per group and dimension is expected");
+    }
+  }
+  problems.raise_if_any(headline);
+  return ratings;
+}
+
+}  // namespace stereosweep::findings

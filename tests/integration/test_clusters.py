@@ -1,0 +1,203 @@
+"""Clusters of subjects: `stats` on ratings and on associations, and numpy and scipy on the table `score`."""
+
+import itertools
+import subprocess
+
+import numpy
+import pytest
+import runs
+import xarray
+from scipy import stats
+
+RATINGS = runs.ROOT / "jobs/50_ratings.yaml"
+SMALL = (
+    "execution.engine=fake", "sampling={runs: 2, max_new_tokens: 1}", f"model={{path: {runs.ROOT / 'tests/models/letters'}, chat: none}}",
+    "scale=[[often, 5], [some, 4], [many, 3], [no, 2], [never, 1]]",  # the fake engine says one of these, or warm, able, yes
+    "axes.identities={file: scm_identities, only: [young women, young men, rich women, rich men, poor women, poor men,"
+    " gay women, gay men]}",
+    "axes.rating_questions={file: scm_questions, only: [survey, folks, street]}",
+)
+SIDES = ["none", "low", "middle", "high"]
+
+
+def program(*arguments):
+    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    assert all(len(line) <= 100 for line in done.stdout.splitlines()), done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+def mean(values):
+    values = values[numpy.isfinite(values)]
+    return values.mean() if values.size else numpy.nan
+
+
+def points_of(data, measure):
+    """[subject, dimension], from `score`."""
+    table = data.score.sel(measure=measure)
+    replicate = "mean" if "mean" in data.replicate.values else "none"
+    cells = table.sel(replicate=replicate).transpose("subject", "item", "template", "rephrasing").values
+    dimensions = data.item_dimension.values.astype(str)
+    return numpy.array([[mean(subject[dimensions == name]) for name in dict.fromkeys(dimensions)] for subject in cells])
+
+
+def inertia(points, labels):
+    return sum(((points[labels == label] - points[labels == label].mean(0)) ** 2).sum() for label in set(labels) - {-1})
+
+
+def rand(left, right):
+    """Adjusted Rand index, pair of points by pair of points (Hubert and Arabie 1985)."""
+    here = (left >= 0) & (right >= 0)
+    left, right = left[here], right[here]
+    pairs = list(itertools.combinations(range(len(left)), 2))
+    together = [numpy.array([labels[a] == labels[b] for a, b in pairs]) for labels in (left, right)]
+    both = (together[0] & together[1]).sum()
+    expected = together[0].sum() * together[1].sum() / len(pairs)
+    most = (together[0].sum() + together[1].sum()) / 2
+    return (both - expected) / (most - expected)
+
+
+def holm(p):
+    order = numpy.argsort(p)
+    adjusted = numpy.empty(len(p))
+    adjusted[order] = numpy.minimum(1, numpy.maximum.accumulate((len(p) - numpy.arange(len(p))) * p[order]))
+    return adjusted
+
+
+def check_source(data, source, subject_axis, points):
+    """All variables of one source against its points [subject, dimension]."""
+    here = data.sel(cluster_source=source)
+    numpy.testing.assert_allclose(here.cluster_point.transpose(subject_axis, "dimension"), points, rtol=1e-11)
+    known = numpy.isfinite(points).all(axis=1)
+    number = int(here.cluster_number)
+    labels = here[f"cluster_of_{subject_axis}"].values
+    assert number > 1 and set(labels[known]) == set(range(number)) and (labels[~known] == -1).all()
+    limits = points[known].mean(axis=0)
+    numpy.testing.assert_allclose(here.cluster_limit, limits, rtol=1e-11)
+    p, holms = [], []
+    for cluster in range(data.sizes["cluster_place"]):
+        members = points[labels == cluster]
+        row = here.isel(cluster_place=cluster)
+        assert int(row.cluster_size) == len(members)
+        test = row.isel(dimension_pair=0)
+        if cluster >= number:
+            assert numpy.isnan(row.cluster_centre).all() and int(test.cluster_t_status) == 1
+            continue
+        centre = members.mean(axis=0)
+        numpy.testing.assert_allclose(row.cluster_centre, centre, rtol=1e-11)
+        assert [SIDES[side] for side in row.cluster_side.values] == [
+            "high" if there > limit else "low" if there < limit else "middle" for there, limit in zip(centre, limits)]
+        if len(members) < 2:
+            assert int(test.cluster_t_status) == 2 and numpy.isnan(test.cluster_t_p)
+            continue
+        expected = stats.ttest_rel(members[:, 0], members[:, 1])
+        numpy.testing.assert_allclose([test.cluster_t, test.cluster_t_p], expected, rtol=1e-9)
+        p.append(expected.pvalue)
+        holms.append(float(test.cluster_t_p_holm))
+    numpy.testing.assert_allclose(holms, holm(numpy.array(p)), rtol=1e-9)
+    return labels
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    output = tmp_path_factory.mktemp("clusters") / "run"
+    code, _, err = runs.run(RATINGS, output, *SMALL)
+    assert code == 0, err
+    return output
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    random = numpy.random.default_rng(8)
+    names = ["Young Women", "young-men", "rich women", "rich men", "poor women", "poor men", "gay women", "martians"]
+    path = tmp_path_factory.mktemp("people") / "people.tsv"
+    rows = [(name, dimension, random.uniform(1, 5)) for name in names for dimension in ("warmth", "competence")]
+    path.write_text("identity\tdimension\tmean\n" + "".join(f"{a}\t{b}\t{mean!r}\n" for a, b, mean in rows))
+    return path, {(a.lower().replace("-", " "), b): mean for a, b, mean in rows}
+
+
+def test_ratings_with_a_table_of_people(ratings, people):
+    before = runs.digest(ratings)
+    path, means = people
+    code, out, err = program("stats", ratings, f"statistics.clusters={{human_ratings: {path}, number: 3, across: second}}")
+    assert code == 0, err
+    assert "not in this run: martians" in out and "WARNING: the clusters were fitted" in out and "by people" in out
+    with xarray.open_dataset(ratings / "rating.stats.h5", engine="netcdf4") as data:
+        data.load()
+    sources = list(data.cluster_source.values)
+    assert sources == ["option_text", "option_letter", "sampled", "people"] == [*data.source.values, "people"]
+    points = {name: points_of(data, name) for name in sources[:3]}
+    points["people"] = numpy.array([[means.get((group, dimension), numpy.nan) for dimension in data.dimension.values]
+                                    for group in data.group.values])
+    labels = {name: check_source(data, name, "group", points[name]) for name in sources}
+    for name in sources:
+        assert (data.cluster_number.sel(cluster_source=name) == 3).all()
+        for other in sources:
+            found = data.cluster_rand.sel(cluster_source=name, cluster_other=other)
+            numpy.testing.assert_allclose(found, rand(labels[name], labels[other]), rtol=1e-11, atol=1e-12)
+    types = {}
+    for name in sources:
+        sides = data.cluster_side.sel(cluster_source=name).values
+        types[name] = numpy.array([" ".join(SIDES[side] for side in sides[label]) if label >= 0 else "" for label in labels[name]])
+    for name in sources:
+        expected = numpy.where((types[name] == "") | (types["people"] == ""), 0, 1 + (types[name] == types["people"]))
+        assert (data.cluster_agreement.sel(cluster_source=name).values == expected).all()
+        assert (data.cluster.sel(source=name, num_clusters="3").values == labels[name]).all() if name != "people" else True
+    assert (data.human_cluster.sel(num_clusters="3").values[0] == labels["people"]).all()
+    known = points["people"][labels["people"] >= 0]
+    best = min(inertia(known, numpy.array(parts)) for parts in itertools.product(range(3), repeat=len(known))
+               if len(set(parts)) == 3)
+    numpy.testing.assert_allclose(data.human_cluster_inertia.sel(num_clusters="3").item(), best, rtol=1e-11)
+    for row in data.cluster_row.values:
+        pair = [list(data.group.values).index(f"{row} {word}") for word in ("women", "men")]
+        for name in sources:
+            two = [types[name][place] for place in pair]
+            agreement = 0 if "" in two else 1 + (two[0] == two[1])
+            assert int(data.cluster_row_agreement.sel(cluster_source=name, cluster_row=row)) == agreement
+    assert runs.digest(ratings) == before
+
+
+def test_ratings_are_clustered_unasked(ratings):
+    code, out, err = program("stats", ratings)
+    assert code == 0, err
+    for part in ("Clusters by sampled, inertia by number:", "(largest second difference)", "best inertia of"):
+        assert part in out
+    with xarray.open_dataset(ratings / "rating.stats.h5", engine="netcdf4") as data:
+        data.load()
+    assert data.cluster.dims == ("source", "num_clusters", "group") and data.sizes["num_clusters"] == 10
+    assert data.attrs["cluster_start"] == "k-means++" and data.attrs["cluster_restarts"] == 1000
+    elbows = data.elbow_second_difference.values
+    assert (data.cluster_number.values == elbows).all() and "human_cluster" not in data
+    for name in data.source.values:
+        check_source(data, name, "group", points_of(data, name))
+
+
+def test_associations_are_clustered_where_they_are_asked(tmp_path):
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
+    assert code == 0, err
+    code, out, err = program("stats", tmp_path / "run")
+    assert code == 0 and "Clusters" not in out, err
+    with xarray.open_dataset(tmp_path / "run/association.stats.h5", engine="netcdf4") as data:
+        measures = [str(name) for name in data.measure.values[:2]]
+    code, out, err = program("stats", tmp_path / "run", f"statistics.clusters={{measures: {measures}, max_clusters: 4}}".replace("'", '"'))
+    assert code == 0, err
+    with xarray.open_dataset(tmp_path / "run/association.stats.h5", engine="netcdf4") as data:
+        data.load()
+    assert data.cluster.dims == ("cluster_measure", "num_clusters", "subject")
+    for measure in measures:
+        check_source(data, measure, "subject", points_of(data, measure))
+
+
+def test_faults_are_named(ratings, tmp_path):
+    path = tmp_path / "bad.tsv"
+    path.write_text("identity\tdimension\tmean\nrich men\twarmth\tmany\n")
+    for settings, parts in (
+        ("{number: some, high_above: sky}", ("statistics.clusters.number", "statistics.clusters.high_above")),
+        ("{restarts: 3}", ("statistics.clusters.restarts",)),
+        ("{measures: [option_word]}", ("no measure 'option_word'", "option_")),
+        (f"{{human_ratings: {path}}}", ("bad.tsv:2", "'many' is no mean rating")),
+        ("{human_ratings: nobody.tsv}", ("nobody.tsv",)),
+    ):
+        code, _, err = program("stats", ratings, f"statistics.clusters={settings}")
+        assert code == 2, err
+        for part in parts:
+            assert part in err
