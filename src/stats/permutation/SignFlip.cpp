@@ -45,12 +45,15 @@ std::vector<std::int64_t> signed_sums(std::span<const std::int64_t> values) {
   for (const auto value : values) {
     const auto magnitude = std::abs(value);
     next.resize(2 * sums.size());
-    // both shifted lists are ascending: merged as they are formed
+    // Both shifted lists are ascending: merged as they are formed, without branches. Sums lie symmetrically about zero,
+    // so the lower half, which neither list is exhausted by, is the upper one with its signs changed.
     std::size_t low = 0;
-    std::size_t high = 0;
-    for (auto& sum : next) {
-      const bool takes_low = low < sums.size() && sums[low] - magnitude <= sums[high] + magnitude;
-      sum = takes_low ? sums[low++] - magnitude : sums[high++] + magnitude;
+    for (std::size_t place = 0; place < sums.size(); ++place) {
+      const auto from_low = sums[low] - magnitude;
+      const auto from_high = sums[place - low] + magnitude;
+      next[place] = std::min(from_low, from_high);
+      next[next.size() - 1 - place] = -next[place];
+      low += static_cast<std::size_t>(from_low <= from_high);
     }
     sums.swap(next);
   }
@@ -65,13 +68,14 @@ class SignCounter {
   std::uint64_t at_least(std::int64_t threshold) const {
     std::uint64_t count = 0;
     std::size_t from = second_.size();
-    for (const auto sum : first_) {
-      while (from > 0 && sum + second_[from - 1] >= threshold) {
-        --from;
-      }
-      count += second_.size() - from;
+    std::size_t place = 0;
+    while (place < first_.size() && from > 0) {  // one step along either list, without branches
+      const auto falls_short = static_cast<std::size_t>(first_[place] + second_[from - 1] < threshold);
+      count += falls_short * (second_.size() - from);
+      from -= 1 - falls_short;
+      place += falls_short;
     }
-    return count;
+    return count + (first_.size() - place) * (second_.size() - from);
   }
 
  private:
@@ -143,7 +147,8 @@ SignFlipResult count_all(const FixedDifferences& fixed) {
   SignFlipResult result;
   result.upper = static_cast<double>(counter.at_least(fixed.sum - fixed.slack)) / all;
   // sums lie symmetrically about zero
-  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * static_cast<double>(counter.at_least(far)) / all);
+  const double further = far <= 0 || fixed.sum >= 0 ? result.upper : static_cast<double>(counter.at_least(far)) / all;
+  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * further);
   result.is_exact = true;
   result.interval = {result.two_sided, result.two_sided};
   result.reason = Reason::ok;
