@@ -130,20 +130,21 @@ def test_emergence_and_interaction_of_items_and_poles(found):
     measure_axis = found["emerge_max"].dims[0]
     for measure in MEASURES:
         for prefix, axis, scores in tables(found, measure):
-            rows, sums = [], []
-            for label, (first, second, *_) in parts.items():
+            ours = found.sel({measure_axis: measure})
+            cubes = {name[len(prefix):]: ours[name].transpose("intersection", axis).values for name in ours.data_vars
+                     if name.startswith((prefix + "emerge_", prefix + "interaction")) and axis in ours[name].dims}
+            tested, sums = [], []
+            for place, (label, (first, second, *_)) in enumerate(parts.items()):
                 for item in range(scores.shape[-1]):
                     three = [scores[subjects.index(name), ..., item] for name in (label, first, second)]
                     row, of_templates = expected_row(*three)
-                    ours = found.sel({measure_axis: measure, "intersection": label}).isel({axis: item})
                     for name, value in row.items():
-                        numpy.testing.assert_allclose(ours[prefix + name].item(), value, rtol=1e-11, atol=1e-12, err_msg=name)
+                        numpy.testing.assert_allclose(cubes[name][place, item], value, rtol=1e-11, atol=1e-12, err_msg=name)
                     if of_templates is not None:
-                        rows.append(ours)
+                        tested.append((place, item))
                         sums.append(of_templates)
-            assert len(rows) > 50
-            values = {name: numpy.array([row[prefix + name].item() for row in rows])
-                      for name in ("emerge_p", "emerge_p_max_t", "interaction_p", "interaction_p_holm", "interaction_p_max_t", "emerge_max", "emerge_min")}
+            assert len(tested) > 50
+            values = {name: cube[tuple(zip(*tested))] for name, cube in cubes.items()}
             numpy.testing.assert_allclose(values["interaction_p_holm"], holm(values["interaction_p"]), rtol=1e-12)
             exact = max_t(numpy.array([of_row[part] for of_row in sums for part in (0, 1)])).reshape(-1, 2).max(axis=1)
             beyond = (values["emerge_max"] > 0) | (values["emerge_min"] < 0)
@@ -201,16 +202,21 @@ def test_order_and_dominance(found):
 
 
 def test_a_coreference_job_has_a_baseline(tmp_path):
-    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake", "statistics.replicates=100")
+    code, _, err = runs.run(CROSSED, tmp_path / "run", "execution.engine=fake", "statistics.replicates=100",
+                            "axes.augmentations=[baseline, aug1, aug2]")
     assert code == 0, err
-    code, out, err = program("stats", tmp_path / "run", "statistics.inference={replicates: 100, draws: 500}", "statistics.intersections=all")
+    code, out, err = program("stats", tmp_path / "run", "statistics.inference={replicates: 100, draws: 500}",
+                             "statistics.intersections={measures: [log_probability, accuracy]}")
     assert code == 0, err
     assert "the score where no group is named is the baseline's" in " ".join(out.split())
     with xarray.open_dataset(tmp_path / "run/coreference.stats.h5", engine="netcdf4") as data:
         data.load()
     subjects, names = list(data["subject"].values), ("kind", "augmentation", "first", "second")
     known = {label: dict(zip(names, values)) for label, *values in zip(subjects, *(data["subject_" + name].values for name in names))}
-    scores = data["score"].transpose("measure", "subject", "template", "rephrasing", "replicate", "item").values[..., 0, :]
+    scores = data["score"].sel(measure=data["intersection_measure"].values)
+    scores = scores.transpose("measure", "subject", "template", "rephrasing", "replicate", "item").values[..., 0, :]
+    cubes = {name: data[name].isel(item=0).transpose("intersection_measure", "intersection").values for name in data.data_vars
+             if name.startswith(("emerge_", "interaction"))}
     num_rows = 0
     for place, label in enumerate(data["intersection"].values):
         parts = [data["intersection_first"].values[place], data["intersection_second"].values[place]]
@@ -220,8 +226,7 @@ def test_a_coreference_job_has_a_baseline(tmp_path):
         for measure in range(len(scores)):
             row = expected_row(*(scores[measure, at, ..., 0] for at in rows))[0]
             for name, value in row.items():
-                ours = data[name].isel(intersection=place, item=0)[measure].item()
-                numpy.testing.assert_allclose(ours, value, rtol=1e-11, atol=1e-12, err_msg=f"{label} {name}")
+                numpy.testing.assert_allclose(cubes[name][measure, place], value, rtol=1e-11, atol=1e-12, err_msg=f"{label} {name}")
             num_rows += 1
     assert num_rows > 20
 
