@@ -16,11 +16,11 @@ constexpr double enough_share = 0.05;  // of the standard deviation between subj
 constexpr std::size_t num_axes = 5;
 
 // Places of the axes in a table of one measure.
-constexpr std::size_t subjects = 0;
-constexpr std::size_t templates = 1;
-constexpr std::size_t rephrasings = 2;
-constexpr std::size_t replicates = 3;
-constexpr std::size_t items = 4;
+constexpr std::size_t place_of_subjects = 0;
+constexpr std::size_t place_of_templates = 1;
+constexpr std::size_t place_of_rephrasings = 2;
+constexpr std::size_t place_of_replicates = 3;
+constexpr std::size_t place_of_items = 4;
 
 /// [subject, template, rephrasing, replicate, item]
 struct Table {
@@ -95,7 +95,8 @@ class CompletePart {
     std::size_t worst_axis = 0;
     std::size_t worst = 0;
     std::size_t most = 0;
-    for (const auto axis : {templates, subjects, rephrasings, replicates, items}) {
+    for (const auto axis :
+         {place_of_templates, place_of_subjects, place_of_rephrasings, place_of_replicates, place_of_items}) {
       for (std::size_t label = 0; label < missing_[axis].size(); ++label) {
         // the share of missing cells, times a number that is the same for all labels
         const auto share = missing_[axis][label] * num_kept_[axis];
@@ -151,16 +152,17 @@ double sum_of_squares(const std::vector<double>& values) {
 /// Sums of squares of a complete table whose mean is 0.
 void add_shares(VarianceRow& row, const Table& table) {
   const auto size = static_cast<double>(table.values.size());
-  const auto by_subject = means_over(table, std::array{subjects});
-  const auto by_item = means_over(table, std::array{items});
-  const auto by_both = means_over(table, std::array{subjects, items});
-  const auto by_template = means_over(table, std::array{templates});
-  const auto by_rephrasing = means_over(table, std::array{rephrasings});
-  const auto by_replicate = means_over(table, std::array{replicates});
+  const auto by_subject = means_over(table, std::array{place_of_subjects});
+  const auto by_item = means_over(table, std::array{place_of_items});
+  const auto by_both = means_over(table, std::array{place_of_subjects, place_of_items});
+  const auto by_template = means_over(table, std::array{place_of_templates});
+  const auto by_rephrasing = means_over(table, std::array{place_of_rephrasings});
+  const auto by_replicate = means_over(table, std::array{place_of_replicates});
   double residual = 0;
   each_cell(table.lengths, num_axes, 0, [&](const auto& at, std::size_t place) {
-    const double rest = table.values[place] - by_both[at[subjects] * by_item.size() + at[items]] -
-                        by_template[at[templates]] - by_rephrasing[at[rephrasings]] - by_replicate[at[replicates]];
+    const double rest = table.values[place] - by_both[at[place_of_subjects] * by_item.size() + at[place_of_items]] -
+                        by_template[at[place_of_templates]] - by_rephrasing[at[place_of_rephrasings]] -
+                        by_replicate[at[place_of_replicates]];
     residual += rest * rest;
   });
   double interaction = 0;
@@ -196,11 +198,11 @@ void add_shares(VarianceRow& row, const Table& table) {
 /// The mean square of subjects x an axis within items, other axes averaged; NaN without two subjects and two labels.
 double interaction_within_items(const Table& table, std::size_t axis) {
   const auto [num_subjects, num_labels, num_items] =
-      std::array{table.lengths[subjects], table.lengths[axis], table.lengths[items]};
+      std::array{table.lengths[place_of_subjects], table.lengths[axis], table.lengths[place_of_items]};
   if (num_subjects < 2 || num_labels < 2) {
     return stats::nan;
   }
-  const auto cells = means_over(table, std::array{items, subjects, axis});
+  const auto cells = means_over(table, std::array{place_of_items, place_of_subjects, axis});
   double squares = 0;
   for (std::size_t item = 0; item < num_items; ++item) {
     const auto* own = cells.data() + item * num_subjects * num_labels;
@@ -221,17 +223,17 @@ double interaction_within_items(const Table& table, std::size_t axis) {
 
 /// Between subjects' means of an item (n - 1), pooled over items; NaN for one subject.
 double subject_deviation(const Table& table) {
-  if (table.lengths[subjects] < 2) {
+  if (table.lengths[place_of_subjects] < 2) {
     return stats::nan;
   }
-  const auto by_both = means_over(table, std::array{subjects, items});
-  const auto by_item = means_over(table, std::array{items});
+  const auto by_both = means_over(table, std::array{place_of_subjects, place_of_items});
+  const auto by_item = means_over(table, std::array{place_of_items});
   double squares = 0;
   for (std::size_t place = 0; place < by_both.size(); ++place) {
     const double rest = by_both[place] - by_item[place % by_item.size()];
     squares += rest * rest;
   }
-  return std::sqrt(squares / static_cast<double>(by_item.size() * (table.lengths[subjects] - 1)));
+  return std::sqrt(squares / static_cast<double>(by_item.size() * (table.lengths[place_of_subjects] - 1)));
 }
 
 /// `most`: labels of the axis in the whole table; differences below `rounding` are none.
@@ -259,8 +261,8 @@ VarianceRow row_of(Table whole) {
   auto table = is_complete ? std::move(whole) : CompletePart(whole).table();
   row.num_cells = static_cast<std::int32_t>(table.values.size());
   row.num_left_out = static_cast<std::int32_t>(num_scores) - row.num_cells;
-  row.templates.errors.assign(lengths[templates], stats::nan);
-  row.rephrasings.errors.assign(lengths[rephrasings], stats::nan);
+  row.templates.errors.assign(lengths[place_of_templates], stats::nan);
+  row.rephrasings.errors.assign(lengths[place_of_rephrasings], stats::nan);
   if (table.values.empty()) {
     return row;
   }
@@ -275,8 +277,10 @@ VarianceRow row_of(Table whole) {
   std::ranges::for_each(table.values, [&](double& value) { value -= mean; });
   add_shares(row, table);
   row.subject_deviation = subject_deviation(table);
-  row.templates = sufficiency_of(table, templates, lengths[templates], row.subject_deviation, rounding);
-  row.rephrasings = sufficiency_of(table, rephrasings, lengths[rephrasings], row.subject_deviation, rounding);
+  row.templates =
+      sufficiency_of(table, place_of_templates, lengths[place_of_templates], row.subject_deviation, rounding);
+  row.rephrasings =
+      sufficiency_of(table, place_of_rephrasings, lengths[place_of_rephrasings], row.subject_deviation, rounding);
   return row;
 }
 
