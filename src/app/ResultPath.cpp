@@ -19,23 +19,31 @@ void refuse_job_file(const std::filesystem::path& path) {
   }
 }
 
-void refuse_folder_of_runs(const std::filesystem::path& path) {
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path) {
   std::error_code error;
   const auto is_run = [&](const std::filesystem::path& folder) {
     return std::filesystem::exists(folder / "status.json", error) ||
            std::filesystem::exists(folder / "job.resolved.yaml", error);
   };
+  std::vector<std::filesystem::path> runs;
   if (is_run(path)) {
-    return;
+    return runs;
   }
-  std::vector<std::string> runs;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     if (is_run(entry.path())) {
-      runs.push_back(entry.path().string());
+      runs.push_back(entry.path());
     }
   }
+  std::ranges::sort(runs);
+  return runs;
+}
+
+void refuse_folder_of_runs(const std::filesystem::path& path) {
+  std::vector<std::string> runs;
+  for (const auto& run : runs_in(path)) {
+    runs.push_back(run.string());
+  }
   if (!runs.empty()) {
-    std::ranges::sort(runs);
     throw base::InputError(base::describe(
         "'" + path.string() + "' is no run directory",
         "it holds " + base::counted(runs.size(), "run") + ": " + base::join(runs, ", "), "name one of them"));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "results/Reader.hpp"
 
@@ -10,6 +11,9 @@ namespace stereosweep::app {
 
 /// Throws InputError where `path` is a job file: what a run left is asked for.
 void refuse_job_file(const std::filesystem::path& path);
+
+/// The run directories in a folder that is none itself, sorted; none where it is one, or no folder.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& path);
 
 /// Throws InputError naming the runs where `path` is a folder of run directories (as a sweep leaves) and none itself.
 void refuse_folder_of_runs(const std::filesystem::path& path);

@@ -1,20 +1,27 @@
 #include <boost/program_options/value_semantic.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <vector>
 
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
+#include "app/RunsStats.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Log.hpp"
+#include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "results/TextTable.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::app {
@@ -22,6 +29,7 @@ namespace {
 
 namespace options = boost::program_options;
 constexpr const char* resolved_name = "job.resolved.yaml";
+constexpr const char* runs_name = "runs.stats.h5";
 
 /// Only what cannot change a raw number may be changed here.
 void require_statistics_keys(const std::vector<std::string>& overrides) {
@@ -47,10 +55,14 @@ sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 
+std::filesystem::path statistics_beside(const std::filesystem::path& file) {
+  return file.parent_path() / (file.stem().string() + ".stats.h5");
+}
+
 /// As --output says, else "association.h5" -> "association.stats.h5", in the same directory.
 std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file) {
   if (!line.has("output")) {
-    return file.parent_path() / (file.stem().string() + ".stats.h5");
+    return statistics_beside(file);
   }
   const std::filesystem::path target = line.get<std::string>("output");
   std::error_code ignored;
@@ -64,49 +76,177 @@ std::filesystem::path target_of(const CommandLine& line, const std::filesystem::
 struct Source {
   std::unique_ptr<const results::ResultFile> file;
   sweep::Job job;
-  std::size_t top = 0;
+  std::filesystem::path target;
 };
 
-Source open_source(const CommandLine& line) {
-  const auto path = find_result(line.place);
-  require_statistics_keys(line.overrides);
-  Source source{std::make_unique<const results::ResultFile>(path), {}, line.number("top", 1)};
+Source open_source(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  Source source{std::make_unique<const results::ResultFile>(path), {}, statistics_beside(path)};
   base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
                   "it holds an earlier stage of its run", "name the run directory");
-  source.job = job_of(*source.file, line.overrides);
+  source.job = job_of(*source.file, overrides);
   return source;
 }
 
-/// Collective.
-base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
-  const auto source =
-      world.size() == 1 ? open_source(line) : parallel::coordinated(world, [&] { return open_source(line); });
+/// Collective. Writes the statistics file and prints its tables.
+void compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
   const auto& kind = probes::kind_of(source.job);
+  const auto top = line.number("top", 1);
   findings::Conclusions conclusions;
-  results::StatisticsTarget target = target_of(line, source.file->path());
+  results::StatisticsTarget target = source.target;
   const auto comparison = kind.comparison(source.job);
-  if (comparison.asks()) {
-    target.finish = [&](results::StatisticsFile& file) {
+  target.finish = [&](results::StatisticsFile& file) {
+    file.root().write_attribute(settings_attribute, settings_hash(source.job));
+    if (comparison.asks()) {
       conclusions = findings::conclude(findings::scores_of(file), comparison, source.job.seed);
       findings::write_conclusions(file.layout(), conclusions, comparison);
-    };
-  }
+    }
+  };
   const probes::StatsRequest request{.file = *source.file,
                                      .job = source.job,
                                      .target = target,
-                                     .top = source.top,
+                                     .top = top,
                                      .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
                                      .world = world};
   if (world.rank() > 0) {
     kind.assist(request);
-    return base::ExitCode::done;
+    return;
   }
   if (!source.file->complete()) {
     std::cout << "NOT complete: this run has unscored blocks.\n\n";
   }
   kind.stats(request);
-  std::cout << findings::conclusions_text(conclusions, comparison, source.top) << "\nwritten: " << target.path.string()
+  std::cout << findings::conclusions_text(conclusions, comparison, top) << "\nwritten: " << target.path.string()
             << '\n';
+}
+
+/// Runs `open` on every rank; a fault of one is a fault of all.
+template <class Open>
+auto opened(const parallel::Communicator& world, const Open& open) {
+  return world.size() == 1 ? open() : parallel::coordinated(world, open);
+}
+
+/// What is written to the standard output meanwhile is dropped.
+class Silence {
+ public:
+  Silence() : before_(std::cout.rdbuf(nothing_.rdbuf())) {}
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+  ~Silence() { std::cout.rdbuf(before_); }
+
+ private:
+  std::ostringstream nothing_;
+  std::streambuf* before_;
+};
+
+/// Results to be compared.
+struct ComparedResults {
+  std::vector<std::filesystem::path> results;
+  std::vector<std::string> left_out;  ///< runs of a sweep without a result, and why
+  std::filesystem::path target;
+};
+
+/// Of one place: the runs of a folder, as a sweep leaves them.
+ComparedResults places_of(const CommandLine& line, const std::vector<std::string>& named) {
+  ComparedResults places;
+  if (named.size() == 1) {
+    places.target = std::filesystem::path(named.front()) / runs_name;
+    for (const auto& run : runs_in(named.front())) {
+      try {
+        places.results.push_back(find_result(run));
+      } catch (const base::InputError& error) {
+        places.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
+      }
+    }
+    base::refuse_if(places.results.size() < 2, "'" + named.front() + "' has nothing to compare",
+                    "it holds fewer than two results; " + base::join(places.left_out, "; "));
+  } else {
+    std::ranges::transform(named, std::back_inserter(places.results), find_result);
+  }
+  if (line.has("output")) {
+    places.target = line.get<std::string>("output");
+  }
+  base::refuse_if(places.target.empty(), "nothing says where the comparison goes",
+                  "the results have no folder of their own", "Give --output FILE.");
+  for (const auto& result : places.results) {
+    std::error_code ignored;
+    base::refuse_if(std::filesystem::equivalent(places.target, result, ignored) ||
+                        std::filesystem::equivalent(places.target, statistics_beside(result), ignored),
+                    "--output " + places.target.string() + " is a file that is read", "its numbers would be lost",
+                    "give another name");
+    const auto same = std::ranges::count_if(
+        places.results, [&](const auto& other) { return std::filesystem::equivalent(result, other, ignored); });
+    base::refuse_if(same > 1, "one and the same result is named twice", result.string());
+  }
+  return places;
+}
+
+/// Collective.
+void compute_runs(const CommandLine& line, const std::vector<std::string>& named,
+                  const std::vector<std::string>& overrides, const parallel::Communicator& world) {
+  struct Opened {
+    ComparedResults places;
+    std::vector<Source> sources;
+    std::vector<bool> is_current;
+  };
+  const auto all = opened(world, [&] {
+    Opened result{places_of(line, named), {}, {}};
+    for (const auto& path : result.places.results) {
+      const auto& source = result.sources.emplace_back(open_source(path, overrides));
+      result.is_current.push_back(statistics_are_current({*source.file, source.job, source.target}));
+    }
+    return result;
+  });
+  std::vector<std::string> made;
+  std::vector<RunSource> sources;
+  for (std::size_t run = 0; run < all.sources.size(); ++run) {
+    const auto& source = all.sources[run];
+    sources.push_back({*source.file, source.job, source.target});
+    if (!all.is_current[run]) {
+      const Silence silence;
+      compute(source, line, world);
+      made.push_back(source.target.string());
+    }
+  }
+  if (world.rank() > 0) {
+    return;
+  }
+  for (const auto& text : all.places.left_out) {
+    std::cout << results::wrapped(text, 2) << '\n';
+  }
+  const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
+  compare_results(sources, {.target = all.places.target,
+                            .against = against,
+                            .top = line.number("top", 1),
+                            .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main});
+  for (const auto& path : made) {
+    std::cout << "computed first: " << path << '\n';
+  }
+  std::cout << "\nwritten: " << all.places.target.string() << '\n';
+}
+
+/// Collective.
+base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
+  std::vector<std::string> named = {line.place};
+  std::vector<std::string> overrides;
+  for (const auto& text : line.overrides) {
+    std::error_code ignored;
+    const bool is_place = text.find('=') == std::string::npos || std::filesystem::exists(text, ignored);
+    (is_place ? named : overrides).push_back(text);
+  }
+  require_statistics_keys(overrides);
+  line.number("top", 1);
+  if (named.size() > 1 || !runs_in(named.front()).empty()) {
+    compute_runs(line, named, overrides, world);
+    return base::ExitCode::done;
+  }
+  base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
+  compute(opened(world,
+                 [&] {
+                   auto source = open_source(find_result(line.place), overrides);
+                   source.target = target_of(line, source.file->path());
+                   return source;
+                 }),
+          line, world);
   return base::ExitCode::done;
 }
 
@@ -121,8 +261,14 @@ base::ExitCode execute_stats(const CommandLine& line) {
 void add_stats_options(options::options_description_easy_init add) {
   add("top", options::value<std::int64_t>()->default_value(5),
       "how many rows of each long table; the strongest associations per measure");
-  add("all", "of a contexts result: every adjustment, the random-effects model and the p of its z, too");
-  add("output", options::value<std::string>(), "where to write instead of PROBE.stats.h5 beside the result");
+  add("all",
+      "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
+      "the tables of each measure");
+  add("output", options::value<std::string>(),
+      "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
+      "folder of a sweep");
+  add("against", options::value<std::string>(),
+      "of several results: label of the run that all others are compared with");
 }
 
 }  // namespace
@@ -131,7 +277,8 @@ const Command stats_command{
     "stats",
     "scores, averages and agreement with human ratings",
     "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
-    "writes PROBE.stats.h5 beside the result. Under mpirun, ranks share the exact permutation tests of a\n"
+    "writes PROBE.stats.h5 beside the result. Several results, or the folder of a sweep: one table with the\n"
+    "axis run, in runs.stats.h5. Under mpirun, ranks share the exact permutation tests of a\n"
     "contexts result",
     Places::one_and_overrides,
     "run directory",

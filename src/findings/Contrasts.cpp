@@ -290,12 +290,16 @@ class SideMeans {
     const auto num_subjects = side[0].size();
     std::size_t row = 0;
     for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+      if (!side[0][subject]) {
+        row += plan.blocks.size() * plan.columns.size() * num_replicates;
+        continue;
+      }
       std::vector<double> sums(num_items_, 0);
       std::vector<double> counts(num_items_, 0);
       for (std::size_t sentence = 0; sentence < plan.blocks.size(); ++sentence) {
         for (std::size_t rephrasing = 0; rephrasing < plan.columns.size(); ++rephrasing) {
-          const bool is_used = side[0][subject] && side[1][sentence] && side[2][rephrasing] &&
-                               plan.blocks[sentence] != no_block && plan.columns[rephrasing] != no_block;
+          const bool is_used = side[1][sentence] && side[2][rephrasing] && plan.blocks[sentence] != no_block &&
+                               plan.columns[rephrasing] != no_block;
           const auto cell = plan.blocks[sentence] * plan.num_columns + plan.columns[rephrasing];
           for (std::size_t replicate = 0; replicate < num_replicates; ++replicate, ++row) {
             if (is_used && side[3][replicate]) {
@@ -304,12 +308,10 @@ class SideMeans {
           }
         }
       }
-      if (side[0][subject]) {
-        subjects_.push_back(std::move(sums));
-        for (std::size_t item = 0; item < num_items_; ++item) {
-          auto& mean = subjects_.back()[item];
-          mean = counts[item] > 0 ? mean / counts[item] : stats::nan;
-        }
+      subjects_.push_back(std::move(sums));
+      for (std::size_t item = 0; item < num_items_; ++item) {
+        auto& mean = subjects_.back()[item];
+        mean = counts[item] > 0 ? mean / counts[item] : stats::nan;
       }
     }
   }

@@ -43,8 +43,15 @@ struct ContrastRow {
 /// contrasts that the table does not have.
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 
+/// The rows' numbers but for `p_subjects` as variables PREFIX..., over axes that the layout has.
+void write_differences(results::Layout& layout, const std::string& prefix, const std::vector<std::string>& axes,
+                       const std::vector<ContrastRow>& rows, const sweep::Comparison& comparison);
+
 /// The rows as variables over the axis `contrast`.
 void write_contrasts(results::Layout& layout, std::span<const ContrastRow> rows, const sweep::Comparison& comparison);
+
+/// Which tests are adjusted together: "all contrasts and items of one measure".
+std::string family_text(sweep::Comparison::Family family);
 
 /// Of each measure the `top` rows with the smallest p.
 std::string contrasts_text(std::span<const ContrastRow> rows, const sweep::Comparison& comparison, std::size_t top);

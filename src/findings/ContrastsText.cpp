@@ -27,18 +27,6 @@ results::AxisSchema axis_of(std::span<const Row> rows) {
   return axis;
 }
 
-std::string family_text(sweep::Comparison::Family family) {
-  switch (family) {
-    case sweep::Comparison::Family::contrast:
-      return "the items of one contrast and measure";
-    case sweep::Comparison::Family::measure:
-      return "all contrasts and items of one measure";
-    case sweep::Comparison::Family::all:
-      break;
-  }
-  return "all rows";
-}
-
 void add_table(std::string& text, std::vector<const Row*> rows, std::size_t top) {
   std::ranges::stable_sort(rows, [](const Row* left, const Row* right) {
     return std::isnan(right->p) ? !std::isnan(left->p) : left->p < right->p;
@@ -57,18 +45,26 @@ void add_table(std::string& text, std::vector<const Row*> rows, std::size_t top)
 
 }  // namespace
 
-void write_contrasts(results::Layout& layout, std::span<const Row> rows, const sweep::Comparison& comparison) {
-  if (rows.empty()) {
-    return;
+std::string family_text(sweep::Comparison::Family family) {
+  switch (family) {
+    case sweep::Comparison::Family::contrast:
+      return "the items of one contrast and measure";
+    case sweep::Comparison::Family::measure:
+      return "all contrasts and items of one measure";
+    case sweep::Comparison::Family::all:
+      break;
   }
-  layout.add_axis(axis_of(rows));
-  const std::vector<Row> items(rows.begin(), rows.end());
+  return "all rows";
+}
+
+void write_differences(results::Layout& layout, const std::string& prefix, const std::vector<std::string>& axes,
+                       const std::vector<Row>& items, const sweep::Comparison& comparison) {
   const auto write = [&](const char* name, const char* units, const std::string& long_name, auto Row::*field) {
-    auto cube = results::number_cube(std::string("contrast_") + name, units, long_name);
+    auto cube = results::number_cube(prefix + name, units, long_name);
     if constexpr (std::is_same_v<std::remove_reference_t<decltype(items.front().*field)>, const std::int32_t>) {
       cube.type = hdf5::ElementType::int32;
     }
-    layout.write(cube, {"contrast"}, items, field);
+    layout.write(cube, axes, items, field);
   };
   const auto family = ", adjusted among " + family_text(comparison.family);
   const auto interval =
@@ -85,14 +81,24 @@ void write_contrasts(results::Layout& layout, std::span<const Row> rows, const s
   write("p", "1", "two-sided p, signs of templates flipped, each with all its rephrasings", &Row::p);
   write("p_low", "1", "lower end of the interval of a p that was drawn; p where it was counted", &Row::p_low);
   write("p_high", "1", "upper end of the interval of a p that was drawn; p where it was counted", &Row::p_high);
-  write("p_subjects", "1", "two-sided p, subjects of both sides relabelled", &Row::p_subjects);
   write("p_max_t", "1", "p by max-T with common flips" + family, &Row::p_max_t);
   write("p_holm", "1", "p after Holm" + family, &Row::p_holm);
   write("p_hochberg", "1", "p after Benjamini and Hochberg" + family, &Row::p_hochberg);
   write("p_yekutieli", "1", "p after Benjamini and Yekutieli" + family, &Row::p_yekutieli);
-  layout.write(results::flag_cube("contrast_status", "why there is no interval and no p",
+  layout.write(results::flag_cube(prefix + "status", "why there is no interval and no p",
                                   {"ok", "no_values", "too_few", "constant", "not_finite"}),
-               {"contrast"}, items, &Row::reason);
+               axes, items, &Row::reason);
+}
+
+void write_contrasts(results::Layout& layout, std::span<const Row> rows, const sweep::Comparison& comparison) {
+  if (rows.empty()) {
+    return;
+  }
+  layout.add_axis(axis_of(rows));
+  const std::vector<Row> items(rows.begin(), rows.end());
+  write_differences(layout, "contrast_", {"contrast"}, items, comparison);
+  layout.write(results::number_cube("contrast_p_subjects", "1", "two-sided p, subjects of both sides relabelled"),
+               {"contrast"}, items, &Row::p_subjects);
 }
 
 std::string contrasts_text(std::span<const Row> rows, const sweep::Comparison& comparison, std::size_t top) {

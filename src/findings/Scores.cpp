@@ -66,6 +66,15 @@ Scores scores_of(results::StatisticsFile& file) {
   return scores;
 }
 
+Scores scores_of(const results::ScoreFile& file) {
+  Scores scores;
+  for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
+    scores.axes[axis] = &file.axes()[axis];
+  }
+  scores.read = [&file](std::size_t measure) { return file.read(measure); };
+  return scores;
+}
+
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
                                          const std::string& key) {
   const auto& known = scores.axes[measure_axis]->labels;
@@ -88,23 +97,28 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
   return measures;
 }
 
+results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places) {
+  const auto chosen = [&](const std::vector<std::string>& values) {
+    std::vector<std::string> some;
+    std::ranges::transform(places, std::back_inserter(some), [&](std::size_t place) { return values[place]; });
+    return some;
+  };
+  results::AxisSchema part = axis;
+  part.labels = chosen(axis.labels);
+  for (auto& coordinate : part.coordinates) {
+    coordinate.values = chosen(coordinate.values);
+  }
+  return part;
+}
+
 std::string measure_axis_of(results::Layout& layout, const std::vector<std::size_t>& measures,
                             const std::string& name) {
   const auto& all = layout.axis(results::score_axis_names[measure_axis]);
   if (measures.size() == all.labels.size()) {
     return all.name;
   }
-  const auto chosen = [&](const std::vector<std::string>& values) {
-    std::vector<std::string> some;
-    std::ranges::transform(measures, std::back_inserter(some), [&](std::size_t measure) { return values[measure]; });
-    return some;
-  };
-  results::AxisSchema axis = all;
+  auto axis = part_of(all, measures);
   axis.name = name;
-  axis.labels = chosen(all.labels);
-  for (auto& coordinate : axis.coordinates) {
-    coordinate.values = chosen(coordinate.values);
-  }
   layout.add_axis(axis);
   return name;
 }

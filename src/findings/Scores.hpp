@@ -10,6 +10,7 @@
 
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
+#include "results/ScoreFile.hpp"
 #include "results/ScoreTable.hpp"
 
 namespace stereosweep::findings {
@@ -47,10 +48,16 @@ struct Scores {
 /// prior.
 Scores scores_of(results::StatisticsFile& file);
 
+/// The table of a statistics file that is read.
+Scores scores_of(const results::ScoreFile& file);
+
 /// The measures of these labels, in the table's order; none: all. Throws InputError, listing every label that the table
 /// does not have; `key` is the job's ("statistics.means").
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
                                          const std::string& key);
+
+/// `axis` with the labels and coordinates of these places alone.
+results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places);
 
 /// The axis of chosen measures in a file: "measure" where they are all, else `name`, which is added with their labels
 /// and coordinates.

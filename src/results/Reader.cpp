@@ -7,6 +7,7 @@
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "base/Trial.hpp"
+#include "results/AxisReader.hpp"
 #include "results/Layout.hpp"
 #include "results/Seal.hpp"
 
@@ -28,25 +29,7 @@ hdf5::Shape shape_of(const std::vector<AxisSchema>& axes) {
 
 constexpr std::uint64_t prompt_bytes = 128;  ///< with its std::string
 
-/// More than deflate's 1,032: what a file of n bytes can hold.
-constexpr std::uint64_t max_expansion = 2000;
-constexpr std::uint64_t small_file = std::uint64_t{1} << 16;
 constexpr const char* remedy = "write it anew with 'stereosweep export'";
-
-std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
-  std::vector<std::string> values(hdf5::product(dataset.shape()));
-  dataset.read(dataset.all(), std::span<std::string>(values));
-  return values;
-}
-
-/// False where a shape is larger than all bytes of the file could fill: memory must not be asked for it.
-bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
-  auto left = (file_bytes + small_file) * max_expansion / hdf5::element_size(dataset.type());
-  for (const auto length : dataset.shape()) {
-    left /= std::max<std::uint64_t>(length, 1);
-  }
-  return left > 0;
-}
 
 /// Appends contexts [first, first + count) of an array.
 void read_contexts(const hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
@@ -135,11 +118,7 @@ void ResultFile::read_through(const std::filesystem::path& path, Depth depth, co
 }
 
 hdf5::DataSet ResultFile::open_dataset(const hdf5::Group& group, const std::string& name) const {
-  auto dataset = group.open_dataset(name);
-  if (!fits_file(dataset, file_bytes_)) {
-    refuse("'" + name + "' is said to hold more than a file of " + base::with_thousands(file_bytes_) + " bytes can");
-  }
-  return dataset;
+  return open_checked(group, name, file_bytes_);
 }
 
 void ResultFile::refuse(const std::string& why) const { refuse_file(path_, why); }
@@ -211,25 +190,7 @@ void ResultFile::read_outer_axes(const std::string& names) {
 }
 
 AxisSchema ResultFile::read_axis(const std::string& name) const {
-  const auto& root = file_.root();
-  const auto labels = open_dataset(root, name);
-  AxisSchema axis{name, labels.text_attribute("long_name").value_or(name), read_texts(labels), {}};
-  const auto prefix = name + "_";
-  for (const auto& member : root.names()) {
-    if (!member.starts_with(prefix)) {
-      continue;
-    }
-    const auto dataset = open_dataset(root, member);
-    if (dataset.shape().size() == 1 && dataset.type() == hdf5::ElementType::text && dataset.scale_name(0) == name) {
-      auto values = read_texts(dataset);
-      if (values.size() != axis.labels.size()) {
-        refuse("the coordinate '" + member + "' does not fit its axis");
-      }
-      axis.coordinates.push_back(
-          {member.substr(prefix.size()), dataset.text_attribute("long_name").value_or(member), std::move(values)});
-    }
-  }
-  return axis;
+  return results::read_axis(file_.root(), name, file_bytes_);
 }
 
 void ResultFile::read_cube(const std::string& name) {

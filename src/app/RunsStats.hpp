@@ -1,0 +1,43 @@
+// `stats` of several results: their score tables joined, compared, written and shown.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "findings/runs/RunComparison.hpp"
+#include "results/Reader.hpp"
+#include "sweep/Job.hpp"
+
+namespace stereosweep::app {
+
+/// One result; borrowed.
+struct RunSource {
+  const results::ResultFile& file;
+  const sweep::Job& job;
+  std::filesystem::path statistics;  ///< PROBE.stats.h5
+};
+
+/// Attribute of a statistics file: what its numbers were computed with.
+constexpr const char* settings_attribute = "settings_sha256";
+
+/// SHA-256 of the resolved job but for what is asked of the finished score table (contrasts, means, inference).
+std::string settings_hash(const sweep::Job& job);
+
+/// Whether the file at `source.statistics` is of this result, and was computed as its job says.
+bool statistics_are_current(const RunSource& source);
+
+struct RunsRequest {
+  std::filesystem::path target;
+  std::optional<std::string> against;  ///< label of the run that the others are compared with
+  std::size_t top = 0;
+  findings::RunDetail detail = findings::RunDetail::main;
+};
+
+/// Rank zero. The statistics files must be current. Throws InputError for results that cannot be compared.
+void compare_results(std::span<const RunSource> sources, const RunsRequest& request);
+
+}  // namespace stereosweep::app

@@ -1,0 +1,262 @@
+#include "findings/runs/JoinedRuns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "findings/HumanRatings.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using results::AxisSchema;
+using Names = std::vector<std::string>;
+
+const Names* coordinate_of(const AxisSchema& axis, const std::string& name) {
+  const auto found = std::ranges::find(axis.coordinates, name, &AxisSchema::Coordinate::name);
+  return found == axis.coordinates.end() ? nullptr : &found->values;
+}
+
+/// Names under which other probes may know a subject or item, none of them empty.
+Names names_of(const AxisSchema& axis, std::size_t place) {
+  Names names;
+  if (const auto* name = coordinate_of(axis, "name")) {
+    names.push_back(normalised((*name)[place]));
+  }
+  names.push_back(normalised(axis.labels[place]));
+  const auto* left = coordinate_of(axis, "left");
+  const auto* right = coordinate_of(axis, "right");
+  if (left != nullptr && right != nullptr && !(*left)[place].empty() && !(*right)[place].empty()) {
+    names.push_back(normalised((*left)[place] + " - " + (*right)[place]));
+  }
+  std::erase(names, "");
+  return names;
+}
+
+}  // namespace
+
+JoinedRuns::JoinedRuns(std::vector<RunScores> runs) : runs_(std::move(runs)) {
+  const bool is_mixed = std::ranges::any_of(runs_, [&](const auto& run) { return run.probe != runs_.front().probe; });
+  join_measures();
+  const auto own_label = [&](std::size_t axis) {
+    return
+        [this, axis](std::size_t run, std::size_t place) { return Names{runs_[run].scores.axes[axis]->labels[place]}; };
+  };
+  for (const auto axis : {subject_axis, item_axis}) {
+    if (is_mixed) {
+      join_axis(axis, [this, axis](std::size_t run, std::size_t place) {
+        return names_of(*runs_[run].scores.axes[axis], place);
+      });
+    } else {
+      join_axis(axis, own_label(axis));
+    }
+    if (axes_[axis].labels.empty()) {
+      Names have;
+      for (const auto& run : runs_) {
+        have.push_back("'" + run.label + "' has " + results::first_names(run.scores.axes[axis]->labels, 4));
+      }
+      throw base::InputError(base::describe(std::string("no ") + results::score_axis_names[axis] + " is in all results",
+                                            base::join(have, "; ")));
+    }
+  }
+  if (is_mixed) {
+    why_unpaired_ = "the results are of different probes";
+    return;
+  }
+  for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
+    join_axis(axis, own_label(axis));
+    if (axes_[axis].labels.empty() && why_unpaired_.empty()) {
+      why_unpaired_ = std::string("no ") + results::score_axis_names[axis] + " is in all results";
+    }
+  }
+}
+
+void JoinedRuns::join_measures() {
+  measures_ = {results::score_axis_names[measure_axis], "what is measured", {}, {}};
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    const auto& axis = *runs_[run].scores.axes[measure_axis];
+    for (std::size_t place = 0; place < axis.labels.size(); ++place) {
+      const auto found = std::ranges::find(measures_.labels, axis.labels[place]);
+      const auto at = static_cast<std::size_t>(found - measures_.labels.begin());
+      if (found == measures_.labels.end()) {
+        measures_.labels.push_back(axis.labels[place]);
+        measure_places_.emplace_back(runs_.size());
+        for (const auto* name : {"units", "description"}) {
+          auto known = std::ranges::find(measures_.coordinates, name, &AxisSchema::Coordinate::name);
+          if (known == measures_.coordinates.end()) {
+            known =
+                measures_.coordinates.insert(known, {name, name == std::string("units") ? "unit" : "definition", {}});
+          }
+          const auto* values = coordinate_of(axis, name);
+          known->values.push_back(values == nullptr ? "" : (*values)[place]);
+        }
+      }
+      measure_places_[at][run] = place;
+    }
+  }
+}
+
+template <class Keys>
+void JoinedRuns::join_axis(std::size_t axis, const Keys& keys) {
+  const auto& first = *runs_.front().scores.axes[axis];
+  // Labels of the first run, each with the places where the others know it by one of its names.
+  std::map<std::string, std::size_t> known;
+  std::vector<std::size_t> owner(first.labels.size());
+  for (std::size_t place = 0; place < first.labels.size(); ++place) {
+    owner[place] = place;
+    for (const auto& key : keys(0, place)) {
+      owner[place] = std::min(owner[place], known.try_emplace(key, owner[place]).first->second);
+    }
+  }
+  std::vector<std::vector<std::vector<std::size_t>>> found(runs_.size());
+  NotShared not_shared{first.name, {}};
+  const auto leave_out = [&](const std::string& label) {
+    if (std::ranges::find(not_shared.labels, label) == not_shared.labels.end()) {
+      not_shared.labels.push_back(label);
+    }
+  };
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    found[run].resize(first.labels.size());
+    const auto& labels = runs_[run].scores.axes[axis]->labels;
+    for (std::size_t place = 0; place < labels.size(); ++place) {
+      const auto names = keys(run, place);
+      const auto name = std::ranges::find_if(names, [&](const auto& key) { return known.contains(key); });
+      if (name == names.end()) {
+        leave_out(labels[place]);
+      } else {
+        found[run][owner[known.at(*name)]].push_back(place);
+      }
+    }
+  }
+  std::vector<std::size_t> shared;
+  for (std::size_t place = 0; place < first.labels.size(); ++place) {
+    if (std::ranges::none_of(found, [&](const auto& of_run) { return of_run[place].empty(); })) {
+      shared.push_back(place);
+    } else if (owner[place] == place) {
+      leave_out(first.labels[place]);
+    }
+  }
+  axes_[axis] = part_of(first, shared);
+  places_[axis].assign(runs_.size(), {});
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    for (const auto place : shared) {
+      places_[axis][run].push_back(found[run][place]);
+    }
+  }
+  if (!not_shared.labels.empty()) {
+    not_shared_.push_back(std::move(not_shared));
+  }
+}
+
+std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) const {
+  const auto& scores = runs_[run].scores;
+  const auto values = scores.read(*measure_places_[measure][run]);
+  auto places = places_;  // of this run; all places of an axis that is not joined
+  for (const auto axis : {template_axis, rephrasing_axis, replicate_axis}) {
+    if (!is_paired()) {
+      places[axis].assign(runs_.size(), {});
+      for (std::size_t place = 0; place < scores.length(axis); ++place) {
+        places[axis][run].push_back({place});
+      }
+    }
+  }
+  std::vector<double> chosen;
+  const auto add = [&](const std::vector<std::size_t>& subjects, std::size_t cell,
+                       const std::vector<std::size_t>& items) {
+    double sum = 0;
+    std::size_t count = 0;
+    const auto num_cells =
+        scores.length(template_axis) * scores.length(rephrasing_axis) * scores.length(replicate_axis);
+    for (const auto subject : subjects) {
+      for (const auto item : items) {
+        const double value = values[(subject * num_cells + cell) * scores.length(item_axis) + item];
+        if (std::isfinite(value)) {
+          sum += value;
+          ++count;
+        }
+      }
+    }
+    chosen.push_back(count > 0 ? sum / static_cast<double>(count) : stats::nan);
+  };
+  for (const auto& subjects : places[subject_axis][run]) {
+    for (const auto& sentence : places[template_axis][run]) {
+      for (const auto& rephrasing : places[rephrasing_axis][run]) {
+        for (const auto& replicate : places[replicate_axis][run]) {
+          const auto cell =
+              (sentence.front() * scores.length(rephrasing_axis) + rephrasing.front()) * scores.length(replicate_axis) +
+              replicate.front();
+          for (const auto& items : places[item_axis][run]) {
+            add(subjects, cell, items);
+          }
+        }
+      }
+    }
+  }
+  return chosen;
+}
+
+RunCells JoinedRuns::cells(std::size_t measure) const {
+  RunCells cells;
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    if (measure_places_[measure][run]) {
+      cells.runs.push_back(run);
+      cells.values.push_back(gathered(run, measure));
+    }
+  }
+  if (!is_paired()) {
+    return cells;
+  }
+  for (std::size_t place = 0; place < cells.values.front().size(); ++place) {
+    const auto num =
+        std::ranges::count_if(cells.values, [&](const auto& of_run) { return !std::isnan(of_run[place]); });
+    if (std::cmp_equal(num, cells.values.size())) {
+      ++cells.num_shared;
+    } else if (num > 0) {
+      ++cells.num_dropped;
+      for (auto& of_run : cells.values) {
+        of_run[place] = stats::nan;
+      }
+    }
+  }
+  return cells;
+}
+
+std::vector<JoinedRuns::Mean> JoinedRuns::means(const RunCells& cells, std::size_t place) const {
+  const auto& values = cells.values[place];
+  const auto& scores = runs_[cells.runs[place]].scores;
+  const auto num_items = items().labels.size();
+  const auto num_replicates = is_paired() ? num_shared(replicate_axis) : scores.length(replicate_axis);
+  const auto num_sentences = values.size() / (subjects().labels.size() * num_replicates * num_items);
+  std::vector<Mean> means;
+  for (std::size_t subject = 0; subject < subjects().labels.size(); ++subject) {
+    for (std::size_t item = 0; item < num_items; ++item) {
+      double sum = 0;
+      std::int32_t n = 0;
+      for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
+        double in_sentence = 0;
+        std::size_t count = 0;
+        for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
+          const double value =
+              values[((subject * num_sentences + sentence) * num_replicates + replicate) * num_items + item];
+          if (!std::isnan(value)) {
+            in_sentence += value;
+            ++count;
+          }
+        }
+        if (count > 0) {
+          sum += in_sentence / static_cast<double>(count);
+          ++n;
+        }
+      }
+      means.push_back({n > 0 ? sum / n : stats::nan, n});
+    }
+  }
+  return means;
+}
+
+}  // namespace stereosweep::findings

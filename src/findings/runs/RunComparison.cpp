@@ -1,0 +1,261 @@
+#include "findings/runs/RunComparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "findings/HumanRatings.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using results::AxisSchema;
+
+constexpr const char* run_coordinate = "run";
+
+std::vector<RunPair> pairs_of(std::size_t num_runs, std::optional<std::size_t> against) {
+  std::vector<RunPair> pairs;
+  for (std::size_t right = 0; right < num_runs; ++right) {
+    for (std::size_t left = 0; left < num_runs; ++left) {
+      const bool is_asked = against                          ? right == *against && left != right
+                            : num_runs <= most_runs_in_pairs ? left > right
+                                                             : right == 0 && left > 0;
+      if (is_asked) {
+        pairs.push_back({left, right});
+      }
+    }
+  }
+  return pairs;
+}
+
+/// The runs as replicates of one score table, which tells them apart by the coordinate `run`.
+class TableOfRuns {
+ public:
+  explicit TableOfRuns(const JoinedRuns& joined) : joined_(joined) {
+    replicates_ = {results::score_axis_names[replicate_axis], "replicate of a run", {}, {{run_coordinate, "run", {}}}};
+    for (const auto& run : joined.runs()) {
+      for (const auto& label : joined.axis(replicate_axis).labels) {
+        replicates_.labels.push_back(run.label + " | " + label);
+        replicates_.coordinates.front().values.push_back(run.label);
+      }
+    }
+  }
+  TableOfRuns(const TableOfRuns&) = delete;
+  TableOfRuns& operator=(const TableOfRuns&) = delete;
+
+  Scores scores() const {
+    Scores scores;
+    for (std::size_t axis = 0; axis < scores.axes.size(); ++axis) {
+      scores.axes[axis] = axis == measure_axis     ? &joined_.measures()
+                          : axis == replicate_axis ? &replicates_
+                                                   : &joined_.axis(axis);
+    }
+    scores.read = [this](std::size_t measure) { return read(measure); };
+    return scores;
+  }
+
+ private:
+  std::vector<double> read(std::size_t measure) const {
+    const auto cells = joined_.cells(measure);
+    const auto num_runs = joined_.runs().size();
+    const auto length = joined_.num_shared(replicate_axis) * joined_.items().labels.size();
+    const auto num_sentences = cells.values.front().size() / length;
+    std::vector<double> values(num_runs * cells.values.front().size(), stats::nan);
+    for (std::size_t i = 0; i < cells.runs.size(); ++i) {
+      for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
+        std::copy_n(cells.values[i].begin() + static_cast<std::ptrdiff_t>(sentence * length), length,
+                    values.begin() + static_cast<std::ptrdiff_t>((sentence * num_runs + cells.runs[i]) * length));
+      }
+    }
+    return values;
+  }
+
+  const JoinedRuns& joined_;
+  AxisSchema replicates_;
+};
+
+class RunComparer {
+ public:
+  RunComparer(const JoinedRuns& joined, const RunQuestion& question) : joined_(joined), question_(question) {
+    runs_.runs = question.run_axis;
+    runs_.measures = joined.measures();
+    runs_.subjects = joined.subjects();
+    runs_.items = joined.items();
+    runs_.why_unpaired = joined.why_unpaired();
+    runs_.not_shared = joined.not_shared();
+    if (joined.is_paired()) {
+      runs_.num_templates = joined.num_shared(template_axis);
+      runs_.num_rephrasings = joined.num_shared(rephrasing_axis);
+      runs_.num_replicates = joined.num_shared(replicate_axis);
+    }
+  }
+
+  RunComparison take() {
+    take_means();
+    if (joined_.is_paired()) {
+      compare_pairs();
+    }
+    add_people();
+    correlate();
+    return std::move(runs_);
+  }
+
+ private:
+  std::size_t num_measures() const { return runs_.measures.labels.size(); }
+  std::size_t num_cells() const { return runs_.subjects.labels.size() * runs_.items.labels.size(); }
+
+  void take_means() {
+    runs_.means.assign(runs_.runs.labels.size() * num_measures() * num_cells(), {stats::nan, 0});
+    for (std::size_t measure = 0; measure < num_measures(); ++measure) {
+      const auto cells = joined_.cells(measure);
+      measured_.push_back(cells.runs);
+      runs_.num_shared.push_back(cells.num_shared);
+      runs_.num_dropped.push_back(cells.num_dropped);
+      for (std::size_t i = 0; i < cells.runs.size(); ++i) {
+        const auto means = joined_.means(cells, i);
+        const auto run = cells.runs[i];
+        std::ranges::copy(means, runs_.means.begin() + static_cast<std::ptrdiff_t>(runs_.cell(run, measure, 0, 0)));
+      }
+    }
+    for (std::size_t run = 0; run < runs_.runs.labels.size(); ++run) {
+      for (std::size_t measure = 0; measure < num_measures(); ++measure) {
+        if (std::ranges::find(measured_[measure], run) == measured_[measure].end()) {
+          continue;
+        }
+        runs_.series.push_back({runs_.runs.labels[run], runs_.measures.labels[measure]});
+        auto& values = series_.emplace_back();
+        for (std::size_t place = 0; place < num_cells(); ++place) {
+          values.push_back(runs_.means[runs_.cell(run, measure, 0, 0) + place].value);
+        }
+      }
+    }
+  }
+
+  std::vector<std::size_t> common_measures(const RunPair& pair) const {
+    std::vector<std::size_t> common;
+    for (std::size_t measure = 0; measure < num_measures(); ++measure) {
+      const auto& runs = measured_[measure];
+      if (std::ranges::find(runs, pair.left) != runs.end() && std::ranges::find(runs, pair.right) != runs.end()) {
+        common.push_back(measure);
+      }
+    }
+    return common;
+  }
+
+  void compare_pairs() {
+    auto comparison = question_.comparison;
+    comparison.contrasts.clear();
+    std::map<std::string, std::pair<std::size_t, std::size_t>> places;  // of a contrast: pair, subject
+    for (const auto& pair : pairs_of(runs_.runs.labels.size(), question_.against)) {
+      const auto common = common_measures(pair);
+      if (common.empty()) {
+        continue;
+      }
+      runs_.pairs.push_back(pair);
+      for (std::size_t subject = 0; subject < runs_.subjects.labels.size(); ++subject) {
+        const auto& label = runs_.subjects.labels[subject];
+        sweep::Contrast contrast;
+        contrast.name = runs_.pair_label(pair) + " | " + label;
+        const auto of_run = [&](std::size_t run) {
+          return sweep::Selection{std::string("replicate.") + run_coordinate, {runs_.runs.labels[run]}};
+        };
+        contrast.left = {of_run(pair.left), {"subject", {label}}};
+        contrast.right = {of_run(pair.right), {"subject", {label}}};
+        for (const auto measure : common) {
+          contrast.measures.push_back(runs_.measures.labels[measure]);
+        }
+        places[contrast.name] = {runs_.pairs.size() - 1, subject};
+        comparison.contrasts.push_back(std::move(contrast));
+      }
+    }
+    runs_.differences.resize(runs_.pairs.size() * num_measures() * num_cells());
+    const TableOfRuns table(joined_);
+    for (auto& row : compare(table.scores(), comparison, question_.seed)) {
+      const auto [pair, subject] = places.at(row.contrast);
+      const auto place_of = [](const std::vector<std::string>& labels, const std::string& label) {
+        return static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
+      };
+      const auto place = runs_.cell(pair, place_of(runs_.measures.labels, row.measure), subject,
+                                    place_of(runs_.items.labels, row.item));
+      runs_.differences[place] = std::move(row);
+    }
+  }
+
+  /// Names are compared as those of a table of ratings are.
+  void add_people() {
+    if (!question_.people) {
+      return;
+    }
+    const auto& people = *question_.people;
+    std::map<std::pair<std::string, std::string>, double> means;
+    for (std::size_t place = 0; place < people.means.size(); ++place) {
+      means.emplace(std::pair(normalised(people.subjects[place / people.items.size()]),
+                              normalised(people.items[place % people.items.size()])),
+                    people.means[place]);
+    }
+    std::vector<double> values;
+    for (const auto& subject : runs_.subjects.labels) {
+      for (const auto& item : runs_.items.labels) {
+        const auto found = means.find({normalised(subject), normalised(item)});
+        values.push_back(found == means.end() ? stats::nan : found->second);
+      }
+    }
+    if (std::ranges::any_of(values, [](double value) { return !std::isnan(value); })) {
+      runs_.series.push_back({people_label, "mean rating"});
+      series_.push_back(std::move(values));
+    }
+  }
+
+  void correlate() {
+    const auto dimension = std::ranges::find(runs_.items.coordinates, "dimension", &AxisSchema::Coordinate::name);
+    runs_.item_groups = {"all"};
+    if (dimension != runs_.items.coordinates.end()) {
+      for (const auto& value : dimension->values) {
+        if (!value.empty() && std::ranges::find(runs_.item_groups, value) == runs_.item_groups.end()) {
+          runs_.item_groups.push_back(value);
+        }
+      }
+    }
+    for (std::size_t group = 0; group < runs_.item_groups.size(); ++group) {
+      std::vector<bool> is_inside;
+      for (std::size_t place = 0; place < num_cells(); ++place) {
+        const auto item = place % runs_.items.labels.size();
+        is_inside.push_back(group == 0 || dimension->values[item] == runs_.item_groups[group]);
+      }
+      for (const auto& left : series_) {
+        for (const auto& right : series_) {
+          runs_.correlations.push_back(correlation_of(left, right, is_inside));
+        }
+      }
+    }
+  }
+
+  static SeriesCorrelation correlation_of(const std::vector<double>& left, const std::vector<double>& right,
+                                          const std::vector<bool>& is_inside) {
+    std::vector<double> lefts;
+    std::vector<double> rights;
+    for (std::size_t place = 0; place < left.size(); ++place) {
+      if (is_inside[place] && !std::isnan(left[place]) && !std::isnan(right[place])) {
+        lefts.push_back(left[place]);
+        rights.push_back(right[place]);
+      }
+    }
+    const auto tau = stats::kendall_tau_b(lefts, rights);
+    return {tau.value, stats::pearson(lefts, rights).value, stats::spearman(lefts, rights).value,
+            static_cast<std::int32_t>(lefts.size()), tau.reason};
+  }
+
+  const JoinedRuns& joined_;
+  const RunQuestion& question_;
+  RunComparison runs_;
+  std::vector<std::vector<std::size_t>> measured_;  ///< [measure]: runs that have it
+  std::vector<std::vector<double>> series_;         ///< parallel to runs_.series: [subject, item]
+};
+
+}  // namespace
+
+RunComparison compare_runs(const JoinedRuns& joined, const RunQuestion& question) {
+  return RunComparer(joined, question).take();
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,187 @@
+#include "findings/runs/RunLabels.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/Error.hpp"
+#include "base/Sha256.hpp"
+#include "base/Text.hpp"
+#include "config/Yaml.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using Values = std::vector<std::string>;  // one of each run
+
+constexpr std::size_t most_bytes = 40;
+constexpr std::size_t hash_digits = 8;
+
+std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(text)).substr(0, hash_digits); }
+
+std::string text_of(const config::Node& node) {
+  if (node.kind == config::Node::Kind::scalar && node.value.size() <= most_bytes) {
+    return node.value;
+  }
+  if (node.kind == config::Node::Kind::scalar) {
+    return node.value.find('/') != std::string::npos
+               ? node.value
+               : base::excerpt(node.value, most_bytes) + " " + hash_of(node.value);
+  }
+  Values entries;
+  bool is_flat = node.kind == config::Node::Kind::list;
+  for (const auto& child : node.children) {
+    is_flat = is_flat && child.kind == config::Node::Kind::scalar;
+    entries.push_back(child.value);
+  }
+  const auto flat = base::join(entries, " ");
+  return is_flat && flat.size() <= most_bytes
+             ? flat
+             : std::to_string(node.children.size()) + " entries " + hash_of(config::emit_yaml(node));
+}
+
+void add_keys(const config::Node& node, const std::string& path,
+              std::vector<std::pair<std::string, std::string>>& keys) {
+  if (node.kind != config::Node::Kind::map || node.children.empty()) {
+    keys.emplace_back(path, text_of(node));
+    return;
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    add_keys(node.children[i], path.empty() ? node.keys[i] : path + "." + node.keys[i], keys);
+  }
+}
+
+const std::string* value_of(const RunOrigin& run, const std::string& key) {
+  const auto found = std::ranges::find(run.keys, key, [](const auto& pair) { return pair.first; });
+  return found == run.keys.end() ? nullptr : &found->second;
+}
+
+struct Difference {
+  std::string key;
+  Values values;
+};
+
+bool differ(const Values& values) { return std::ranges::adjacent_find(values, std::not_equal_to()) != values.end(); }
+
+/// In the order in which labels name them.
+std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
+  std::vector<std::string> order = {"model.path", "probe"};
+  for (const auto& run : runs) {
+    for (const auto& [key, value] : run.keys) {
+      if (std::ranges::find(order, key) == order.end()) {
+        order.push_back(key);
+      }
+    }
+  }
+  const bool is_mixed = std::ranges::any_of(runs, [&](const auto& run) { return run.probe != runs.front().probe; });
+  const bool has_one_model = !runs.front().model_sha256.empty() && std::ranges::all_of(runs, [&](const auto& run) {
+    return run.model_sha256 == runs.front().model_sha256;
+  });
+  if (has_one_model) {
+    order.erase(order.begin());  // in several places
+  }
+  std::vector<Difference> differences;
+  for (const auto& key : order) {
+    Difference difference{key, {}};
+    bool is_everywhere = true;
+    for (const auto& run : runs) {
+      const auto* value = value_of(run, key);
+      is_everywhere = is_everywhere && value != nullptr;
+      difference.values.push_back(value == nullptr ? "" : *value);
+    }
+    if (differ(difference.values) && (is_everywhere || !is_mixed)) {
+      differences.push_back(std::move(difference));
+    }
+  }
+  return differences;
+}
+
+/// Of paths their last part, where these differ as the paths do.
+Values shown_values(const Difference& difference) {
+  Values lasts;
+  for (const auto& value : difference.values) {
+    const auto path = std::filesystem::path(value).lexically_normal();
+    const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
+    lasts.push_back(name.string());
+  }
+  const auto count = [](const Values& values) { return std::set<std::string>(values.begin(), values.end()).size(); };
+  return difference.key == "model.path" && count(lasts) == count(difference.values) ? lasts : difference.values;
+}
+
+Values labels_of(std::span<const RunOrigin> runs, const std::vector<Difference>& differences) {
+  const auto num_apart = [](const Values& labels) {
+    return std::set<std::string>(labels.begin(), labels.end()).size();
+  };
+  std::vector<std::pair<std::string, Values>> used;
+  Values joined(runs.size());
+  for (const auto& difference : differences) {
+    if (num_apart(joined) == runs.size()) {
+      break;
+    }
+    auto values = shown_values(difference);
+    Values longer = joined;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      longer[run] += (used.empty() ? "" : ", ") + difference.key + "=" + values[run];
+    }
+    if (num_apart(longer) > num_apart(joined)) {
+      joined = std::move(longer);
+      used.emplace_back(difference.key, std::move(values));
+    }
+  }
+  if (used.size() == 1 && (used.front().first == "model.path" || used.front().first == "probe")) {
+    joined = used.front().second;
+  }
+  if (num_apart(joined) < runs.size()) {
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      joined[run] += (joined[run].empty() ? "" : ", ") + runs[run].digest.substr(0, hash_digits);
+    }
+  }
+  // Two files of different models whose numbers are equal, say: their order is what is left.
+  const auto plain = joined;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (std::ranges::count(plain, plain[run]) > 1) {
+      joined[run] += " (" + std::to_string(run + 1) + ")";
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> keys_of(const config::Node& job) {
+  std::vector<std::pair<std::string, std::string>> keys;
+  add_keys(job, "", keys);
+  std::erase_if(keys, [](const auto& pair) { return pair.first == "schema" || pair.first == "name"; });
+  return keys;
+}
+
+results::AxisSchema run_axis(std::span<const RunOrigin> runs) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& run : runs) {
+    base::refuse_if(!seen.emplace(run.job_sha256, run.digest).second, "one and the same result is named twice",
+                    "job '" + run.name + "', digest " + run.digest.substr(0, hash_digits));
+  }
+  const auto differences = differences_of(runs);
+  results::AxisSchema axis{"run", "result; what differs between the jobs names it", labels_of(runs, differences), {}};
+  const auto add = [&](const std::string& name, const std::string& long_name, std::string RunOrigin::*field) {
+    auto& coordinate = axis.coordinates.emplace_back(name, long_name, Values());
+    for (const auto& run : runs) {
+      coordinate.values.push_back(run.*field);
+    }
+  };
+  add("name", "name of the job", &RunOrigin::name);
+  add("probe", "probe of the job", &RunOrigin::probe);
+  add("digest", "SHA-256 of the raw numbers", &RunOrigin::digest);
+  add("job_sha256", "SHA-256 of the job", &RunOrigin::job_sha256);
+  add("model_sha256", "SHA-256 of the model", &RunOrigin::model_sha256);
+  add("complete", "whether every block was scored", &RunOrigin::complete);
+  for (const auto& difference : differences) {
+    const auto name = base::replace_all(difference.key, ".", "_");
+    if (std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name) == axis.coordinates.end()) {
+      axis.coordinates.push_back({name, "key of the job: " + difference.key, difference.values});
+    }
+  }
+  return axis;
+}
+
+}  // namespace stereosweep::findings
