@@ -40,18 +40,32 @@ std::vector<Selection> read_side(const Node& node, const std::string& key, base:
   return side;
 }
 
-/// `right` is a side, or one of the words "rest" and "zero"; zero where it is missing.
-void read_right(const Node* node, const std::string& key, base::Problems& problems, Contrast& contrast) {
-  contrast.against = Contrast::Against::zero;
+/// `right` is a side, or one of these words, which stand in the order of Against behind `selected`; zero where it is
+/// missing.
+template <class Difference>
+void read_right(const Node* node, const std::string& key, const std::vector<std::string>& words,
+                base::Problems& problems, Difference& difference) {
+  difference.against = Contrast::Against::zero;
   if (node == nullptr) {
     return;
   }
   if (node->kind == Node::Kind::map) {
-    contrast.against = Contrast::Against::selected;
-    contrast.right = read_side(*node, key, problems);
-  } else if (const auto word = read_choice(*node, key, problems, std::vector<std::string>{"zero", "rest"})) {
-    contrast.against = *word == 0 ? Contrast::Against::zero : Contrast::Against::rest;
+    difference.against = Contrast::Against::selected;
+    difference.right = read_side(*node, key, problems);
+  } else if (const auto word = read_choice(*node, key, problems, words)) {
+    difference.against = *word == 0 ? Contrast::Against::zero : Contrast::Against::rest;
   }
+}
+
+Contrast::Minus read_minus(const Node& node, const std::string& key, base::Problems& problems) {
+  Contrast::Minus minus;
+  Fields fields(node, key, problems, "{left: {...}, right: {...}}");
+  if (const Node* left = fields.required("left")) {
+    minus.left = read_side(*left, fields.key_of("left"), problems);
+  }
+  read_right(fields.optional("right"), fields.key_of("right"), {"zero"}, problems, minus);
+  fields.finish();
+  return minus;
 }
 
 Contrast read_contrast(const Node& node, const std::string& key, base::Problems& problems) {
@@ -62,10 +76,13 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   if (left != nullptr) {
     contrast.left = read_side(*left, fields.key_of("left"), problems);
   }
-  read_right(fields.optional("right"), fields.key_of("right"), problems, contrast);
+  read_right(fields.optional("right"), fields.key_of("right"), {"zero", "rest"}, problems, contrast);
   fields.line("each", contrast.each);
   fields.line("paired", contrast.paired);
   fields.lines("measures", contrast.measures);
+  if (const Node* minus = fields.optional("minus")) {
+    contrast.minus = read_minus(*minus, fields.key_of("minus"), problems);
+  }
   fields.finish();
   const bool selects = left != nullptr && (left->kind != Node::Kind::map || !left->children.empty());
   if (fields.usable() && !selects && fields.optional("each") == nullptr) {
@@ -120,6 +137,21 @@ sweep::ClusterRequest read_clusters(const Node& node, const std::string& key, co
                  "mean, median or a number is expected");
   }
   return clusters;
+}
+
+sweep::VariationRequest read_variation(const Node& node, const std::string& key, base::Problems& problems) {
+  sweep::VariationRequest variation;
+  Fields fields(node, key, problems);
+  if (const Node* over = fields.optional("over")) {
+    variation.over.clear();
+    const auto& names = sweep::VariationRequest::over_names;
+    for (const auto place : read_choices(*over, fields.key_of("over"), problems, names, Choices::distinct)) {
+      variation.over.push_back(static_cast<sweep::VariationRequest::Over>(place));
+    }
+  }
+  fields.lines("measures", variation.measures);
+  fields.finish();
+  return variation;
 }
 
 /// `all`, or the labels of measures.
@@ -197,13 +229,12 @@ Node dump_side(const std::vector<Selection>& side) {
   return map;
 }
 
-Node dump_contrast(const Contrast& contrast) {
-  FieldsDump fields;
-  fields.line("name", contrast.name);
-  fields.add("left", dump_side(contrast.left));
-  switch (contrast.against) {
+template <class Difference>
+void dump_sides(const Difference& difference, FieldsDump& fields) {
+  fields.add("left", dump_side(difference.left));
+  switch (difference.against) {
     case Contrast::Against::selected:
-      fields.add("right", dump_side(contrast.right));
+      fields.add("right", dump_side(difference.right));
       break;
     case Contrast::Against::zero:
       fields.add("right", Node::plain("zero"));
@@ -212,10 +243,21 @@ Node dump_contrast(const Contrast& contrast) {
       fields.add("right", Node::plain("rest"));
       break;
   }
+}
+
+Node dump_contrast(const Contrast& contrast) {
+  FieldsDump fields;
+  fields.line("name", contrast.name);
+  dump_sides(contrast, fields);
   fields.line("each", contrast.each);
   fields.line("paired", contrast.paired);
   if (!contrast.measures.empty()) {
     fields.required_lines("measures", contrast.measures);
+  }
+  if (contrast.minus) {
+    FieldsDump minus;
+    dump_sides(*contrast.minus, minus);
+    fields.add("minus", minus.take());
   }
   return fields.take();
 }
@@ -245,6 +287,9 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
   if (statistics.find("clusters") != nullptr) {
     comparison.clusters = read_clusters(statistics.take("clusters"), "statistics.clusters", pieces, problems);
   }
+  if (statistics.find("variation") != nullptr) {
+    comparison.variation = read_variation(statistics.take("variation"), "statistics.variation", problems);
+  }
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -270,6 +315,14 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
     FieldsDump clusters;
     visit_clusters(*comparison.clusters, clusters);
     statistics.add("clusters", clusters.take());
+  }
+  if (comparison.variation) {
+    Node map = Node::map();
+    map.add("over", choice_list(comparison.variation->over, sweep::VariationRequest::over_names));
+    if (!comparison.variation->measures.empty()) {
+      map.add("measures", texts(comparison.variation->measures));
+    }
+    statistics.add("variation", std::move(map));
   }
   FieldsDump fields;
   visit_inference(comparison, fields);

@@ -15,6 +15,9 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
   if (comparison.intersections) {
     conclusions.intersections = intersections_of(scores, comparison, seed);
   }
+  if (comparison.variation) {
+    conclusions.variation = variation_of(scores, *comparison.variation);
+  }
   if (comparison.clusters) {
     conclusions.clusters = clusters_of(scores, *comparison.clusters, seed);
   }
@@ -32,6 +35,9 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   if (conclusions.intersections) {
     write_intersections(layout, *conclusions.intersections, comparison);
   }
+  if (conclusions.variation) {
+    write_variation(layout, *conclusions.variation);
+  }
   if (conclusions.clusters) {
     write_clusters(layout, *conclusions.clusters, *comparison.clusters, conclusions.seed);
   }
@@ -39,6 +45,7 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
   return (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
+         (conclusions.variation ? variation_text(*conclusions.variation) : "") +
          (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
          (conclusions.variance ? variance_text(*conclusions.variance) : "") +
          contrasts_text(conclusions.contrasts, comparison, top) +

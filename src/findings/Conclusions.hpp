@@ -10,6 +10,7 @@
 #include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
 #include "findings/Variance.hpp"
+#include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "findings/intersections/Intersections.hpp"
 
@@ -21,6 +22,7 @@ struct Conclusions {
   std::vector<ContrastRow> contrasts;
   std::optional<Intersections> intersections;
   std::optional<Clusters> clusters;
+  std::optional<Variation> variation;
   std::uint64_t seed = 0;
 };
 

@@ -129,7 +129,9 @@ constexpr std::size_t no_block = std::numeric_limits<std::size_t>::max();
 struct Plan {
   std::string name;
   Side left;
-  std::optional<Side> right;  ///< nothing: zero
+  std::optional<Side> right;       ///< nothing: zero
+  std::optional<Side> minus_left;  ///< of the second difference
+  std::optional<Side> minus_right;
   std::vector<std::size_t> measures;
   std::vector<std::size_t> blocks;  ///< [template]: the block of what flips together, or no_block
   std::size_t num_blocks = 0;
@@ -138,6 +140,22 @@ struct Plan {
   std::string blocks_key;  ///< equal for contrasts whose blocks are the same
   bool relabels_subjects = false;
 };
+
+/// Those that a plan has, the left one first.
+std::vector<const Side*> sides_of(const Plan& plan) {
+  std::vector<const Side*> sides = {&plan.left};
+  for (const auto* side : {&plan.right, &plan.minus_left, &plan.minus_right}) {
+    if (*side) {
+      sides.push_back(&**side);
+    }
+  }
+  return sides;
+}
+
+/// All sides take the same labels of this axis.
+bool sides_agree(const std::vector<const Side*>& sides, std::size_t axis) {
+  return std::ranges::all_of(sides, [&](const Side* side) { return (*side)[axis] == (*sides.front())[axis]; });
+}
 
 /// A subject of both sides has no label to exchange.
 bool has_other_subjects(const Side& left, const Side& right) {
@@ -150,9 +168,9 @@ bool has_other_subjects(const Side& left, const Side& right) {
 
 /// Templates are blocks by themselves, or those with one value of the coordinate `paired` together.
 void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resolver, Plan& plan) {
-  const auto& left = plan.left[template_axis - subject_axis];
-  const auto& right = plan.right ? (*plan.right)[template_axis - subject_axis] : left;
-  plan.blocks.assign(left.size(), no_block);
+  constexpr std::size_t axis = template_axis - subject_axis;
+  const auto sides = sides_of(plan);
+  plan.blocks.assign(plan.left[axis].size(), no_block);
   std::vector<std::string> labels = scores.axes[template_axis]->labels;
   if (!contrast.paired.empty()) {
     const auto named = resolver.find(contrast.name, contrast.paired);
@@ -165,22 +183,22 @@ void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resol
       return;
     }
     labels = *named->values;
-  } else if (left != right) {
+  } else if (!sides_agree(sides, axis)) {
     resolver.add_fault(contrast.name, "left and right are of different templates",
                        "nothing says which of them belong together", "Give 'paired: template.COORDINATE'.");
     return;
   }
-  std::map<std::string, std::pair<bool, bool>> on_sides;
+  std::map<std::string, std::vector<bool>> on_sides;
   for (std::size_t place = 0; place < labels.size(); ++place) {
-    if (!labels[place].empty()) {
-      on_sides[labels[place]].first |= left[place];
-      on_sides[labels[place]].second |= right[place];
+    auto& on_side = on_sides.try_emplace(labels[place], sides.size(), false).first->second;
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      on_side[side] = on_side[side] || (*sides[side])[axis][place];
     }
   }
   std::map<std::string, std::size_t> places;
   for (std::size_t place = 0; place < labels.size(); ++place) {
-    const auto found = on_sides.find(labels[place]);
-    if (found != on_sides.end() && found->second.first && found->second.second) {
+    const auto& on_side = on_sides.at(labels[place]);
+    if (!labels[place].empty() && std::ranges::find(on_side, false) == on_side.end()) {
       plan.blocks[place] = places.try_emplace(labels[place], places.size()).first->second;
     }
   }
@@ -192,12 +210,12 @@ void plan_blocks(const Contrast& contrast, const Scores& scores, Resolver& resol
 
 /// Rephrasings are compared each with itself; different ones on both sides by their means.
 void plan_columns(Plan& plan) {
-  const auto& left = plan.left[rephrasing_axis - subject_axis];
-  const auto& right = plan.right ? (*plan.right)[rephrasing_axis - subject_axis] : left;
-  plan.columns.assign(left.size(), no_block);
-  for (std::size_t place = 0; place < left.size(); ++place) {
-    if (left[place] || right[place]) {
-      plan.columns[place] = left == right ? plan.num_columns++ : 0;
+  constexpr std::size_t axis = rephrasing_axis - subject_axis;
+  const auto sides = sides_of(plan);
+  plan.columns.assign(plan.left[axis].size(), no_block);
+  for (std::size_t place = 0; place < plan.columns.size(); ++place) {
+    if (std::ranges::any_of(sides, [&](const Side* side) { return (*side)[axis][place]; })) {
+      plan.columns[place] = sides_agree(sides, axis) ? plan.num_columns++ : 0;
     }
   }
   plan.num_columns = std::max<std::size_t>(plan.num_columns, 1);
@@ -235,19 +253,53 @@ Side rest_of(const Side& left, const AxisSchema& subjects) {
   return rest;
 }
 
-void plan_one(const Contrast& contrast, const std::string& name, const std::vector<Selection>& left,
-              const std::vector<Selection>& right, const Scores& scores, Resolver& resolver, std::vector<Plan>& plans) {
+/// No subject, template, rephrasing or replicate has all that is selected.
+bool is_contradictory(const Side& side) {
+  return std::ranges::any_of(side, [](const auto& mask) { return std::ranges::find(mask, true) == mask.end(); });
+}
+
+std::string axis_of(const std::string& name) { return name.substr(0, name.find('.')); }
+
+/// With the label of `each`, unless a selection is on its axis.
+std::vector<Selection> narrowed(std::vector<Selection> selections, const std::optional<Selection>& each) {
+  const auto is_on_its_axis = [&](const Selection& selection) {
+    return axis_of(selection.axis) == axis_of(each->axis);
+  };
+  if (each && std::ranges::none_of(selections, is_on_its_axis)) {
+    selections.push_back(*each);
+  }
+  return selections;
+}
+
+/// `each`: its label, where there is one.
+void plan_one(const Contrast& contrast, const std::optional<Selection>& each, const Scores& scores, Resolver& resolver,
+              std::vector<Plan>& plans) {
   Plan plan;
-  plan.name = name;
+  plan.name = contrast.name + (each ? ": " + each->values.front() : "");
+  auto left = contrast.left;
+  auto right = contrast.right;
+  if (each) {
+    left.push_back(*each);
+    right.push_back(*each);
+  }
   plan.left = resolver.side(contrast.name, left);
+  if (each && is_contradictory(plan.left)) {
+    return;
+  }
   if (contrast.against == Contrast::Against::selected) {
     plan.right = resolver.side(contrast.name, right);
   } else if (contrast.against == Contrast::Against::rest) {
     plan.right = rest_of(plan.left, *scores.axes[subject_axis]);
   }
+  if (contrast.minus) {
+    plan.minus_left = resolver.side(contrast.name, narrowed(contrast.minus->left, each));
+    if (contrast.minus->against == Contrast::Against::selected) {
+      plan.minus_right = resolver.side(contrast.name, narrowed(contrast.minus->right, each));
+    }
+  }
   plan_blocks(contrast, scores, resolver, plan);
   plan_columns(plan);
-  plan.relabels_subjects = plan.right && has_other_subjects(plan.left, *plan.right);
+  plan.relabels_subjects = plan.right && !plan.minus_left && has_other_subjects(plan.left, *plan.right);
   plan.measures = plan_measures(contrast, scores, resolver);
   plans.push_back(std::move(plan));
 }
@@ -258,7 +310,7 @@ std::vector<Plan> plan_all(const Scores& scores, const sweep::Comparison& compar
   for (const auto& contrast : comparison.contrasts) {
     const auto named = contrast.each.empty() ? std::nullopt : resolver.find(contrast.name, contrast.each);
     if (!named) {
-      plan_one(contrast, contrast.name, contrast.left, contrast.right, scores, resolver, plans);
+      plan_one(contrast, std::nullopt, scores, resolver, plans);
       continue;
     }
     std::vector<std::string> done;
@@ -267,12 +319,7 @@ std::vector<Plan> plan_all(const Scores& scores, const sweep::Comparison& compar
         continue;
       }
       done.push_back(label);
-      const Selection one{contrast.each, {label}};
-      auto left = contrast.left;
-      auto right = contrast.right;
-      left.push_back(one);
-      right.push_back(one);
-      plan_one(contrast, contrast.name + ": " + label, left, right, scores, resolver, plans);
+      plan_one(contrast, Selection{contrast.each, {label}}, scores, resolver, plans);
     }
   }
   resolver.require_none();
@@ -349,6 +396,39 @@ class SideMeans {
   std::vector<std::vector<double>> subjects_;
 };
 
+/// The means that a contrast compares.
+struct ComparedMeans {
+  SideMeans left;
+  std::optional<SideMeans> right;
+  std::optional<SideMeans> minus_left;
+  std::optional<SideMeans> minus_right;
+
+  ComparedMeans(const Scores& scores, const Plan& plan, std::span<const double> values)
+      : left(scores, plan, plan.left, values) {
+    const auto put = [&](const std::optional<Side>& side, std::optional<SideMeans>& means) {
+      if (side) {
+        means.emplace(scores, plan, *side, values);
+      }
+    };
+    put(plan.right, right);
+    put(plan.minus_left, minus_left);
+    put(plan.minus_right, minus_right);
+  }
+  /// The left side; with a second difference the whole first one.
+  double on_left(std::size_t cell, std::size_t item) const {
+    return left.at(cell, item) - (minus_left ? of(right, cell, item) : 0);
+  }
+  /// The right side; the whole second difference where there is one.
+  double on_right(std::size_t cell, std::size_t item) const {
+    return minus_left ? of(minus_left, cell, item) - of(minus_right, cell, item) : of(right, cell, item);
+  }
+
+ private:
+  static double of(const std::optional<SideMeans>& means, std::size_t cell, std::size_t item) {
+    return means ? means->at(cell, item) : 0;
+  }
+};
+
 /// Two-sided p of relabelling the subjects of both sides; NaN with fewer than two on a side.
 double relabelling_p(const std::vector<double>& left, const std::vector<double>& right,
                      const sweep::Comparison& comparison, std::uint64_t seed) {
@@ -381,11 +461,7 @@ class Comparer {
       : scores_(scores), comparison_(comparison), seed_(seed) {}
 
   void add(const Plan& plan, std::size_t measure, std::span<const double> values) {
-    const SideMeans left(scores_, plan, plan.left, values);
-    std::optional<SideMeans> right;
-    if (plan.right) {
-      right.emplace(scores_, plan, *plan.right, values);
-    }
+    const ComparedMeans means(scores_, plan, values);
     const auto& rows = draws_of(plan.num_blocks, templates_stream);
     const auto& columns = draws_of(plan.num_columns, rephrasings_stream);
     const auto& items = scores_.axes[item_axis]->labels;
@@ -396,7 +472,7 @@ class Comparer {
       tested.row.item = items[item];
       tested.blocks_key = plan.blocks_key;
       tested.family = family_of(tested.row);
-      fill(tested, plan, left, right, item, rows, columns);
+      fill(tested, plan, means, item, rows, columns);
       tested_.push_back(std::move(tested));
     }
   }
@@ -429,8 +505,8 @@ class Comparer {
     return "";
   }
 
-  void fill(Tested& tested, const Plan& plan, const SideMeans& left, const std::optional<SideMeans>& right,
-            std::size_t item, const stats::ClusterBootstrap& rows, const stats::ClusterBootstrap& columns) const {
+  void fill(Tested& tested, const Plan& plan, const ComparedMeans& means, std::size_t item,
+            const stats::ClusterBootstrap& rows, const stats::ClusterBootstrap& columns) const {
     auto& row = tested.row;
     std::vector<double> cells(plan.num_blocks * plan.num_columns, stats::nan);
     std::vector<double> block_means;
@@ -442,8 +518,8 @@ class Comparer {
       int present = 0;
       for (std::size_t column = 0; column < plan.num_columns; ++column) {
         const auto cell = block * plan.num_columns + column;
-        const double on_left = left.at(cell, item);
-        const double on_right = right ? right->at(cell, item) : 0;
+        const double on_left = means.on_left(cell, item);
+        const double on_right = means.on_right(cell, item);
         if (!std::isnan(on_left) && !std::isnan(on_right)) {
           cells[cell] = on_left - on_right;
           left_sum += on_left;
@@ -467,7 +543,8 @@ class Comparer {
     row.right = right_sum / row.num_cells;
     row.difference = std::accumulate(tested.blocks.begin(), tested.blocks.end(), 0.0) / row.num_cells;
     if (plan.relabels_subjects) {
-      row.p_subjects = relabelling_p(left.subject_means(item), right->subject_means(item), comparison_, seed_);
+      row.p_subjects =
+          relabelling_p(means.left.subject_means(item), means.right->subject_means(item), comparison_, seed_);
     }
     row.reason = stats::Reason::too_few;
     if (block_means.size() < 2) {

@@ -19,8 +19,9 @@ struct ContrastRow {
   std::string contrast;  ///< its name, and behind a colon the label of `each`
   std::string measure;
   std::string item;
-  double left = stats::nan;        ///< means over the cells that both sides have, in the measure's unit
-  double right = stats::nan;       ///< 0 for a contrast with zero
+  double left = stats::nan;   ///< means over the cells that all sides have, in the measure's unit; with `minus`: of the
+                              ///< differences
+  double right = stats::nan;  ///< 0 for a contrast with zero
   double difference = stats::nan;  ///< left - right
   double low = stats::nan;         ///< interval: templates and rephrasings drawn with replacement, crossed
   double high = stats::nan;

@@ -8,6 +8,7 @@
 
 #include "sweep/ClusterRequest.hpp"
 #include "sweep/IntersectionQuestions.hpp"
+#include "sweep/VariationRequest.hpp"
 
 namespace stereosweep::sweep {
 
@@ -29,6 +30,15 @@ struct Contrast {
   std::string each = {};                   ///< one contrast for every label of this axis or coordinate; "": one
   std::string paired = {};                 ///< "template.pair": templates with one value are a pair; "": each by itself
   std::vector<std::string> measures = {};  ///< empty: all
+  /// A second difference that is taken from the first (an interaction). `each` narrows it too, but not a side of it
+  /// that selects on the axis of `each` itself.
+  struct Minus {
+    std::vector<Selection> left = {};
+    std::vector<Selection> right = {};
+    Against against = Against::zero;  ///< selected or zero
+    bool operator==(const Minus&) const = default;
+  };
+  std::optional<Minus> minus = {};
   bool operator==(const Contrast&) const = default;
 };
 
@@ -46,7 +56,8 @@ struct Comparison {
   Measures variance = {};  ///< its shares by subject, item, template, ...
   std::optional<IntersectionQuestions> intersections = {};
   std::optional<ClusterRequest> clusters = {};
-  bool asks() const { return !contrasts.empty() || means || variance || intersections || clusters; }
+  std::optional<VariationRequest> variation = {};
+  bool asks() const { return !contrasts.empty() || means || variance || intersections || clusters || variation; }
   bool operator==(const Comparison&) const = default;
 };
 

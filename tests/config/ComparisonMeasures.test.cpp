@@ -108,5 +108,28 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithClusters) {
   }
 }
 
+TEST(ComparisonMeasures, VariationAndSecondDifferencesReadBackWhatTheyDump) {
+  for (const auto* text :
+       {"variation: {}\n", "variation: {over: [template, rephrasing], measures: [a]}\n",
+        "contrasts:\n- {name: a, left: {subject: x}, right: rest, minus: {left: {subject: y}, right: {subject: z}}}\n",
+        "contrasts:\n- {name: a, each: subject, left: {subject.kind: x}, minus: {left: {subject: y}, right: "
+        "zero}}\n"}) {
+    const auto read = read_comparison(text);
+    EXPECT_THAT(read.problems, IsEmpty());
+    EXPECT_TRUE(read.comparison.asks());
+    Node statistics = Node::map();
+    dump_comparison(read.comparison, statistics);
+    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+  }
+  for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
+           {"variation: all\n", "job:1:statistics.variation"},
+           {"variation: {over: [order]}\n", "job:1:statistics.variation.over"},
+           {"variation: {over: []}\n", "job:1:statistics.variation.over"},
+           {"contrasts: [{name: a, left: {subject: x}, minus: {right: {subject: y}}}]\n", "minus.left"},
+           {"contrasts: [{name: a, left: {subject: x}, minus: {left: {subject: y}, right: rest}}]\n", "minus.right"}}) {
+    EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::config

@@ -187,6 +187,32 @@ def test_associations_are_clustered_where_they_are_asked(tmp_path):
         check_source(data, measure, "subject", points_of(data, measure))
 
 
+def test_variation_of_ratings(ratings):
+    code, out, err = program("stats", ratings, "statistics.variation={over: [wording, template, rephrasing, replicate]}")
+    assert code == 0 and "Coefficients of variation" in out, err
+    with xarray.open_dataset(ratings / "rating.stats.h5", engine="netcdf4") as data:
+        data.load()
+    table = data.score.transpose("measure", "subject", "item", "template", "rephrasing", "replicate")
+    whole, runs_of = table.isel(replicate=0).values, table.isel(replicate=slice(1, None)).values
+    assert list(data.replicate.values) == ["mean", "run 1", "run 2"]
+    parts = {"wording": whole.reshape(*whole.shape[:3], -1, 1), "template": whole, "rephrasing": whole.swapaxes(3, 4),
+             "replicate": runs_of.reshape(*runs_of.shape[:3], -1, runs_of.shape[-1]).swapaxes(3, 4)}
+    for over, values in parts.items():
+        for place in numpy.ndindex(values.shape[:3]):
+            means = numpy.array([mean(part) for part in values[place]])
+            means = means[numpy.isfinite(means)]
+            names = dict(zip(("measure", "subject", "item"), place))
+            assert int(data[f"variation_over_{over}_n"].isel(names)) == len(means)
+            status = int(data[f"variation_over_{over}_status"].isel(names))
+            ours = float(data[f"variation_over_{over}"].isel(names))
+            assert status == (1 if len(means) == 0 else 2 if len(means) == 1 else status)
+            if status == 0:
+                numpy.testing.assert_allclose(ours, stats.variation(means, ddof=1), rtol=1e-9)
+            else:
+                assert numpy.isnan(ours)
+    assert (data.variation_over_wording_status.sel(measure="option_text") == 0).all()
+
+
 def test_faults_are_named(ratings, tmp_path):
     path = tmp_path / "bad.tsv"
     path.write_text("identity\tdimension\tmean\nrich men\twarmth\tmany\n")

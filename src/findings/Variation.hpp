@@ -1,0 +1,41 @@
+// Coefficients of variation of every subject and item of a score table: how much a score depends on the wording, or on
+// the run. Knows no probe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "findings/Scores.hpp"
+#include "stats/Summary.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::findings {
+
+/// Standard deviation (n - 1) over mean of one measure of one subject and item.
+struct VariationRow {
+  stats::Value variation;  ///< `too_few`: one value; `constant`: their mean is 0
+  std::int32_t n = 0;      ///< values
+};
+
+struct Variation {
+  std::vector<std::size_t> measures;  ///< places on the table's axis
+  std::vector<std::string> measure_names;
+  std::vector<std::string> subjects;
+  std::vector<std::string> items;
+  std::vector<sweep::VariationRequest::Over> over;
+  std::vector<std::vector<VariationRow>> rows;  ///< [over][measure, subject, item]
+};
+
+/// A value is the mean of the scores of one label (of one template and rephrasing for `wording`). Replicates: the one
+/// that is the mean of the others stands for them, and is none of the values over replicates. Throws InputError for
+/// measures that the table does not have.
+Variation variation_of(const Scores& scores, const sweep::VariationRequest& request);
+
+/// Variables `variation_over_...` over (measure, subject, item).
+void write_variation(results::Layout& layout, const Variation& variation);
+
+/// Median and largest of every measure.
+std::string variation_text(const Variation& variation);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,19 @@
+// What `stats` is asked about coefficients of variation. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stereosweep::sweep {
+
+struct VariationRequest {
+  /// wording: every template in every rephrasing; replicate: the runs.
+  enum class Over : std::uint8_t { wording, template_, rephrasing, replicate };
+  inline static const std::vector<std::string> over_names = {"wording", "template", "rephrasing", "replicate"};
+  std::vector<Over> over = {Over::wording, Over::replicate};
+  std::vector<std::string> measures = {};  ///< empty: all
+  bool operator==(const VariationRequest&) const = default;
+};
+
+}  // namespace stereosweep::sweep
