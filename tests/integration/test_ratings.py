@@ -153,6 +153,10 @@ def test_position_bias(raw, derived):
     shares = special.softmax(raw.option_logprob.values, axis=-1)
     ratings = (shares * values).sum(axis=-1)  # [..., order, form]
     np.testing.assert_allclose(derived.order_difference, ratings[..., 0, :] - ratings[..., 1, :], rtol=1e-9, atol=1e-12)
+    ratings[:, 1] = 6 - ratings[:, 1]  # cold
+    by_order = ratings.mean(axis=(2, 3))  # [group, trait, order, form]
+    variation = by_order.std(axis=2, ddof=1) / by_order.mean(axis=2)
+    np.testing.assert_allclose(derived.variation_over_orders.transpose("group", "trait", "form"), variation, rtol=1e-9)
     by_place = np.stack([shares[..., 0, :, :], shares[..., 1, :, ::-1]]).mean(axis=(0, 1, 2, 3, 4))
     np.testing.assert_allclose(derived.position_share, by_place, rtol=1e-10)
 

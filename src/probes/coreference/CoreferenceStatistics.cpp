@@ -46,12 +46,14 @@ struct MeasureText {
   const char* units;
   const char* description;
 };
-constexpr std::size_t num_measures = 8;
-constexpr std::size_t first_metric = 2;     ///< from here on the metrics of stats/Answers.hpp
-constexpr std::size_t first_of_prompt = 5;  ///< from here on one number of the prompt, which stands at the referent
+constexpr std::size_t num_measures = 10;
+constexpr std::size_t first_metric = 4;     ///< from here on the metrics of stats/Answers.hpp
+constexpr std::size_t first_of_prompt = 7;  ///< from here on one number of the prompt, which stands at the referent
 const std::vector<MeasureText> measure_table = {
     {"log_probability", "nat", "sum of ln p over the subwords of the occupation"},
     {"mean_log_probability", "nat", "mean of ln p over the subwords of the occupation"},
+    {"token_probability_sum", "1", "sum of p over the subwords of the occupation"},
+    {"token_probability_mean", "1", "mean of p over the subwords of the occupation"},
     {"probability", "1", "exp of log_probability"},
     {"share", "1", "probability divided by the sum of both occupations' probabilities"},
     {"share_per_subword", "1", "the same of exp of mean_log_probability"},
@@ -70,16 +72,22 @@ PromptScores scores_of(const std::array<std::span<const double>, 2>& tokens, con
     if (!tokens[role].empty()) {
       const auto sum = std::accumulate(tokens[role].begin(), tokens[role].end(), 0.0);
       scores[0][role] = sum;
-      scores[1][role] = sum / static_cast<double>(tokens[role].size());
-      scores[2][role] = std::exp(sum);
+      const auto length = static_cast<double>(tokens[role].size());
+      scores[1][role] = sum / length;
+      scores[2][role] = 0;
+      for (const double logprob : tokens[role]) {
+        scores[2][role] += std::exp(logprob);
+      }
+      scores[3][role] = scores[2][role] / length;
+      scores[first_metric][role] = std::exp(sum);
     }
   }
   for (std::size_t metric = 0; metrics != nullptr && metric < metrics->size(); ++metric) {
     scores[first_metric + metric][0] = (*metrics)[metric];
   }
   if (metrics != nullptr) {
-    scores[3][1] = stats::logistic(scores[0][1] - scores[0][0]);
-    scores[4][1] = stats::logistic(scores[1][1] - scores[1][0]);
+    scores[first_metric + 1][1] = stats::logistic(scores[0][1] - scores[0][0]);
+    scores[first_metric + 2][1] = stats::logistic(scores[1][1] - scores[1][0]);
   }
   return scores;
 }
@@ -94,6 +102,18 @@ std::size_t index_of(const results::ResultFile& file, const std::string& value, 
     refuse_result(file, "'" + value + "' is neither '" + first + "' nor '" + second + "'");
   }
   return value == first ? 0 : 1;
+}
+
+/// The axis of the sentences with one coordinate more: what sentences about the same two occupations have in common.
+results::AxisSchema with_occupations(results::AxisSchema sentences) {
+  const auto& referents = coordinate_of(sentences, "referent");
+  const auto& others = coordinate_of(sentences, "other");
+  std::vector<std::string> both;
+  for (std::size_t i = 0; i < referents.size(); ++i) {
+    both.push_back(std::min(referents[i], others[i]) + ", " + std::max(referents[i], others[i]));
+  }
+  sentences.coordinates.push_back({"occupations", "both occupations in alphabetical order", std::move(both)});
+  return sentences;
 }
 
 /// Reads a result condition by condition.
@@ -164,7 +184,7 @@ results::ScoreTableAxes ResultReader::score_axes() const {
   return {axis_of("measure", "what is computed of one prompt", measure_table, &MeasureText::name,
                   {{"units", "unit", &MeasureText::units}, {"description", "definition", &MeasureText::description}}),
           std::move(subjects),
-          raw[2],
+          with_occupations(raw[2]),
           raw[1],
           results::ScoreTable::no_axis(4),
           {"item",
@@ -407,7 +427,7 @@ void describe_file(results::StatisticsFile& file, const results::ResultFile& sou
   file.root().write_attribute("bootstrap_seed", std::to_string(options.seed));
   file.root().write_attribute("confidence", options.settings.confidence);
   for (const auto& outer : source.schema().outer_axes) {
-    file.layout().add_axis(outer);
+    file.layout().add_axis(outer.name == "template" ? with_occupations(outer) : outer);
   }
   file.layout().add_axis({"type", "type of the sentences", type_names, {}});
   file.layout().add_axis({"stereotype", "sentences that count", stereotype_sets, {}});

@@ -1,6 +1,7 @@
 #include "probes/rating/RatingScores.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/Error.hpp"
@@ -105,6 +106,7 @@ class Collector {
       result_.position_shares.push_back(count == 0 ? nan : position_sums_[i] / count);
     }
     score_dimensions();
+    vary_orders();
     return std::move(result_);
   }
 
@@ -203,6 +205,30 @@ class Collector {
     score.spread_runs = stats::standard_deviation(means_of(by_run));
     score.variation = stats::variation(means_of(by_wording));
     return score;
+  }
+
+  /// Over the two orders of the options; an order's value is its mean over the wordings that were asked in both.
+  void vary_orders() {
+    const auto& axes = result_.axes;
+    const auto num_traits = axes.traits.size();
+    for (std::size_t form = 0; form < num_forms; ++form) {
+      for (std::size_t cell = 0; cell < axes.num_groups() * num_traits; ++cell) {
+        std::vector<double> ratings;
+        std::vector<double> differences;
+        for (std::size_t context = cell * axes.num_wordings(); context < (cell + 1) * axes.num_wordings(); ++context) {
+          const double rating = result_.ratings[context * axes.sources.size() + form].value;
+          const double difference = result_.order_differences[context * num_forms + form];
+          if (std::isfinite(rating) && std::isfinite(difference)) {
+            ratings.push_back(turned(axes, cell % num_traits, rating));
+            differences.push_back(difference);
+          }
+        }
+        const double middle = stats::mean(ratings).value;
+        const double half = stats::mean(differences).value / 2;
+        result_.order_variations.push_back(
+            ratings.empty() ? stats::Value() : stats::variation(std::array{middle + half, middle - half}));
+      }
+    }
   }
 
   void score_dimensions() {
@@ -334,6 +360,11 @@ void write_scores(results::Layout& layout, const RatingResult& result) {
   layout.write(number("order_difference", "rating with the options as listed minus rating with them reversed",
                       "0 without position bias"),
                {"group", "trait", "template", "rephrasing", "form"}, result.order_differences);
+  layout.write(number("variation_over_orders", "standard deviation (n - 1) over mean, over the orders of the options",
+                      "of the mean over templates and rephrasings; negative traits turned round"),
+               {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.value; });
+  layout.write(results::flag_cube("variation_over_orders_status", "why there is no number", reason_names),
+               {"form", "group", "trait"}, result.order_variations, [](const auto& one) { return one.reason; });
   layout.write(number("position_share", "mean probability of the option that stands there",
                       "1 / number of options without position bias"),
                {"form", "position"}, result.position_shares);

@@ -62,14 +62,15 @@ struct DimensionScore {
 
 struct RatingResult {
   RatingAxes axes;
-  std::vector<Rated> ratings;               ///< [context, source]
-  std::vector<Rated> run_ratings;           ///< [context, run]: mean over orders of sampled answers
-  std::vector<double> order_differences;    ///< [context, form]; NaN: none, or one order only
-  std::vector<double> position_shares;      ///< [form, position]: mean probability of what stands there
-  std::vector<std::int32_t> answer_counts;  ///< [group, answer status]
-  std::vector<DimensionScore> scores;       ///< [source, dimension, group]
-  std::vector<double> human;                ///< [dimension, group]; empty without a table
-  std::vector<stats::Correlation> pearson;  ///< [source, dimension], over groups; empty without a table
+  std::vector<Rated> ratings;                  ///< [context, source]
+  std::vector<Rated> run_ratings;              ///< [context, run]: mean over orders of sampled answers
+  std::vector<double> order_differences;       ///< [context, form]; NaN: none, or one order only
+  std::vector<stats::Value> order_variations;  ///< [form, group, trait]: deviation over mean of the two orders
+  std::vector<double> position_shares;         ///< [form, position]: mean probability of what stands there
+  std::vector<std::int32_t> answer_counts;     ///< [group, answer status]
+  std::vector<DimensionScore> scores;          ///< [source, dimension, group]
+  std::vector<double> human;                   ///< [dimension, group]; empty without a table
+  std::vector<stats::Correlation> pearson;     ///< [source, dimension], over groups; empty without a table
   std::vector<stats::Correlation> spearman;
   const DimensionScore& score(std::size_t source, std::size_t dimension, std::size_t group) const {
     return scores[(source * axes.dimensions.size() + dimension) * axes.num_groups() + group];
