@@ -1,4 +1,5 @@
-"""python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR"""
+"""python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR
+python -m stereosweep_analysis answers FILE.json TABLE.tsv"""
 
 import argparse
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from . import figures
+from .answers import read_answers, write_answers
 from .forest import forest
 from .open import ResultError, open_statistics, require_label
 from .ratings import read_ratings
@@ -26,6 +28,11 @@ def _parser():
         help="rows of the heat map; default: groups, or intersections where there are no groups",
     )  # fmt: skip
     draw.add_argument("--out", type=Path, help="default: beside the statistics")
+    draw.set_defaults(action=draw_figures)
+    answers = commands.add_parser("answers", help="table of single answers from {annotator: {group: {pair: rating}}}")
+    answers.add_argument("file", help="JSON file, as data_full.json of Cao et al.")
+    answers.add_argument("table", help="where to write the table")
+    answers.set_defaults(action=make_answers)
     return parser
 
 
@@ -64,9 +71,16 @@ def draw_figures(arguments):
         print("no ratings: no scatter (name a table with --ratings, or statistics.human_ratings in the job)")
 
 
+def make_answers(arguments):
+    rows = read_answers(arguments.file)
+    write_answers(rows, arguments.table)
+    print(f"{arguments.table}: {len(rows)} answers of {len({row[0] for row in rows})} annotators")
+
+
 def main(arguments=None):
     try:
-        draw_figures(_parser().parse_args(arguments))
+        parsed = _parser().parse_args(arguments)
+        parsed.action(parsed)
     except (ResultError, OSError) as error:
         print(f"stereosweep_analysis: {error}", file=sys.stderr)
         return 1

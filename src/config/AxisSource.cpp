@@ -81,15 +81,30 @@ void read_rating_source(const Node& node, Pieces& pieces, base::Problems& proble
     path = pieces.resolve_path(read_line(*file, key + ".path", problems, 4000).value_or(""));
   }
   if (const Node* names = fields.optional("aliases")) {
-    for (std::size_t i = 0; expect_kind(*names, Node::Kind::map, key + ".aliases", problems) && i < names->keys.size();
-         ++i) {
-      const std::string entry_key = key + ".aliases." + names->keys[i].substr(0, 60);
-      if (const auto label = read_line(names->children[i], entry_key, problems)) {
-        aliases.emplace_back(names->keys[i], *label);
-      }
-    }
+    aliases = read_aliases(*names, key + ".aliases", problems);
   }
   fields.finish();
+}
+
+Aliases read_aliases(const Node& node, const std::string& key, base::Problems& problems) {
+  Aliases aliases;
+  if (!expect_kind(node, Node::Kind::map, key, problems)) {
+    return aliases;
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    if (const auto label = read_line(node.children[i], key + "." + node.keys[i].substr(0, 60), problems)) {
+      aliases.emplace_back(node.keys[i], *label);
+    }
+  }
+  return aliases;
+}
+
+Node dump_aliases(const Aliases& aliases) {
+  Node names = Node::map();
+  for (const auto& [name, label] : aliases) {
+    names.add(name, Node::text(label));
+  }
+  return names;
 }
 
 void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases) {
@@ -97,13 +112,9 @@ void add_ratings(Node& map, const std::string& path, const std::vector<std::pair
     add_text(map, "human_ratings", path);
     return;
   }
-  Node names = Node::map();
-  for (const auto& [name, label] : aliases) {
-    names.add(name, Node::text(label));
-  }
   Node ratings = Node::map();
   add_text(ratings, "path", path);
-  ratings.add("aliases", std::move(names));
+  ratings.add("aliases", dump_aliases(aliases));
   map.add("human_ratings", std::move(ratings));
 }
 

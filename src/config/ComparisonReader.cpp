@@ -7,38 +7,20 @@
 #include <vector>
 
 #include "base/Text.hpp"
+#include "config/PeopleReader.hpp"
+#include "config/Selections.hpp"
 
 namespace stereosweep::config {
 namespace {
 
 using sweep::Comparison;
 using sweep::Contrast;
-using sweep::Selection;
 
 constexpr const char* side_form = "{subject: LABEL, template.COORDINATE: [VALUE, VALUE]}";
 const std::vector<std::string> family_names = {"contrast", "measure", "all"};
 const std::vector<std::string> start_names = {"plus_plus", "random"};
 const std::vector<std::string> across_names = {"none", "first", "second"};
 constexpr std::int64_t most_clusters = 100;
-
-std::vector<Selection> read_side(const Node& node, const std::string& key, base::Problems& problems) {
-  std::vector<Selection> side;
-  if (!expect_kind(node, Node::Kind::map, key, problems)) {
-    return side;
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const auto& value = node.children[i];
-    const auto place = key + "." + node.keys[i];
-    Selection selection{node.keys[i], {}};
-    if (value.kind == Node::Kind::list) {
-      selection.values = read_lines(value, place, problems).value_or(std::vector<std::string>());
-    } else if (const auto line = read_line(value, place, problems)) {
-      selection.values = {*line};
-    }
-    side.push_back(std::move(selection));
-  }
-  return side;
-}
 
 /// `right` is a side, or one of these words, which stand in the order of Against behind `selected`; zero where it is
 /// missing.
@@ -51,7 +33,7 @@ void read_right(const Node* node, const std::string& key, const std::vector<std:
   }
   if (node->kind == Node::Kind::map) {
     difference.against = Contrast::Against::selected;
-    difference.right = read_side(*node, key, problems);
+    difference.right = read_selections(*node, key, problems);
   } else if (const auto word = read_choice(*node, key, problems, words)) {
     difference.against = *word == 0 ? Contrast::Against::zero : Contrast::Against::rest;
   }
@@ -61,7 +43,7 @@ Contrast::Minus read_minus(const Node& node, const std::string& key, base::Probl
   Contrast::Minus minus;
   Fields fields(node, key, problems, "{left: {...}, right: {...}}");
   if (const Node* left = fields.required("left")) {
-    minus.left = read_side(*left, fields.key_of("left"), problems);
+    minus.left = read_selections(*left, fields.key_of("left"), problems);
   }
   read_right(fields.optional("right"), fields.key_of("right"), {"zero"}, problems, minus);
   fields.finish();
@@ -74,7 +56,7 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   fields.required_line("name", contrast.name);
   const Node* left = fields.optional("left");
   if (left != nullptr) {
-    contrast.left = read_side(*left, fields.key_of("left"), problems);
+    contrast.left = read_selections(*left, fields.key_of("left"), problems);
   }
   read_right(fields.optional("right"), fields.key_of("right"), {"zero", "rest"}, problems, contrast);
   fields.line("each", contrast.each);
@@ -221,20 +203,12 @@ Node dump_intersections(const sweep::IntersectionQuestions& questions) {
   return fields.take();
 }
 
-Node dump_side(const std::vector<Selection>& side) {
-  Node map = Node::map();
-  for (const auto& selection : side) {
-    map.add(selection.axis, texts(selection.values));
-  }
-  return map;
-}
-
 template <class Difference>
 void dump_sides(const Difference& difference, FieldsDump& fields) {
-  fields.add("left", dump_side(difference.left));
+  fields.add("left", dump_selections(difference.left));
   switch (difference.against) {
     case Contrast::Against::selected:
-      fields.add("right", dump_side(difference.right));
+      fields.add("right", dump_selections(difference.right));
       break;
     case Contrast::Against::zero:
       fields.add("right", Node::plain("zero"));
@@ -290,6 +264,9 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
   if (statistics.find("variation") != nullptr) {
     comparison.variation = read_variation(statistics.take("variation"), "statistics.variation", problems);
   }
+  if (statistics.find("people") != nullptr) {
+    comparison.people = read_people(statistics.take("people"), pieces, problems);
+  }
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -323,6 +300,9 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
       map.add("measures", texts(comparison.variation->measures));
     }
     statistics.add("variation", std::move(map));
+  }
+  if (comparison.people) {
+    statistics.add("people", dump_people(*comparison.people));
   }
   FieldsDump fields;
   visit_inference(comparison, fields);

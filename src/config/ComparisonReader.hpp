@@ -7,9 +7,9 @@
 
 namespace stereosweep::config {
 
-/// Takes `contrasts`, `means`, `variance_shares`, `intersections`, `clusters`, `variation` and `inference` out of the
-/// value of the key `statistics`; what is left is the probe's own. Paths of tables are looked up as the job's `pieces`
-/// say.
+/// Takes `contrasts`, `means`, `variance_shares`, `intersections`, `clusters`, `variation`, `people` and `inference`
+/// out of the value of the key `statistics`; what is left is the probe's own. Paths of tables are looked up as the
+/// job's `pieces` say.
 sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Problems& problems);
 
 /// Adds them to a dump, where they are not the defaults.

@@ -153,9 +153,23 @@ void check_ratings(const Node& root, const sweep::Job& job, const ProbeFormat& f
   }
 }
 
-void check_whole(const Node& root, const sweep::Job& job, const ProbeFormat& format, const JobCheck& check,
-                 base::Problems& problems) {
+/// Its rows are held against a score table, which is not known here; that it can be read is.
+void check_people(const Node& file, const sweep::Job& job, base::Problems& problems) {
+  if (!job.comparison.people || job.comparison.people->ratings.empty()) {
+    return;
+  }
+  base::Problems own;
+  read_table(job.comparison.people->ratings, own);
+  for (const auto& line : own.lines()) {
+    problems.add(file.find("statistics")->find("people")->place("statistics.people.ratings"), line, "");
+  }
+}
+
+/// `file`: as it stands; `root`: without the statistics that every probe has.
+void check_whole(const Node& file, const Node& root, const sweep::Job& job, const ProbeFormat& format,
+                 const JobCheck& check, base::Problems& problems) {
   check_ratings(root, job, format, problems);
+  check_people(file, job, problems);
   const Node* model = root.find("model");
   const Node* path = model != nullptr && model->kind == Node::Kind::map ? model->find("path") : model;
   if (path == nullptr || job.model.path.empty()) {
@@ -229,7 +243,7 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   check_model(fields, model, job, problems);
   fields.finish();
   if (check && format != nullptr) {
-    check_whole(root, job, *format, check, problems);
+    check_whole(file, root, job, *format, check, problems);
   }
   return job;
 }

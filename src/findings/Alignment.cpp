@@ -4,13 +4,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <ranges>
 #include <set>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 
@@ -19,101 +17,16 @@ namespace {
 /// Score of (group, pair); NaN where undefined.
 using ScoreOf = std::function<double(std::size_t group, std::size_t pair)>;
 
-struct Cells {
-  std::vector<double> scores;
-  std::vector<double> means;
-  void add(const RatingTable& ratings, std::size_t num_pairs, std::size_t group, const ScoreOf& score_of) {
-    for (const auto pair : ratings.rated_pairs) {
-      const auto score = score_of(group, pair);
-      const auto mean = ratings.means[group * num_pairs + pair];
-      if (!std::isnan(score) && !std::isnan(mean)) {
-        scores.push_back(score);
-        means.push_back(mean);
-      }
-    }
-  }
-};
-
-std::vector<Agreement> agree_by_group(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of) {
-  std::vector<Agreement> agreements;
-  for (const auto group : ratings.rated_groups) {
-    Cells cells;
-    cells.add(ratings, num_pairs, group, score_of);
-    agreements.push_back(
-        {stats::kendall_tau_b(cells.scores, cells.means), stats::precision_at(3, cells.scores, cells.means)});
-  }
-  return agreements;
-}
-
-stats::Correlation agree_pooled(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of) {
-  Cells cells;
-  for (const auto group : ratings.rated_groups) {
-    cells.add(ratings, num_pairs, group, score_of);
-  }
-  return stats::kendall_tau_b(cells.scores, cells.means);
-}
-
-/// P of the pooled tau-b where whole rows or columns of the rated groups' scores change places.
-stats::Value shuffled_p(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of,
-                        stats::Shuffle shuffle, const stats::ShuffleSettings& settings) {
-  std::vector<double> scores;
-  std::vector<double> means;
+/// Of the rated groups and pairs.
+RatedTable table_of(const RatingTable& ratings, std::size_t num_pairs, const ScoreOf& score_of) {
+  RatedTable table{.num_items = ratings.rated_pairs.size(), .scores = {}, .ratings = {}};
   for (const auto group : ratings.rated_groups) {
     for (const auto pair : ratings.rated_pairs) {
-      scores.push_back(score_of(group, pair));
-      means.push_back(ratings.means[group * num_pairs + pair]);
+      table.scores.push_back(score_of(group, pair));
+      table.ratings.push_back(ratings.means[group * num_pairs + pair]);
     }
   }
-  return stats::shuffled_tau_p(scores, means, ratings.rated_pairs.size(), shuffle, settings);
-}
-
-/// Of those that exist.
-template <class Read>
-stats::Value mean_over(const std::vector<Agreement>& agreements, Read read) {
-  std::vector<double> defined;
-  for (const auto& agreement : agreements) {
-    if (const stats::Value value = read(agreement); value.defined()) {
-      defined.push_back(value.value);
-    }
-  }
-  return stats::mean(defined);
-}
-
-stats::Value tau_of(const Agreement& agreement) { return {agreement.tau.value, agreement.tau.reason}; }
-stats::Value precision_of(const Agreement& agreement) { return agreement.precision.mean; }
-
-std::optional<Alignment::Choice> choose(std::size_t num_templates, const std::function<ScoreOf(std::size_t)>& score_of,
-                                        const RatingTable& ratings, std::size_t num_pairs) {
-  if (num_templates > max_templates_to_choose) {
-    return std::nullopt;
-  }
-  std::vector<Alignment::Choice> offers;
-  const auto offer = [&](std::vector<std::size_t> templates, const ScoreOf& score) {
-    const auto pooled = agree_pooled(ratings, num_pairs, score);
-    if (pooled.defined()) {
-      offers.push_back({std::move(templates), pooled});
-    }
-  };
-  for (std::size_t first = 0; first < num_templates; ++first) {
-    offer({first}, score_of(first));
-  }
-  for (std::size_t first = 0; first < num_templates; ++first) {
-    for (auto second = first + 1; second < num_templates; ++second) {
-      const auto a = score_of(first);
-      const auto b = score_of(second);
-      offer({first, second},
-            [&](std::size_t group, std::size_t pair) { return (a(group, pair) + b(group, pair)) / 2; });
-    }
-  }
-  const auto cells_of = [](const Alignment::Choice& choice) { return choice.pooled.n; };
-  const auto most_cells = offers.empty() ? 0 : std::ranges::max(offers | std::views::transform(cells_of));
-  std::optional<Alignment::Choice> best;
-  for (auto& candidate : offers) {
-    if (2 * candidate.pooled.n >= most_cells && (!best || candidate.pooled.value > best->pooled.value)) {
-      best = std::move(candidate);
-    }
-  }
-  return best;
+  return table;
 }
 
 Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_t measure, std::size_t prior,
@@ -122,33 +35,33 @@ Alignment align(const PairScores& scores, const RatingTable& ratings, std::size_
   const ScoreOf overall = [&](std::size_t group, std::size_t pair) {
     return scores.overall[scores.overall_index(measure, prior, group, pair)].value();
   };
+  const auto table = table_of(ratings, num_pairs, overall);
   Alignment result;
-  result.by_group = agree_by_group(ratings, num_pairs, overall);
-  result.pooled = agree_pooled(ratings, num_pairs, overall);
+  result.by_group = agreement_by_subject(table);
+  result.pooled = pooled_tau(table);
   if (result.pooled.defined()) {
-    result.pooled_p_items = shuffled_p(ratings, num_pairs, overall, stats::Shuffle::columns, shuffles);
-    result.pooled_p_groups = shuffled_p(ratings, num_pairs, overall, stats::Shuffle::rows, shuffles);
+    result.pooled_p_items = shuffled_p(table, stats::Shuffle::columns, shuffles);
+    result.pooled_p_groups = shuffled_p(table, stats::Shuffle::rows, shuffles);
   }
   result.mean_tau = mean_over(result.by_group, tau_of);
   result.mean_precision = mean_over(result.by_group, precision_of);
-  result.mean_chance = mean_over(result.by_group, [](const auto& item) { return item.precision.chance; });
+  result.mean_chance = mean_over(result.by_group, chance_of);
   STEREOSWEEP_ASSERT(scores.axes.templates.empty() || scores.detailed_groups == ratings.rated_groups,
                      "rated groups are not kept per template");
   std::vector<std::size_t> places(scores.axes.groups.size());
   for (std::size_t place = 0; place < ratings.rated_groups.size(); ++place) {
     places[ratings.rated_groups[place]] = place;
   }
-  const auto of_template = [&](std::size_t sentence) -> ScoreOf {
-    return [&scores, &places, measure, prior, sentence](std::size_t group, std::size_t pair) {
-      return scores.by_template[scores.template_index(measure, prior, sentence, places[group], pair)].value();
-    };
-  };
+  std::vector<std::vector<double>> by_template;
   for (std::size_t sentence = 0; sentence < scores.axes.templates.size(); ++sentence) {
-    const auto score_of = of_template(sentence);
-    result.pooled_by_template.push_back(agree_pooled(ratings, num_pairs, score_of));
-    result.precision_by_template.push_back(mean_over(agree_by_group(ratings, num_pairs, score_of), precision_of));
+    const auto of_template = table_of(ratings, num_pairs, [&](std::size_t group, std::size_t pair) {
+      return scores.by_template[scores.template_index(measure, prior, sentence, places[group], pair)].value();
+    });
+    result.pooled_by_template.push_back(pooled_tau(of_template));
+    result.precision_by_template.push_back(mean_over(agreement_by_subject(of_template), precision_of));
+    by_template.push_back(of_template.scores);
   }
-  result.choice = choose(scores.axes.templates.size(), of_template, ratings, num_pairs);
+  result.choice = choose_templates(by_template, table.ratings, 2);
   return result;
 }
 

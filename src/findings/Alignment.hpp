@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "findings/people/TableAgreement.hpp"
 #include "results/Layout.hpp"
-#include "stats/Agreement.hpp"
 #include "stats/Association.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 
@@ -65,11 +65,14 @@ struct PairScores {
   }
 };
 
-/// Mean rating of a group on a trait pair, 0 (left pole) .. 100 (right pole); names as in the job.
+/// Mean rating of a group on a trait pair, 0 (left pole) .. 100 (right pole), or one person's answer on the table's
+/// scale; names as in the job.
 struct Rating {
   std::string group;
   std::string pair;
   double mean = 0;
+  std::string annotator = {};  ///< "": a mean
+  std::string subgroup = {};   ///< what stands in the column RatingNames::Form::subgroups
 };
 
 /// Ratings laid out on the file's axes.
@@ -84,12 +87,6 @@ struct RatingTable {
 /// Throws InputError if a cell is rated twice or no cell matches.
 RatingTable match_ratings(const std::vector<Rating>& ratings, const ScoreAxes& axes);
 
-/// Agreement over the cells that are rated and scored.
-struct Agreement {
-  stats::Correlation tau;      ///< Kendall's tau-b
-  stats::Precision precision;  ///< at 3
-};
-
 /// Of one measure with one prior (cao2022 §5.1).
 struct Alignment {
   std::vector<Agreement> by_group;  ///< [rated group]
@@ -101,14 +98,8 @@ struct Alignment {
   stats::Value mean_chance;         ///< of mean_precision for scores in random order
   std::vector<stats::Correlation> pooled_by_template;  ///< [template]
   std::vector<stats::Value> precision_by_template;     ///< [template]: mean over groups
-  /// The one template or the mean of two whose pooled tau-b is highest (cao2022 §5: at most two; chosen and judged on
-  /// the same ratings, so it flatters), of those with at least half as many cells as the fullest: few cells reach a
-  /// high tau-b by chance. Nothing with more than `max_templates_to_choose` templates.
-  struct Choice {
-    std::vector<std::size_t> templates;
-    stats::Correlation pooled;
-  };
-  std::optional<Choice> choice;
+  /// At most two (cao2022 §5); chosen and judged on the same ratings, so it flatters.
+  std::optional<TemplateChoice> choice;
 };
 
 /// Trait-pair scores and how they agree with ratings, if there are any.
@@ -118,8 +109,6 @@ struct PairAgreement {
   std::vector<Alignment> alignments;  ///< [measure, prior]; none without ratings
   stats::ShuffleSettings shuffles;    ///< of the alignments' p
 };
-
-constexpr std::size_t max_templates_to_choose = 100;
 
 /// Every measure with every prior. Needs `scores.detailed_groups` to be the rated groups where there are templates.
 std::vector<Alignment> align_all(const PairScores& scores, const RatingTable& ratings,

@@ -21,6 +21,9 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
   if (comparison.clusters) {
     conclusions.clusters = clusters_of(scores, *comparison.clusters, seed);
   }
+  if (comparison.people) {
+    conclusions.people = agree_with_people(scores, comparison, seed);
+  }
   return conclusions;
 }
 
@@ -41,6 +44,9 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   if (conclusions.clusters) {
     write_clusters(layout, *conclusions.clusters, *comparison.clusters, conclusions.seed);
   }
+  if (conclusions.people) {
+    write_people(layout, *conclusions.people, comparison);
+  }
 }
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
@@ -49,7 +55,8 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
          (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
          (conclusions.variance ? variance_text(*conclusions.variance) : "") +
          contrasts_text(conclusions.contrasts, comparison, top) +
-         (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "");
+         (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
+         (conclusions.people ? people_text(*conclusions.people, comparison, top) : "");
 }
 
 }  // namespace stereosweep::findings

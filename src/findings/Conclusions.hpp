@@ -13,6 +13,7 @@
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "findings/intersections/Intersections.hpp"
+#include "findings/people/People.hpp"
 
 namespace stereosweep::findings {
 
@@ -24,6 +25,7 @@ struct Conclusions {
   std::optional<Clusters> clusters;
   std::optional<Variation> variation;
   std::uint64_t seed = 0;
+  std::optional<PeopleAgreement> people;
 };
 
 /// Throws InputError for labels that the table does not have.

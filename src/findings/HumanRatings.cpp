@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -110,39 +111,170 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   }
 }
 
-/// A scale other than 0 .. 100 shows: no mean, or every one, lies above the middle.
-std::string doubt_of_scale(const std::vector<double>& means) {
-  constexpr double middle = 50;
+/// A scale other than the declared one shows: no mean, or every one, lies above the middle.
+std::string doubt_of_scale(const std::vector<double>& means, const RatingNames::Form& form) {
+  const double middle = (form.low + form.high) / 2;
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
   if (means.empty() || (*least < middle && middle < *most)) {
     return "";
   }
-  return "no mean is " + std::string(*least < middle ? "above" : "below") +
-         " 50, the middle of the scale from 0 (left pole) to 100 (right pole), so that precision at 3 says nothing; "
-         "another scale has to be brought to that one";
+  return "no mean is " + std::string(*least < middle ? "above" : "below") + " " + base::format_double(middle) +
+         ", the middle of the scale from " + base::format_double(form.low) + " (left pole) to " +
+         base::format_double(form.high) +
+         " (right pole), so that precision at 3 says nothing; another scale has to be brought to that one";
 }
 
-std::optional<std::size_t> mean_column(const config::Table& table, base::Problems& problems) {
-  const auto& names = table.columns;
-  auto found = std::ranges::find(names, "mean");
-  if (found == names.end()) {
-    found = std::ranges::find_if(names, [](const auto& name) { return name.starts_with("mean"); });
+/// A table's rows, held against the names.
+class RatingReader {
+ public:
+  /// Both are borrowed. Throws InputError where the table cannot be read or lacks a column.
+  RatingReader(const RatingNames& names, base::Problems& problems)
+      : names_(names),
+        headline_("the human ratings " + names.path + " cannot be used:"),
+        problems_(problems),
+        table_(config::read_table(names.path, problems)),
+        matcher_(names) {
+    problems_.raise_if_any(headline_);
+    find_columns();
+    problems_.raise_if_any(headline_);
   }
-  return found == names.end() ? table.column("mean", problems) : std::optional<std::size_t>(found - names.begin());
-}
 
-std::vector<std::size_t> group_columns(const config::Table& table, base::Problems& problems) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].starts_with("group")) {
-      columns.push_back(i);
+  Ratings read() {
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+      if (counts(table_.rows[i])) {
+        add(table_.rows[i], {names_.path, table_.lines[i], table_.columns[*value_]});
+      }
+    }
+    problems_.raise_if_any(headline_);
+    if (const auto doubt = doubt_of_scale(known_, names_.form); !doubt.empty()) {
+      ratings_.notes.push_back(doubt);
+    }
+    return std::move(ratings_);
+  }
+
+ private:
+  using Row = std::vector<std::string>;
+
+  std::optional<std::size_t> place_of(const std::string& name) const {
+    const auto found = std::ranges::find(table_.columns, name);
+    return found == table_.columns.end() ? std::nullopt : std::optional<std::size_t>(found - table_.columns.begin());
+  }
+
+  void find_columns() {
+    for (const char* start : {"group", "subject"}) {
+      const bool is_first = groups_.empty();
+      for (std::size_t i = 0; is_first && i < table_.columns.size(); ++i) {
+        if (table_.columns[i].starts_with(start)) {
+          groups_.push_back(i);
+        }
+      }
+    }
+    if (groups_.empty()) {
+      table_.column("group", problems_);
+    }
+    const auto item = place_of("item");
+    pair_ = place_of("pair") || !item ? table_.column("pair", problems_) : item;
+    if (names_.form.rows == RatingNames::Form::Rows::answers) {
+      annotator_ = place_of("annotator");
+    }
+    value_ = annotator_ ? table_.column("rating", problems_) : mean_column();
+    for (const auto& selection : names_.form.only) {
+      find_selection(selection);
+    }
+    if (!names_.form.subgroups.empty()) {
+      subgroup_ = table_.column(names_.form.subgroups, problems_);
     }
   }
-  if (columns.empty()) {
-    table.column("group", problems);
+
+  std::optional<std::size_t> mean_column() const {
+    for (std::size_t i = 0; i < table_.columns.size() && !place_of("mean"); ++i) {
+      if (table_.columns[i].starts_with("mean")) {
+        return i;
+      }
+    }
+    return table_.column("mean", problems_);
   }
-  return columns;
-}
+
+  void find_selection(const sweep::Selection& selection) {
+    const auto column = table_.column(selection.axis, problems_);
+    if (!column) {
+      return;
+    }
+    std::set<std::string> found;
+    for (const auto& row : table_.rows) {
+      found.insert(row[*column]);
+    }
+    const std::vector<std::string> known(found.begin(), found.end());
+    for (const auto& value : selection.values) {
+      if (!found.contains(value)) {
+        problems_.add({names_.path, 0, selection.axis}, "no row has '" + value + "'", "nothing would be chosen",
+                      base::did_you_mean(value, known));
+      }
+    }
+    only_.emplace_back(*column, &selection.values);
+  }
+
+  bool counts(const Row& row) const {
+    return std::ranges::all_of(only_, [&](const auto& only) {
+      return std::ranges::find(*only.second, row[only.first]) != only.second->end();
+    });
+  }
+
+  void add(const Row& row, const base::Place& place) {
+    const auto& [low, high] = std::pair(names_.form.low, names_.form.high);
+    const auto value = base::parse_double(row[*value_]);
+    if (!value || *value < low || *value > high) {
+      problems_.add(place, "'" + row[*value_].substr(0, 40) + "' is no " + (annotator_ ? "" : "mean ") + "rating",
+                    "a number from " + base::format_double(low) + " to " + base::format_double(high) + " is expected");
+      return;
+    }
+    std::optional<std::string> group;
+    for (const auto column : groups_) {
+      group = group ? group : matcher_.group(row[column]);
+    }
+    if (!group) {
+      add_once(ratings_.unmatched_groups, row[groups_.front()]);
+    }
+    const auto pair = matcher_.pair(row[*pair_]);
+    if (!pair) {
+      add_once(ratings_.unmatched_pairs, row[*pair_]);
+    } else if (!pair->note.empty()) {
+      add_once(ratings_.notes, pair->note);
+    }
+    if (group && pair) {
+      known_.push_back(*value);
+    }
+    const bool turned = pair && pair->direction == PairMatch::Direction::turned;
+    Rating rating{group.value_or(row[groups_.front()]), pair ? pair->label : row[*pair_],
+                  turned ? low + high - *value : *value, annotator_ ? row[*annotator_] : "",
+                  subgroup_ ? row[*subgroup_] : ""};
+    if (annotator_ && rating.annotator.empty()) {
+      problems_.add(place, "an answer of nobody", "the column 'annotator' is empty");
+    } else if (!seen_.emplace(rating.group, rating.pair, rating.annotator).second) {
+      problems_.add(
+          place,
+          "'" + rating.group + "' is rated twice on '" + rating.pair + "'" + (annotator_ ? " by one annotator" : ""),
+          annotator_ ? "one answer per annotator, group and pair is expected"
+                     : "one mean per group and pair is expected");
+    }
+    ratings_.rows.push_back(std::move(rating));
+  }
+
+  const RatingNames& names_;
+  std::string headline_;
+  base::Problems& problems_;
+  config::Table table_;
+  NameMatcher matcher_;
+  std::vector<std::size_t> groups_;
+  std::optional<std::size_t> pair_;
+  std::optional<std::size_t> value_;
+  std::optional<std::size_t> annotator_;
+  std::optional<std::size_t> subgroup_;
+  std::vector<std::pair<std::size_t, const std::vector<std::string>*>> only_;
+  Ratings ratings_;
+  std::vector<double> known_;
+  std::set<std::tuple<std::string, std::string, std::string>> seen_;
+};
 
 }  // namespace
 
@@ -159,55 +291,7 @@ std::string normalised(std::string_view name) {
 
 Ratings read_ratings(const RatingNames& names) {
   base::Problems problems;
-  Ratings ratings;
-  const std::string& path = names.path;
-  const std::string headline = "the human ratings " + path + " cannot be used:";
-  const config::Table table = config::read_table(path, problems);
-  problems.raise_if_any(headline);
-  const auto groups = group_columns(table, problems);
-  const auto pair_column = table.column("pair", problems);
-  const auto mean = mean_column(table, problems);
-  problems.raise_if_any(headline);
-  const NameMatcher matcher(names);
-  std::vector<double> known_means;
-  std::set<std::pair<std::string, std::string>> seen;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const auto& row = table.rows[i];
-    const base::Place place{path, table.lines[i], table.columns[*mean]};
-    const auto value = base::parse_double(row[*mean]);
-    if (!value || *value < 0 || *value > 100) {
-      problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number from 0 to 100 is expected");
-      continue;
-    }
-    std::optional<std::string> group;
-    for (const auto column : groups) {
-      group = group ? group : matcher.group(row[column]);
-    }
-    if (!group) {
-      add_once(ratings.unmatched_groups, row[groups.front()]);
-    }
-    const auto pair = matcher.pair(row[*pair_column]);
-    if (!pair) {
-      add_once(ratings.unmatched_pairs, row[*pair_column]);
-    } else if (!pair->note.empty()) {
-      add_once(ratings.notes, pair->note);
-    }
-    if (group && pair) {
-      known_means.push_back(*value);
-    }
-    const bool turned = pair && pair->direction == PairMatch::Direction::turned;
-    ratings.rows.push_back(
-        {group.value_or(row[groups.front()]), pair ? pair->label : row[*pair_column], turned ? 100 - *value : *value});
-    if (!seen.emplace(ratings.rows.back().group, ratings.rows.back().pair).second) {
-      problems.add(place, "'" + ratings.rows.back().group + "' is rated twice on '" + ratings.rows.back().pair + "'",
-                   "one mean per group and pair is expected");
-    }
-  }
-  problems.raise_if_any(headline);
-  if (const auto doubt = doubt_of_scale(known_means); !doubt.empty()) {
-    ratings.notes.push_back(doubt);
-  }
-  return ratings;
+  return RatingReader(names, problems).read();
 }
 
 std::vector<Rating> ratings_of(const RatingNames& names) {

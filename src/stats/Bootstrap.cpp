@@ -1,6 +1,7 @@
 #include "stats/Bootstrap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -102,17 +103,34 @@ ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_rep
 std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::size_t num_columns) const {
   STEREOSWEEP_ASSERT(values.size() == num_clusters_ * num_columns, "one row of values per cluster");
   std::vector<double> result(num_replicates_ * num_columns, 0);
+  constexpr std::size_t lanes = 8;
+  std::vector<std::size_t> drawn(num_clusters_ + 1);
   for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
     const auto* times = times_.data() + replicate * num_clusters_;
+    std::size_t num_drawn = 0;
+    for (std::size_t cluster = 0; cluster < num_clusters_; ++cluster) {  // no branch to guess
+      drawn[num_drawn] = cluster;
+      num_drawn += times[cluster] == 0 ? 0 : 1;
+    }
     auto* sum = result.data() + replicate * num_columns;
-    for (std::size_t cluster = 0; cluster < num_clusters_; ++cluster) {
-      if (times[cluster] == 0) {
+    for (std::size_t first = 0; first < num_columns; first += lanes) {
+      const auto* rows = values.data() + first;
+      if (num_columns - first >= lanes) {
+        std::array<double, lanes> lane_sums{};  // kept in registers
+        for (std::size_t i = 0; i < num_drawn; ++i) {
+          const double weight = times[drawn[i]];
+          for (std::size_t lane = 0; lane < lanes; ++lane) {
+            lane_sums[lane] += weight * rows[drawn[i] * num_columns + lane];
+          }
+        }
+        std::ranges::copy(lane_sums, sum + first);
         continue;
       }
-      const double weight = times[cluster];
-      const auto* row = values.data() + cluster * num_columns;
-      for (std::size_t column = 0; column < num_columns; ++column) {
-        sum[column] += weight * row[column];
+      for (std::size_t i = 0; i < num_drawn; ++i) {
+        const double weight = times[drawn[i]];
+        for (std::size_t column = 0; column < num_columns - first; ++column) {
+          sum[first + column] += weight * rows[drawn[i] * num_columns + column];
+        }
       }
     }
   }

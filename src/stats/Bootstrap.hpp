@@ -15,6 +15,9 @@ class ClusterBootstrap {
  public:
   /// Replicate r draws cluster random_below(clusters, seed, stream ^ r, d) for d = 0 .. clusters - 1 (base/Random.hpp).
   ClusterBootstrap(std::size_t num_clusters, std::size_t num_replicates, std::uint64_t seed, std::uint64_t stream);
+  /// Nothing is drawn: every replicate has each cluster once.
+  ClusterBootstrap(std::size_t num_clusters, std::size_t num_replicates)
+      : num_clusters_(num_clusters), num_replicates_(num_replicates), times_(num_clusters * num_replicates, 1) {}
   std::size_t num_clusters() const { return num_clusters_; }
   std::size_t num_replicates() const { return num_replicates_; }
   /// `values` [cluster, column] -> sums over the drawn clusters [replicate, column].

@@ -8,16 +8,11 @@
 
 #include "sweep/ClusterRequest.hpp"
 #include "sweep/IntersectionQuestions.hpp"
+#include "sweep/People.hpp"
+#include "sweep/Selection.hpp"
 #include "sweep/VariationRequest.hpp"
 
 namespace stereosweep::sweep {
-
-/// Places of one axis: "subject" by its label, "template.stereotype" by a coordinate.
-struct Selection {
-  std::string axis;
-  std::vector<std::string> values;  ///< any of them
-  bool operator==(const Selection&) const = default;
-};
 
 /// Left minus right. What no selection names is there on both sides.
 struct Contrast {
@@ -57,7 +52,10 @@ struct Comparison {
   std::optional<IntersectionQuestions> intersections = {};
   std::optional<ClusterRequest> clusters = {};
   std::optional<VariationRequest> variation = {};
-  bool asks() const { return !contrasts.empty() || means || variance || intersections || clusters || variation; }
+  std::optional<People> people = {};
+  bool asks() const {
+    return !contrasts.empty() || means || variance || intersections || clusters || variation || people;
+  }
   bool operator==(const Comparison&) const = default;
 };
 

@@ -32,14 +32,20 @@ TEST(ComparisonMeasures, MeansAndVarianceAreOfAllMeasuresOrOfSome) {
   EXPECT_THAT(read.comparison.variance.value(), ElementsAre("ilps", "set"));
   EXPECT_EQ(read.comparison.replicates, 500);
   EXPECT_TRUE(read.comparison.asks());
+  EXPECT_TRUE(read_comparison("people: {ratings: a.tsv}\n").comparison.asks());
   const auto nothing = read_comparison("inference: {replicates: 500}\n");
   EXPECT_FALSE(nothing.comparison.means || nothing.comparison.variance || nothing.comparison.asks());
 }
 
 TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
-  for (const auto* text : {"means: all\n", "variance_shares: all\ninference: {confidence: 0.9}\n",
-                           "means: {measures: [a]}\nvariance_shares: {measures: [b, c]}\n", "intersections: all\n",
-                           "intersections: {threshold: 0.2, known: /none/known.tsv}\n"}) {
+  for (const auto* text :
+       {"means: all\n", "variance_shares: all\ninference: {confidence: 0.9}\n",
+        "means: {measures: [a]}\nvariance_shares: {measures: [b, c]}\n", "intersections: all\n",
+        "intersections: {threshold: 0.2, known: /none/known.tsv}\n", "people: {ratings: /none/a.tsv, measures: all}\n",
+        "people: {ratings: /none/a.tsv, aliases: {x: y}, scale: [1, 7.5], only: {gender: [w, m]},"
+        " subgroups: age, measures: [a], over: [template, annotator],"
+        " selection: {pilot_subjects: [b], pilot_annotators: [c], most: 1}}\n",
+        "people: {ratings: /none/a.tsv, selection: {pilot_annotators: {share: 0.25, seed: 7}}}\n"}) {
     const auto read = read_comparison(text);
     Node statistics = Node::map();
     dump_comparison(read.comparison, statistics);

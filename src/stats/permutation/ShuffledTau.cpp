@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "base/Check.hpp"
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
+#include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
 namespace stereosweep::stats {
@@ -27,32 +27,6 @@ std::vector<std::size_t> sorted_indices(std::span<const double> values) {
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a] < values[b]; });
   return order;
 }
-
-/// Which places of a list are taken, and how many below a place.
-class TakenPlaces {
- public:
-  explicit TakenPlaces(std::size_t size) : words_((size / 64 + 4) / 4 * 4), below_(words_.size()) {}
-  void clear() {
-    std::fill(words_.begin(), words_.end(), 0);
-    std::fill(below_.begin(), below_.end(), 0);
-  }
-  void take(std::size_t place) {
-    const auto taken = static_cast<std::int32_t>(place / 64);
-    words_[place / 64] |= std::uint64_t{1} << (place % 64);
-    const auto num_words = static_cast<std::int32_t>(below_.size());
-    for (std::int32_t word = 0; word < num_words; ++word) {  // all of them: no branch to guess
-      below_[static_cast<std::size_t>(word)] += taken < word ? 1 : 0;
-    }
-  }
-  std::int64_t below(std::size_t place) const {
-    const auto lower = words_[place / 64] & ((std::uint64_t{1} << (place % 64)) - 1);
-    return below_[place / 64] + std::popcount(lower);
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-  std::vector<std::int32_t> below_;  ///< [word]: taken places before it
-};
 
 double pairs_of(std::int64_t count) { return static_cast<double>(count) * static_cast<double>(count - 1) / 2; }
 

@@ -1,0 +1,86 @@
+#include "findings/people/AnswerTable.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "stats/Bootstrap.hpp"
+
+namespace stereosweep::findings {
+
+AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
+                         const AnswerScale& scale)
+    : num_items_(num_items), scale_(scale), subjects_(num_subjects) {
+  std::vector<std::map<std::size_t, std::size_t>> rows(num_subjects);  // of each subject: annotator -> row
+  for (const auto& answer : answers) {
+    rows[answer.subject].emplace(answer.annotator, 0);
+  }
+  for (std::size_t place = 0; place < num_subjects; ++place) {
+    auto& subject = subjects_[place];
+    for (auto& [annotator, row] : rows[place]) {
+      row = subject.num_annotators++;
+    }
+    subject.values.assign(subject.num_annotators * num_items, 0);
+    subject.present = subject.values;
+  }
+  for (const auto& answer : answers) {
+    const auto place = rows[answer.subject].at(answer.annotator) * num_items + answer.item;
+    subjects_[answer.subject].values[place] = answer.value;
+    subjects_[answer.subject].present[place] = 1;
+  }
+  for (auto& subject : subjects_) {
+    subject.is_complete = std::ranges::find(subject.present, 0.0) == subject.present.end();
+  }
+}
+
+double AnswerTable::rescaled(double sum, double count) const {
+  return count == 0 ? stats::nan : 100 * (sum / count - scale_.low) / (scale_.high - scale_.low);
+}
+
+std::vector<double> AnswerTable::means() const {
+  std::vector<double> means;
+  means.reserve(subjects_.size() * num_items_);
+  for (const auto& subject : subjects_) {
+    for (std::size_t item = 0; item < num_items_; ++item) {
+      double sum = 0;
+      double count = 0;
+      for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
+        sum += subject.values[place];
+        count += subject.present[place];
+      }
+      means.push_back(rescaled(sum, count));
+    }
+  }
+  return means;
+}
+
+bool AnswerTable::has_several_annotators() const {
+  return std::ranges::any_of(subjects_, [](const Subject& subject) { return subject.num_annotators > 1; });
+}
+
+std::vector<double> AnswerTable::drawn_means(const Replicates& which) const {
+  const auto row_length = subjects_.size() * num_items_;
+  std::vector<double> means(which.count * row_length, stats::nan);
+  for (std::size_t place = 0; place < subjects_.size(); ++place) {
+    const auto& subject = subjects_[place];
+    if (subject.num_annotators == 0) {
+      continue;
+    }
+    const auto stream = (annotators_stream + (std::uint64_t{place} << 20U)) ^ which.first;
+    const stats::ClusterBootstrap drawn(subject.num_annotators, which.count, which.seed, stream);
+    const auto sums = drawn.sums(subject.values, num_items_);
+    const auto counts = subject.is_complete
+                            ? std::vector<double>(sums.size(), static_cast<double>(subject.num_annotators))
+                            : drawn.sums(subject.present, num_items_);
+    for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
+      const auto* from = sums.data() + replicate * num_items_;
+      const auto* count = counts.data() + replicate * num_items_;
+      auto* to = means.data() + replicate * row_length + place * num_items_;
+      for (std::size_t item = 0; item < num_items_; ++item) {
+        to[item] = from[item] / count[item];  // 0 / 0: nobody who was drawn answered
+      }
+    }
+  }
+  return means;
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,63 @@
+// People's answers about subjects on items: their means, and the means of annotators drawn with replacement.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stereosweep::findings {
+
+/// Stream of the bootstrap's draws of annotators (see findings/Scores.hpp for those of templates and rephrasings).
+constexpr std::uint64_t annotators_stream = std::uint64_t{16} << 40U;
+
+/// By places; a mean is the answer of one annotator.
+struct PlacedAnswer {
+  std::size_t subject = 0;
+  std::size_t item = 0;
+  std::size_t annotator = 0;
+  double value = 0;  ///< on the table's scale
+};
+
+struct AnswerScale {
+  double low = 0;  ///< at the left pole
+  double high = 100;
+};
+
+/// Which replicates of a bootstrap.
+struct Replicates {
+  std::size_t first = 0;  ///< a multiple of a power of two that is at least `count`
+  std::size_t count = 0;
+  std::uint64_t seed = 0;
+};
+
+class AnswerTable {
+ public:
+  AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
+              const AnswerScale& scale);
+
+  /// [subject, item], 0 (left pole) .. 100 (right pole); NaN: nobody answered. Averaged on the table's scale, so that
+  /// equal means of whole numbers are equal.
+  std::vector<double> means() const;
+  /// Answers by subject and by annotator: several annotators answered about one subject.
+  bool has_several_annotators() const;
+  /// Means where each subject's annotators are drawn with replacement, each with all its answers about the subject:
+  /// [replicate, subject, item], on the table's scale. An annotator of several subjects is drawn for each of them by
+  /// itself.
+  std::vector<double> drawn_means(const Replicates& replicates) const;
+
+ private:
+  struct Subject {
+    std::size_t num_annotators = 0;
+    std::vector<double> values;   ///< [annotator, item]; 0: no answer
+    std::vector<double> present;  ///< the same: 1 or 0
+    bool is_complete = true;
+  };
+  double rescaled(double sum, double count) const;
+
+  std::size_t num_items_;
+  AnswerScale scale_;
+  std::vector<Subject> subjects_;
+};
+
+}  // namespace stereosweep::findings

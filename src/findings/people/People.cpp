@@ -1,0 +1,481 @@
+#include "findings/people/People.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Random.hpp"
+#include "base/Text.hpp"
+#include "findings/HumanRatings.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using sweep::People;
+constexpr const char* key = "statistics.people";
+constexpr std::size_t most_draws = 10'000;  // of a permutation p; rows, measures and subgroups are many
+constexpr std::size_t most_subgroups = 200;
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
+  throw base::InputError(base::describe(std::string(key) + ": " + problem, why, suggestion));
+}
+
+const std::vector<std::string>* coordinate_of(const results::AxisSchema& axis, const std::string& name) {
+  const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
+  return found == axis.coordinates.end() ? nullptr : &found->values;
+}
+
+RatingNames names_of(const Scores& scores, const People& people) {
+  RatingNames names{.path = people.ratings,
+                    .aliases = people.aliases,
+                    .groups = {},
+                    .pairs = {},
+                    .form = {.rows = RatingNames::Form::Rows::answers,
+                             .low = people.low,
+                             .high = people.high,
+                             .only = people.only,
+                             .subgroups = people.subgroups}};
+  for (const auto& label : scores.axes[subject_axis]->labels) {
+    names.groups.push_back({label, {}});
+  }
+  const auto& schema = *scores.axes[item_axis];
+  const auto* left = coordinate_of(schema, "left");
+  const auto* right = coordinate_of(schema, "right");
+  for (std::size_t item = 0; item < schema.labels.size(); ++item) {
+    const auto& label = schema.labels[item];
+    const bool has_poles = left != nullptr && right != nullptr;
+    names.pairs.push_back({label, has_poles ? (*left)[item] : label, has_poles ? (*right)[item] : label});
+  }
+  return names;
+}
+
+/// The table's answers by their places among the rated subjects and items.
+struct Answers {
+  std::vector<std::size_t> subjects;  ///< rated ones: places on the score table's axis
+  std::vector<std::size_t> items;
+  std::vector<std::string> annotators;  ///< in alphabetical order; none: means
+  std::vector<std::string> subgroups;
+  std::vector<PlacedAnswer> rows;
+  std::vector<std::string> row_subgroups;  ///< parallel to `rows`
+  AnswerScale scale;
+
+  AnswerTable table(std::span<const PlacedAnswer> some) const { return {some, subjects.size(), items.size(), scale}; }
+};
+
+std::map<std::string, std::size_t> places_of(const std::vector<std::string>& labels) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    places.emplace(labels[place], place);
+  }
+  return places;
+}
+
+Answers place_answers(const Ratings& ratings, const Scores& scores, const People& people) {
+  const auto subject_places = places_of(scores.axes[subject_axis]->labels);
+  const auto item_places = places_of(scores.axes[item_axis]->labels);
+  const auto is_known = [&](const Rating& row) {
+    return subject_places.contains(row.group) && item_places.contains(row.pair);
+  };
+  std::set<std::size_t> rated_subjects;
+  std::set<std::size_t> rated_items;
+  std::set<std::string> annotators;
+  std::set<std::string> subgroups;
+  for (const auto& row : ratings.rows) {
+    if (is_known(row)) {
+      rated_subjects.insert(subject_places.at(row.group));
+      rated_items.insert(item_places.at(row.pair));
+      annotators.insert(row.annotator);
+      subgroups.insert(row.subgroup);
+    }
+  }
+  if (rated_subjects.empty()) {
+    refuse("the ratings of '" + people.ratings + "' cannot be used",
+           "none of their subjects and items is in the score table",
+           ratings.unmatched_groups.empty()
+               ? ""
+               : base::did_you_mean(ratings.unmatched_groups.front(), scores.axes[subject_axis]->labels));
+  }
+  annotators.erase("");
+  subgroups.erase("");
+  if (subgroups.size() > most_subgroups) {
+    refuse("'subgroups: " + people.subgroups + "' has " + base::with_thousands(subgroups.size()) + " values",
+           "at most " + std::to_string(most_subgroups) + " are told apart");
+  }
+  Answers answers{.subjects = {rated_subjects.begin(), rated_subjects.end()},
+                  .items = {rated_items.begin(), rated_items.end()},
+                  .annotators = {annotators.begin(), annotators.end()},
+                  .subgroups = {subgroups.begin(), subgroups.end()},
+                  .rows = {},
+                  .row_subgroups = {},
+                  .scale = {people.low, people.high}};
+  const auto annotator_places = places_of(answers.annotators);
+  for (const auto& row : ratings.rows) {
+    if (is_known(row)) {
+      const auto place = [](const std::vector<std::size_t>& rated, std::size_t label) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(rated, label) - rated.begin());
+      };
+      answers.rows.push_back({place(answers.subjects, subject_places.at(row.group)),
+                              place(answers.items, item_places.at(row.pair)),
+                              row.annotator.empty() ? 0 : annotator_places.at(row.annotator), row.mean});
+      answers.row_subgroups.push_back(row.subgroup);
+    }
+  }
+  return answers;
+}
+
+/// The rated cells of one measure, replicates averaged.
+ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& answers) {
+  const auto values = scores.read(measure);
+  const auto num_replicates = scores.length(replicate_axis);
+  const auto num_items = scores.length(item_axis);
+  ScoreCells cells{scores.length(template_axis), scores.length(rephrasing_axis), {}};
+  const auto num_sentences = cells.num_templates * cells.num_rephrasings;
+  cells.values.reserve(num_sentences * answers.subjects.size() * answers.items.size());
+  for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
+    for (const auto subject : answers.subjects) {
+      for (const auto item : answers.items) {
+        double sum = 0;
+        std::size_t count = 0;
+        for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
+          const auto place = ((subject * num_sentences + sentence) * num_replicates + replicate) * num_items + item;
+          if (std::isfinite(values[place])) {
+            sum += values[place];
+            ++count;
+          }
+        }
+        cells.values.push_back(count > 0 ? sum / static_cast<double>(count) : stats::nan);
+      }
+    }
+  }
+  return cells;
+}
+
+/// A row with the subjects and items (places among the rated ones) of its cells.
+struct PlannedRow {
+  PeopleRow row;
+  std::vector<std::size_t> subjects;
+  std::vector<std::size_t> items;
+
+  CellList cells(std::size_t num_items) const {
+    CellList list;
+    for (const auto subject : subjects) {
+      for (const auto item : items) {
+        list.push_back(subject * num_items + item);
+      }
+    }
+    return list;
+  }
+};
+
+std::vector<std::size_t> all_of(std::size_t count) {
+  std::vector<std::size_t> places(count);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+std::vector<PlannedRow> plan_rows(const Scores& scores, const Answers& answers) {
+  const auto all_subjects = all_of(answers.subjects.size());
+  const auto all_items = all_of(answers.items.size());
+  std::vector<PlannedRow> rows = {{{PeopleRow::Kind::pooled, "pooled"}, all_subjects, all_items}};
+  if (const auto* dimensions = coordinate_of(*scores.axes[item_axis], "dimension")) {
+    std::vector<PlannedRow> by_dimension;
+    for (const auto item : all_items) {
+      const auto& name = (*dimensions)[answers.items[item]];
+      const auto same = [&](const PlannedRow& row) { return row.row.name == name; };
+      const auto found = std::ranges::find_if(by_dimension, same);
+      if (found != by_dimension.end()) {
+        found->items.push_back(item);
+      } else if (!name.empty()) {
+        by_dimension.push_back({{PeopleRow::Kind::dimension, name}, all_subjects, {item}});
+      }
+    }
+    rows.insert(rows.end(), by_dimension.begin(), by_dimension.end());
+  }
+  for (const auto subject : all_subjects) {
+    const auto& name = scores.axes[subject_axis]->labels[answers.subjects[subject]];
+    rows.push_back({{PeopleRow::Kind::subject, name}, {subject}, all_items});
+  }
+  return rows;
+}
+
+RatedTable part_of(const std::vector<double>& scores, const std::vector<double>& ratings, const CellList& cells,
+                   std::size_t num_items) {
+  RatedTable part{.num_items = num_items, .scores = {}, .ratings = {}};
+  for (const auto cell : cells) {
+    part.scores.push_back(scores[cell]);
+    part.ratings.push_back(ratings[cell]);
+  }
+  return part;
+}
+
+BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, const sweep::Comparison& comparison,
+                               std::uint64_t seed) {
+  const auto& people = *comparison.people;
+  const auto is_asked = [&](People::Drawn drawn) {
+    return !people.over || std::ranges::find(*people.over, drawn) != people.over->end();
+  };
+  if (people.over && is_asked(People::Drawn::annotators) && answers.annotators.empty()) {
+    refuse("annotators cannot be drawn ('over')", "'" + people.ratings + "' holds means: it has no column 'annotator'");
+  }
+  return {
+      .draws_annotators = is_asked(People::Drawn::annotators) && answers.table(answers.rows).has_several_annotators(),
+      .draws_templates = is_asked(People::Drawn::templates) && scores.length(template_axis) > 1,
+      .draws_rephrasings = is_asked(People::Drawn::rephrasings) && scores.length(rephrasing_axis) > 1,
+      .replicates = static_cast<std::size_t>(comparison.replicates),
+      .seed = seed,
+      .num_threads = std::max(1U, std::thread::hardware_concurrency())};
+}
+
+/// Answers that choose the templates, and those that judge them.
+struct Split {
+  std::vector<PlacedAnswer> pilot;
+  std::vector<PlacedAnswer> rest;
+  std::string description;
+};
+
+/// [annotator]: part of the pilot. A share is drawn among the names in alphabetical order.
+std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
+  std::vector<bool> chosen(answers.annotators.size(), false);
+  if (pilot.share > 0) {
+    auto order = all_of(chosen.size());
+    const auto wanted = static_cast<std::size_t>(std::lround(pilot.share * static_cast<double>(order.size())));
+    for (std::size_t place = 0; place < wanted; ++place) {
+      std::swap(order[place],
+                order[place + base::random_below(order.size() - place, pilot.seed, annotators_stream, place)]);
+      chosen[order[place]] = true;
+    }
+  }
+  for (const auto& name : pilot.annotators) {
+    const auto found = std::ranges::find(answers.annotators, name);
+    if (found == answers.annotators.end()) {
+      refuse("no annotator '" + name + "' ('selection.pilot_annotators')", "no row that counts has the name",
+             base::did_you_mean(name, answers.annotators));
+    }
+    chosen[static_cast<std::size_t>(found - answers.annotators.begin())] = true;
+  }
+  return chosen;
+}
+
+std::vector<bool> pilot_subjects(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
+  std::vector<std::string> rated;
+  for (const auto subject : answers.subjects) {
+    rated.push_back(scores.axes[subject_axis]->labels[subject]);
+  }
+  std::vector<bool> chosen(rated.size(), false);
+  for (const auto& name : pilot.subjects) {
+    const auto found = std::ranges::find(rated, name);
+    if (found == rated.end()) {
+      refuse("no subject '" + name + "' ('selection.pilot_subjects')", "nobody rated one of this label",
+             base::did_you_mean(name, rated));
+    }
+    chosen[static_cast<std::size_t>(found - rated.begin())] = true;
+  }
+  return chosen;
+}
+
+Split split_answers(const Scores& scores, const Answers& answers, const People::Pilot& pilot) {
+  const bool by_annotator = pilot.share > 0 || !pilot.annotators.empty();
+  const bool by_subject = !pilot.subjects.empty();
+  if (by_annotator && answers.annotators.empty()) {
+    refuse("no annotators to choose by ('selection.pilot_annotators')", "the table holds means");
+  }
+  const auto of_annotators = pilot_annotators(answers, pilot);
+  const auto of_subjects = pilot_subjects(scores, answers, pilot);
+  Split split;
+  for (const auto& answer : answers.rows) {
+    const bool in_annotators = !by_annotator || of_annotators[answer.annotator];
+    const bool in_subjects = !by_subject || of_subjects[answer.subject];
+    const bool out_of_annotators = !by_annotator || !of_annotators[answer.annotator];
+    const bool out_of_subjects = !by_subject || !of_subjects[answer.subject];
+    if (in_annotators && in_subjects) {
+      split.pilot.push_back(answer);
+    } else if (out_of_annotators && out_of_subjects) {
+      split.rest.push_back(answer);
+    }
+  }
+  const auto count = [](const std::vector<bool>& chosen) {
+    return static_cast<std::uint64_t>(std::ranges::count(chosen, true));
+  };
+  split.description = (by_annotator ? base::counted(count(of_annotators), "annotator") : "everybody") + " about " +
+                      (by_subject ? base::counted(count(of_subjects), "subject") : "all subjects");
+  if (split.pilot.empty() || split.rest.empty()) {
+    refuse(split.pilot.empty() ? "the pilot has no answers ('selection')" : "the pilot leaves nothing ('selection')",
+           "templates are chosen on one part of the answers and judged on the other");
+  }
+  return split;
+}
+
+SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answers, const Split& split,
+                                   const People::Pilot& pilot) {
+  const auto by_template = scores.by_template();
+  if (by_template.size() > max_templates_to_choose) {
+    refuse("'selection' of one or two of " + std::to_string(by_template.size()) + " templates",
+           "it is made of at most " + std::to_string(max_templates_to_choose));
+  }
+  const std::array ratings = {answers.table(split.pilot).means(), answers.table(split.rest).means()};
+  SelectedTemplates selected;
+  selected.choice = choose_templates(by_template, ratings[0], static_cast<std::size_t>(pilot.most));
+  const auto judge = [&](const std::vector<double>& of_templates, std::array<SelectedTemplates::Judged, 2>& judged) {
+    for (std::size_t part = 0; part < ratings.size(); ++part) {
+      const RatedTable table{answers.items.size(), of_templates, ratings[part]};
+      judged[part] = {pooled_tau(table), mean_over(agreement_by_subject(table), precision_of)};
+    }
+  };
+  if (selected.choice) {
+    judge(mean_of_templates(by_template, selected.choice->templates), selected.judged[0]);
+  }
+  judge(scores.means(), selected.judged[1]);
+  return selected;
+}
+
+class PeopleComparer {
+ public:
+  PeopleComparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
+      : scores_(scores), comparison_(comparison), people_(*comparison.people) {
+    result_.measures = chosen_measures(scores, people_.measures, key);
+    const auto ratings = read_ratings(names_of(scores, people_));
+    answers_ = place_answers(ratings, scores, people_);
+    rows_ = plan_rows(scores, answers_);
+    result_.source = source_of_ratings(people_.ratings);
+    result_.bootstrap = bootstrap_of(scores, answers_, comparison, seed);
+    result_.shuffles = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
+                        .seed = seed,
+                        .num_threads = result_.bootstrap.num_threads};
+    result_.templates = scores.axes[template_axis]->labels;
+    result_.num_subjects = answers_.subjects.size();
+    result_.num_items = answers_.items.size();
+    result_.notes = ratings.notes;
+    note_unmatched("subject", ratings.unmatched_groups);
+    note_unmatched("item", ratings.unmatched_pairs);
+    for (const auto& planned : rows_) {
+      result_.rows.push_back(planned.row);
+    }
+    add_group("all", answers_.rows);
+    for (const auto& subgroup : answers_.subgroups) {
+      std::vector<PlacedAnswer> some;
+      for (std::size_t row = 0; row < answers_.rows.size(); ++row) {
+        if (answers_.row_subgroups[row] == subgroup) {
+          some.push_back(answers_.rows[row]);
+        }
+      }
+      add_group(people_.subgroups + ": " + subgroup, some);
+    }
+  }
+
+  PeopleAgreement compare() {
+    const auto split = people_.pilot ? split_answers(scores_, answers_, *people_.pilot) : Split();
+    result_.pilot = split.description;
+    for (const auto measure : result_.measures) {
+      result_.measure_names.push_back(scores_.axes[measure_axis]->labels[measure]);
+      const auto cells = cells_of(scores_, measure, answers_);
+      for (const auto& table : tables_) {
+        add_cells(cells, table);
+      }
+      if (people_.pilot) {
+        result_.selected.push_back(select_templates(cells, answers_, split, *people_.pilot));
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void note_unmatched(const std::string& noun, const std::vector<std::string>& names) {
+    if (!names.empty()) {
+      result_.notes.push_back(base::counted(names.size(), "rated " + noun) +
+                              " not in the result: " + base::join(names, ", "));
+    }
+  }
+
+  void add_group(const std::string& name, const std::vector<PlacedAnswer>& answers) {
+    tables_.push_back(answers_.table(answers));
+    result_.groups.push_back(name);
+    result_.num_answers.push_back(answers.size());
+    std::set<std::size_t> annotators;
+    for (const auto& answer : answers) {
+      annotators.insert(answer.annotator);
+    }
+    result_.num_annotators.push_back(answers_.annotators.empty() ? 0 : annotators.size());
+    const auto means = tables_.back().means();
+    const auto num_items = scores_.length(item_axis);
+    const auto first = result_.means.size();
+    result_.means.resize(first + scores_.length(subject_axis) * num_items, stats::nan);
+    for (std::size_t cell = 0; cell < means.size(); ++cell) {
+      const auto subject = answers_.subjects[cell / answers_.items.size()];
+      const auto item = answers_.items[cell % answers_.items.size()];
+      result_.means[first + subject * num_items + item] = means[cell];
+    }
+  }
+
+  void add_cells(const ScoreCells& cells, const AnswerTable& answers) {
+    std::vector<CellList> lists;
+    for (const auto& planned : rows_) {
+      lists.push_back(planned.cells(answers_.items.size()));
+    }
+    const auto scores = cells.means();
+    const auto ratings = answers.means();
+    const auto& bootstrap = result_.bootstrap;
+    std::vector<std::vector<double>> taus(lists.size());
+    if (bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings) {
+      taus = bootstrap_tau(cells, answers, lists, bootstrap);
+    }
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
+      result_.cells.push_back(cell_of(table, rows_[row].row.kind));
+      add_interval(std::move(taus[row]), result_.cells.back());
+    }
+  }
+
+  PeopleCell cell_of(const RatedTable& table, PeopleRow::Kind kind) const {
+    PeopleCell cell;
+    cell.agreement = agreement_of(table.scores, table.ratings);
+    const auto by_subject = agreement_by_subject(table);
+    cell.precision = mean_over(by_subject, precision_of);
+    cell.chance = mean_over(by_subject, chance_of);
+    if (kind == PeopleRow::Kind::subject) {
+      cell.precision = precision_of(cell.agreement);
+      cell.chance = chance_of(cell.agreement);
+    } else if (cell.agreement.tau.defined()) {
+      cell.p_items = shuffled_p(table, stats::Shuffle::columns, result_.shuffles);
+      cell.p_subjects = shuffled_p(table, stats::Shuffle::rows, result_.shuffles);
+    }
+    return cell;
+  }
+
+  void add_interval(std::vector<double> taus, PeopleCell& cell) const {
+    if (taus.empty() || !cell.agreement.tau.defined()) {
+      cell.interval.reason = taus.empty() ? stats::Reason::too_few : cell.agreement.tau.reason;
+      return;
+    }
+    std::vector<double> finite;
+    std::ranges::copy_if(taus, std::back_inserter(finite), [](double tau) { return std::isfinite(tau); });
+    if (!finite.empty() && std::ranges::max(finite) - std::ranges::min(finite) < 1e-12) {
+      cell.interval.reason = stats::Reason::constant;
+      return;
+    }
+    cell.interval = stats::percentile_interval(std::move(taus), comparison_.confidence);
+    if (cell.interval.reason == stats::Reason::ok) {
+      cell.bias = stats::mean(finite).value - cell.agreement.tau.value;
+    }
+  }
+
+  const Scores& scores_;
+  const sweep::Comparison& comparison_;
+  const People& people_;
+  Answers answers_;
+  std::vector<PlannedRow> rows_;
+  std::vector<AnswerTable> tables_;  ///< [group]
+  PeopleAgreement result_;
+};
+
+}  // namespace
+
+PeopleAgreement agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  return PeopleComparer(scores, comparison, seed).compare();
+}
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,176 @@
+#include "stats/TauCounter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "base/VectorClones.hpp"
+
+namespace stereosweep::stats {
+namespace {
+
+constexpr std::size_t crowded = 32;  // numbers in one bin, above which comparing is faster
+
+struct Range {
+  double least;
+  double most;
+};
+
+/// Of the numbers; empty (least > most) where there is none.
+Range range_of(std::span<const double> values) {
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> least;
+  std::array<double, lanes> most;
+  least.fill(std::numeric_limits<double>::infinity());
+  most.fill(-std::numeric_limits<double>::infinity());
+  const auto use = [&](double value, std::size_t lane) {  // false for NaN
+    least[lane] = value < least[lane] ? value : least[lane];
+    most[lane] = value > most[lane] ? value : most[lane];
+  };
+  std::size_t place = 0;
+  for (; place + lanes <= values.size(); place += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      use(values[place + lane], lane);
+    }
+  }
+  for (; place < values.size(); ++place) {
+    use(values[place], 0);
+  }
+  return {*std::ranges::min_element(least), *std::ranges::max_element(most)};
+}
+
+/// Bins from 1; 0: no number.
+STEREOSWEEP_VECTOR_CLONES void fill_bins(std::span<const double> values, double least, double scale,
+                                         std::span<std::int32_t> bins) {
+  for (std::size_t place = 0; place < values.size(); ++place) {
+    const double value = values[place];
+    bins[place] = static_cast<std::int32_t>(value >= least ? (value - least) * scale + 1 : 0.0);
+  }
+}
+
+}  // namespace
+
+/// A counting sort whose bins are too coarse by little; false where a bin is crowded or the range has no width.
+bool SortedNumbers::sort_into_bins(std::span<const double> values) {
+  const auto range = range_of(values);
+  const auto num_bins = std::bit_ceil(2 * values.size() + 1);
+  const double scale = static_cast<double>(num_bins - 1) / (range.most - range.least);
+  if (!std::isfinite(scale) || !std::isfinite(range.most - range.least) || num_bins > (std::size_t{1} << 30U)) {
+    return false;
+  }
+  bins_.resize(values.size());
+  fill_bins(values, range.least, scale, bins_);
+  starts_.assign(num_bins + 1, 0);  // of bins 0 .. num_bins
+  for (const auto bin : bins_) {
+    ++starts_[static_cast<std::size_t>(bin)];
+  }
+  std::uint32_t start = 0;
+  std::uint32_t fullest = 0;
+  for (std::size_t bin = 1; bin < starts_.size(); ++bin) {
+    fullest = std::max(fullest, starts_[bin]);
+    start += std::exchange(starts_[bin], start);
+  }
+  if (fullest > crowded) {
+    return false;
+  }
+  keys_.resize(start);
+  cells_.resize(start);
+  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    if (bins_[cell] > 0) {
+      const auto place = starts_[static_cast<std::size_t>(bins_[cell])]++;
+      keys_[place] = values[cell];
+      cells_[place] = static_cast<std::uint32_t>(cell);
+    }
+  }
+  for (std::size_t place = 1; place < keys_.size(); ++place) {
+    const double key = keys_[place];
+    const auto cell = cells_[place];
+    auto target = place;
+    for (; target > 0 && keys_[target - 1] > key; --target) {
+      keys_[target] = keys_[target - 1];
+      cells_[target] = cells_[target - 1];
+    }
+    keys_[target] = key;
+    cells_[target] = cell;
+  }
+  return true;
+}
+
+void SortedNumbers::sort(std::span<const double> values) {
+  if (sort_into_bins(values)) {
+    return;
+  }
+  cells_.clear();
+  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    if (!std::isnan(values[cell])) {
+      cells_.push_back(static_cast<std::uint32_t>(cell));
+    }
+  }
+  std::ranges::stable_sort(cells_, {}, [&](std::uint32_t cell) { return values[cell]; });
+  keys_.resize(cells_.size());
+  std::ranges::transform(cells_, keys_.begin(), [&](std::uint32_t cell) { return values[cell]; });
+}
+
+void TauCounter::set_left(std::span<const double> values) {
+  STEREOSWEEP_ASSERT(values.size() == num_cells_, "a value per cell");
+  left_.sort(values);
+  const auto numbers = left_.numbers();
+  ends_.resize(numbers.size());
+  left_ties_.clear();
+  for (std::size_t first = 0; first < numbers.size();) {
+    auto last = first + 1;
+    while (last < numbers.size() && numbers[last] == numbers[first]) {
+      ++last;
+    }
+    const Ties ties{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+    std::fill(ends_.begin() + ties.first, ends_.begin() + ties.last, ties.last);
+    if (last - first > 1) {
+      left_ties_.push_back(ties);
+    }
+    first = last;
+  }
+}
+
+/// Numbers are met in the order of the right list, of equal ones in that of the left list: so a pair is discordant
+/// where a number with a larger left place, not equal on the left, was met before.
+STEREOSWEEP_VECTOR_CLONES double TauCounter::tau_b(std::span<const double> values) {
+  STEREOSWEEP_ASSERT(values.size() == num_cells_, "a value per cell");
+  const auto left_cells = left_.cells();
+  values_.resize(left_cells.size());
+  for (std::size_t place = 0; place < left_cells.size(); ++place) {
+    values_[place] = values[left_cells[place]];
+  }
+  right_.sort(values_);
+  const auto order = right_.cells();
+  const auto keys = right_.numbers();
+  taken_.clear();
+  std::int64_t discordant = 0;
+  for (std::size_t met = 0; met < order.size(); ++met) {
+    discordant += static_cast<std::int64_t>(met) - taken_.below(ends_[order[met]]);
+    taken_.take(order[met]);
+  }
+  std::int64_t right_ties = 0;
+  std::int64_t joint_ties = 0;
+  std::int64_t equal = 0;
+  std::int64_t jointly_equal = 0;
+  for (std::size_t met = 1; met < order.size(); ++met) {
+    equal = keys[met] == keys[met - 1] ? equal + 1 : 0;
+    jointly_equal = equal > 0 && ends_[order[met]] == ends_[order[met - 1]] ? jointly_equal + 1 : 0;
+    right_ties += equal;
+    joint_ties += jointly_equal;
+  }
+  const auto pairs_of = [](std::int64_t count) { return count * (count - 1) / 2; };
+  std::int64_t left_ties = 0;
+  for (const auto& ties : left_ties_) {
+    left_ties += pairs_of(taken_.below(ties.last) - taken_.below(ties.first));
+  }
+  const auto pairs = pairs_of(static_cast<std::int64_t>(order.size()));
+  const auto difference = pairs - left_ties - right_ties + joint_ties - 2 * discordant;
+  return static_cast<double>(difference) /
+         std::sqrt(static_cast<double>(pairs - left_ties) * static_cast<double>(pairs - right_ties));
+}
+
+}  // namespace stereosweep::stats

@@ -1,0 +1,45 @@
+// Seconds of a bootstrap of pooled tau-b: answers of 25 subjects x 20 annotators x 16 items against 400 scores.
+//   bench_tau_bootstrap [REPLICATES] [THREADS]     prints what tests/bench/run_tau_bootstrap.py reads
+// The answers and scores are formulas that the script writes anew, so that both resample the same table.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+#include "findings/people/TauBootstrap.hpp"
+#include "stats/Bootstrap.hpp"
+
+int main(int argc, char** argv) {
+  namespace findings = stereosweep::findings;
+  constexpr std::size_t num_subjects = 25;
+  constexpr std::size_t num_annotators = 20;
+  constexpr std::size_t num_items = 16;
+  const auto number = [&](int place, std::size_t otherwise) {
+    return argc > place ? static_cast<std::size_t>(std::atol(argv[place])) : otherwise;
+  };
+  std::vector<findings::PlacedAnswer> answers;
+  findings::ScoreCells scores;
+  for (std::size_t cell = 0; cell < num_subjects * num_items; ++cell) {
+    scores.values.push_back(static_cast<double>(cell * 7919 % 1009));
+    for (std::size_t annotator = 0; annotator < num_annotators; ++annotator) {
+      const auto hash = (cell * 31 + annotator * 17 + cell * annotator * 13) % 101;
+      answers.push_back(
+          {cell / num_items, cell % num_items, annotator, static_cast<double>((hash + cell * 7919 % 1009 / 10) / 2)});
+    }
+  }
+  const findings::AnswerTable table(answers, num_subjects, num_items, {});
+  findings::CellList all(num_subjects * num_items);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  findings::BootstrapSettings settings;
+  settings.draws_annotators = true;
+  settings.replicates = number(1, 10'000);
+  settings.num_threads = static_cast<unsigned>(number(2, 1));
+  const auto began = std::chrono::steady_clock::now();
+  const auto taus = findings::bootstrap_tau(scores, table, std::span(&all, 1), settings);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const auto interval = stereosweep::stats::percentile_interval(taus[0], 0.95);
+  settings.draws_annotators = false;
+  settings.replicates = 1;
+  const auto plain = findings::bootstrap_tau(scores, table, std::span(&all, 1), settings);
+  std::printf("%.9f %.17g %.17g %.17g\n", seconds, plain[0][0], interval.low, interval.high);
+}

@@ -1,0 +1,152 @@
+#include "findings/people/People.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+#include "config/JobText.hpp"
+#include "findings/RandomScores.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<PlacedAnswer> random_answers(std::uint64_t seed, std::size_t num_subjects, std::size_t num_items) {
+  std::mt19937_64 random(seed);
+  std::vector<PlacedAnswer> answers;
+  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+    for (std::size_t annotator = 0; annotator < 1 + random() % 6; ++annotator) {
+      for (std::size_t item = 0; item < num_items; ++item) {
+        if (random() % 5 != 0) {
+          answers.push_back({subject, item, annotator, static_cast<double>(random() % 7 + 1)});
+        }
+      }
+    }
+  }
+  return answers;
+}
+
+TEST(AnswerTable, MeansAreOnTheScaleOfRatings) {
+  const std::vector<PlacedAnswer> answers = {{0, 0, 4, 1}, {0, 0, 9, 4}, {1, 1, 9, 7}};
+  const AnswerTable table(answers, 2, 2, {.low = 1, .high = 7});
+  EXPECT_THAT(table.means(), ElementsAre(25, ::testing::IsNan(), ::testing::IsNan(), 100));
+  EXPECT_TRUE(table.has_several_annotators());
+  EXPECT_FALSE(AnswerTable(std::span(answers).subspan(1), 2, 2, {}).has_several_annotators());
+}
+
+TEST(AnswerTable, EqualMeansOfWholeNumbersAreEqual) {
+  std::vector<PlacedAnswer> answers;
+  for (std::size_t annotator = 0; annotator < 3; ++annotator) {
+    answers.push_back({0, 0, annotator, 3});
+    answers.push_back({0, 1, annotator, static_cast<double>(2 + annotator)});
+  }
+  const auto means = AnswerTable(answers, 1, 2, {.low = 1, .high = 8}).means();
+  EXPECT_EQ(means[0], means[1]);
+}
+
+TEST(AnswerTable, DrawnMeansDoNotDependOnTheirNumber) {
+  const auto answers = random_answers(3, 5, 4);
+  const AnswerTable table(answers, 5, 4, {.low = 1, .high = 7});
+  const auto all = table.drawn_means({.first = 0, .count = 8, .seed = 11});
+  const auto later = table.drawn_means({.first = 4, .count = 3, .seed = 11});
+  for (std::size_t place = 0; place < later.size(); ++place) {
+    const double other = all[4 * 20 + place];
+    EXPECT_TRUE(later[place] == other || (std::isnan(later[place]) && std::isnan(other)));
+  }
+}
+
+TEST(TauBootstrap, DoesNotDependOnThreads) {
+  std::mt19937_64 random(1);
+  ScoreCells scores{3, 2, {}};
+  for (std::size_t place = 0; place < std::size_t{3} * 2 * 20; ++place) {
+    scores.values.push_back(random() % 8 == 0 ? stats::nan : std::normal_distribution<double>()(random));
+  }
+  const auto answers = random_answers(5, 5, 4);
+  const AnswerTable table(answers, 5, 4, {.low = 1, .high = 7});
+  std::vector<CellList> lists = {{}, {0, 1, 2, 3}};
+  for (std::size_t cell = 0; cell < 20; ++cell) {
+    lists[0].push_back(cell);
+  }
+  BootstrapSettings settings{.draws_annotators = true, .draws_templates = true, .replicates = 1500, .seed = 9};
+  const auto one = bootstrap_tau(scores, table, lists, settings);
+  settings.num_threads = 3;
+  const auto three = bootstrap_tau(scores, table, lists, settings);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    ASSERT_EQ(one[list].size(), 1500U);
+    for (std::size_t place = 0; place < one[list].size(); ++place) {
+      EXPECT_TRUE(one[list][place] == three[list][place] ||
+                  (std::isnan(one[list][place]) && std::isnan(three[list][place])));
+    }
+  }
+}
+
+TEST(TauBootstrap, WithNothingDrawnIsTauB) {
+  std::mt19937_64 random(2);
+  ScoreCells scores{2, 3, {}};
+  for (std::size_t place = 0; place < std::size_t{2} * 3 * 20; ++place) {
+    scores.values.push_back(static_cast<double>(random() % 4));
+  }
+  const auto answers = random_answers(6, 5, 4);
+  const AnswerTable table(answers, 5, 4, {.low = 1, .high = 7});
+  CellList all;
+  for (std::size_t cell = 0; cell < 20; ++cell) {
+    all.push_back(cell);
+  }
+  const auto taus = bootstrap_tau(scores, table, std::span(&all, 1), {.replicates = 2});
+  const auto plain = pooled_tau({4, scores.means(), table.means()});
+  EXPECT_NEAR(taus[0][0], plain.value, 1e-12);
+  EXPECT_EQ(taus[0][0], taus[0][1]);
+}
+
+TEST(TemplateChoice, IsTheBestOfSinglesAndPairs) {
+  std::mt19937_64 random(7);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    std::vector<std::vector<double>> by_template(5, std::vector<double>(24));
+    std::vector<double> ratings(24);
+    for (std::size_t cell = 0; cell < 24; ++cell) {
+      ratings[cell] = static_cast<double>(random() % 12);
+      for (auto& scores : by_template) {
+        scores[cell] = random() % 10 == 0 ? stats::nan : std::normal_distribution<double>()(random);
+      }
+    }
+    double best = -2;
+    for (std::size_t first = 0; first < 5; ++first) {
+      for (auto second = first; second < 5; ++second) {
+        const auto scores = mean_of_templates(by_template, std::array{first, second});
+        best = std::max(best, pooled_tau({24, scores, ratings}).value);
+      }
+    }
+    const auto choice = choose_templates(by_template, ratings, 2);
+    ASSERT_TRUE(choice);
+    EXPECT_DOUBLE_EQ(choice->pooled.value, best);
+    EXPECT_EQ(choose_templates(by_template, ratings, 1)->templates.size(), 1U);
+  }
+}
+
+TEST(People, AScoreTableOfAnyProbeWillDo) {
+  RandomScores random({2, 4, 3, 2, 2, 5});
+  random.fill(8, 0.1);
+  const config::JobFolder folder;
+  std::string table = "annotator\tsubject\titem\trating\n";
+  for (std::size_t place = 0; place < 60; ++place) {
+    table += "a" + std::to_string(place / 20) + "\tSubject" + std::to_string(place % 20 / 5) + "\titem" +
+             std::to_string(place % 5) + "\t" + std::to_string(place * 37 % 101) + "\n";
+  }
+  sweep::Comparison comparison{.replicates = 200, .draws = 200};
+  comparison.people.emplace().ratings = folder.write("answers.tsv", table).string();
+  const auto people = agree_with_people(random.scores(), comparison, 1);
+  ASSERT_EQ(people.rows.size(), 5U);  // no dimensions
+  EXPECT_THAT(people.num_annotators, ElementsAre(3));
+  for (std::size_t measure = 0; measure < 2; ++measure) {
+    const auto& cell = people.cell(measure, 0, 0);
+    EXPECT_EQ(cell.agreement.tau.n, 20U);
+    EXPECT_LT(cell.interval.low, cell.interval.high);
+    EXPECT_GE(cell.p_items.value, 2.0 / 201);
+    EXPECT_FALSE(people.cell(measure, 0, 1).p_items.defined());
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::findings
