@@ -11,6 +11,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
@@ -92,6 +93,10 @@ class Resolver {
     return side;
   }
 
+  std::vector<std::size_t> measures(const Contrast& contrast) {
+    return chosen_measures(scores_, contrast.measures, key_of(contrast.name), faults_);
+  }
+
   Side everything() const {
     Side side;
     for (std::size_t i = 0; i < side.size(); ++i) {
@@ -103,21 +108,26 @@ class Resolver {
   void add(const std::string& contrast, const std::string& problem, const std::string& suggestion) {
     add_fault(contrast, problem, "the score table has none", suggestion);
   }
-  /// Once, however many labels of `each` meet it.
+  /// Told once, however many labels of `each` meet it.
   void add_fault(const std::string& contrast, const std::string& problem, const std::string& why,
                  const std::string& suggestion) {
-    auto fault = base::describe("statistics.contrasts '" + contrast + "': " + problem, why, suggestion);
-    if (std::ranges::find(faults_, fault) == faults_.end()) {
-      faults_.push_back(std::move(fault));
-    }
+    faults_.push_back(base::describe(key_of(contrast) + ": " + problem, why, suggestion));
   }
   void require_none() const {
-    if (!faults_.empty()) {
-      throw base::InputError(base::join(faults_, "\n"));
+    std::vector<std::string> once;
+    for (const auto& fault : faults_) {
+      if (std::ranges::find(once, fault) == once.end()) {
+        once.push_back(fault);
+      }
+    }
+    if (!once.empty()) {
+      throw base::InputError(base::join(once, "\n"));
     }
   }
 
  private:
+  static std::string key_of(const std::string& contrast) { return "statistics.contrasts '" + contrast + "'"; }
+
   const Scores& scores_;
   std::vector<std::pair<std::string, NamedAxis>> names_;
   std::vector<std::string> faults_;
@@ -221,24 +231,6 @@ void plan_columns(Plan& plan) {
   plan.num_columns = std::max<std::size_t>(plan.num_columns, 1);
 }
 
-std::vector<std::size_t> plan_measures(const Contrast& contrast, const Scores& scores, Resolver& resolver) {
-  const auto& labels = scores.axes[measure_axis]->labels;
-  std::vector<std::size_t> measures;
-  for (const auto& wanted : contrast.measures) {
-    const auto found = std::ranges::find(labels, wanted);
-    if (found == labels.end()) {
-      resolver.add(contrast.name, "no measure '" + wanted + "'", base::did_you_mean(wanted, labels));
-    } else {
-      measures.push_back(static_cast<std::size_t>(found - labels.begin()));
-    }
-  }
-  if (contrast.measures.empty()) {
-    measures.resize(labels.size());
-    std::iota(measures.begin(), measures.end(), std::size_t{0});
-  }
-  return measures;
-}
-
 /// All subjects of the left side's kinds that it does not have.
 Side rest_of(const Side& left, const AxisSchema& subjects) {
   Side rest = left;
@@ -300,7 +292,7 @@ void plan_one(const Contrast& contrast, const std::optional<Selection>& each, co
   plan_blocks(contrast, scores, resolver, plan);
   plan_columns(plan);
   plan.relabels_subjects = plan.right && !plan.minus_left && has_other_subjects(plan.left, *plan.right);
-  plan.measures = plan_measures(contrast, scores, resolver);
+  plan.measures = resolver.measures(contrast);
   plans.push_back(std::move(plan));
 }
 
@@ -536,6 +528,8 @@ class Comparer {
     }
     row.num_possible = static_cast<std::int32_t>(cells.size());
     row.num_templates = static_cast<std::int32_t>(block_means.size());
+    const auto squares = stats::crossed_squares(cells, plan.num_columns);
+    row.num_rephrasings = static_cast<std::int32_t>(squares.num_columns);
     if (row.num_cells == 0) {
       return;
     }
@@ -553,7 +547,8 @@ class Comparer {
     const double mean = stats::mean(block_means).value;
     const double deviation = stats::standard_deviation(block_means).value;
     row.effect = deviation > rounding * std::abs(mean) ? mean / deviation : stats::nan;
-    const auto interval = stats::percentile_interval(crossed_means(cells, rows, columns), comparison_.confidence);
+    const auto interval = stats::rescaled_interval(crossed_means(cells, rows, columns), row.difference, squares.error(),
+                                                   comparison_.confidence);
     row.low = interval.low;
     row.high = interval.high;
     const auto test = stats::sign_flip_test(sums, flips());
@@ -598,7 +593,7 @@ class Comparer {
     if (std::ranges::any_of(members, [&](const auto* tested) { return tested->blocks_key != key; })) {
       return;  // other templates: nothing to flip together
     }
-    std::vector<double> sums;
+    std::vector<double> sums;  // max-T takes draws x members x templates additions
     for (const auto* tested : members) {
       sums.insert(sums.end(), tested->blocks.begin(), tested->blocks.end());
     }

@@ -23,14 +23,15 @@ struct ContrastRow {
                               ///< differences
   double right = stats::nan;  ///< 0 for a contrast with zero
   double difference = stats::nan;  ///< left - right
-  double low = stats::nan;         ///< interval: templates and rephrasings drawn with replacement, crossed
+  double low = stats::nan;         ///< stats::rescaled_interval: templates and rephrasings drawn, crossed
   double high = stats::nan;
-  double effect = stats::nan;      ///< mean over templates of their differences over their standard deviation (n - 1)
-  std::int32_t num_templates = 0;  ///< templates, or pairs of them, with a difference
-  std::int32_t num_cells = 0;      ///< (template, rephrasing) with a difference
-  std::int32_t num_possible = 0;   ///< (template, rephrasing) that are compared
-  double p = stats::nan;           ///< two-sided, the signs of templates flipped, each with all its rephrasings
-  double p_low = stats::nan;       ///< interval of a p that was drawn; p itself where it was counted
+  double effect = stats::nan;        ///< mean over templates of their differences over their standard deviation (n - 1)
+  std::int32_t num_templates = 0;    ///< templates, or pairs of them, with a difference
+  std::int32_t num_rephrasings = 0;  ///< rephrasings with a difference; 1 where the sides take different ones
+  std::int32_t num_cells = 0;        ///< (template, rephrasing) with a difference
+  std::int32_t num_possible = 0;     ///< (template, rephrasing) that are compared
+  double p = stats::nan;             ///< two-sided, the signs of templates flipped, each with all its rephrasings
+  double p_low = stats::nan;         ///< interval of a p that was drawn; p itself where it was counted
   double p_high = stats::nan;
   double p_subjects = stats::nan;  ///< two-sided, subjects relabelled; needs two on each side, and none on both
   double p_max_t = stats::nan;     ///< `p` adjusted in its family, as the next three

@@ -12,6 +12,10 @@ namespace {
 
 using Row = ContrastRow;
 
+constexpr std::int32_t few = 20;  // templates or rephrasings
+constexpr const char* few_text =
+    " With fewer than 20 templates or rephrasings, 95 % intervals held the truth in 91 to 99.8 % of simulated tables.";
+
 results::AxisSchema axis_of(std::span<const Row> rows) {
   results::AxisSchema axis{"contrast", "contrast, measure and item", {}, {}};
   const auto add = [&](const std::string& name, const std::string& long_name, std::string Row::*field) {
@@ -67,8 +71,8 @@ void write_differences(results::Layout& layout, const std::string& prefix, const
     layout.write(cube, axes, items, field);
   };
   const auto family = ", adjusted among " + family_text(comparison.family);
-  const auto interval =
-      results::percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";
+  const auto interval = results::percent(comparison.confidence) +
+                        " interval, templates and rephrasings drawn with replacement, rescaled for their numbers";
   write("left", "", "mean of the left side", &Row::left);
   write("right", "", "mean of the right side; 0 for a contrast with zero", &Row::right);
   write("difference", "", "left minus right, in the measure's unit", &Row::difference);
@@ -76,6 +80,8 @@ void write_differences(results::Layout& layout, const std::string& prefix, const
   write("high", "", "upper end of the " + interval, &Row::high);
   write("effect", "1", "mean of the templates' differences over their standard deviation (n - 1)", &Row::effect);
   write("num_templates", "1", "templates, or pairs of them, with a difference", &Row::num_templates);
+  write("num_rephrasings", "1", "rephrasings with a difference; 1 where the sides take different ones",
+        &Row::num_rephrasings);
   write("num_cells", "1", "(template, rephrasing) with a difference", &Row::num_cells);
   write("num_possible", "1", "(template, rephrasing) compared", &Row::num_possible);
   write("p", "1", "two-sided p, signs of templates flipped, each with all its rephrasings", &Row::p);
@@ -119,8 +125,13 @@ std::string contrasts_text(std::span<const Row> rows, const sweep::Comparison& c
     add_table(text, std::move(of_measure), top);
   }
   if (!rows.empty()) {
+    const bool is_few = std::ranges::any_of(rows, [](const Row& row) {
+      return row.reason == stats::Reason::ok &&
+             (row.num_templates < few || (row.num_rephrasings > 1 && row.num_rephrasings < few));
+    });
     text += results::wrapped("low, high: " + results::percent(comparison.confidence) +
-                             " interval over templates and rephrasings. p: two-sided, the signs of templates flipped; "
+                             " interval over templates and rephrasings." + (is_few ? few_text : "") +
+                             " p: two-sided, the signs of templates flipped; "
                              "adjusted by max-T (by Holm where the templates differ) among " +
                              family_text(comparison.family) + ".") +
             '\n';

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <span>
 
 #include "results/TextTable.hpp"
 #include "stats/Bootstrap.hpp"
+#include "stats/CrossedTable.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -59,21 +61,23 @@ class MeansOfMeasure {
     return block;
   }
 
-  /// One table's row but for its draws, and the mean without each template and each rephrasing.
+  /// One table's row but for its draws, how far the mean is off, and the mean without each template and each
+  /// rephrasing.
   struct Described {
     MeanRow row;
+    stats::MeanError error;
     std::vector<std::vector<double>> jackknives;
   };
   Described describe(const Block& block, std::size_t table) const {
     Described described;
     auto& row = described.row;
     row.num_applicable = block.num_applicable[table];
-    std::vector<double> present;
+    std::vector<double> cells;
     for (std::size_t place = table; place < block.cells.size(); place += block.num_tables) {
-      if (!std::isnan(block.cells[place])) {
-        present.push_back(block.cells[place]);
-      }
+      cells.push_back(block.cells[place]);
     }
+    std::vector<double> present;
+    std::ranges::copy_if(cells, std::back_inserter(present), [](double cell) { return !std::isnan(cell); });
     row.num_cells = static_cast<std::int32_t>(present.size());
     if (present.empty()) {
       return described;
@@ -86,6 +90,7 @@ class MeansOfMeasure {
       row.low = row.high = row.low_bca = row.high_bca = least;
     }
     if (row.reason == stats::Reason::ok) {
+      described.error = stats::crossed_squares(cells, num_rephrasings_).error();
       described.jackknives = {jackknife(block, table, row, num_templates_, num_rephrasings_, 1),
                               jackknife(block, table, row, num_rephrasings_, 1, num_rephrasings_)};
     }
@@ -136,10 +141,10 @@ void add_interval(MeansOfMeasure::Described& described, std::span<const double> 
     own.push_back(replicates[place]);
   }
   auto& row = described.row;
-  const auto percentile = stats::percentile_interval(own, confidence);
+  const auto rescaled = stats::rescaled_interval(own, row.mean, described.error, confidence);
   const auto corrected = stats::bca_interval(std::move(own), row.mean, described.jackknives, confidence);
-  row.low = percentile.low;
-  row.high = percentile.high;
+  row.low = rescaled.low;
+  row.high = rescaled.high;
   row.low_bca = corrected.low;
   row.high_bca = corrected.high;
   row.reason = corrected.reason;
@@ -219,8 +224,8 @@ void write_means(results::Layout& layout, const Means& means, const sweep::Compa
   const auto interval =
       results::percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";
   write("", "", "mean over templates and rephrasings, replicates averaged first", &MeanRow::mean);
-  write("_low", "", "lower end of the " + interval + ", percentile", &MeanRow::low);
-  write("_high", "", "upper end of the " + interval + ", percentile", &MeanRow::high);
+  write("_low", "", "lower end of the " + interval + ", rescaled for their numbers", &MeanRow::low);
+  write("_high", "", "upper end of the " + interval + ", rescaled for their numbers", &MeanRow::high);
   write("_low_bca", "", "lower end of the " + interval + ", bias-corrected and accelerated", &MeanRow::low_bca);
   write("_high_bca", "", "upper end of the " + interval + ", bias-corrected and accelerated", &MeanRow::high_bca);
   write("_n", "1", "(template, rephrasing) with a score", &MeanRow::num_cells);
@@ -237,8 +242,8 @@ std::string means_text(const Means& means, const sweep::Comparison& comparison, 
   }
   return text +
          results::wrapped("The largest means by size. low, high: " + results::percent(comparison.confidence) +
-                          " interval, templates and rephrasings drawn with replacement; BCa: corrected for "
-                          "bias and skew. coverage: share of the applicable cells that have a score.") +
+                          " interval over templates and rephrasings; BCa: corrected for bias and skew, and too narrow "
+                          "with fewer than 20 of them. coverage: share of the applicable cells that have a score.") +
          '\n';
 }
 

@@ -15,9 +15,9 @@ namespace stereosweep::findings {
 /// One measure of one subject and item. A cell is one (template, rephrasing); its replicates are averaged first.
 struct MeanRow {
   double mean = stats::nan;  ///< over the cells with a score, in the measure's unit
-  double low = stats::nan;   ///< percentile interval: templates and rephrasings drawn with replacement, crossed
+  double low = stats::nan;   ///< stats::rescaled_interval: templates and rephrasings drawn with replacement, crossed
   double high = stats::nan;
-  double low_bca = stats::nan;  ///< the same draws, corrected for bias and skew
+  double low_bca = stats::nan;  ///< the same draws, corrected for bias and skew, not for few of them
   double high_bca = stats::nan;
   std::int32_t num_cells = 0;       ///< with a score
   std::int32_t num_applicable = 0;  ///< cells that are part of the job

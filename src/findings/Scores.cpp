@@ -76,23 +76,29 @@ Scores scores_of(const results::ScoreFile& file) {
 }
 
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
-                                         const std::string& key) {
+                                         const std::string& key, std::vector<std::string>& faults) {
   const auto& known = scores.axes[measure_axis]->labels;
-  std::vector<std::string> faults;
   for (const auto& label : labels) {
     if (std::ranges::find(known, label) == known.end()) {
       faults.push_back(base::describe(key + ": no measure '" + label + "'", "the score table has none",
                                       base::did_you_mean(label, known)));
     }
   }
-  if (!faults.empty()) {
-    throw base::InputError(base::join(faults, "\n"));
-  }
   std::vector<std::size_t> measures;
   for (std::size_t measure = 0; measure < known.size(); ++measure) {
     if (labels.empty() || std::ranges::find(labels, known[measure]) != labels.end()) {
       measures.push_back(measure);
     }
+  }
+  return measures;
+}
+
+std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
+                                         const std::string& key) {
+  std::vector<std::string> faults;
+  auto measures = chosen_measures(scores, labels, key, faults);
+  if (!faults.empty()) {
+    throw base::InputError(base::join(faults, "\n"));
   }
   return measures;
 }

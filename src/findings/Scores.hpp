@@ -51,8 +51,10 @@ Scores scores_of(results::StatisticsFile& file);
 /// The table of a statistics file that is read.
 Scores scores_of(const results::ScoreFile& file);
 
-/// The measures of these labels, in the table's order; none: all. Throws InputError, listing every label that the table
-/// does not have; `key` is the job's ("statistics.means").
+/// The measures of these labels, in the table's order; none: all. Labels that the table does not have are added to
+/// `faults`, or thrown as one InputError; `key` is the job's ("statistics.means").
+std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
+                                         const std::string& key, std::vector<std::string>& faults);
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
                                          const std::string& key);
 

@@ -13,14 +13,14 @@ namespace stereosweep::findings {
 namespace {
 
 constexpr double enough_share = 0.05;  // of the standard deviation between subjects
-constexpr std::size_t num_axes = 5;
 
-// Places of the axes in a table of one measure.
-constexpr std::size_t place_of_subjects = 0;
-constexpr std::size_t place_of_templates = 1;
-constexpr std::size_t place_of_rephrasings = 2;
-constexpr std::size_t place_of_replicates = 3;
-constexpr std::size_t place_of_items = 4;
+// Places of the axes in a table of one measure: without that of measures.
+constexpr std::size_t place_of_subjects = subject_axis - 1;
+constexpr std::size_t place_of_templates = template_axis - 1;
+constexpr std::size_t place_of_rephrasings = rephrasing_axis - 1;
+constexpr std::size_t place_of_replicates = replicate_axis - 1;
+constexpr std::size_t place_of_items = item_axis - 1;
+constexpr std::size_t num_axes = place_of_items + 1;
 
 /// [subject, template, rephrasing, replicate, item]
 struct Table {

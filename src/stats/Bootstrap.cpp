@@ -150,25 +150,36 @@ std::vector<double> crossed_means(std::span<const double> values, const ClusterB
     }
   }
   const bool is_complete = std::ranges::find(present, 0.0) == present.end();
+  const auto width = columns.num_clusters() * num_tables;
   std::vector<double> means(rows.num_replicates() * num_tables, 0);
   std::vector<double> weights(num_tables);
-  for (std::size_t replicate = 0; replicate < rows.num_replicates(); ++replicate) {
+  std::vector<double> by_column(width);
+  const auto add_drawn = [&](const std::vector<double>& of_cells, std::size_t replicate, std::span<double> sums) {
+    std::ranges::fill(by_column, 0);  // whole rows first: their cells lie together
     const auto row_times = rows.times(replicate);
-    const auto column_times = columns.times(replicate);
-    auto* sums = means.data() + replicate * num_tables;
-    std::ranges::fill(weights, is_complete ? static_cast<double>(num_cells) : 0);
-    for (std::size_t cell = 0; cell < num_cells; cell += column_times.size()) {
-      const double row_weight = row_times[cell / column_times.size()];
-      for (std::size_t column = 0; row_weight > 0 && column < column_times.size(); ++column) {
-        const double weight = row_weight * column_times[column];
-        const auto first = (cell + column) * num_tables;
-        for (std::size_t table = 0; weight > 0 && table < num_tables; ++table) {
-          sums[table] += weight * filled[first + table];
-        }
-        for (std::size_t table = 0; weight > 0 && !is_complete && table < num_tables; ++table) {
-          weights[table] += weight * present[first + table];
-        }
+    for (std::size_t row = 0; row < row_times.size(); ++row) {
+      const double weight = row_times[row];
+      if (weight == 0) {
+        continue;
       }
+      const auto* cells = of_cells.data() + row * width;
+      for (std::size_t place = 0; place < width; ++place) {
+        by_column[place] += weight * cells[place];
+      }
+    }
+    const auto column_times = columns.times(replicate);
+    for (std::size_t column = 0; column < column_times.size(); ++column) {
+      for (std::size_t table = 0; table < num_tables; ++table) {
+        sums[table] += column_times[column] * by_column[column * num_tables + table];
+      }
+    }
+  };
+  for (std::size_t replicate = 0; replicate < rows.num_replicates(); ++replicate) {
+    const auto sums = std::span(means).subspan(replicate * num_tables, num_tables);
+    std::ranges::fill(weights, is_complete ? static_cast<double>(num_cells) : 0);
+    add_drawn(filled, replicate, sums);
+    if (!is_complete) {
+      add_drawn(present, replicate, weights);
     }
     for (std::size_t table = 0; table < num_tables; ++table) {
       sums[table] = weights[table] > 0 ? sums[table] / weights[table] : nan;
@@ -182,6 +193,21 @@ Interval percentile_interval(std::vector<double> replicates, double confidence) 
     return {nan, nan, Reason::too_few};
   }
   return {quantile(replicates, (1 - confidence) / 2), quantile(replicates, (1 + confidence) / 2), Reason::ok};
+}
+
+Interval rescaled_interval(std::vector<double> replicates, double observed, const MeanError& error, double confidence) {
+  if (!keep_finite(replicates)) {
+    return {nan, nan, Reason::too_few};
+  }
+  const double spread = standard_deviation(replicates).value;
+  if (spread <= rounding_of(replicates) || !(error.degrees > 0)) {
+    return percentile_interval(std::move(replicates), confidence);
+  }
+  const double upper = (1 + confidence) / 2;
+  const double scale =
+      std::sqrt(error.variance) * student_quantile(upper, error.degrees) / (spread * normal_quantile(upper));
+  return {std::min(observed, observed + scale * (quantile(replicates, 1 - upper) - observed)),
+          std::max(observed, observed + scale * (quantile(replicates, upper) - observed)), Reason::ok};
 }
 
 Interval bca_interval(std::vector<double> replicates, double observed, std::span<const std::vector<double>> jackknives,

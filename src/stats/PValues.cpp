@@ -1,5 +1,6 @@
 #include "stats/PValues.hpp"
 
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 
 #include <algorithm>
@@ -40,6 +41,13 @@ double log10_p_one_sided(double z) { return log_upper_tail(z) / std::numbers::ln
 double log10_p_two_sided(double z) { return (std::numbers::ln2 + log_upper_tail(std::abs(z))) / std::numbers::ln10; }
 
 double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
+
+double student_quantile(double probability, double degrees) {
+  double rest = 0;  // 1 - x, which keeps its digits where x is near 1
+  // P(|T| > t) = I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t^2)
+  const double x = boost::math::ibeta_inv(degrees / 2, 0.5, 2 * (1 - probability), &rest);
+  return std::sqrt(degrees * rest / x);
+}
 
 namespace {
 

@@ -21,6 +21,9 @@ double log10_p_two_sided(double z);
 /// z with P(Z <= z) = probability, 0 < probability < 1.
 double normal_quantile(double probability);
 
+/// t with P(T <= t) = probability, 0.5 <= probability < 1, of Student's distribution; `degrees` > 0, also no integer.
+double student_quantile(double probability, double degrees);
+
 /// holm: step-down Bonferroni, family-wise (Holm 1979, Scand. J. Statist. 6); benjamini_hochberg: step-up false
 /// discovery rate (JRSS B 1995), for independent or positively dependent tests; benjamini_yekutieli: the same for any
 /// dependence (Ann. Statist. 2001).

@@ -1,18 +1,22 @@
-// How far the p and intervals of contrasts keep what they state: bench_contrast [SETS]
-// Simulated score tables; every score is a sum of normal effects. Prints (a) the share of p at or below 0.05 where the
-// sides do not differ: 12 subjects (6 and 6), 10 templates, 4 rephrasings, 10 items, one cell in ten missing; (b) how
-// often the 95 % interval holds the true difference. Exit status 1 where a stated level lies outside of the 99.9 %
-// interval of its share, or a coverage is surely below `least_coverage`. Rows marked * break an assumption on purpose.
+// How far the p and intervals of contrasts and means keep what they state: bench_contrast [SETS [SEED [LINE]]]
+// Simulated score tables without a difference; every score is a sum of random effects and a rest of deviation 1. One
+// line a kind of table: share of tables with p <= 0.05 (signs of templates flipped, subjects relabelled), with an
+// adjusted p <= 0.05 for any item (max-T, Holm), and with 0 inside of the 95 % interval and of the BCa interval, each
+// with its standard error. Exit status 1 where a share is surely not what is stated. * breaks an assumption of that p.
+// One item of each table counts by itself, since items of a table are not independent; families count all of them.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/Random.hpp"
 #include "findings/Contrasts.hpp"
+#include "findings/Means.hpp"
 #include "stats/Summary.hpp"
 
 namespace {
@@ -20,23 +24,40 @@ namespace {
 using namespace stereosweep;
 
 constexpr double nominal = 0.05;
-constexpr double sure = 0.999;
-constexpr double least_coverage = 0.8;  // with few templates intervals are too narrow
+constexpr double sure = 1 - 1e-8;
+constexpr std::size_t many = 20;  ///< values of an axis from which on the coverage is stated
+constexpr double least_coverage = 0.935;
+constexpr double most_coverage = 0.965;
+constexpr double most_crossed = 0.98;  ///< of two axes
 
-/// Standard deviations of what scores have in common; the rest of a score has 1.
+/// Standard deviations of what scores have in common.
 struct Effects {
   double sentence = 1;
   double rephrasing = 1;
   double subject = 0;
-  double subject_in_sentence = 1;    ///< the same for all items by half
+  double subject_in_sentence = 0;    ///< the same for all items by half
   double subject_in_rephrasing = 0;  ///< the same in all templates
 };
 
+/// One subject is compared with 0; of more the first half with the second.
 struct Size {
-  std::size_t subjects;  ///< the first half is the left side
-  std::size_t templates;
-  std::size_t rephrasings;
-  std::size_t items;
+  std::size_t subjects = 1;
+  std::size_t templates = 1;
+  std::size_t rephrasings = 1;
+  std::size_t items = 1;
+};
+
+/// skewed: of all effects and the rest, as exponential times (skewness 2).
+enum class Shape { normal, skewed };
+enum class Claim { stated, broken };
+
+struct Kind {
+  const char* name;
+  Size size;
+  Effects effects = {};
+  double missing = 0;
+  Shape shape = Shape::normal;
+  Claim flips = Claim::stated;
 };
 
 struct Table {
@@ -62,21 +83,19 @@ Table empty_table(const Size& size) {
 
 class Simulation {
  public:
-  std::vector<double> draw(std::size_t count, double deviation) {
-    std::vector<double> values(count);
-    std::ranges::generate(values, [&] { return deviation * normal_(random_); });
-    return values;
-  }
-
-  /// Subjects do not differ but by the effects.
-  Table null_table(const Size& size, const Effects& effects, double missing) {
-    auto table = empty_table(size);
-    const auto sentences = draw(size.templates * size.items, effects.sentence);
-    const auto rephrasings = draw(size.rephrasings * size.items, effects.rephrasing);
-    const auto subjects = draw(size.subjects * size.items, effects.subject);
-    const auto shared = draw(size.subjects * size.templates, effects.subject_in_sentence * std::sqrt(0.5));
-    const auto own = draw(size.subjects * size.templates * size.items, effects.subject_in_sentence * std::sqrt(0.5));
-    const auto wording = draw(size.subjects * size.rephrasings * size.items, effects.subject_in_rephrasing);
+  explicit Simulation(std::uint64_t seed) : random_(seed) {}
+  /// Fills `table`; no subject differs but by the effects.
+  void fill(Table& table, const Kind& kind) {
+    const auto& [name, size, effects, missing, shape, flips] = kind;
+    const auto sentences = draw(size.templates * size.items, effects.sentence, shape);
+    const auto rephrasings = draw(size.rephrasings * size.items, effects.rephrasing, shape);
+    const auto subjects = draw(size.subjects * size.items, effects.subject, shape);
+    const auto half = effects.subject_in_sentence * std::sqrt(0.5);
+    const auto shared = draw(size.subjects * size.templates, half, shape);
+    const auto own = draw(size.subjects * size.templates * size.items, half, shape);
+    const auto wording = draw(size.subjects * size.rephrasings * size.items, effects.subject_in_rephrasing, shape);
+    const auto rest = draw(size.subjects * size.templates * size.rephrasings * size.items, 1, shape);
+    table.values.clear();
     for (std::size_t s = 0; s < size.subjects; ++s) {
       for (std::size_t t = 0; t < size.templates; ++t) {
         for (std::size_t r = 0; r < size.rephrasings; ++r) {
@@ -84,111 +103,197 @@ class Simulation {
             const auto st = s * size.templates + t;
             const double value = sentences[t * size.items + i] + rephrasings[r * size.items + i] +
                                  subjects[s * size.items + i] + shared[st] + own[st * size.items + i] +
-                                 wording[(s * size.rephrasings + r) * size.items + i] + normal_(random_);
-            table.values.push_back(unit_(random_) < missing ? stats::nan : value);
+                                 wording[(s * size.rephrasings + r) * size.items + i] + rest[table.values.size()];
+            table.values.push_back(missing > 0 && unit_(random_) < missing ? stats::nan : value);
           }
         }
       }
     }
-    return table;
-  }
-
-  /// One subject a side; the difference is `mean` and an effect of each template (1), rephrasing (0.5) and cell (1).
-  Table shifted_table(const Size& size, double mean) {
-    auto table = empty_table(size);
-    const auto sentences = draw(size.templates, 1);
-    const auto rephrasings = draw(size.rephrasings, 0.5);
-    const auto right = draw(size.templates * size.rephrasings, 1);
-    for (std::size_t cell = 0; cell < right.size(); ++cell) {
-      const double effect = sentences[cell / size.rephrasings] + rephrasings[cell % size.rephrasings];
-      table.values.push_back(right[cell] + mean + effect + normal_(random_));
-    }
-    table.values.insert(table.values.end(), right.begin(), right.end());
-    return table;
   }
 
  private:
-  std::mt19937_64 random_{20261122};
+  std::vector<double> draw(std::size_t count, double deviation, Shape shape) {
+    std::vector<double> values(count, 0);
+    if (deviation > 0) {
+      std::ranges::generate(
+          values, [&] { return deviation * (shape == Shape::normal ? normal_(random_) : exponential_(random_) - 1); });
+    }
+    return values;
+  }
+
+  std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
+  std::exponential_distribution<double> exponential_;
   std::uniform_real_distribution<double> unit_;
 };
 
-std::vector<findings::ContrastRow> compare(const Table& table, std::uint64_t seed) {
+/// How many tables of a kind did what.
+struct Counts {
+  std::uint64_t flipped = 0;
+  std::uint64_t relabelled = 0;
+  std::uint64_t max_t = 0;
+  std::uint64_t holm = 0;
+  std::uint64_t held = 0;
+  std::uint64_t held_bca = 0;
+};
+
+void count(Counts& counts, const Table& table, std::uint64_t seed) {
   findings::Scores scores;
   for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
     scores.axes[axis] = &table.axes[axis];
   }
   scores.read = [&](std::size_t) { return table.values; };
-  const sweep::Contrast contrast{
-      .name = "sides", .left = {{"subject.side", {"left"}}}, .right = {{"subject.side", {"right"}}}};
-  return findings::compare(scores, {.contrasts = {contrast}, .replicates = 1000, .draws = 1000}, seed);
-}
-
-enum class Claim { stated, broken };
-
-/// Prints one share; false where a stated level is surely exceeded.
-bool print(const char* name, const char* p, std::uint64_t alarms, std::uint64_t tests, Claim claim) {
-  const double share = static_cast<double>(alarms) / static_cast<double>(tests);
-  std::printf("%-44s %-20s %6llu %7.2f %%%s\n", name, p, static_cast<unsigned long long>(tests), 100 * share,
-              claim == Claim::broken ? " *" : "");
-  return claim == Claim::broken || stats::fixed_draws_interval(alarms, tests, sure).low <= nominal;
-}
-
-/// One item of each table counts by itself, since items of a table are not independent; families count all ten.
-bool false_alarms(Simulation& simulation, std::size_t num_sets, const char* name, const Effects& effects, Claim flips,
-                  Claim subjects) {
-  std::uint64_t flipped = 0;
-  std::uint64_t relabelled = 0;
-  std::uint64_t max_t = 0;
-  std::uint64_t holm = 0;
-  for (std::size_t set = 0; set < num_sets; ++set) {
-    const auto rows = compare(simulation.null_table({12, 10, 4, 10}, effects, 0.1), set);
-    flipped += rows.front().p <= nominal ? 1 : 0;
-    relabelled += rows.front().p_subjects <= nominal ? 1 : 0;
-    const auto any = [&](double findings::ContrastRow::*p) {
-      return std::ranges::any_of(rows, [&](const auto& row) { return row.*p <= nominal; });
-    };
-    max_t += any(&findings::ContrastRow::p_max_t) ? 1 : 0;
-    holm += any(&findings::ContrastRow::p_holm) ? 1 : 0;
+  const bool is_alone = scores.length(findings::subject_axis) == 1;
+  sweep::Comparison comparison{.replicates = 1000, .draws = 1000};
+  comparison.contrasts = {{.name = "sides",
+                           .left = {{"subject.side", {"left"}}},
+                           .right = {{"subject.side", {"right"}}},
+                           .against = is_alone ? sweep::Contrast::Against::zero : sweep::Contrast::Against::selected}};
+  const auto rows = findings::compare(scores, comparison, seed);
+  const auto& first = rows.front();
+  const auto any = [&](double findings::ContrastRow::*p) {
+    return std::ranges::any_of(rows, [&](const auto& row) { return row.*p <= nominal; }) ? 1U : 0U;
+  };
+  counts.flipped += first.p <= nominal ? 1 : 0;
+  counts.relabelled += first.p_subjects <= nominal ? 1 : 0;
+  counts.max_t += any(&findings::ContrastRow::p_max_t);
+  counts.holm += any(&findings::ContrastRow::p_holm);
+  counts.held += first.low <= 0 && 0 <= first.high ? 1 : 0;
+  if (is_alone) {  // its mean has the same interval, and another one
+    comparison.means.emplace();
+    const auto mean = findings::means_of(scores, comparison, seed).rows.front();
+    counts.held_bca += mean.low_bca <= 0 && 0 <= mean.high_bca ? 1 : 0;
+    if (std::abs(mean.low - first.low) > 1e-9) {
+      std::fprintf(stderr, "the mean's interval is another one than the contrast's\n");
+      std::exit(1);
+    }
   }
-  bool as_stated = print(name, "signs flipped", flipped, num_sets, flips);
-  as_stated = print(name, "any of 10, max-T", max_t, num_sets, flips) && as_stated;
-  as_stated = print(name, "any of 10, Holm", holm, num_sets, flips) && as_stated;
-  return print(name, "subjects relabelled", relabelled, num_sets, subjects) && as_stated;
 }
 
-bool coverage(Simulation& simulation, std::size_t num_sets, std::size_t templates, std::size_t rephrasings) {
-  constexpr double truth = 0.3;
-  std::uint64_t held = 0;
-  for (std::size_t set = 0; set < num_sets; ++set) {
-    const auto row = compare(simulation.shifted_table({2, templates, rephrasings, 1}, truth), set).front();
-    held += row.low <= truth && truth <= row.high ? 1 : 0;
+/// A share between bounds, its standard error, and whether it surely lies elsewhere.
+struct Share {
+  std::uint64_t count;
+  std::uint64_t sets;
+  double least = 0;
+  double most = 1;
+  Claim claim = Claim::stated;
+
+  std::string text() const {
+    const double share = static_cast<double>(count) / static_cast<double>(sets);
+    std::array<char, 40> text;
+    std::snprintf(text.data(), text.size(), "%.1f +-%.1f%s", 100 * share,
+                  100 * std::sqrt(share * (1 - share) / static_cast<double>(sets)), claim == Claim::broken ? "*" : " ");
+    return text.data();
   }
-  std::printf("%9zu %11zu %6zu %7.2f %%\n", templates, rephrasings, num_sets,
-              100 * static_cast<double>(held) / static_cast<double>(num_sets));
-  return stats::fixed_draws_interval(held, num_sets, sure).high >= least_coverage;
+  bool is_kept() const {
+    const auto interval = stats::fixed_draws_interval(count, sets, sure);
+    return claim == Claim::broken || (interval.low <= most && interval.high >= least);
+  }
+};
+
+/// Prints a line; whether all is as stated.
+bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
+  const auto& size = kind.size;
+  auto table = empty_table(size);
+  Counts counts;
+  for (std::size_t set = 0; set < num_sets; ++set) {
+    simulation.fill(table, kind);
+    count(counts, table, set);
+  }
+  const auto is_many = [](std::size_t length) { return length == 1 || length >= many; };
+  const bool is_crossed = size.templates > 1 && size.rephrasings > 1;
+  const bool covers = is_many(size.templates) && is_many(size.rephrasings) && kind.shape == Shape::normal;
+  const bool has_family = size.items > 1;
+  const bool has_sides = size.subjects > 1;
+  const auto alarms = [&](std::uint64_t number, Claim claim) {
+    return Share{.count = number, .sets = num_sets, .most = nominal, .claim = claim};
+  };
+  const std::array<std::optional<Share>, 6> shares = {
+      alarms(counts.flipped, kind.flips),
+      has_sides ? std::optional(alarms(counts.relabelled, Claim::stated)) : std::nullopt,
+      has_family ? std::optional(alarms(counts.max_t, kind.flips)) : std::nullopt,
+      has_family ? std::optional(alarms(counts.holm, kind.flips)) : std::nullopt,
+      Share{.count = counts.held,
+            .sets = num_sets,
+            .least = covers ? least_coverage : 0,
+            .most = !covers      ? 1
+                    : is_crossed ? most_crossed
+                                 : most_coverage,
+            .claim = kind.effects.subject > 0 ? Claim::broken : Claim::stated},
+      has_sides ? std::nullopt : std::optional(Share{.count = counts.held_bca, .sets = num_sets})};
+  const auto sizes = (has_sides ? std::to_string(size.subjects) + " x " : "") + std::to_string(size.templates) + " x " +
+                     std::to_string(size.rephrasings) + (has_family ? " x " + std::to_string(size.items) : "");
+  std::printf("%-32s %16s", kind.name, sizes.c_str());
+  bool as_stated = true;
+  for (const auto& share : shares) {
+    std::printf(" %10s", share ? share->text().c_str() : "- ");
+    as_stated = as_stated && (!share || share->is_kept());
+  }
+  std::printf("%s\n", as_stated ? "" : "  NOT as stated");
+  std::fflush(stdout);
+  return as_stated;
+}
+
+std::vector<Kind> all_kinds() {
+  const Size groups{12, 10, 4, 10};
+  std::vector<Kind> kinds = {
+      {"subject in template", groups, {.subject_in_sentence = 1}, 0.1},
+      {"and subject", groups, {.subject = 1, .subject_in_sentence = 1}, 0.1, Shape::normal, Claim::broken},
+      {"and, instead, subject in wording",
+       groups,
+       {.subject_in_sentence = 1, .subject_in_rephrasing = 1},
+       0.1,
+       Shape::normal,
+       Claim::broken},
+      {"subject in template, flips drawn", {4, 46, 1, 10}, {.subject_in_sentence = 1}},
+      {"subject, relabellings drawn", {44, 2, 1, 1}, {.subject = 1}, 0, Shape::normal, Claim::broken}};
+  const auto add = [&](const char* name, const Effects& effects, double missing, Shape shape,
+                       const std::vector<std::array<std::size_t, 2>>& sizes) {
+    for (const auto& [templates, rephrasings] : sizes) {
+      const auto flips = effects.rephrasing > 0 && rephrasings > 1 ? Claim::broken : Claim::stated;
+      kinds.push_back({name,
+                       {1, templates, rephrasings, 1},
+                       effects,
+                       missing,
+                       shape,
+                       shape == Shape::skewed ? Claim::broken : flips});
+    }
+  };
+  add("template", {.rephrasing = 0}, 0, Shape::normal, {{2, 1}, {3, 1}, {5, 1}, {8, 1}, {20, 1}, {35, 1}});
+  const Effects both{.rephrasing = 0.5};
+  add("template, half of it rephrasing", both, 0, Shape::normal,
+      {{2, 2}, {3, 3}, {5, 5}, {8, 5}, {8, 20}, {20, 5}, {20, 20}, {35, 5}, {35, 20}});
+  add("template only, rephrasings there", {.rephrasing = 0}, 0, Shape::normal, {{2, 20}, {5, 5}, {20, 20}});
+  add("neither has an effect", {.sentence = 0, .rephrasing = 0}, 0, Shape::normal, {{5, 5}, {8, 20}, {20, 20}});
+  add("both, one cell in five missing", both, 0.2, Shape::normal, {{8, 5}, {20, 5}, {20, 20}});
+  add("skewed, template", {.rephrasing = 0}, 0, Shape::skewed, {{5, 1}, {20, 1}, {35, 1}});
+  add("skewed, both", both, 0, Shape::skewed, {{8, 5}, {20, 20}, {35, 20}});
+  return kinds;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::size_t num_sets = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 2000;
-  if (num_sets == 0) {
-    std::fputs("bench_contrast [SETS]: at least one\n", stderr);
+  const auto argument = [&](int place, std::uint64_t usual) {
+    return count > place ? std::strtoull(arguments[place], nullptr, 10) : usual;
+  };
+  const std::size_t num_sets = argument(1, 2000);
+  const auto seed = argument(2, 20261122);
+  const auto kinds = all_kinds();
+  const auto only = argument(3, 0);  // from 1
+  if (num_sets == 0 || only > kinds.size()) {
+    std::fputs("bench_contrast [SETS [SEED [LINE]]]: at least one set, a line of the table\n", stderr);
     return 2;
   }
-  Simulation simulation;
-  std::printf("%-44s %-20s %6s  share <= %.2f\n", "effects besides template and rephrasing", "p", "sets", nominal);
-  bool as_stated = false_alarms(simulation, num_sets, "subject in template", {}, Claim::stated, Claim::stated);
-  as_stated = false_alarms(simulation, num_sets, "the same, subject", {.subject = 1}, Claim::broken, Claim::stated) &&
-              as_stated;
-  as_stated = false_alarms(simulation, num_sets, "the same, subject in rephrasing", {.subject_in_rephrasing = 1},
-                           Claim::broken, Claim::stated) &&
-              as_stated;
-  std::printf("\n%9s %11s %6s  95 %% interval holds the difference\n", "templates", "rephrasings", "sets");
-  for (const std::size_t templates : {std::size_t{8}, std::size_t{20}, std::size_t{40}}) {
-    for (const std::size_t rephrasings : {std::size_t{5}, std::size_t{20}}) {
-      as_stated = coverage(simulation, num_sets, templates, rephrasings) && as_stated;
+  std::printf(
+      "%zu tables of each kind; shares in %% +- standard error; size: [subjects x] templates x rephrasings\n"
+      "[x items]\n\n%-32s %16s %10s %10s %10s %10s %10s %10s\n",
+      num_sets, "effects", "size", "p flips ", "relabelled", "any max-T", "any Holm ", "interval ", "BCa ");
+  bool as_stated = true;
+  for (std::size_t line = 1; line <= kinds.size(); ++line) {
+    if (only == 0 || only == line) {
+      Simulation simulation(base::mix_bits(seed) ^ line);
+      as_stated = measure(simulation, kinds[line - 1], num_sets) && as_stated;
     }
   }
   return as_stated ? 0 : 1;

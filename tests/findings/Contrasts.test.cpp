@@ -7,9 +7,11 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
+#include "findings/PlainInterval.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/permutation/SignFlip.hpp"
 
@@ -264,7 +266,13 @@ stats::Interval plain_interval(const std::vector<std::vector<double>>& cells, co
     }
     means.push_back(mean_of(drawn));
   }
-  return stats::percentile_interval(means, comparison.confidence);
+  auto interval = stats::percentile_interval(means, comparison.confidence);
+  if (interval.reason == stats::Reason::ok) {
+    std::erase_if(means, [](double mean) { return std::isnan(mean); });
+    std::tie(interval.low, interval.high) =
+        plain_ends(cells, means, interval.low, interval.high, comparison.confidence);
+  }
+  return interval;
 }
 
 /// Names of the blocks that both sides have, in the order of templates.
@@ -359,6 +367,10 @@ Plain plain_row(const Table& table, const Case& one, const Place& place, const C
   }
   row.num_templates = static_cast<std::int32_t>(means.size());
   row.num_cells = static_cast<std::int32_t>(left.size());
+  for (std::size_t column = 0; !differences.empty() && column < differences.front().size(); ++column) {
+    const auto is_there = [&](const auto& block) { return !std::isnan(block[column]); };
+    row.num_rephrasings += std::ranges::any_of(differences, is_there) ? 1 : 0;
+  }
   if (left.empty()) {
     return plain;
   }
@@ -490,6 +502,7 @@ void check_table(std::uint64_t seed, const std::vector<Case>& cases) {
     const auto where = std::to_string(seed) + " " + row.contrast + " " + row.measure + " " + row.item + " ";
     ASSERT_EQ(where, std::to_string(seed) + " " + plain.contrast + " " + plain.measure + " " + plain.item + " ");
     EXPECT_EQ(row.num_templates, plain.num_templates) << where;
+    EXPECT_EQ(row.num_rephrasings, plain.num_rephrasings) << where;
     EXPECT_EQ(row.num_cells, plain.num_cells) << where;
     EXPECT_EQ(row.num_possible, plain.num_possible) << where;
     EXPECT_EQ(row.reason, plain.reason) << where;

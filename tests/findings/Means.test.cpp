@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "findings/PlainInterval.hpp"
 #include "findings/RandomScores.hpp"
 #include "hdf5/File.hpp"
 #include "stats/PValues.hpp"
@@ -177,8 +178,10 @@ void expect_row(const MeanRow& row, const std::vector<std::vector<double>>& cell
     EXPECT_TRUE(std::isnan(row.low) && std::isnan(row.high_bca));
     return;
   }
-  expect_same(row.low, plain_quantile(replicates, 0.05));
-  expect_same(row.high, plain_quantile(replicates, 0.95));
+  const auto [rescaled_low, rescaled_high] =
+      plain_ends(cells, replicates, plain_quantile(replicates, 0.05), plain_quantile(replicates, 0.95), 0.9);
+  expect_same(row.low, rescaled_low);
+  expect_same(row.high, rescaled_high);
   const auto [low, high] = plain_bca(cells, row.mean, replicates);
   expect_same(row.low_bca, low);
   expect_same(row.high_bca, high);

@@ -80,7 +80,8 @@ def compute(data, measure, item, left, right, paired=None):
     here = ~numpy.isnan(differences)
     present = differences[here.any(axis=1)]
     means = numpy.array([mean(row) for row in present])
-    row = {"num_templates": len(present), "num_cells": here.sum(), "num_possible": here.size}
+    row = {"num_templates": len(present), "num_cells": here.sum(), "num_possible": here.size,
+           "num_rephrasings": here.any(axis=0).sum()}
     if len(present) == 0:
         return {**row, "status": 1, "difference": math.nan, "p": math.nan}
     row |= {"left": pairs[here][:, 0].mean(), "right": pairs[here][:, 1].mean(), "difference": differences[here].mean()}

@@ -122,6 +122,29 @@ def check_differences(table, tables, seed, pairs):
         assert (most[tested] >= ps[tested]).all()
 
 
+def rescaled(means, cells):
+    """95 % interval from the means of draws, by the analysis of variance of the cells, none of whose lines is empty."""
+    here = ~numpy.isnan(cells)
+    deviations = numpy.where(here, cells - cells[here].mean(), 0)
+    r, c, n = *cells.shape, here.sum()
+    rest = deviations - (deviations.sum(axis=1, keepdims=True) / here.sum(axis=1, keepdims=True)
+                         + deviations.sum(axis=0) / here.sum(axis=0))
+    parts = [(r / max(r - 1, 1) * (deviations.sum(axis=1) ** 2).sum() / n**2, r - 1),
+             (c / max(c - 1, 1) * (deviations.sum(axis=0) ** 2).sum() / n**2, c - 1)]
+    if min(r, c) > 1 and n - r - c + 1 > 0:
+        parts.append(((rest[here] ** 2).sum() / (n - r - c + 1) / n, n - r - c + 1))
+    parts = [(square, degrees) for square, degrees in parts if degrees > 0]
+    squares = [square for square, _ in parts]
+    variance = max(squares[0] + squares[1] - squares[2], squares[2]) if len(parts) == 3 else sum(squares)
+    if numpy.ptp(means) <= 1e-12 * abs(means).max():
+        return numpy.quantile(means, [0.025, 0.975])
+    degrees = max(min(degrees for _, degrees in parts),
+                  variance**2 / sum(square**2 / degrees for square, degrees in parts))
+    scale = numpy.sqrt(variance) / means.std(ddof=1) * scipy.stats.t.ppf(0.975, degrees) / scipy.stats.norm.ppf(0.975)
+    ends = cells[here].mean() + scale * (numpy.quantile(means, [0.025, 0.975]) - cells[here].mean())
+    return [min(ends[0], cells[here].mean()), max(ends[1], cells[here].mean())]
+
+
 def check_row(row, cells, times):
     """One difference: cells [template, rephrasing]."""
     here = ~numpy.isnan(cells)
@@ -143,7 +166,7 @@ def check_row(row, cells, times):
     drawn = weights.sum(axis=(1, 2))
     means = (weights * numpy.nan_to_num(cells)).sum(axis=(1, 2))[drawn > 0] / drawn[drawn > 0]
     if row["run_status"] == 0:
-        close([row["run_low"], row["run_high"]], numpy.quantile(means, [0.025, 0.975]), "interval")
+        close([row["run_low"], row["run_high"]], rescaled(means, cells[here.any(axis=1)][:, here.any(axis=0)]), "interval")
 
 
 def check_correlations(table, people=None):

@@ -9,6 +9,7 @@
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "base/Random.hpp"
+#include "stats/PValues.hpp"
 #include "support/Places.hpp"
 
 namespace stereosweep::stats {
@@ -91,6 +92,37 @@ TEST(CrossedMeans, AreThoseOfTheDrawnRowsAndColumns) {
       }
     }
   }
+}
+
+TEST(RescaledInterval, OfManyReplicatesIsStudentsOfTheGivenError) {
+  std::vector<double> replicates;
+  for (std::uint64_t i = 1; i < 2000; ++i) {
+    replicates.push_back(3 + 0.7 * normal_quantile(static_cast<double>(i) / 2000));
+  }
+  const auto interval = rescaled_interval(replicates, 3, {.variance = 4, .degrees = 5}, 0.95);
+  ASSERT_EQ(interval.reason, Reason::ok);
+  EXPECT_NEAR(interval.low, 3 - 2 * 2.570582, 0.02);  // scipy.stats.t.ppf(0.975, 5)
+  EXPECT_NEAR(interval.high, 3 + 2 * 2.570582, 0.02);
+}
+
+TEST(RescaledInterval, MovesTheEndsOfThePercentileInterval) {
+  const std::vector<double> replicates = {1, 2, 3, 4, 10, 3, 2};
+  const auto plain = percentile_interval(replicates, 0.8);
+  const double spread = standard_deviation(replicates).value;
+  const auto interval = rescaled_interval(replicates, 3.5, {.variance = 9, .degrees = 1e12}, 0.8);
+  EXPECT_NEAR(interval.low, 3.5 + 3 / spread * (plain.low - 3.5), 1e-9);
+  EXPECT_NEAR(interval.high, 3.5 + 3 / spread * (plain.high - 3.5), 1e-9);
+}
+
+TEST(RescaledInterval, HoldsTheObservedValueAndLeavesPointsAlone) {
+  const auto beside = rescaled_interval({5, 6, 7, 6}, 2, {.variance = 1, .degrees = 3}, 0.9);
+  EXPECT_EQ(beside.low, 2);
+  EXPECT_GT(beside.high, 2);
+  const auto point = rescaled_interval({4, 4, 4}, 4, {.variance = 0, .degrees = nan}, 0.9);
+  EXPECT_EQ(point.low, 4);
+  EXPECT_EQ(point.high, 4);
+  EXPECT_EQ(rescaled_interval({1, nan, 2}, 1, {.variance = 1, .degrees = 3}, 0.9).reason, Reason::too_few);
+  EXPECT_TRUE(std::isnan(rescaled_interval({}, 1, {.variance = 1, .degrees = 3}, 0.9).low));
 }
 
 TEST(PercentileInterval, InterpolatesAsNumpy) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,17 @@ TEST(Normal, QuantileInvertsTheTail) {
     EXPECT_NEAR(normal_quantile(-std::expm1(log_upper_tail(z))), z, 1e-9) << z;
   }
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
+}
+
+TEST(Student, QuantilesAreThoseOfTheClosedForms) {
+  for (const double p : {0.5, 0.6, 0.9, 0.975, 0.9999}) {
+    const double by_one = std::tan(std::numbers::pi * (p - 0.5));
+    const double by_two = (2 * p - 1) * std::sqrt(2 / (4 * p * (1 - p)));
+    EXPECT_NEAR(student_quantile(p, 1), by_one, 1e-11 * by_one) << p;
+    EXPECT_NEAR(student_quantile(p, 2), by_two, 1e-11 * by_two) << p;
+    EXPECT_NEAR(student_quantile(p, 1e12), normal_quantile(p), 1e-9) << p;
+  }
+  EXPECT_NEAR(student_quantile(0.975, 2.5), 3.5746548420036817, 1e-11);  // scipy.stats.t.ppf
 }
 
 constexpr std::array adjustments = {std::pair{Adjustment::holm, "holm"},

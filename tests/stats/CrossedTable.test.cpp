@@ -1,0 +1,115 @@
+#include "stats/CrossedTable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace stereosweep::stats {
+namespace {
+
+struct Deviations {
+  double rows;
+  double columns;
+  double cells;
+};
+
+/// Normal random effects.
+std::vector<double> crossed_table(std::mt19937_64& random, std::size_t num_rows, std::size_t num_columns,
+                                  const Deviations& deviations, double missing) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> unit;
+  std::vector<double> rows(num_rows);
+  std::vector<double> columns(num_columns);
+  for (auto& row : rows) {
+    row = deviations.rows * normal(random);
+  }
+  for (auto& column : columns) {
+    column = deviations.columns * normal(random);
+  }
+  std::vector<double> cells;
+  for (std::size_t cell = 0; cell < num_rows * num_columns; ++cell) {
+    const double value = rows[cell / num_columns] + columns[cell % num_columns] + deviations.cells * normal(random);
+    cells.push_back(unit(random) < missing ? nan : value);
+  }
+  return cells;
+}
+
+TEST(CrossedSquares, OfACompleteTableAreTheMeanSquaresOfItsAnalysisOfVariance) {
+  // 3 x 2: rows (1, 3), (2, 6), (9, 3); mean 4, row means 2, 4, 6, column means 4, 4
+  const auto squares = crossed_squares(std::vector<double>{1, 3, 2, 6, 9, 3}, 2);
+  EXPECT_EQ(squares.num_rows, 3U);
+  EXPECT_EQ(squares.num_columns, 2U);
+  EXPECT_EQ(squares.num_cells, 6U);
+  EXPECT_NEAR(squares.rows, 2.0 * (4 + 0 + 4) / 2 / 6, 1e-15);
+  EXPECT_NEAR(squares.columns, 0, 1e-15);
+  EXPECT_NEAR(squares.rest, (1 + 1 + 4 + 4 + 9 + 9) / 2.0 / 6, 1e-14);
+  EXPECT_EQ(squares.rest_degrees, 2);
+}
+
+TEST(CrossedSquares, ALineThatHasNoCellDoesNotCount) {
+  const auto whole = crossed_squares(std::vector<double>{1, 3, 2, 6, 9, 3}, 2);
+  const auto more = crossed_squares(std::vector<double>{1, nan, 3, nan, nan, nan, 2, nan, 6, 9, nan, 3}, 3);
+  EXPECT_EQ(more.num_rows, 3U);
+  EXPECT_EQ(more.num_columns, 2U);
+  EXPECT_EQ(more.rows, whole.rows);
+  EXPECT_EQ(more.rest, whole.rest);
+  EXPECT_EQ(more.rest_degrees, whole.rest_degrees);
+}
+
+TEST(CrossedSquares, OneRowOrColumnLeavesTheClassicalErrorOfAMean) {
+  const std::vector<double> values = {2, 4, 4, 10};  // mean 5, sum of squares 36
+  for (const std::size_t num_columns : {1U, 4U}) {
+    const auto squares = crossed_squares(values, num_columns);
+    EXPECT_EQ(num_columns == 1 ? squares.columns : squares.rows, 0);
+    EXPECT_EQ(squares.rest_degrees, 0);
+    EXPECT_NEAR(squares.error().variance, 36.0 / 3 / 4, 1e-14);
+    EXPECT_NEAR(squares.error().degrees, 3, 1e-12);
+  }
+}
+
+TEST(CrossedSquares, DegreesAreSatterthwaites) {
+  CrossedSquares squares{.rows = 4, .columns = 3, .rest = 1, .num_rows = 6, .num_columns = 4, .rest_degrees = 15};
+  EXPECT_DOUBLE_EQ(squares.error().variance, 6);
+  EXPECT_NEAR(squares.error().degrees, 36 / (16 / 5.0 + 9 / 3.0 + 1 / 15.0), 1e-12);
+  squares.rows = squares.columns = 0.1;  // chance: less than the rest alone gives
+  EXPECT_DOUBLE_EQ(squares.error().variance, 1);
+  squares = {.rows = 1, .columns = 1, .rest = 1, .num_rows = 2, .num_columns = 2, .rest_degrees = 1};
+  EXPECT_EQ(squares.error().degrees, 1);  // 1 / 3 by the formula
+}
+
+TEST(CrossedSquares, OfEqualCellsHaveNoError) {
+  const auto error = crossed_squares(std::vector<double>(12, 2.5), 3).error();
+  EXPECT_EQ(error.variance, 0);
+  EXPECT_TRUE(std::isnan(error.degrees));
+  EXPECT_EQ(crossed_squares(std::vector<double>(4, nan), 2).num_cells, 0U);
+}
+
+/// Mean of the estimates and variance of the means, over tables drawn anew.
+TEST(CrossedSquares, EstimateTheVarianceOfTheMeanOfCompleteAndIncompleteTables) {
+  constexpr int num_tables = 4000;
+  for (const double missing : {0.0, 0.2}) {
+    for (const auto& deviations : {Deviations{1, 0.5, 1}, Deviations{0.5, 1, 0.3}, Deviations{0.8, 0.8, 2}}) {
+      std::mt19937_64 random(5);
+      double estimated = 0;
+      double squares = 0;
+      for (int table = 0; table < num_tables; ++table) {
+        const auto cells = crossed_table(random, 12, 7, deviations, missing);
+        double sum = 0;
+        double count = 0;
+        for (const double cell : cells) {
+          sum += std::isnan(cell) ? 0 : cell;
+          count += std::isnan(cell) ? 0 : 1;
+        }
+        squares += std::pow(sum / count, 2);
+        estimated += crossed_squares(cells, 7).error().variance;
+      }
+      EXPECT_NEAR(estimated / squares, 1, 0.1)
+          << missing << ' ' << deviations.rows;  // standard error of squares: 0.022
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::stats
