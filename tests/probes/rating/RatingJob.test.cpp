@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "base/Error.hpp"
@@ -143,23 +142,6 @@ TEST(RatingJob, faults_are_named) {
   EXPECT_THAT(fault("model={path: /nowhere}"), HasSubstr("no chat template is known"));
   EXPECT_THAT(fault("execution.max_cells=1000"), HasSubstr("too many cells"));
   EXPECT_THAT(fault("measures=[ilps]"), HasSubstr("measures"));
-}
-
-TEST(HumanMeans, match_names_without_case_and_hyphens) {
-  const stereosweep::testing::TemporaryDirectory folder;
-  const auto read = [&](const std::string& text) {
-    std::ofstream(folder / "human.tsv") << text;
-    return read_human_means(load({"statistics.human_ratings=" + (folder / "human.tsv").string()}));
-  };
-  const auto ratings = read("identity\tdimension\tmean\nOld-Women\tWarmth\t3.5\nMartians\twarmth\t1\n");
-  ASSERT_EQ(ratings.rows.size(), 2U);
-  EXPECT_EQ(ratings.rows[0].group, "old women");
-  EXPECT_EQ(ratings.rows[0].dimension, "warmth");
-  EXPECT_THAT(ratings.unmatched, ElementsAre("Martians"));
-  EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\t3\nOld women\twarmth\t4\n"), base::InputError);
-  EXPECT_THROW(read("identity\tdimension\tmean\nold women\twarmth\tmuch\n"), base::InputError);
-  EXPECT_THROW(read("identity\tmean\nold women\t3\n"), base::InputError);
-  EXPECT_EQ(read("group\tdimension\tmean\nold women\tcompetence\t3\n").rows[0].group, "old women");
 }
 
 }  // namespace

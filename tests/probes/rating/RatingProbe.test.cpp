@@ -195,7 +195,7 @@ TEST(RatingProbe, keys_change_with_what_is_asked_and_with_nothing_else) {
   EXPECT_TRUE(changed([](auto&, auto& rating) { rating.frame += "\n"; }));
   EXPECT_TRUE(changed([](auto&, auto& rating) { rating.identities[0].definition = "x"; }));
   EXPECT_FALSE(changed([](auto&, auto& rating) { rating.identities.pop_back(); }));
-  EXPECT_FALSE(changed([](auto&, auto& rating) { rating.statistics.restarts = 5000; }));
+  EXPECT_FALSE(changed([](auto&, auto& rating) { rating.statistics.human_ratings = "means.tsv"; }));
 }
 
 }  // namespace
