@@ -6,6 +6,7 @@
 
 #include "base/Error.hpp"
 #include "findings/RandomScores.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 namespace {
