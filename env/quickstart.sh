@@ -51,7 +51,7 @@ command -v ssh >/dev/null || export OMPI_MCA_plm=isolated # one machine: no remo
 sweep() {
   local name=$1 job
   shift
-  job=$(echo jobs/[0-9]*_"$name".yaml)
+  job=$(echo jobs/[0-9][0-9]_"$name".yaml)
   step "run $job on two ranks" \
     mpirun --oversubscribe --bind-to none -np 2 "$program" run "$job" --output "results/$name" "$@"
   write_tables() { "$program" stats "results/$name" >"results/$name/stats.txt"; }

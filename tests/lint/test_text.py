@@ -125,3 +125,11 @@ def test_every_piece_of_configs_is_used_or_documented():
     pieces = [path for path in tracked("configs") if path.suffix == ".yaml"]
     unused = [str(path) for path in pieces if path.stem not in text]
     assert not unused, f"nothing uses {unused}"
+
+
+def test_quickstart_names_one_job_each():
+    script = (ROOT / "env/quickstart.sh").read_text()
+    pattern = re.search(r"job=\$\(echo (jobs/\S+)\)", script)[1]
+    names = re.findall(r"^ *sweep (\w+)", script, re.MULTILINE)
+    jobs = {name: [job.name for job in ROOT.glob(pattern.replace('"$name"', name))] for name in names}
+    assert names and not {name: found for name, found in jobs.items() if len(found) != 1}
