@@ -30,7 +30,7 @@ ctest_line=$(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)
 say "pytest"
 pytest_line='pytest: nothing to run'
 places=()
-for place in tests/integration tests/slurm tests/models tests/tokenizer analysis/tests; do
+for place in tests/integration tests/slurm tests/models tests/published tests/tokenizer analysis/tests; do
   if find "$place" \( -name 'test_*.py' -o -name '*_test.py' \) 2>/dev/null | grep -q .; then
     places+=("$place")
   fi
