@@ -26,7 +26,8 @@ void write_raw_attribute(Id object, const std::string& name, Id type, std::uint6
   attribute.close("cannot close " + where);
 }
 
-/// Dataspaces of a transfer: the rectangle in the file, and as many elements in a row in memory.
+/// Dataspaces of a transfer: the rectangle in the file, and one of the same shape in memory. Of other shapes HDF5 walks
+/// through the elements one by one, which takes longer than all else.
 struct Spaces {
   Handle memory;
   Handle file;
@@ -34,14 +35,17 @@ struct Spaces {
 
 Spaces select(Id dataset, const Rectangle& where, std::uint64_t count, const std::string& name) {
   STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name + "'");
-  const hsize_t length = count;
+  const std::vector<hsize_t> start(where.start.begin(), where.start.end());
+  std::vector<hsize_t> lengths(where.count.begin(), where.count.end());
+  if (lengths.empty()) {
+    lengths.push_back(1);
+  }
   Spaces spaces{
-      Handle(H5Screate_simple(1, &length, nullptr), H5Sclose, "cannot shape a part of '" + name + "'"),
+      Handle(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), H5Sclose,
+             "cannot shape a part of '" + name + "'"),
       Handle(H5Dget_space(dataset), H5Sclose, "cannot read the shape of '" + name + "'"),
   };
-  if (!where.start.empty() && count > 0) {
-    const std::vector<hsize_t> start(where.start.begin(), where.start.end());
-    const std::vector<hsize_t> lengths(where.count.begin(), where.count.end());
+  if (!start.empty() && count > 0) {
     checked(H5Sselect_hyperslab(spaces.file.id(), H5S_SELECT_SET, start.data(), nullptr, lengths.data(), nullptr),
             "cannot select a part of '" + name + "'");
   }

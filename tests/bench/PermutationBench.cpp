@@ -1,4 +1,4 @@
-// Times of the permutation tests: bench_permutation [THREADS]
+// Times of the permutation tests: bench_permutation [THREADS]; sign flips and relabelled subjects run on one.
 // Scores are random, with and without an effect: an observed sum in the middle is the dearest exact test.
 #include <algorithm>
 #include <chrono>
@@ -10,6 +10,7 @@
 #include "base/Random.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
+#include "stats/permutation/SignFlip.hpp"
 
 namespace {
 
@@ -67,6 +68,33 @@ void monte_carlo(std::size_t n, std::uint64_t draws, unsigned threads) {
               result.interval.high);
 }
 
+/// Templates flip with all their rephrasings.
+void sign_flips(std::size_t num_templates, std::size_t num_rephrasings, double shift) {
+  namespace stats = stereosweep::stats;
+  const auto cells = scores(num_templates * num_rephrasings, 3, shift);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<double> sums(num_templates, 0);
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    sums[cell / num_rephrasings] += cells[cell];
+  }
+  const auto result = stats::sign_flip_test(sums, {});
+  std::printf("sign flips, %zu templates x %zu rephrasings, shift %.3f: %.4f s, two-sided p %.6g%s\n", num_templates,
+              num_rephrasings, shift, seconds_since(start), result.two_sided, result.is_exact ? " (exact)" : "");
+}
+
+/// Both tails of relabelling the subjects of two sides.
+void relabelled(std::size_t n, double shift) {
+  namespace stats = stereosweep::stats;
+  const auto left = scores(n, 4, shift);
+  const auto right = scores(n, 5, 0);
+  const auto start = std::chrono::steady_clock::now();
+  const stats::ExactPermutation exact(left, right);
+  const auto counts =
+      stats::count_reaching(exact, [&](std::int64_t threshold) { return exact.count_share(threshold, 0, 1, 1); });
+  std::printf("subjects relabelled, %zu of %zu, shift %.3f: %.3f s, two-sided p %.6g (exact)\n", n, 2 * n, shift,
+              seconds_since(start), stats::exact_p(counts.two_sided, exact.num_partitions()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -79,5 +107,10 @@ int main(int argc, char** argv) {
   exact_share(32, 0, 64, threads);
   exact_share(32, 0.04, 64, threads);
   monte_carlo(25, 10'000'000, threads);
+  for (const double shift : {0.0, 0.002}) {
+    sign_flips(35, 20, shift);
+    sign_flips(44, 20, shift);
+    relabelled(25, 10 * shift);
+  }
   return EXIT_SUCCESS;
 }
