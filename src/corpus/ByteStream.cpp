@@ -91,42 +91,67 @@ class StoredBytes {
   std::uint64_t offset_ = 0;
 };
 
-// One or more members, one behind the other (RFC 1952).
-class GzipStream : public ByteStream {
+// Members, one behind the other, of a library whose `State` counts down the room that is left in its output.
+template <class State>
+class MemberStream : public ByteStream {
  public:
-  explicit GzipStream(const std::filesystem::path& path) : stored_(path) {
-    if (inflateInit2(&state_, 15 + 16) != Z_OK) {
-      throw base::Error(base::describe("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg));
-    }
-  }
-  GzipStream(const GzipStream&) = delete;
-  GzipStream& operator=(const GzipStream&) = delete;
-  ~GzipStream() override { inflateEnd(&state_); }
+  MemberStream(const std::filesystem::path& path, const char* format) : stored_(path), format_(format) {}
+  MemberStream(const MemberStream&) = delete;
+  MemberStream& operator=(const MemberStream&) = delete;
 
   std::size_t read(std::span<char> to) override {
-    const auto wanted = static_cast<uInt>(std::min<std::size_t>(to.size(), 1U << 30));
-    state_.next_out = reinterpret_cast<Bytef*>(to.data());
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
+    state_.next_out = reinterpret_cast<decltype(state_.next_out)>(to.data());
     state_.avail_out = wanted;
     while (state_.avail_out > 0) {
       const auto input = stored_.left();
       if (input.empty()) {
         if (in_member_) {
-          stored_.refuse("the gzip data end too early", "it was cut, or is still written");
+          stored_.refuse(std::string("the ") + format_ + " data end too early", "it was cut, or is still written");
         }
         break;
       }
-      if (!in_member_ && !begin_member(input)) {
-        continue;
+      in_member_ = in_member_ || begin_member(input);
+      if (in_member_) {
+        state_.next_in = reinterpret_cast<decltype(state_.next_in)>(const_cast<char*>(input.data()));  // only read
+        state_.avail_in = static_cast<unsigned>(input.size());
+        in_member_ = decompress() == Member::goes_on;
       }
-      decompress(input);
     }
     return wanted - state_.avail_out;
   }
   std::uint64_t stored_position() const override { return stored_.position(); }
 
+ protected:
+  enum class Member { goes_on, ends };
+  /// False where something was taken that belongs to no member.
+  virtual bool begin_member(std::span<const char> input) = 0;
+  /// Takes what it reads from `stored_`.
+  virtual Member decompress() = 0;
+  bool in_member() const { return in_member_; }
+  void take_read() { stored_.take(stored_.left().size() - state_.avail_in); }
+
+  StoredBytes stored_;
+  State state_{};
+
+ private:
+  const char* format_;
+  bool in_member_ = false;
+};
+
+// RFC 1952.
+class GzipStream : public MemberStream<z_stream> {
+ public:
+  explicit GzipStream(const std::filesystem::path& path) : MemberStream(path, "gzip") {
+    if (inflateInit2(&state_, 15 + 16) != Z_OK) {
+      throw base::Error(base::describe("zlib cannot start", state_.msg == nullptr ? "no memory" : state_.msg));
+    }
+  }
+  ~GzipStream() override { inflateEnd(&state_); }
+
  private:
   // Behind a member: the next one, or zeros that some tapes and tools add.
-  bool begin_member(std::span<const char> input) {
+  bool begin_member(std::span<const char> input) override {
     if (stored_.position() > 0 && input[0] == '\0') {
       stored_.take(1);
       padded_ = true;
@@ -136,89 +161,54 @@ class GzipStream : public ByteStream {
       stored_.refuse("no gzip data", "something else stands behind the end of a member");
     }
     inflateReset(&state_);
-    in_member_ = true;
     return true;
   }
 
-  void decompress(std::span<const char> input) {
-    state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // zlib only reads it
-    state_.avail_in = static_cast<uInt>(input.size());
+  Member decompress() override {
     const auto status = inflate(&state_, Z_NO_FLUSH);
-    stored_.take(input.size() - state_.avail_in);
-    if (status == Z_STREAM_END) {
-      in_member_ = false;
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+    take_read();
+    if (status != Z_STREAM_END && status != Z_OK && status != Z_BUF_ERROR) {
       stored_.refuse("broken gzip data", state_.msg == nullptr ? "" : state_.msg);
     }
+    return status == Z_STREAM_END ? Member::ends : Member::goes_on;
   }
 
-  StoredBytes stored_;
-  z_stream state_{};
-  bool in_member_ = false;
   bool padded_ = false;
 };
 
-// One or more streams, one behind the other, as parallel packers and Wikipedia's dumps have them.
-class Bzip2Stream : public ByteStream {
+// As parallel packers and Wikipedia's dumps have them.
+class Bzip2Stream : public MemberStream<bz_stream> {
  public:
-  explicit Bzip2Stream(const std::filesystem::path& path) : stored_(path) {}
-  Bzip2Stream(const Bzip2Stream&) = delete;
-  Bzip2Stream& operator=(const Bzip2Stream&) = delete;
-  ~Bzip2Stream() override { end_member(); }
-
-  std::size_t read(std::span<char> to) override {
-    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(to.size(), 1U << 30));
-    state_.next_out = to.data();
-    state_.avail_out = wanted;
-    while (state_.avail_out > 0) {
-      const auto input = stored_.left();
-      if (input.empty()) {
-        if (in_member_) {
-          stored_.refuse("the bzip2 data end too early", "it was cut, or is still written");
-        }
-        break;
-      }
-      if (!in_member_) {
-        begin_member();
-      }
-      decompress(input);
+  explicit Bzip2Stream(const std::filesystem::path& path) : MemberStream(path, "bzip2") {}
+  ~Bzip2Stream() override {
+    if (in_member()) {
+      BZ2_bzDecompressEnd(&state_);
     }
-    return wanted - state_.avail_out;
   }
-  std::uint64_t stored_position() const override { return stored_.position(); }
 
  private:
-  void begin_member() {
+  bool begin_member(std::span<const char> /*input*/) override {
     if (BZ2_bzDecompressInit(&state_, 0, 0) != BZ_OK) {
       throw base::Error(base::describe("bzip2 cannot start", "no memory"));
     }
-    in_member_ = true;
+    return true;
   }
 
-  void end_member() {
-    if (in_member_) {
-      BZ2_bzDecompressEnd(&state_);
-      in_member_ = false;
-    }
-  }
-
-  void decompress(std::span<const char> input) {
-    state_.next_in = const_cast<char*>(input.data());  // libbz2 only reads it
-    state_.avail_in = static_cast<unsigned>(input.size());
+  Member decompress() override {
     const auto status = BZ2_bzDecompress(&state_);
-    stored_.take(input.size() - state_.avail_in);
+    take_read();
     if (status == BZ_STREAM_END) {
-      end_member();
-    } else if (status == BZ_DATA_ERROR_MAGIC) {
+      BZ2_bzDecompressEnd(&state_);
+      return Member::ends;
+    }
+    if (status == BZ_DATA_ERROR_MAGIC) {
       stored_.refuse("no bzip2 data", "something else stands behind the end of a stream");
-    } else if (status != BZ_OK) {
+    }
+    if (status != BZ_OK) {
       stored_.refuse("broken bzip2 data", status == BZ_MEM_ERROR ? "no memory" : "a checksum or a code is wrong");
     }
+    return Member::goes_on;
   }
-
-  StoredBytes stored_;
-  bz_stream state_{};
-  bool in_member_ = false;
 };
 
 // One or more frames (RFC 8878).
