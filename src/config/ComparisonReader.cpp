@@ -61,7 +61,7 @@ Contrast read_contrast(const Node& node, const std::string& key, base::Problems&
   read_right(fields.optional("right"), fields.key_of("right"), {"zero", "rest"}, problems, contrast);
   fields.line("each", contrast.each);
   fields.line("paired", contrast.paired);
-  fields.lines("measures", contrast.measures);
+  read_labels(fields, "measures", problems, contrast.measures);
   if (const Node* minus = fields.optional("minus")) {
     contrast.minus = read_minus(*minus, fields.key_of("minus"), problems);
   }
@@ -84,7 +84,6 @@ void visit_inference(Value& comparison, Visitor& visit) {
 
 template <class Visitor, class Value>
 void visit_clusters(Value& clusters, Visitor& visit) {
-  visit.lines("measures", clusters.measures, Emptiness::allowed);
   visit.line("number", clusters.number);
   visit.choice("start", clusters.start, start_names);
   visit.integer("restarts", clusters.restarts, 1000, 10'000'000);
@@ -98,6 +97,7 @@ sweep::ClusterRequest read_clusters(const Node& node, const std::string& key, co
                                     base::Problems& problems) {
   sweep::ClusterRequest clusters;
   Fields fields(node, key, problems);
+  read_labels(fields, "measures", problems, clusters.measures);
   visit_clusters(clusters, fields);
   if (!clusters.human_ratings.empty()) {
     clusters.human_ratings = pieces.resolve_path(clusters.human_ratings);
@@ -131,34 +131,41 @@ sweep::VariationRequest read_variation(const Node& node, const std::string& key,
       variation.over.push_back(static_cast<sweep::VariationRequest::Over>(place));
     }
   }
-  fields.lines("measures", variation.measures);
+  read_labels(fields, "measures", problems, variation.measures);
   fields.finish();
   return variation;
 }
 
-/// `all`, or the labels of measures.
-void take_measures(Node& statistics, const std::string& name, base::Problems& problems,
-                   Comparison::Measures& measures) {
+/// The word `all`, or fields that `read` reads. Returns whether the key is there.
+template <class Read>
+bool take_all_or(Node& statistics, const std::string& name, const char* form, base::Problems& problems,
+                 const Read& read) {
   if (statistics.find(name) == nullptr) {
-    return;
+    return false;
   }
   const auto node = statistics.take(name);
   const auto key = "statistics." + name;
   if (node.kind == Node::Kind::scalar) {
-    if (read_choice(node, key, problems, std::vector<std::string>{"all"})) {
-      measures.emplace();
-    }
-    return;
+    read_choice(node, key, problems, std::vector<std::string>{"all"});
+    return true;
   }
-  Fields fields(node, key, problems, "{measures: [LABEL, LABEL]} or all");
-  fields.required_lines("measures", measures.emplace());
+  Fields fields(node, key, problems, form);
+  read(fields);
   fields.finish();
+  return true;
+}
+
+Comparison::Measures take_measures(Node& statistics, const std::string& name, base::Problems& problems) {
+  std::vector<std::string> labels;
+  const bool is_there = take_all_or(statistics, name, "{measures: [LABEL, LABEL]} or all", problems,
+                                    [&](Fields& fields) { fields.required_lines("measures", labels); });
+  return is_there ? std::optional(labels) : std::nullopt;
 }
 
 void dump_measures(const std::string& name, const Comparison::Measures& measures, Node& statistics) {
   if (measures) {
     FieldsDump fields;
-    fields.required_lines("measures", *measures);
+    fields.add("measures", dump_labels(*measures));
     statistics.add(name, measures->empty() ? Node::plain("all") : fields.take());
   }
 }
@@ -170,24 +177,17 @@ void visit_intersections(Value& questions, Visitor& visit) {
   visit.number("level", questions.level, 0, 1);
 }
 
-/// `all`, or what is asked of some measures.
-void take_intersections(Node& statistics, const Pieces& pieces, base::Problems& problems, Comparison& comparison) {
-  if (statistics.find("intersections") == nullptr) {
-    return;
-  }
-  const auto node = statistics.take("intersections");
-  const std::string key = "statistics.intersections";
-  auto& questions = comparison.intersections.emplace();
-  if (node.kind == Node::Kind::scalar) {
-    read_choice(node, key, problems, std::vector<std::string>{"all"});
-    return;
-  }
-  Fields fields(node, key, problems, "{measures: [LABEL, LABEL], threshold: 0.1} or all");
-  fields.lines("measures", questions.measures);
-  visit_intersections(questions, fields);
-  fields.line("known", questions.known);
-  questions.known = questions.known.empty() ? "" : pieces.resolve_path(questions.known);
-  fields.finish();
+std::optional<sweep::IntersectionQuestions> take_intersections(Node& statistics, const Pieces& pieces,
+                                                               base::Problems& problems) {
+  sweep::IntersectionQuestions questions;
+  const bool is_there = take_all_or(
+      statistics, "intersections", "{measures: [LABEL, LABEL], threshold: 0.1} or all", problems, [&](Fields& fields) {
+        read_labels(fields, "measures", problems, questions.measures);
+        visit_intersections(questions, fields);
+        fields.line("known", questions.known);
+        questions.known = questions.known.empty() ? "" : pieces.resolve_path(questions.known);
+      });
+  return is_there ? std::optional(questions) : std::nullopt;
 }
 
 Node dump_intersections(const sweep::IntersectionQuestions& questions) {
@@ -255,9 +255,9 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
       names.push_back(name);
     });
   }
-  take_measures(statistics, "means", problems, comparison.means);
-  take_measures(statistics, "variance_shares", problems, comparison.variance);
-  take_intersections(statistics, pieces, problems, comparison);
+  comparison.means = take_measures(statistics, "means", problems);
+  comparison.variance = take_measures(statistics, "variance_shares", problems);
+  comparison.intersections = take_intersections(statistics, pieces, problems);
   if (statistics.find("clusters") != nullptr) {
     comparison.clusters = read_clusters(statistics.take("clusters"), "statistics.clusters", pieces, problems);
   }
@@ -290,6 +290,7 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   }
   if (comparison.clusters) {
     FieldsDump clusters;
+    clusters.add("measures", dump_labels(comparison.clusters->measures));
     visit_clusters(*comparison.clusters, clusters);
     statistics.add("clusters", clusters.take());
   }

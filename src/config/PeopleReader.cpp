@@ -100,12 +100,7 @@ People read_people(const Node& node, const Pieces& pieces, base::Problems& probl
     people.only = read_selections(*only, fields.key_of("only"), problems);
   }
   fields.line("subgroups", people.subgroups);
-  const Node* measures = fields.optional("measures");
-  if (measures != nullptr && measures->kind == Node::Kind::scalar) {
-    read_choice(*measures, fields.key_of("measures"), problems, std::vector<std::string>{"all"});
-  } else {
-    fields.lines("measures", people.measures);
-  }
+  read_labels(fields, "measures", problems, people.measures);
   if (const Node* over = fields.optional("over")) {
     people.over.emplace();
     for (const auto index : read_choices(*over, fields.key_of("over"), problems, drawn_names, Choices::distinct)) {
@@ -133,11 +128,7 @@ Node dump_people(const People& people) {
     fields.add("only", dump_selections(people.only));
   }
   fields.line("subgroups", people.subgroups);
-  if (people.measures.empty()) {
-    fields.add("measures", Node::plain("all"));
-  } else {
-    fields.required_lines("measures", people.measures);
-  }
+  fields.add("measures", dump_labels(people.measures));
   if (people.over) {
     fields.add("over", choice_list(*people.over, drawn_names));
   }

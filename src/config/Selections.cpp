@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "config/Fields.hpp"
-
 namespace stereosweep::config {
 
 using sweep::Selection;
@@ -26,6 +24,17 @@ std::vector<Selection> read_selections(const Node& node, const std::string& key,
   }
   return selections;
 }
+
+void read_labels(Fields& fields, const std::string& name, base::Problems& problems, std::vector<std::string>& labels) {
+  const Node* node = fields.optional(name);
+  if (node != nullptr && node->kind == Node::Kind::scalar) {
+    read_choice(*node, fields.key_of(name), problems, std::vector<std::string>{"all"});
+  } else {
+    fields.lines(name, labels);
+  }
+}
+
+Node dump_labels(const std::vector<std::string>& labels) { return labels.empty() ? Node::plain("all") : texts(labels); }
 
 Node dump_selections(const std::vector<Selection>& selections) {
   Node map = Node::map();

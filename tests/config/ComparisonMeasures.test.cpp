@@ -91,7 +91,8 @@ TEST(ComparisonMeasures, ClustersHaveDefaultsAndReadBackWhatTheyDump) {
   EXPECT_TRUE(plain.comparison.asks());
   EXPECT_FALSE(read_comparison("means: all\n").comparison.clusters);
   for (const auto* text :
-       {"clusters: {}\n", "clusters: {start: random, restarts: 2000, max_clusters: 4}\n",
+       {"clusters: {}\n", "clusters: {measures: all}\n", "variation: {measures: all}\n",
+        "clusters: {start: random, restarts: 2000, max_clusters: 4}\n",
         "clusters: {measures: [a], number: 5, high_above: 2.5, across: second, human_ratings: x}\n"}) {
     const auto read = read_comparison(text);
     EXPECT_THAT(read.problems, IsEmpty());
