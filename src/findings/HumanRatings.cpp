@@ -6,13 +6,13 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "base/File.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "config/Tables.hpp"
+#include "findings/Names.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -44,31 +44,32 @@ struct PairMatch {
 
 class NameMatcher {
  public:
-  explicit NameMatcher(const RatingNames& names) {
-    for (const auto& [name, label] : names.aliases) {
-      aliases_[normalised(name)] = label;
+  /// `names` is borrowed.
+  explicit NameMatcher(const RatingNames& names) : names_(names) {
+    for (std::size_t alias = 0; alias < names.aliases.size(); ++alias) {
+      aliases_.add(names.aliases[alias].first, alias);
     }
-    for (const auto& group : names.groups) {
-      groups_.emplace(normalised(group.label), group.label);
-      for (const auto& spelling : group.spellings) {
-        groups_.emplace(normalised(spelling), group.label);
+    for (std::size_t group = 0; group < names.groups.size(); ++group) {
+      groups_.add(names.groups[group].label, group);
+      for (const auto& spelling : names.groups[group].spellings) {
+        groups_.add(spelling, group);
       }
     }
-    for (const auto& pair : names.pairs) {
-      labels_[normalised(pair.label)] = pair.label;
-      pairs_.emplace_back(Poles{normalised(pair.left), normalised(pair.right)}, pair.label);
+    for (std::size_t pair = 0; pair < names.pairs.size(); ++pair) {
+      labels_.add(names.pairs[pair].label, pair);
+      poles_.push_back({normalised(names.pairs[pair].left), normalised(names.pairs[pair].right)});
     }
   }
 
   std::optional<std::string> group(const std::string& name) const {
-    const auto at = groups_.find(known(name));
-    return at == groups_.end() ? std::nullopt : std::optional(at->second);
+    const auto place = groups_.find(unaliased(name));
+    return place ? std::optional(names_.groups[*place].label) : std::nullopt;
   }
 
   std::optional<PairMatch> pair(const std::string& name) const {
     const auto& label = unaliased(name);
-    if (const auto at = labels_.find(normalised(label)); at != labels_.end()) {
-      return PairMatch{at->second, PairMatch::Direction::as_is, ""};
+    if (const auto place = labels_.find(label)) {
+      return PairMatch{names_.pairs[*place].label, PairMatch::Direction::as_is, ""};
     }
     const auto poles = poles_of(label);
     return poles ? match({known(poles->left), known(poles->right)}, name) : std::nullopt;
@@ -77,14 +78,16 @@ class NameMatcher {
  private:
   /// What `aliases` makes of it.
   const std::string& unaliased(const std::string& name) const {
-    const auto alias = aliases_.find(normalised(name));
-    return alias == aliases_.end() ? name : alias->second;
+    const auto alias = aliases_.find(name);
+    return alias ? names_.aliases[*alias].second : name;
   }
   std::string known(const std::string& name) const { return normalised(unaliased(name)); }
 
   std::optional<PairMatch> match(const Poles& poles, const std::string& name) const {
     std::vector<PairMatch> near;
-    for (const auto& [ours, label] : pairs_) {
+    for (std::size_t pair = 0; pair < poles_.size(); ++pair) {
+      const auto& ours = poles_[pair];
+      const auto& label = names_.pairs[pair].label;
       if (poles.left == ours.left && poles.right == ours.right) {
         return PairMatch{label, PairMatch::Direction::as_is, ""};
       }
@@ -99,10 +102,11 @@ class NameMatcher {
     return near.size() == 1 ? std::optional(near.front()) : std::nullopt;
   }
 
-  std::unordered_map<std::string, std::string> aliases_;
-  std::unordered_map<std::string, std::string> groups_;
-  std::unordered_map<std::string, std::string> labels_;
-  std::vector<std::pair<Poles, std::string>> pairs_;
+  const RatingNames& names_;
+  NameIndex aliases_;
+  NameIndex groups_;
+  NameIndex labels_;
+  std::vector<Poles> poles_;  ///< of the pairs
 };
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -277,17 +281,6 @@ class RatingReader {
 };
 
 }  // namespace
-
-std::string normalised(std::string_view name) {
-  std::string out;
-  for (char c : base::lower_ascii(name)) {
-    c = c == '-' || c == '_' || c == '\t' ? ' ' : c;
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) {
-      out += c;
-    }
-  }
-  return std::string(base::trim(out));
-}
 
 Ratings read_ratings(const RatingNames& names) {
   base::Problems problems;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,9 +20,6 @@ struct Ratings {
   /// Names that matched by more than case and hyphens, a doubtful scale; a sentence each.
   std::vector<std::string> notes;
 };
-
-/// How names are compared: lower case (ASCII), hyphens and underscores as spaces, no repeated or outer spaces.
-std::string normalised(std::string_view name);
 
 /// Where a table lies, and the names of a job that its rows are held against.
 struct RatingNames {

@@ -1,13 +1,12 @@
 #include "findings/clusters/DimensionMeans.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "base/Text.hpp"
 #include "config/Tables.hpp"
-#include "findings/HumanRatings.hpp"
+#include "findings/Names.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
@@ -36,23 +35,15 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
   const auto dimension = table.column("dimension", problems);
   const auto mean = table.column("mean", problems);
   problems.raise_if_any(headline);
-  using Names = std::map<std::string, std::string>;
-  const auto names_of = [](const std::vector<std::string>& labels) {
-    Names names;
-    for (const auto& label : labels) {
-      names.emplace(normalised(label), label);
-    }
-    return names;
-  };
-  const auto known_subjects = names_of(subjects);
-  const auto known_dimensions = names_of(dimensions);
+  const NameIndex known_subjects(subjects);
+  const NameIndex known_dimensions(dimensions);
   DimensionMeans ratings;
-  const auto known = [&](const Names& names, const std::string& name) {
-    const auto found = names.find(normalised(name));
-    if (found == names.end() && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
+  const auto known = [&](const NameIndex& names, const std::vector<std::string>& labels, const std::string& name) {
+    const auto place = names.find(name);
+    if (!place && std::ranges::find(ratings.unmatched, name) == ratings.unmatched.end()) {
       ratings.unmatched.push_back(name);
     }
-    return found == names.end() ? name : found->second;
+    return place ? labels[*place] : name;
   };
   std::set<std::pair<std::string, std::string>> seen;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -63,7 +54,8 @@ DimensionMeans read_dimension_means(const std::string& path, const std::vector<s
       problems.add(place, "'" + row[*mean].substr(0, 40) + "' is no mean rating", "a number is expected");
       continue;
     }
-    ratings.rows.push_back({known(known_subjects, row[*subject]), known(known_dimensions, row[*dimension]), *value});
+    ratings.rows.push_back(
+        {known(known_subjects, subjects, row[*subject]), known(known_dimensions, dimensions, row[*dimension]), *value});
     if (!seen.emplace(ratings.rows.back().subject, ratings.rows.back().dimension).second) {
       problems.add(place, "'" + row[*subject] + "' is rated twice on '" + row[*dimension] + "'",
                    "one mean per group and dimension is expected");

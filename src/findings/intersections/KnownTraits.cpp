@@ -8,32 +8,13 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "config/Tables.hpp"
-#include "findings/HumanRatings.hpp"
+#include "findings/Names.hpp"
 
 namespace stereosweep::findings {
 namespace {
 
 const std::vector<std::string> direction_names = {"higher", "lower", "none"};
 constexpr std::size_t no_direction = 2;
-
-/// Labels by their normalised names.
-class LabelIndex {
- public:
-  explicit LabelIndex(std::vector<std::string> labels) : labels_(std::move(labels)) {
-    for (std::size_t place = 0; place < labels_.size(); ++place) {
-      places_.emplace(normalised(labels_[place]), place);
-    }
-  }
-  std::optional<std::size_t> find(const std::string& name) const {
-    const auto found = places_.find(normalised(name));
-    return found == places_.end() ? std::nullopt : std::optional(found->second);
-  }
-  const std::vector<std::string>& labels() const { return labels_; }
-
- private:
-  std::vector<std::string> labels_;
-  std::map<std::string, std::size_t> places_;
-};
 
 /// A row of the table, with its names resolved.
 struct KnownEntry {
@@ -73,9 +54,15 @@ class KnownReader {
  public:
   KnownReader(const std::string& path, const Scores& scores, const IntersectionParts& parts)
       : path_(path),
-        intersections_(labels_of(scores, parts)),
-        items_(scores.axes[item_axis]->labels),
-        poles_(scores.poles == nullptr ? std::vector<std::string>() : scores.poles->labels) {}
+        intersection_labels_(labels_of(scores, parts)),
+        item_labels_(scores.axes[item_axis]->labels),
+        intersections_(intersection_labels_),
+        items_(item_labels_) {
+    if (scores.poles != nullptr) {
+      poles_ = NameIndex(scores.poles->labels);
+      item_labels_.insert(item_labels_.end(), scores.poles->labels.begin(), scores.poles->labels.end());
+    }
+  }
 
   KnownTable read() {
     const std::string headline = "the known stereotypes " + path_ + " cannot be used:";
@@ -108,14 +95,12 @@ class KnownReader {
   void add(int line, const std::string& intersection, const std::string& item, const std::string& direction) {
     const auto subject = intersections_.find(intersection);
     if (!subject) {
-      refuse(line, "intersection", "no intersection '" + intersection + "'", intersection, intersections_.labels());
+      refuse(line, "intersection", "no intersection '" + intersection + "'", intersection, intersection_labels_);
     }
     const auto as_item = items_.find(item);
     const auto as_pole = poles_.find(item);
     if (!as_item && !as_pole) {
-      auto known = items_.labels();
-      known.insert(known.end(), poles_.labels().begin(), poles_.labels().end());
-      refuse(line, "item", "no item or pole '" + item + "'", item, known);
+      refuse(line, "item", "no item or pole '" + item + "'", item, item_labels_);
     }
     const auto way = std::ranges::find(direction_names, direction);
     if (way == direction_names.end()) {
@@ -144,9 +129,11 @@ class KnownReader {
   }
 
   std::string path_;
-  LabelIndex intersections_;
-  LabelIndex items_;
-  LabelIndex poles_;
+  std::vector<std::string> intersection_labels_;
+  std::vector<std::string> item_labels_;  ///< those of poles behind them
+  NameIndex intersections_;
+  NameIndex items_;
+  NameIndex poles_;
   base::Problems problems_;
   std::map<std::tuple<bool, std::size_t, std::size_t>, std::set<std::size_t>> seen_;
   std::vector<KnownEntry> of_items_;

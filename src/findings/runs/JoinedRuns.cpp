@@ -8,8 +8,9 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "findings/HumanRatings.hpp"
+#include "findings/Names.hpp"
 #include "results/TextTable.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::findings {
 namespace {
