@@ -53,7 +53,7 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
   return (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
          (conclusions.variation ? variation_text(*conclusions.variation) : "") +
          (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
-         (conclusions.variance ? variance_text(*conclusions.variance) : "") +
+         (conclusions.variance ? variance_text(*conclusions.variance, comparison.confidence) : "") +
          contrasts_text(conclusions.contrasts, comparison, top) +
          (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
          (conclusions.people ? people_text(*conclusions.people, comparison, top) : "");

@@ -9,11 +9,11 @@
 
 #include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
-#include "findings/Variance.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "findings/people/People.hpp"
+#include "findings/variance/Variance.hpp"
 
 namespace stereosweep::findings {
 

@@ -1,4 +1,4 @@
-#include "findings/Variance.hpp"
+#include "findings/variance/Variance.hpp"
 
 #include <gmock/gmock.h>
 
@@ -169,29 +169,29 @@ void expect_variance(const VarianceRow& row, RandomScores& random, std::size_t m
   const auto all = plain_cells_of(random, measure);
   const auto cells = plain_complete(all);
   const auto scores = std::ranges::count_if(all, [](const auto& cell) { return !std::isnan(cell.value); });
-  ASSERT_EQ(row.num_cells, std::ssize(cells));
-  EXPECT_EQ(row.num_left_out, scores - std::ssize(cells));
+  ASSERT_EQ(row.shares.num_cells, std::ssize(cells));
+  EXPECT_EQ(row.shares.num_left_out, scores - std::ssize(cells));
   const auto squares = plain_squares(cells);
   const double total = std::accumulate(squares.begin(), squares.end(), 0.0);
   if (cells.empty() || total < 1e-20) {
-    EXPECT_EQ(row.status, cells.empty() ? VarianceStatus::no_values : VarianceStatus::constant);
-    EXPECT_TRUE(std::ranges::all_of(row.shares, [](double share) { return std::isnan(share); }));
+    EXPECT_EQ(row.shares.status, cells.empty() ? VarianceStatus::no_values : VarianceStatus::constant);
+    EXPECT_TRUE(std::ranges::all_of(row.shares.shares, [](double share) { return std::isnan(share); }));
     return;
   }
-  EXPECT_EQ(row.status, cells.size() == all.size() ? VarianceStatus::ok : VarianceStatus::unbalanced);
+  EXPECT_EQ(row.shares.status, cells.size() == all.size() ? VarianceStatus::ok : VarianceStatus::unbalanced);
   for (std::size_t source = 0; source < squares.size(); ++source) {
-    EXPECT_NEAR(row.shares[source], squares[source] / total, 1e-9) << variance_sources[source];
+    EXPECT_NEAR(row.shares.shares[source], squares[source] / total, 1e-9) << source;
   }
   double direct = 0;  // the total by itself
   for (const auto& cell : cells) {
     direct += std::pow(cell.value - mean_like(cells, cell, {}), 2);
   }
   EXPECT_NEAR(total, direct, 1e-9 * direct);
-  EXPECT_NEAR(std::accumulate(row.shares.begin(), row.shares.end(), 0.0), 1, 1e-12);
-  EXPECT_EQ(std::accumulate(row.degrees.begin(), row.degrees.end(), 0), std::ssize(cells) - 1);
+  EXPECT_NEAR(std::accumulate(row.shares.shares.begin(), row.shares.shares.end(), 0.0), 1, 1e-12);
+  EXPECT_EQ(std::accumulate(row.shares.degrees.begin(), row.shares.degrees.end(), 0), std::ssize(cells) - 1);
   const auto degrees = [&](std::size_t axis) { return static_cast<std::int32_t>(plain_length(cells, axis)) - 1; };
-  EXPECT_EQ(row.degrees[2], degrees(0) * degrees(4));
-  EXPECT_EQ(row.degrees[4], degrees(2));
+  EXPECT_EQ(row.shares.degrees[2], degrees(0) * degrees(4));
+  EXPECT_EQ(row.shares.degrees[4], degrees(2));
   if (plain_length(cells, 0) > 1) {
     EXPECT_NEAR(row.subject_deviation, plain_deviation(cells), 1e-9);
   }
@@ -208,7 +208,7 @@ TEST(Variance, IsSharedOutAsItsDefinitionSays) {
     ASSERT_EQ(variance.rows.size(), random.table.length(0));
     for (std::size_t measure = 0; measure < variance.rows.size(); ++measure) {
       expect_variance(variance.rows[measure], random, measure);
-      ++statuses[static_cast<std::size_t>(variance.rows[measure].status)];
+      ++statuses[static_cast<std::size_t>(variance.rows[measure].shares.status)];
     }
   }
   EXPECT_TRUE(std::ranges::all_of(statuses, [](int count) { return count > 3; }));
@@ -225,7 +225,7 @@ TEST(Variance, AMeasureOfOneSourceHasAllOfItThere) {
     const auto row = variance_of(random.scores(), asked_variance()).rows.at(0);
     const std::array<std::size_t, 5> source_of = {0, 3, 4, 5, 1};
     for (std::size_t source = 0; source < 7; ++source) {
-      EXPECT_NEAR(row.shares[source], source == source_of[axis - 1] ? 1 : 0, 1e-9) << axis;
+      EXPECT_NEAR(row.shares.shares[source], source == source_of[axis - 1] ? 1 : 0, 1e-9) << axis;
     }
   }
 }
@@ -239,9 +239,9 @@ TEST(Variance, OneSubjectWithoutScoresIsLeftOutAndNotEveryTemplate) {
     }
   }
   const auto row = variance_of(random.scores(), asked_variance()).rows.at(0);
-  EXPECT_EQ(row.status, VarianceStatus::unbalanced);
-  EXPECT_EQ(row.num_cells, 3 * 3 * 2 * 2);
-  EXPECT_EQ(row.num_left_out, 3 * 2);
+  EXPECT_EQ(row.shares.status, VarianceStatus::unbalanced);
+  EXPECT_EQ(row.shares.num_cells, 3 * 3 * 2 * 2);
+  EXPECT_EQ(row.shares.num_left_out, 3 * 2);
 }
 
 TEST(Variance, EnoughTemplatesAreThoseOfASimulation) {
@@ -294,7 +294,7 @@ TEST(Variance, IsWrittenAndShownForChosenMeasures) {
   for (const auto* name : {"variance_degrees", "variance_status", "variance_num_left_out", "enough_rephrasings"}) {
     EXPECT_TRUE(file.root().contains(name)) << name;
   }
-  const auto text = variance_text(variance);
+  const auto text = variance_text(variance, 0.95);
   EXPECT_THAT(text, HasSubstr("Variance in % by source"));
   for (const auto& line : base::split(text, '\n')) {
     EXPECT_LE(line.size(), 100U) << line;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "findings/HumanRatings.hpp"
+#include "findings/Names.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -116,6 +116,10 @@ class RunComparer {
         const auto run = cells.runs[i];
         std::ranges::copy(means, runs_.means.begin() + static_cast<std::ptrdiff_t>(runs_.cell(run, measure, 0, 0)));
       }
+      if (joined_.is_paired()) {
+        runs_.variance.push_back(
+            shares_of(centred(table_of(cells)), RunsCompared::several, question_.comparison.confidence));
+      }
     }
     for (std::size_t run = 0; run < runs_.runs.labels.size(); ++run) {
       for (std::size_t measure = 0; measure < num_measures(); ++measure) {
@@ -129,6 +133,20 @@ class RunComparer {
         }
       }
     }
+  }
+
+  /// Empty where fewer than two runs have the measure.
+  CellTable table_of(const RunCells& cells) const {
+    if (cells.runs.size() < 2) {
+      return {};
+    }
+    CellTable table{{cells.runs.size(), runs_.subjects.labels.size(), runs_.num_templates, runs_.num_rephrasings,
+                     runs_.num_replicates, runs_.items.labels.size()},
+                    {}};
+    for (const auto& values : cells.values) {
+      table.values.insert(table.values.end(), values.begin(), values.end());
+    }
+    return without_mean_replicate(std::move(table), joined_.axis(replicate_axis).labels);
   }
 
   std::vector<std::size_t> common_measures(const RunPair& pair) const {
@@ -187,17 +205,14 @@ class RunComparer {
       return;
     }
     const auto& people = *question_.people;
-    std::map<std::pair<std::string, std::string>, double> means;
-    for (std::size_t place = 0; place < people.means.size(); ++place) {
-      means.emplace(std::pair(normalised(people.subjects[place / people.items.size()]),
-                              normalised(people.items[place % people.items.size()])),
-                    people.means[place]);
-    }
+    const NameIndex subjects(people.subjects);
+    const NameIndex items(people.items);
     std::vector<double> values;
     for (const auto& subject : runs_.subjects.labels) {
       for (const auto& item : runs_.items.labels) {
-        const auto found = means.find({normalised(subject), normalised(item)});
-        values.push_back(found == means.end() ? stats::nan : found->second);
+        const auto row = subjects.find(subject);
+        const auto column = items.find(item);
+        values.push_back(row && column ? people.means[*row * people.items.size() + *column] : stats::nan);
       }
     }
     if (std::ranges::any_of(values, [](double value) { return !std::isnan(value); })) {

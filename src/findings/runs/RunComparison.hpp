@@ -11,6 +11,7 @@
 
 #include "findings/Contrasts.hpp"
 #include "findings/runs/JoinedRuns.hpp"
+#include "findings/variance/VarianceShares.hpp"
 #include "results/ScoreFile.hpp"
 #include "stats/Agreement.hpp"
 #include "sweep/Contrast.hpp"
@@ -57,6 +58,7 @@ struct RunComparison {
   std::vector<std::uint64_t> num_shared;   ///< [measure]: cells that all runs with the measure have
   std::vector<std::uint64_t> num_dropped;  ///< [measure]: cells that only some of them have
   std::vector<JoinedRuns::Mean> means;     ///< [run, measure, subject, item]
+  std::vector<VarianceShares> variance;    ///< [measure], over the shared cells; empty where cells are not paired
   std::vector<RunPair> pairs;              ///< empty where cells are not paired
   std::vector<ContrastRow> differences;    ///< [pair, measure, subject, item]
   std::vector<RunSeries> series;

@@ -96,6 +96,7 @@ void write_runs(const std::filesystem::path& target, const RunComparison& runs, 
     write_means(layout, runs);
     if (!runs.pairs.empty()) {
       write_pairs(layout, runs, comparison);
+      write_shares(layout, "run_", "measure", RunsCompared::several, runs.variance);
     }
     write_correlations(layout, runs);
   }

@@ -248,6 +248,9 @@ std::string runs_text(const RunComparison& runs, const sweep::Comparison& compar
                       RunDetail detail) {
   std::string text = answer(runs) + '\n' + scope(runs);
   const bool is_short = runs.measures.labels.size() <= most_measures_shown || detail == RunDetail::everything;
+  if (!runs.variance.empty()) {
+    text += shares_text(runs.measures.labels, RunsCompared::several, runs.variance, comparison.confidence);
+  }
   for (const auto& selected : selections(runs)) {
     if (is_short || !runs.why_unpaired.empty()) {
       text += matrix(runs, selected);

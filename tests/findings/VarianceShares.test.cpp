@@ -1,0 +1,153 @@
+#include "findings/variance/VarianceShares.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/Random.hpp"
+#include "stats/Summary.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+CellTable random_cells(const CellIndex& lengths, std::uint64_t seed) {
+  CellTable table{lengths, {}};
+  each_cell(lengths, [&](const CellIndex& at, std::size_t place) {
+    double value = base::random_unit(seed, 9, place);
+    for (std::size_t axis = 0; axis < num_cell_axes; ++axis) {
+      value += base::random_unit(seed, axis, at[axis]) * static_cast<double>(axis + 1);
+    }
+    value += base::random_unit(seed, 7, at[0] * 100 + at[1] * 10 + at[5]);
+    table.values.push_back(value);
+  });
+  return table;
+}
+
+/// Without the cells of one label.
+CellTable without_label(const CellTable& table, CellAxis axis, std::size_t label) {
+  const auto place_of_axis = static_cast<std::size_t>(axis);
+  CellTable rest{table.lengths, {}};
+  rest.lengths[place_of_axis] -= 1;
+  each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
+    if (at[place_of_axis] != label) {
+      rest.values.push_back(table.values[place]);
+    }
+  });
+  return rest;
+}
+
+/// Sums of squares over all cells, each effect as a difference of means: subject, item, both, template, rephrasing,
+/// replicate, run, run x (subject, item), the rest; divided by their sum.
+std::vector<double> plain_shares(const CellTable& table) {
+  const auto mean_at = [&](const CellIndex& like, const std::vector<std::size_t>& axes) {
+    double sum = 0;
+    int count = 0;
+    each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
+      if (std::ranges::all_of(axes, [&](std::size_t axis) { return at[axis] == like[axis]; })) {
+        sum += table.values[place];
+        ++count;
+      }
+    });
+    return sum / count;
+  };
+  std::vector<double> squares(9, 0);
+  each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
+    const double mean = mean_at(at, {});
+    const auto effect = [&](std::size_t axis) { return mean_at(at, {axis}) - mean; };
+    const double both = mean_at(at, {1, 5}) - mean - effect(1) - effect(5);
+    const double in_run = mean_at(at, {0, 1, 5}) - mean_at(at, {1, 5}) - effect(0);
+    std::vector<double> effects = {effect(1), effect(5), both, effect(2), effect(3), effect(4), effect(0), in_run};
+    effects.push_back(table.values[place] - mean - std::accumulate(effects.begin(), effects.end(), 0.0));
+    for (std::size_t source = 0; source < squares.size(); ++source) {
+      squares[source] += effects[source] * effects[source];
+    }
+  });
+  const double total = std::accumulate(squares.begin(), squares.end(), 0.0);
+  std::ranges::for_each(squares, [&](double& square) { square /= total; });
+  return squares;
+}
+
+TEST(VarianceShares, OfSeveralRunsAreThoseOfTheirDefinition) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    CellIndex lengths;
+    for (std::size_t axis = 0; axis < num_cell_axes; ++axis) {
+      lengths[axis] = 1 + base::random_below(3, seed, 20, axis);
+    }
+    lengths[1] += 1;
+    const auto table = random_cells(lengths, seed);
+    const auto row = shares_of(centred(table), RunsCompared::several, 0.95);
+    const auto plain = plain_shares(table);
+    ASSERT_EQ(row.shares.size(), plain.size());
+    for (std::size_t source = 0; source < plain.size(); ++source) {
+      EXPECT_NEAR(row.shares[source], plain[source], 1e-12) << seed << " " << source;
+    }
+    EXPECT_EQ(std::accumulate(row.degrees.begin(), row.degrees.end(), 0), std::ssize(table.values) - 1);
+  }
+}
+
+TEST(VarianceShares, IntervalsAreTheJackknifesOfBothAxes) {
+  const auto table = random_cells({2, 3, 5, 4, 1, 2}, 3);
+  const auto row = shares_of(centred(table), RunsCompared::several, 0.9);
+  const auto share = plain_shares(table);
+  const auto logit = [](double value) { return std::log(value / (1 - value)); };
+  for (std::size_t source = 0; source < share.size(); ++source) {
+    if (source == 5) {  // one replicate
+      EXPECT_THAT(row.lows[source], IsNan());
+      continue;
+    }
+    double variance = 0;
+    double fourth = 0;
+    for (const auto axis : {CellAxis::template_, CellAxis::rephrasing}) {
+      const auto n = static_cast<double>(table.length(axis));
+      std::vector<double> logits;
+      for (std::size_t label = 0; label < table.length(axis); ++label) {
+        logits.push_back(logit(plain_shares(without_label(table, axis, label))[source]));
+      }
+      const double mean = std::accumulate(logits.begin(), logits.end(), 0.0) / n;
+      double own = 0;
+      for (const double value : logits) {
+        own += std::pow(value - mean, 2) * (n - 1) / n;
+      }
+      variance += own;
+      fourth += own * own / (n - 1);
+    }
+    const boost::math::students_t student(variance * variance / fourth);
+    const double half = boost::math::quantile(student, 0.95) * std::sqrt(variance);
+    EXPECT_NEAR(logit(row.lows[source]), logit(share[source]) - half, 1e-7) << source;
+    EXPECT_NEAR(logit(row.highs[source]), logit(share[source]) + half, 1e-7) << source;
+  }
+}
+
+TEST(VarianceShares, NeedThreeTemplatesOrRephrasingsForAnInterval) {
+  EXPECT_THAT(shares_of(centred(random_cells({1, 3, 2, 2, 1, 2}, 1)), RunsCompared::one, 0.95).lows, Each(IsNan()));
+  const auto row = shares_of(centred(random_cells({1, 3, 3, 2, 1, 2}, 1)), RunsCompared::one, 0.95);
+  EXPECT_LT(row.lows[3], row.shares[3]);
+  EXPECT_GT(row.highs[3], row.shares[3]);
+}
+
+TEST(VarianceShares, SayWhyThereAreNone) {
+  EXPECT_EQ(shares_of(centred({}), RunsCompared::several, 0.95).status, VarianceStatus::no_values);
+  const auto row = shares_of(centred({{1, 2, 1, 1, 1, 1}, {3, 3}}), RunsCompared::one, 0.95);
+  EXPECT_EQ(row.status, VarianceStatus::constant);
+  EXPECT_THAT(row.shares, Each(IsNan()));
+}
+
+TEST(VarianceShares, TheMeanOfReplicatesCountsOnlyByItself) {
+  const CellTable table{{1, 1, 1, 1, 3, 2}, {1, 2, 0, 3, 2, 1}};
+  const auto others = without_mean_replicate(table, {"mean", "run 1", "run 2"});
+  EXPECT_THAT(others.values, ElementsAre(0, 3, 2, 1));
+  EXPECT_EQ(others.length(CellAxis::replicate), 2U);
+  const CellTable alone{{1, 1, 1, 1, 2, 1}, {1, stats::nan}};
+  EXPECT_EQ(without_mean_replicate(alone, {"mean", "run 1"}).length(CellAxis::replicate), 2U);
+  EXPECT_EQ(without_mean_replicate(table, {"a", "b", "c"}).values.size(), 6U);
+}
+
+}  // namespace
+}  // namespace stereosweep::findings
