@@ -9,6 +9,7 @@
 
 #include "app/CommandLine.hpp"
 #include "app/ModelPlan.hpp"
+#include "app/PowerPlan.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Text.hpp"
@@ -170,12 +171,28 @@ void add_plan_options(options::options_description_easy_init add) {
   add("gpu-memory", options::value<double>(),
       "GiB of one GPU: plan for GPUs (80 where the job asks for them or this machine has one)");
   add("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
+  add("power", options::value<std::string>(),
+      "effect=D or difference=D [pilot=RUN_DIRECTORY] [chance=0.8] [level=0.05]: instead of the costs, how many "
+      "templates and rephrasings the job's contrasts need");
+}
+
+/// Reads no model.
+void plan_power(const CommandLine& line) {
+  constexpr std::uint64_t usual_rows = 10;
+  auto overrides = line.overrides;
+  const auto request = take_power_request(line.get<std::string>("power"), overrides);
+  const auto jobs = config::load_jobs(config::read_job_file(line.place), overrides);
+  print_power(jobs, request, line.has("limit") ? line.number("limit", 1) : usual_rows);
 }
 
 base::ExitCode execute_plan(const CommandLine& line) {
   base::refuse_if(
       line.has("gpu-memory") && !(line.get<double>("gpu-memory") > 0 && line.get<double>("gpu-memory") < 1e6),
       "--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU");
+  if (line.has("power")) {
+    plan_power(line);
+    return base::ExitCode::done;
+  }
   run::ModelCheck models;
   const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
   for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
@@ -189,7 +206,7 @@ base::ExitCode execute_plan(const CommandLine& line) {
 const Command plan_command{"plan",
                            "what a job will cost; how its words are tokenized",
                            "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
-                           "unless --measure is given",
+                           "unless --measure is given. With --power: how many templates its contrasts need",
                            Places::one_and_overrides,
                            "job",
                            add_plan_options,

@@ -55,10 +55,6 @@ sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 
-std::filesystem::path statistics_beside(const std::filesystem::path& file) {
-  return file.parent_path() / (file.stem().string() + ".stats.h5");
-}
-
 /// As --output says, else "association.h5" -> "association.stats.h5", in the same directory.
 std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file) {
   if (!line.has("output")) {

@@ -610,11 +610,10 @@ class Comparer {
   std::vector<Tested> tested_;
 };
 
-}  // namespace
-
-std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+/// In the order of measures and contrasts: `use(plan, measure, values)`.
+template <class Use>
+void each_compared(const Scores& scores, const sweep::Comparison& comparison, const Use& use) {
   const auto plans = plan_all(scores, comparison);
-  Comparer comparer(scores, comparison, seed);
   for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
     std::vector<double> values;
     for (const auto& plan : plans) {
@@ -622,11 +621,41 @@ std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& 
         if (values.empty()) {
           values = scores.read(measure);
         }
-        comparer.add(plan, measure, values);
+        use(plan, measure, values);
       }
     }
   }
+}
+
+}  // namespace
+
+std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  Comparer comparer(scores, comparison, seed);
+  each_compared(scores, comparison, [&](const Plan& plan, std::size_t measure, std::span<const double> values) {
+    comparer.add(plan, measure, values);
+  });
   return comparer.take();
+}
+
+std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison) {
+  std::vector<ContrastSpread> spreads;
+  each_compared(scores, comparison, [&](const Plan& plan, std::size_t measure, std::span<const double> values) {
+    const ComparedMeans means(scores, plan, values);
+    const auto& items = scores.axes[item_axis]->labels;
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      std::vector<double> present;
+      std::vector<double> cells;
+      for (std::size_t cell = 0; cell < plan.num_blocks * plan.num_columns; ++cell) {
+        cells.push_back(means.on_left(cell, item) - means.on_right(cell, item));
+        if (!std::isnan(cells.back())) {
+          present.push_back(cells.back());
+        }
+      }
+      spreads.push_back({plan.name, scores.axes[measure_axis]->labels[measure], items[item], stats::mean(present).value,
+                         stats::crossed_squares(cells, plan.num_columns)});
+    }
+  });
+  return spreads;
 }
 
 }  // namespace stereosweep::findings

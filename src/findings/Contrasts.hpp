@@ -9,6 +9,7 @@
 
 #include "findings/Scores.hpp"
 #include "results/Layout.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Contrast.hpp"
 
@@ -44,6 +45,18 @@ struct ContrastRow {
 /// Rows in the order of measures, contrasts, items. Throws InputError, listing every axis, label and measure of the
 /// contrasts that the table does not have.
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+/// How the differences of one row vary: templates (or pairs) are rows, rephrasings columns.
+struct ContrastSpread {
+  std::string contrast;
+  std::string measure;
+  std::string item;
+  double difference = stats::nan;  ///< as ContrastRow's
+  stats::CrossedSquares squares;
+};
+
+/// Of the rows of `compare`, in their order. Throws InputError as it does.
+std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison);
 
 /// The rows' numbers but for `p_subjects` as variables PREFIX..., over axes that the layout has.
 void write_differences(results::Layout& layout, const std::string& prefix, const std::vector<std::string>& axes,

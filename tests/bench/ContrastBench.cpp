@@ -4,6 +4,8 @@
 // adjusted p <= 0.05 for any item (max-T, Holm), and with 0 inside of the 95 % interval and of the BCa interval, each
 // with its standard error. Exit status 1 where a share is surely not what is stated. * breaks an assumption of that p.
 // One item of each table counts by itself, since items of a table are not independent; families count all of them.
+// Below it the power that `plan --power` promises: tables with a difference, and pilots that say how many templates
+// are enough for 80 %.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,6 +19,8 @@
 #include "base/Random.hpp"
 #include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
+#include "findings/power/Power.hpp"
+#include "stats/Power.hpp"
 #include "stats/Summary.hpp"
 
 namespace {
@@ -127,6 +131,26 @@ class Simulation {
   std::uniform_real_distribution<double> unit_;
 };
 
+findings::Scores scores_of(const Table& table) {
+  findings::Scores scores;
+  for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
+    scores.axes[axis] = &table.axes[axis];
+  }
+  scores.read = [&table](std::size_t) { return table.values; };
+  return scores;
+}
+
+/// The first half of the subjects with the other; one subject with zero.
+sweep::Comparison comparison_of(const findings::Scores& scores) {
+  const bool is_alone = scores.length(findings::subject_axis) == 1;
+  sweep::Comparison comparison{.replicates = 1000, .draws = 1000};
+  comparison.contrasts = {{.name = "sides",
+                           .left = {{"subject.side", {"left"}}},
+                           .right = {{"subject.side", {"right"}}},
+                           .against = is_alone ? sweep::Contrast::Against::zero : sweep::Contrast::Against::selected}};
+  return comparison;
+}
+
 /// How many tables of a kind did what.
 struct Counts {
   std::uint64_t flipped = 0;
@@ -138,17 +162,9 @@ struct Counts {
 };
 
 void count(Counts& counts, const Table& table, std::uint64_t seed) {
-  findings::Scores scores;
-  for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
-    scores.axes[axis] = &table.axes[axis];
-  }
-  scores.read = [&](std::size_t) { return table.values; };
+  const auto scores = scores_of(table);
   const bool is_alone = scores.length(findings::subject_axis) == 1;
-  sweep::Comparison comparison{.replicates = 1000, .draws = 1000};
-  comparison.contrasts = {{.name = "sides",
-                           .left = {{"subject.side", {"left"}}},
-                           .right = {{"subject.side", {"right"}}},
-                           .against = is_alone ? sweep::Contrast::Against::zero : sweep::Contrast::Against::selected}};
+  auto comparison = comparison_of(scores);
   const auto rows = findings::compare(scores, comparison, seed);
   const auto& first = rows.front();
   const auto any = [&](double findings::ContrastRow::*p) {
@@ -234,6 +250,72 @@ bool measure(Simulation& simulation, const Kind& kind, std::size_t num_sets) {
   return as_stated;
 }
 
+constexpr double wanted_power = 0.8;
+
+/// A true difference of `effect` standard deviations of templates' differences, and a pilot of as many rephrasings.
+struct PowerKind {
+  Kind kind;
+  double effect = 0;
+  std::size_t pilot_templates = 0;
+};
+
+/// Prints a line; whether the power is as promised, and cautious plans reach it four times in five.
+bool measure_power(Simulation& simulation, const PowerKind& power, std::size_t num_sets) {
+  const auto& size = power.kind.size;
+  const auto& effects = power.kind.effects;
+  const auto num_rephrasings = static_cast<double>(size.rephrasings);
+  const double deviation = std::sqrt(std::pow(effects.sentence, 2) + 1 / num_rephrasings);
+  const findings::PowerGoal goal{power.effect * deviation, findings::PowerGoal::Unit::score, wanted_power, nominal};
+  const double promised = stats::sign_flip_power(power.effect, size.templates, nominal);
+  auto table = empty_table(size);
+  auto pilot_kind = power.kind;
+  pilot_kind.size.templates = power.pilot_templates;
+  auto pilot = empty_table(pilot_kind.size);
+  std::uint64_t num_reached = 0;
+  std::array<std::uint64_t, 2> num_enough = {0, 0};  // by the pilots' estimate, cautious
+  for (std::size_t set = 0; set < num_sets; ++set) {
+    simulation.fill(table, power.kind);
+    for (auto& value : table.values) {
+      value += goal.size;
+    }
+    const auto scores = scores_of(table);
+    num_reached += findings::compare(scores, comparison_of(scores), set).front().p <= nominal ? 1 : 0;
+    simulation.fill(pilot, pilot_kind);
+    const auto pilot_scores = scores_of(pilot);
+    const auto planned = findings::plan_contrasts(pilot_scores, comparison_of(pilot_scores)).front();
+    for (const auto variance : {findings::PilotVariance::estimate, findings::PilotVariance::cautious}) {
+      const auto enough = findings::enough_templates(planned, goal, size.rephrasings, variance);
+      const double reached = stats::sign_flip_power(power.effect, enough.value_or(0), nominal);
+      num_enough[static_cast<std::size_t>(variance)] += reached >= wanted_power ? 1 : 0;
+    }
+  }
+  const Share reached{num_reached, num_sets, promised - 0.03, promised + 0.02, power.kind.flips};
+  const Share estimated{.count = num_enough[0], .sets = num_sets};
+  const Share cautious{.count = num_enough[1], .sets = num_sets, .least = 0.78, .claim = power.kind.flips};
+  const auto sizes = std::to_string(size.templates) + " x " + std::to_string(size.rephrasings);
+  const bool as_stated = reached.is_kept() && cautious.is_kept();
+  std::printf("%-32s %10s %10.2f %12.1f %12s %10zu %12s %12s%s\n", power.kind.name, sizes.c_str(), power.effect,
+              100 * promised, reached.text().c_str(), power.pilot_templates, estimated.text().c_str(),
+              cautious.text().c_str(), as_stated ? "" : "  NOT as stated");
+  std::fflush(stdout);
+  return as_stated;
+}
+
+std::vector<PowerKind> all_power_kinds() {
+  const Effects alone{.rephrasing = 0};
+  const Effects both{.rephrasing = 0.5};
+  return {{{"template", {1, 6, 1, 1}, alone}, 1.8, 5},
+          {{"template", {1, 7, 1, 1}, alone}, 1.3, 5},
+          {{"template", {1, 8, 1, 1}, alone}, 1.2, 5},
+          {{"template", {1, 10, 1, 1}, alone}, 1.0, 10},
+          {{"template", {1, 15, 1, 1}, alone}, 0.78, 10},
+          {{"template", {1, 34, 1, 1}, alone}, 0.5, 10},
+          {{"template, rephrasings there", {1, 15, 4, 1}, alone}, 0.78, 10},
+          {{"template, rephrasings there", {1, 34, 4, 1}, alone}, 0.5, 20},
+          {{"template, half of it rephrasing", {1, 34, 4, 1}, both, 0, Shape::normal, Claim::broken}, 0.5, 20},
+          {{"skewed, template", {1, 34, 1, 1}, alone, 0, Shape::skewed, Claim::broken}, 0.5, 20}};
+}
+
 std::vector<Kind> all_kinds() {
   const Size groups{12, 10, 4, 10};
   std::vector<Kind> kinds = {
@@ -280,8 +362,9 @@ int main(int count, char** arguments) {
   const std::size_t num_sets = argument(1, 2000);
   const auto seed = argument(2, 20261122);
   const auto kinds = all_kinds();
+  const auto power_kinds = all_power_kinds();
   const auto only = argument(3, 0);  // from 1
-  if (num_sets == 0 || only > kinds.size()) {
+  if (num_sets == 0 || only > kinds.size() + power_kinds.size()) {
     std::fputs("bench_contrast [SETS [SEED [LINE]]]: at least one set, a line of the table\n", stderr);
     return 2;
   }
@@ -294,6 +377,14 @@ int main(int count, char** arguments) {
     if (only == 0 || only == line) {
       Simulation simulation(base::mix_bits(seed) ^ line);
       as_stated = measure(simulation, kinds[line - 1], num_sets) && as_stated;
+    }
+  }
+  std::printf("\n%-32s %10s %10s %12s %12s %10s %12s %12s\n", "power", "size", "effect", "promised", "p <= 0.05",
+              "pilot of", "enough", "cautious");
+  for (std::size_t line = kinds.size() + 1; line <= kinds.size() + power_kinds.size(); ++line) {
+    if (only == 0 || only == line) {
+      Simulation simulation(base::mix_bits(seed) ^ line);
+      as_stated = measure_power(simulation, power_kinds[line - kinds.size() - 1], num_sets) && as_stated;
     }
   }
   return as_stated ? 0 : 1;

@@ -110,6 +110,28 @@ for shape in ((6, 1), (12, 1), (1, 7), (4, 3), (14, 5), (2, 2)):
             cells[skewed.random(shape) < 0.2] = np.nan
         intervals.append(bca(cells, 200, confidence, skewed))
 
+def flip_power(effect, n, level):
+    """Power of the two-sided t test at the largest level that n signs attain."""
+    signs = 2.0 ** min(n - 1, 60)
+    attained = np.floor(level * signs) / signs
+    end, shift = stats.t.ppf(1 - attained / 2, n - 1), effect * np.sqrt(n)
+    other = stats.nct.cdf(-end, n - 1, shift) if shift < 5 else 0  # below 1e-11; scipy gives NaN for some
+    return float(stats.nct.sf(end, n - 1, shift) + other)
+
+
+powers = [
+    [effect, n, level, flip_power(effect, n, level)]
+    for level in (0.05, 0.01, 0.005)
+    for n in (10, 14, 20, 35, 60, 400, 2000)
+    for effect in (0.01, 0.1, 0.3, 0.5, 1.0, 1.5)
+    if effect * np.sqrt(n) < 30
+]
+variance_factors = [
+    [degrees, share, float(degrees / stats.chi2.ppf(1 - share, degrees))]
+    for degrees in (1, 2, 4, 9, 34, 200)
+    for share in (0.5, 0.8, 0.95)
+]
+
 lists = [rng.normal(size=n).tolist() for n in (1, 2, 3, 4, 7, 10)] + [[2.0, 2.0, 1.0, 5.0, 5.0, 5.0]]
 goldens = {
     "scipy": scipy.__version__,
@@ -117,6 +139,8 @@ goldens = {
     "correlations": cases,
     "spreads": spreads,
     "bca": intervals,
+    "powers": powers,
+    "variance_factors": variance_factors,
     "aggregates": [
         {
             "values": values,

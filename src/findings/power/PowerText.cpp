@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "base/Text.hpp"
+#include "findings/power/Power.hpp"
+#include "results/TextTable.hpp"
+#include "stats/Power.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using Counted = std::optional<std::size_t>;
+
+constexpr std::array<std::size_t, 3> rephrasing_steps = {1, 5, 20};
+constexpr std::array<std::size_t, 9> template_steps = {5, 6, 8, 10, 15, 20, 35, 50, 100};
+
+std::string count_text(const Counted& count) {
+  return count ? base::with_thousands(*count) : "more than " + base::with_thousands(most_planned_templates);
+}
+
+std::string power_percent(double power) { return results::fixed(100 * power, 0); }
+
+std::string goal_text(const PowerGoal& goal) {
+  return "p <= " + base::format_double(goal.level) + " with a chance of " + results::percent(goal.chance) +
+         ", where the true difference is " + base::format_double(goal.size) +
+         (goal.unit == PowerGoal::Unit::score ? " in the score's unit" : " standard deviations");
+}
+
+/// What holds with and without a pilot.
+std::string assumptions(const PowerGoal& goal) {
+  return "Assumed: templates (or pairs of them) are a sample of independent, about normal differences; p is that of "
+         "contrasts, two-sided, with the signs of templates flipped, and it is not adjusted: for m tests together "
+         "give level=" +
+         base::format_double(goal.level) +
+         "/m as a number. The chance is computed by the noncentral t distribution; below ten templates it is up to 3 "
+         "points too high. Rephrasings that move all templates' differences alike are an error that p does not see, "
+         "whatever the number of templates.";
+}
+
+struct Row {
+  const PlannedContrast* contrast;
+  Counted enough;  ///< with the pilot's number of rephrasings
+};
+
+std::vector<Row> rows_of(std::span<const PlannedContrast> contrasts, const PowerGoal& goal) {
+  std::vector<Row> rows;
+  for (const auto& contrast : contrasts) {
+    const bool has_variance = contrast.reason == stats::Reason::ok;
+    rows.push_back(
+        {&contrast, has_variance ? enough_templates(contrast, goal, contrast.num_rephrasings) : std::nullopt});
+  }
+  return rows;
+}
+
+bool is_planned(const Row& row) { return row.contrast->reason == stats::Reason::ok; }
+
+/// "9 to 43 templates with 4 rephrasings (in 12 of 16 rows)"
+std::string answer_text(const std::vector<Row>& rows) {
+  std::vector<Counted> counts;
+  std::set<std::size_t> rephrasings;
+  for (const auto& row : rows) {
+    if (is_planned(row)) {
+      counts.push_back(row.enough);
+      rephrasings.insert(row.contrast->num_rephrasings);
+    }
+  }
+  if (counts.empty()) {
+    return "Nothing can be planned: no contrast has two templates whose differences vary in the pilot";
+  }
+  const auto larger = [](const Counted& left, const Counted& right) {
+    return left.value_or(most_planned_templates + 1) < right.value_or(most_planned_templates + 1);
+  };
+  const auto [least, most] = std::ranges::minmax_element(counts, larger);
+  auto text = count_text(*least) + (*least == *most ? "" : " to " + count_text(*most)) + " templates (or pairs) with " +
+              (rephrasings.size() == 1 ? base::counted(*rephrasings.begin(), "rephrasing")
+                                       : std::string("as many rephrasings as the pilot"));
+  if (counts.size() < rows.size()) {
+    text += " (" + base::with_thousands(counts.size()) + " of " + base::counted(rows.size(), "row") +
+            "; the rest has no variance in the pilot)";
+  }
+  return text;
+}
+
+/// Numbers of rephrasings that stand in columns; one where the pilot does not know what more would bring.
+std::vector<std::size_t> columns_of(const std::vector<Row>& rows) {
+  std::set<std::size_t> columns;
+  for (const auto& row : rows) {
+    columns.insert(row.contrast->num_rephrasings);
+  }
+  columns.erase(0);
+  if (!columns.empty() && *columns.rbegin() > 1) {
+    columns.insert(rephrasing_steps.begin(), rephrasing_steps.end());
+  }
+  return {columns.begin(), columns.end()};
+}
+
+std::vector<std::string> cells_of(const Row& row, const PowerGoal& goal, const std::vector<std::size_t>& columns) {
+  const auto& contrast = *row.contrast;
+  std::vector<std::string> cells = {
+      contrast.contrast, contrast.item,
+      std::to_string(contrast.num_templates) + " x " + std::to_string(contrast.num_rephrasings)};
+  if (!is_planned(row)) {
+    cells.emplace_back(stats::name_of(contrast.reason));
+    cells.resize(cells.size() + 3 + columns.size(), "-");
+    return cells;
+  }
+  const auto own = contrast.num_rephrasings;
+  const auto deviation = contrast.deviation(own);
+  const auto effect = effect_of(contrast, goal, own);
+  cells.push_back(results::significant(deviation));
+  cells.push_back(goal.unit == PowerGoal::Unit::score ? results::fixed(effect, 2)
+                                                      : results::significant(effect * deviation));
+  cells.push_back(power_percent(stats::sign_flip_power(effect, contrast.num_templates, goal.level)));
+  for (const auto column : columns) {
+    const auto enough = enough_templates(contrast, goal, column);
+    cells.push_back(own == 1 && column > 1 ? "-" : enough ? std::to_string(*enough) : ">100000");
+  }
+  const auto cautious = enough_templates(contrast, goal, own, PilotVariance::cautious);
+  cells.push_back(cautious ? std::to_string(*cautious) : ">100000");
+  return cells;
+}
+
+/// Those that need most first; rows without a variance last.
+std::string table_text(std::vector<Row> rows, const PowerGoal& goal, std::size_t top) {
+  std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) {
+    return is_planned(row) ? row.enough.value_or(most_planned_templates + 1) : 0;
+  });
+  const auto columns = columns_of(rows);
+  std::vector<std::string> head = {
+      "contrast",      "item", "pilot", "deviation", goal.unit == PowerGoal::Unit::score ? "effect" : "difference",
+      "pilot's chance"};
+  for (const auto column : columns) {
+    head.push_back("x " + std::to_string(column));
+  }
+  head.emplace_back("cautious");
+  results::TextTable table(head);
+  const auto shown = std::min(top, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.add(cells_of(rows[i], goal, columns));
+  }
+  const auto rest = shown == rows.size()
+                        ? ""
+                        : "(" + base::with_thousands(shown) + " of " + base::counted(rows.size(), "row") +
+                              "; --limit " + std::to_string(rows.size()) + " shows all)\n";
+  return "\nTemplates needed in " + rows.front().contrast->measure + '\n' + table.text() + rest;
+}
+
+}  // namespace
+
+std::string power_text(const PowerGoal& goal) {
+  const auto enough = stats::enough_differences(goal.size, goal.chance, goal.level, most_planned_templates);
+  std::string text =
+      results::wrapped(count_text(enough) + " templates (or pairs of them) in the contrast: " + goal_text(goal) +
+                       " of templates' differences.\n");
+  results::TextTable table({"templates", "chance in %"});
+  std::set<std::size_t> steps(template_steps.begin(), template_steps.end());
+  steps.insert(enough.value_or(most_planned_templates));
+  for (const auto count : steps) {
+    table.add({std::to_string(count), power_percent(stats::sign_flip_power(goal.size, count, goal.level))});
+  }
+  return text + '\n' + table.text() + '\n' +
+         results::wrapped(
+             "A template's difference is the mean over its rephrasings: with more of them the same difference is more "
+             "standard deviations. Only a pilot (pilot=RUN_DIRECTORY) tells how many more, and what that is in the "
+             "score's unit. " +
+             assumptions(goal) + '\n');
+}
+
+std::string power_text(std::span<const PlannedContrast> contrasts, const PowerGoal& goal, std::size_t top) {
+  const auto rows = rows_of(contrasts, goal);
+  const bool in_score = goal.unit == PowerGoal::Unit::score;
+  std::string text =
+      results::wrapped(answer_text(rows) + ": " + goal_text(goal) +
+                       (in_score ? "" : " of templates' differences as the pilot has rephrasings") + ".\n");
+  for (std::size_t first = 0; first < rows.size();) {
+    auto last = first;
+    while (last < rows.size() && rows[last].contrast->measure == rows[first].contrast->measure) {
+      ++last;
+    }
+    text += table_text(
+        {rows.begin() + static_cast<std::ptrdiff_t>(first), rows.begin() + static_cast<std::ptrdiff_t>(last)}, goal,
+        top);
+    first = last;
+  }
+  const bool knows_rephrasings =
+      std::ranges::any_of(contrasts, [](const PlannedContrast& contrast) { return contrast.num_rephrasings > 1; });
+  return text + '\n' +
+         results::wrapped(
+             std::string("pilot: templates x rephrasings with a difference. deviation: of templates' differences "
+                         "there. ") +
+             (in_score ? "effect: the difference over it. " : "difference: so many deviations. ") +
+             "pilot's chance: in %, with as many as the pilot. x k: templates that are enough with k rephrasings each" +
+             (knows_rephrasings ? "" : " (the pilot has one: what more would save is not known)") +
+             ". cautious: with the pilot's rephrasings and the upper 80 % limit of its variance; a small pilot's "
+             "estimate is too low about every second time. " +
+             assumptions(goal) + '\n');
+}
+
+}  // namespace stereosweep::findings
