@@ -166,6 +166,16 @@ base::Span window(std::string_view sentence, base::Span span, std::int64_t words
   return kept;
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (auto begin = skip_forward(text, 0, Kind::white_space); begin < text.size();) {
+    const auto end = skip_forward(text, begin, Kind::other);
+    words.push_back(text.substr(begin, end - begin));
+    begin = skip_forward(text, end, Kind::white_space);
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string_view reason_of(LineFault fault) {
@@ -238,6 +248,38 @@ Context cut_to_window(Context context, std::int64_t words) {
   }
   const auto kept = window(context.sentence, context.span, words);
   return cut(std::move(context), kept);
+}
+
+Context cut_as_guo2021(Context context) {
+  constexpr std::size_t most = 9;
+  constexpr std::size_t side = 4;
+  const std::string_view sentence = context.sentence;
+  const auto word = window(sentence, context.span, 0);
+  const auto before = words_of(sentence.substr(0, word.begin));
+  const auto behind = words_of(sentence.substr(word.end));
+  if (before.size() + 1 + behind.size() < most) {
+    return context;
+  }
+  auto first = before.size() - std::min(before.size(), side);
+  auto last = side - 1;  // one less than before the word: the published slice ends before i + 4
+  if (before.size() < side) {
+    last = most - 1 - before.size();
+  } else if (behind.size() < side) {
+    last = behind.size();
+    first = before.size() - (most - 1 - last);
+  }
+  std::string text;
+  for (; first < before.size(); ++first) {
+    text.append(before[first]).append(" ");
+  }
+  const auto begin = text.size() + context.span.begin - word.begin;
+  text.append(sentence.substr(word.begin, word.end - word.begin));
+  for (std::size_t i = 0; i < last; ++i) {
+    text.append(" ").append(behind[i]);
+  }
+  context.span = {begin, begin + context.span.end - context.span.begin};
+  context.sentence = std::move(text);
+  return context;
 }
 
 Context cut_to_size(Context context, std::size_t most) {

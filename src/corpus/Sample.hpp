@@ -79,6 +79,12 @@ Sample read(base::ByteReader& reader);
 /// `context` with its sentence cut to the `words` words on each side, and its span moved along; 0: unchanged.
 Context cut_to_window(Context context, std::int64_t words);
 
+/// `context` with its sentence cut as the published code of guo2021 does it (generate_ebd_*.py, short_sen). Of nine or
+/// more words (runs without white space): the first nine where fewer than four stand before the word, else the last
+/// nine where fewer than four stand behind it, else four before it and three behind it, eight in all; one blank between
+/// them. A shorter sentence stays as it is. A phrase counts as one word.
+Context cut_as_guo2021(Context context);
+
 /// `context` with its sentence cut to about `most` bytes, as many on each side of the word as there are, at white space
 /// where there is some (else between characters). A word that is longer than that stays whole.
 Context cut_to_size(Context context, std::size_t most);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 #include "corpus/Sample.hpp"
 
@@ -30,6 +31,44 @@ TEST(Window, CountsWhatIsGluedToTheWordWithIt) {
   EXPECT_EQ(cut_to_window(context_of("  oak tree.  ", "oak tree"), 1).sentence, "oak tree.");
   EXPECT_EQ(cut_to_window(context_of("a b oak tree c d", "oak tree"), 1).sentence, "b oak tree c");
   EXPECT_EQ(cut_to_window(context_of("rose", "rose"), 3).sentence, "rose");
+}
+
+// The published rule, written out: words by white space, the word's index i of n.
+std::vector<std::string> published_window(const std::vector<std::string>& words, std::size_t i) {
+  const auto n = words.size();
+  const auto from = n < 9 || i < 4 ? 0 : n - i - 1 < 4 ? n - 9 : i - 4;
+  const auto to = n < 9 ? n : i < 4 ? 9 : n - i - 1 < 4 ? n : i + 4;
+  return {words.begin() + static_cast<std::ptrdiff_t>(from), words.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+TEST(PublishedWindow, IsTheRuleAtEveryPlaceOfSentencesOfAnyLength) {
+  for (std::size_t n = 1; n <= 20; ++n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<std::string> words;
+      for (std::size_t k = 0; k < n; ++k) {
+        words.push_back(k == i ? "rose" : "w" + std::to_string(k));
+      }
+      const auto cut = cut_as_guo2021(context_of(joined(words), "rose"));
+      ASSERT_EQ(cut.sentence, joined(published_window(words, i))) << n << " words, the word at " << i;
+      ASSERT_EQ(word_of(cut), "rose");
+    }
+  }
+}
+
+TEST(PublishedWindow, PutsOneBlankBetweenWordsOfLongSentencesOnly) {
+  EXPECT_EQ(cut_as_guo2021(context_of("a  b rose\tc", "rose")).sentence, "a  b rose\tc");
+  const auto cut = cut_as_guo2021(context_of(" a  b\tc d\u00A0(well-off) e  f g h i ", "well"));
+  EXPECT_EQ(cut.sentence, "a b c d (well-off) e f g");
+  EXPECT_EQ(word_of(cut), "well");
+  EXPECT_EQ(cut_as_guo2021(context_of("a b c d e oak tree f g h i j", "oak tree")).sentence, "b c d e oak tree f g h");
 }
 
 TEST(CutToSize, KeepsTheWordAndWholeCharacters) {

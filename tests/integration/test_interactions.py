@@ -75,7 +75,7 @@ def check(data, name, paired, differences):
 
 def test_women_minus_men_by_stereotype(data):
     augmentations = data.subject_augmentation.values
-    for kind, name in (("unambiguous", "type 2"), ("ambiguous", "type 1")):
+    for kind, name in (("unambiguous", "T2"), ("ambiguous", "T1")):
         for augmentation in dict.fromkeys(augmentations):
             subjects = numpy.flatnonzero(augmentations == augmentation)
 
@@ -93,20 +93,20 @@ def test_markers_minus_baseline_and_their_interaction_with_gender(data):
     assert len(baseline) == 1 and len(others) >= 8
     for place in others[::3]:
         label, subject = data.subject.values[place], numpy.array([place])
-        check(data, f"type 2 marker - baseline anti: {label}", "pair", lambda scores, block: [
+        check(data, f"T2 marker - baseline anti: {label}", "pair", lambda scores, block: [
             side(scores, data, who, block, type="unambiguous", stereotype="anti") for who in (subject, baseline)])
-        check(data, f"type 2 women - men by marker: {label}", "pair", lambda scores, block: [
+        check(data, f"T2 women - men by marker: {label}", "pair", lambda scores, block: [
             side(scores, data, who, block, type="unambiguous", gender="female")
             - side(scores, data, who, block, type="unambiguous", gender="male") for who in (subject, baseline)])
     names = set(data.contrast_name.values)
-    assert f"type 2 marker - baseline pro: {data.subject.values[baseline[0]]}" not in names
+    assert f"T2 marker - baseline pro: {data.subject.values[baseline[0]]}" not in names
 
 
 def test_sides_of_an_attribute(data):
     for place in ("aug1", "aug2", "aug4"):
         sides = [numpy.flatnonzero((data.subject_augmentation.values == place) & (data.subject_privilege.values == which))
                  for which in ("privileged", "disadvantaged")]
-        check(data, f"type 1 privileged - disadvantaged {place}: socio-economic status", "pair", lambda scores, block: [
+        check(data, f"T1 priv - dis {place}: socio-economic status", "pair", lambda scores, block: [
             side(scores, data, who, block, type="ambiguous") for who in sides])
 
 

@@ -40,10 +40,12 @@ struct Corpus : corpus::Corpus {
 struct ContextualVectors {
   using Pool = query::Pool;
   enum class States { one_layer, sum_of_layers };
+  enum class Cut { sides, guo2021 };
   Corpus corpus;
   States states = States::one_layer;  ///< the sum is ELMo's, as in the code of guo2021
   std::int64_t layer = -1;  ///< as hidden_states of transformers: 0 = embeddings' output, -1 = last; not for the sum
   Pool pool = Pool::mean;
+  Cut cut = Cut::sides;     ///< guo2021: the window of its code (corpus::cut_as_guo2021)
   std::int64_t window = 0;  ///< words kept on each side of the word; 0: the whole sentence
   bool operator==(const ContextualVectors&) const = default;
 };

@@ -82,6 +82,7 @@ TEST(ContextsJob, dump_loads_back_to_an_equal_job) {
       "[iris]}]}";
   for (const auto& job :
        {load(), load({detections, "unequal_sets=trim", "draws=shared", "vectors={window: 9, keep: none}"}),
+        load({"vectors.window=guo2021"}),
         load({"statistics={detections: [{label: d, against: [alone]}]}", "model.dtype=bfloat16"})}) {
     const auto dump = canonical_dump(job);
     EXPECT_EQ(load_resolved(dump, "dump"), job) << dump;
@@ -121,10 +122,10 @@ TEST(ContextsJob, static_vectors_need_no_corpus_and_files_no_model) {
 TEST(ContextsJob, raw_dump_keeps_what_changes_a_number) {
   const auto raw = canonical_raw_dump(load());
   const auto changes = [&](const std::string& text) { return canonical_raw_dump(load({text})) != raw; };
-  for (const auto* text :
-       {"seed=8", "samples=21", "vectors.layer=2", "vectors.layer=sum", "vectors.window=1", "corpus.max_contexts=9",
-        "corpus.case=exact", "corpus.files=[/corpora/one.txt]", "corpus.files=[/elsewhere/one.txt, /corpora/two/]",
-        "axes.sets.good=[love]", "unequal_sets=trim", "model.dtype=bfloat16"}) {
+  for (const auto* text : {"seed=8", "samples=21", "vectors.layer=2", "vectors.layer=sum", "vectors.window=1",
+                           "vectors.window=guo2021", "corpus.max_contexts=9", "corpus.case=exact",
+                           "corpus.files=[/corpora/one.txt]", "corpus.files=[/elsewhere/one.txt, /corpora/two/]",
+                           "axes.sets.good=[love]", "unequal_sets=trim", "model.dtype=bfloat16"}) {
     EXPECT_TRUE(changes(text)) << text;
   }
   for (const auto* text :

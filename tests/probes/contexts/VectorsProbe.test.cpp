@@ -54,6 +54,19 @@ TEST(VectorsProbe, AsksForEveryContextAsTheJobSays) {
   EXPECT_FALSE(whole.query(4).has_value());
 }
 
+TEST(VectorsProbe, CutsAsThePublishedCodeWhereTheJobNamesIt) {
+  auto job = job_with(0);
+  auto settings = job.settings<Contexts>();
+  std::get<ContextualVectors>(settings.vectors).cut = ContextualVectors::Cut::guo2021;
+  job.probe = settings;
+  corpus::Sample made;
+  made.max_contexts = 1;
+  made.words = {{"rose", 1, {{"a b c d e rose f g h i", {10, 14}, 1, "f", 0}}}};
+  const auto asked = VectorsProbe(job, std::make_shared<const corpus::Sample>(made), 2).query(0);
+  EXPECT_EQ(asked->text, "b c d e rose f g h");
+  EXPECT_EQ(asked->text.substr(asked->span.begin, asked->span.end - asked->span.begin), "rose");
+}
+
 TEST(VectorsProbe, FoldsVectorsAndNamesWhatWentWrong) {
   const VectorsProbe probe(job_with(0), sample(), 2);
   Transcript transcript;

@@ -30,7 +30,6 @@ constexpr auto table_keys = [](auto& keys, auto& table) {
 
 constexpr auto contextual_keys = [](auto& keys, auto& vectors) {
   keys.choice("pool", vectors.pool, {"mean", "first", "last"});
-  keys.integer("window", vectors.window, 0, 10'000);
 };
 
 constexpr auto keep_keys = [](auto& keys, auto& settings) {
@@ -134,6 +133,12 @@ void read_vectors(const config::Node* node, const config::ProbeReading& job, Con
       fields.integer("layer", contextual.layer, -1000, 1000);
     }
     contextual_keys(fields, contextual);
+    const config::Node* window = fields.optional("window");
+    if (window != nullptr && window->kind == config::Node::Kind::scalar && window->value == "guo2021") {
+      contextual.cut = ContextualVectors::Cut::guo2021;
+    } else {
+      fields.integer("window", contextual.window, 0, 10'000);
+    }
     keep_keys(fields, settings);
     fields.finish();
   }
@@ -386,6 +391,9 @@ void dump_settings(const Contexts& settings, config::Extent extent, config::Node
                              ? config::Node::plain("sum")
                              : config::integer(settings.contextual().layer));
     contextual_keys(vectors, settings.contextual());
+    vectors.add("window", settings.contextual().cut == ContextualVectors::Cut::guo2021
+                              ? config::Node::plain("guo2021")
+                              : config::integer(settings.contextual().window));
   }
   if (extent == config::Extent::everything) {
     keep_keys(vectors, settings);

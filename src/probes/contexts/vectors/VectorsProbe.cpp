@@ -83,6 +83,8 @@ VectorsProbe::VectorsProbe(const sweep::Job& job, std::shared_ptr<const corpus::
       table_(std::move(table)),
       dimension_(dimension),
       settings_(asked_of(job.settings<Contexts>())),
+      cut_(job.settings<Contexts>().is_static() ? ContextualVectors::Cut::sides
+                                                : job.settings<Contexts>().contextual().cut),
       window_(job.settings<Contexts>().is_static() ? 0 : job.settings<Contexts>().contextual().window),
       contexts_(axis_length(*sample_, job)),
       words_(words_of(*sample_)),
@@ -94,7 +96,9 @@ std::optional<query::Embed> VectorsProbe::query(std::uint64_t cell) const {
   if (cell % contexts_ >= contexts.size()) {
     return std::nullopt;
   }
-  auto context = corpus::cut_to_window(contexts[cell % contexts_], window_);
+  const auto& whole = contexts[cell % contexts_];
+  auto context =
+      cut_ == ContextualVectors::Cut::guo2021 ? corpus::cut_as_guo2021(whole) : corpus::cut_to_window(whole, window_);
   auto asked = settings_;
   asked.text = std::move(context.sentence);
   asked.span = context.span;
