@@ -99,24 +99,27 @@ def rows_of(data):
 def check_against_scipy(data, rows_of_group):
     """Every measure, group and row; how many of each status."""
     seen = dict.fromkeys(REASONS, 0)
-    for measure, group in itertools.product(data["measure"].values, data["people_group"].values):
-        scores, ratings = model_means(data, measure), people_means(data, rows_of_group(group))
-        numpy.testing.assert_allclose(data["people_mean"].sel(people_group=group), ratings, rtol=1e-12)
-        for label, kind, subjects, items in rows_of(data):
+    axes = ("measure", "people_group", "people_row")
+    # plain arrays: labels are looked up too slowly for so many rows
+    found = {name: data[name].transpose(*axes).values for name in data if set(axes) == set(data[name].dims)}
+    ratings_of = [people_means(data, rows_of_group(group)) for group in data["people_group"].values]
+    numpy.testing.assert_allclose(data["people_mean"].transpose("people_group", ...), ratings_of, rtol=1e-12)
+    for (i, measure), (j, ratings) in itertools.product(enumerate(data["measure"].values), enumerate(ratings_of)):
+        scores = model_means(data, measure) if j == 0 else scores
+        for k, (label, kind, subjects, items) in enumerate(rows_of(data)):
             x, y = scores[subjects][:, items], ratings[subjects][:, items]
-            found = data.sel(measure=measure, people_group=group, people_row=label)
             want = expected(x.ravel(), y.ravel())
             for name, value in want.items():
                 # where all cells lie on one line, rounding of r in its last digit moves p by its root
                 on_line = name.endswith("p_cells") and abs(want[name.split("_")[0]]) > 1 - 1e-9
-                numpy.testing.assert_allclose(found["people_" + name].item(), value, rtol=1e-10, atol=1e-6 if on_line else 1e-12,
-                                              err_msg=f"{measure} {group} {label} {name}")
+                numpy.testing.assert_allclose(found["people_" + name][i, j, k], value, rtol=1e-10,
+                                              atol=1e-6 if on_line else 1e-12, err_msg=f"{measure} {j} {label} {name}")
             both = [~(numpy.isnan(a) | numpy.isnan(b)) for a, b in zip(x, y)]
             precisions = [precision(a[here], b[here]) for a, b, here in zip(x, y, both) if here.sum() >= 3]
             for name, values in zip(("precision_at_3", "precision_at_3_chance"), zip(*precisions)):
-                numpy.testing.assert_allclose(found["people_" + name].item(), numpy.mean(values), rtol=1e-12)
-            assert precisions or math.isnan(found["people_precision_at_3"])
-            assert kind != "subject" or math.isnan(found["people_tau_p_items"])
+                numpy.testing.assert_allclose(found["people_" + name][i, j, k], numpy.mean(values), rtol=1e-12)
+            assert precisions or math.isnan(found["people_precision_at_3"][i, j, k])
+            assert kind != "subject" or math.isnan(found["people_tau_p_items"][i, j, k])
             seen[REASONS[want["status"]]] += 1
     return seen
 
