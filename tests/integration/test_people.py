@@ -104,8 +104,8 @@ def check_against_scipy(data, rows_of_group):
     found = {name: data[name].transpose(*axes).values for name in data if set(axes) == set(data[name].dims)}
     ratings_of = [people_means(data, rows_of_group(group)) for group in data["people_group"].values]
     numpy.testing.assert_allclose(data["people_mean"].transpose("people_group", ...), ratings_of, rtol=1e-12)
-    for (i, measure), (j, ratings) in itertools.product(enumerate(data["measure"].values), enumerate(ratings_of)):
-        scores = model_means(data, measure) if j == 0 else scores
+    scores_of = [model_means(data, measure) for measure in data["measure"].values]
+    for (i, scores), (j, ratings) in itertools.product(enumerate(scores_of), enumerate(ratings_of)):
         for k, (label, kind, subjects, items) in enumerate(rows_of(data)):
             x, y = scores[subjects][:, items], ratings[subjects][:, items]
             want = expected(x.ravel(), y.ravel())
@@ -113,7 +113,7 @@ def check_against_scipy(data, rows_of_group):
                 # where all cells lie on one line, rounding of r in its last digit moves p by its root
                 on_line = name.endswith("p_cells") and abs(want[name.split("_")[0]]) > 1 - 1e-9
                 numpy.testing.assert_allclose(found["people_" + name][i, j, k], value, rtol=1e-10,
-                                              atol=1e-6 if on_line else 1e-12, err_msg=f"{measure} {j} {label} {name}")
+                                              atol=1e-6 if on_line else 1e-12, err_msg=f"{i} {j} {label} {name}")
             both = [~(numpy.isnan(a) | numpy.isnan(b)) for a, b in zip(x, y)]
             precisions = [precision(a[here], b[here]) for a, b, here in zip(x, y, both) if here.sum() >= 3]
             for name, values in zip(("precision_at_3", "precision_at_3_chance"), zip(*precisions)):

@@ -107,8 +107,10 @@ def check_differences(table, tables, seed, pairs):
                 continue
             difference = mean(cells[left], 3)[0] - mean(cells[right], 3)[0]
             times = [draws(seed, 1, difference.shape[1]), draws(seed, 2, difference.shape[2])]
+            plain = {name: rows[name].values for name in rows if rows[name].dims[:2] == ("subject", "item")}
             for subject, item in itertools.product(range(difference.shape[0]), range(difference.shape[3])):
-                check_row(rows.isel(subject=subject, item=item), difference[subject, :, :, item], times)
+                row = {name: values[subject, item] for name, values in plain.items()}
+                check_row(row, difference[subject, :, :, item], times)
             family.append(rows)
         if not family:
             continue
@@ -169,6 +171,37 @@ def check_row(row, cells, times):
         close([row["run_low"], row["run_high"]], rescaled(means, cells[here.any(axis=1)][:, here.any(axis=0)]), "interval")
 
 
+def check_shares(table, tables):
+    """Of variance, in a complete part: squares of deviations of means, each over all cells."""
+    for measure in table["measure"].values:
+        cells, _ = cells_of(tables, measure)
+        values = numpy.array(list(cells.values()))  # [run, subject, template, rephrasing, replicate, item]
+        row = table.sel(measure=measure)
+        assert row["run_variance_status"] == (3 if numpy.isnan(values).any() else 0)
+        while numpy.isnan(values).any():  # without the label that lacks most
+            lacking = {axis: numpy.isnan(values).mean(axis=tuple(other for other in range(6) if other != axis))
+                       for axis in (2, 1, 3, 4, 5, 0)}
+            worst = max(lacking, key=lambda axis: round(lacking[axis].max(), 12))
+            values = numpy.delete(values, lacking[worst].argmax(), worst)
+        assert row["run_variance_n"] == values.size
+
+        def mean_over(*kept):
+            return values.mean(axis=tuple(axis for axis in range(6) if axis not in kept), keepdims=True)
+
+        def squares(effect):
+            return (numpy.broadcast_to(effect, values.shape) ** 2).sum()
+
+        total = squares(values - values.mean())
+        in_run = mean_over(0, 1, 5) - mean_over(1, 5) - mean_over(0) + values.mean()
+        for source, effect in (("run", mean_over(0) - values.mean()), ("template", mean_over(2) - values.mean()),
+                               ("subject", mean_over(1) - values.mean()), ("run x subject x item", in_run)):
+            share = row["run_variance_share"].sel(variance_source=source)
+            close(share, squares(effect) / total, source)
+            low, high = (row["run_variance_share_" + end].sel(variance_source=source) for end in ("low", "high"))
+            assert low < share < high if max(values.shape[2:4]) > 2 else numpy.isnan(low) and numpy.isnan(high)
+        close(row["run_variance_share"].sum(), 1, "shares")
+
+
 def check_correlations(table, people=None):
     series = {}
     for run in table["run"].values:
@@ -178,8 +211,11 @@ def check_correlations(table, people=None):
         series["people | mean rating"] = people
     for group in table["item_group"].values:
         inside = numpy.ones(table.sizes["item"], bool) if group == "all" else table["item_dimension"].values == group
-        for left, right in itertools.product(table["series"].values, table["other_series"].values):
-            row = table.sel(item_group=group, series=left, other_series=right)
+        found = {name: table[name].sel(item_group=group).transpose("series", "other_series").values
+                 for name in ("series_n", "series_status", "series_tau_b", "series_pearson", "series_spearman")}
+        names = enumerate(table["series"].values), enumerate(table["other_series"].values)
+        for (i, left), (j, right) in itertools.product(*names):
+            row = {name: values[i, j] for name, values in found.items()}
             x, y = series[left][:, inside].ravel(), series[right][:, inside].ravel()
             both = ~numpy.isnan(x) & ~numpy.isnan(y)
             x, y = x[both], y[both]
@@ -226,6 +262,7 @@ def test_a_sweep_is_one_table(sweep):
     check_means(table, tables)
     check_differences(table, tables, 1, [(1, 0), (2, 0), (2, 1)])
     check_correlations(table)
+    check_shares(table, tables)
     first = (sweep / "runs.stats.h5").read_bytes()
     written = [(place / "association.stats.h5").stat().st_mtime_ns for place in places]
     assert stats(sweep)[0] == 0

@@ -292,15 +292,18 @@ std::string shares_text(const std::vector<std::string>& measures, RunsCompared r
   head.insert(head.begin(), "measure");
   head.emplace_back("left out");
   results::TextTable table(head);
+  bool has_intervals = false;
   for (std::size_t measure = 0; measure < shares.size(); ++measure) {
     const auto& row = shares[measure];
     std::vector<std::string> values = {measures[measure]};
     std::vector<std::string> ends = {""};
     for (std::size_t source = 0; source < row.shares.size(); ++source) {
+      const bool has_interval = !std::isnan(row.lows[source]);
+      has_intervals = has_intervals || has_interval;
       values.push_back(results::fixed(100 * row.shares[source], 1));
-      ends.push_back(std::isnan(row.lows[source]) ? ""
-                                                  : results::fixed(100 * row.lows[source], 0) + "-" +
-                                                        results::fixed(100 * row.highs[source], 0));
+      ends.push_back(has_interval
+                         ? results::fixed(100 * row.lows[source], 0) + "-" + results::fixed(100 * row.highs[source], 0)
+                         : "");
     }
     values.push_back(std::to_string(row.num_left_out));
     ends.emplace_back("");
@@ -309,10 +312,11 @@ std::string shares_text(const std::vector<std::string>& measures, RunsCompared r
       table.add(std::move(ends));
     }
   }
+  const auto about = has_intervals ? "Second lines: " + results::percent(confidence) +
+                                         " intervals over other templates and rephrasings."
+                                   : std::string("No intervals: fewer than three templates and three rephrasings.");
   return "\nVariance in % by source\n" + table.text() +
-         results::wrapped("Second lines: " + results::percent(confidence) +
-                          " intervals over other templates and rephrasings. left out: scores of templates, "
-                          "subjects, ... that lack others.\n");
+         results::wrapped(about + " left out: scores of templates, subjects, ... that lack others.\n");
 }
 
 }  // namespace stereosweep::findings
