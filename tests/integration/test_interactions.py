@@ -93,13 +93,13 @@ def test_markers_minus_baseline_and_their_interaction_with_gender(data):
     assert len(baseline) == 1 and len(others) >= 8
     for place in others[::3]:
         label, subject = data.subject.values[place], numpy.array([place])
-        check(data, f"T2 marker - baseline anti: {label}", "pair", lambda scores, block: [
+        check(data, f"T2 anti marker: {label}", "pair", lambda scores, block: [
             side(scores, data, who, block, type="unambiguous", stereotype="anti") for who in (subject, baseline)])
         check(data, f"T2 women - men by marker: {label}", "pair", lambda scores, block: [
             side(scores, data, who, block, type="unambiguous", gender="female")
             - side(scores, data, who, block, type="unambiguous", gender="male") for who in (subject, baseline)])
     names = set(data.contrast_name.values)
-    assert f"T2 marker - baseline pro: {data.subject.values[baseline[0]]}" not in names
+    assert f"T2 pro marker: {data.subject.values[baseline[0]]}" not in names
 
 
 def test_sides_of_an_attribute(data):
