@@ -11,10 +11,6 @@ using results::number_cube;
 const std::vector<std::string> reason_names = {"ok", "no_values", "too_few", "constant", "not_finite", "not_rated"};
 constexpr std::uint8_t not_rated = 5;
 
-results::CubeSchema count_cube(std::string name, std::string long_name) {
-  return {std::move(name), results::ElementType::int32, {}, "1", std::move(long_name), "", {}};
-}
-
 void write_averages(results::Layout& layout, const PairAgreement& result, const std::string& units) {
   const std::vector<std::string> axes = {"variant", "prior", "group", "pair"};
   const auto& means = result.scores.overall;
@@ -27,7 +23,7 @@ void write_averages(results::Layout& layout, const PairAgreement& result, const 
       number_cube("mean_pair_score", units, "mean of pair_score over sentences",
                   "templates: root attribute templates_averaged; all rephrasings; sentences with a score only"),
       axes, means, &RunningMean::value);
-  layout.write(count_cube("mean_pair_num_sentences", "sentences with a score"), axes, means, &RunningMean::count);
+  layout.write(number_cube("mean_pair_num_sentences", "1", "sentences with a score"), axes, means, &RunningMean::count);
 }
 
 void write_agreement_by_group(results::Layout& layout, const PairAgreement& result) {
@@ -47,7 +43,8 @@ void write_agreement_by_group(results::Layout& layout, const PairAgreement& resu
   write(number_cube("tau", "1", "Kendall's tau-b with the human means, over trait pairs"),
         [](const Agreement& cell) { return cell.tau.value; });
   write(number_cube("tau_p", "1", "two-sided p of tau"), [](const Agreement& cell) { return cell.tau.p; });
-  write(count_cube("tau_n", "trait pairs that are rated and scored"), [](const Agreement& cell) { return cell.tau.n; });
+  write(number_cube("tau_n", "1", "trait pairs that are rated and scored"),
+        [](const Agreement& cell) { return cell.tau.n; });
   layout.write(results::flag_cube("tau_status", "why tau does not exist", reason_names), {"variant", "prior", "group"},
                statuses);
   write(number_cube("precision_top_3", "1", "share of the three highest scores rated above 50"),
@@ -71,7 +68,7 @@ void write_agreement_by_template(results::Layout& layout, const PairAgreement& r
                &stats::Correlation::value);
   layout.write(number_cube("template_tau_p", "1", "two-sided p of template_tau; assumes independent cells"), axes, taus,
                &stats::Correlation::p);
-  layout.write(count_cube("template_tau_n", "cells that are rated and scored in this template"), axes, taus,
+  layout.write(number_cube("template_tau_n", "1", "cells that are rated and scored in this template"), axes, taus,
                &stats::Correlation::n);
   layout.write(number_cube("template_precision_at_3", "1", "mean precision at 3 over groups, by template"), axes,
                precisions, &stats::Value::value);
@@ -101,7 +98,7 @@ void write_agreement(results::Layout& layout, const PairAgreement& result) {
                     "too small where the cells of a trait pair, or of a group, move together: prefer "
                     "tau_pooled_p_items and tau_pooled_p_groups"),
         [](const Alignment& table) { return table.pooled.p; });
-  write(count_cube("tau_pooled_n", "cells that are rated and scored"),
+  write(number_cube("tau_pooled_n", "1", "cells that are rated and scored"),
         [](const Alignment& table) { return table.pooled.n; });
   write(number_cube("tau_mean", "1", "mean of tau over groups; not the same as tau_pooled"),
         [](const Alignment& table) { return table.mean_tau.value; });

@@ -64,11 +64,7 @@ std::string family_text(sweep::Comparison::Family family) {
 void write_differences(results::Layout& layout, const std::string& prefix, const std::vector<std::string>& axes,
                        const std::vector<Row>& items, const sweep::Comparison& comparison) {
   const auto write = [&](const char* name, const char* units, const std::string& long_name, auto Row::*field) {
-    auto cube = results::number_cube(prefix + name, units, long_name);
-    if constexpr (std::is_same_v<std::remove_reference_t<decltype(items.front().*field)>, const std::int32_t>) {
-      cube.type = hdf5::ElementType::int32;
-    }
-    layout.write(cube, axes, items, field);
+    layout.write(results::number_cube(prefix + name, units, long_name), axes, items, field);
   };
   const auto family = ", adjusted among " + family_text(comparison.family);
   const auto interval = results::percent(comparison.confidence) +

@@ -214,12 +214,9 @@ void write_means(results::Layout& layout, const Means& means, const sweep::Compa
   const std::vector<std::string> axes = {measure, results::score_axis_names[subject_axis],
                                          results::score_axis_names[item_axis]};
   const auto write = [&](const std::string& name, const char* units, const std::string& long_name, auto read) {
-    auto cube =
-        results::number_cube("mean_score" + name, units, long_name, *units == '\0' ? "unit: measure_units" : "");
-    if constexpr (std::is_same_v<decltype(read), std::int32_t MeanRow::*>) {
-      cube.type = hdf5::ElementType::int32;
-    }
-    layout.write(cube, axes, means.rows, read);
+    layout.write(
+        results::number_cube("mean_score" + name, units, long_name, *units == '\0' ? "unit: measure_units" : ""), axes,
+        means.rows, read);
   };
   const auto interval =
       results::percent(comparison.confidence) + " interval, templates and rephrasings drawn with replacement";

@@ -118,9 +118,7 @@ void write_variation(results::Layout& layout, const Variation& variation) {
     const auto& rows = variation.rows[place];
     layout.write(results::number_cube(name, "1", "standard deviation (n - 1) over mean, over " + over + "s"), axes,
                  rows, [](const auto& row) { return row.variation.value; });
-    auto count = results::number_cube(name + "_n", "1", over + "s with a score");
-    count.type = hdf5::ElementType::int32;
-    layout.write(count, axes, rows, &VariationRow::n);
+    layout.write(results::number_cube(name + "_n", "1", over + "s with a score"), axes, rows, &VariationRow::n);
     layout.write(results::flag_cube(name + "_status", "why there is no number; constant: the mean is 0",
                                     {"ok", "no_values", "too_few", "constant", "not_finite"}),
                  axes, rows, [](const auto& row) { return row.variation.reason; });

@@ -24,9 +24,10 @@ class Layout {
   /// An array over axes that were added. Attributes as the cube says; float64 gets NaN where nothing is written, a
   /// status cube the flag "not_scored" if it has one.
   hdf5::DataSet add_cube(const CubeSchema& cube, const std::vector<std::string>& axes);
-  /// A whole array, written.
+  /// A whole array, written; of int32 values whatever number the cube says.
   template <class T>
-  void write(const CubeSchema& cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
+  void write(CubeSchema cube, const std::vector<std::string>& axes, const std::vector<T>& values) {
+    cube.type = std::is_same_v<T, std::int32_t> ? hdf5::ElementType::int32 : cube.type;
     auto dataset = add_cube(cube, axes);
     dataset.write(dataset.all(), std::span<const T>(values));
   }

@@ -10,14 +10,7 @@ namespace {
 using Names = std::vector<std::string>;
 const Names reason_names = {"ok", "no_values", "too_few", "constant", "not_finite"};
 
-results::CubeSchema number(const std::string& name, const std::string& units, const std::string& what,
-                           const std::string& description = "") {
-  return results::number_cube(name, units, what, description);
-}
-
-results::CubeSchema count(const std::string& name, const std::string& what, const std::string& description = "") {
-  return {name, results::ElementType::int32, {}, "1", what, description, {}};
-}
+using results::number_cube;
 
 /// "first", "first" + 1, ... as labels.
 Names numbered(std::size_t length, std::size_t first) {
@@ -62,25 +55,26 @@ void write_curves(results::Layout& layout, const Clusters& clusters, const std::
   }
   const auto& [prefix, source, subject] = names;
   const Names axes = {source, "num_clusters"};
-  layout.write(number(prefix + "cluster_inertia", "1", "least sum of squared distances to the clusters' centres",
-                      "k-means on the scores of all dimensions, unscaled"),
+  layout.write(number_cube(prefix + "cluster_inertia", "1", "least sum of squared distances to the clusters' centres",
+                           "k-means on the scores of all dimensions, unscaled"),
                axes, clusterings, &stats::Clustering::inertia);
-  layout.write(count(prefix + "cluster_restarts_at_best", "restarts that reached " + prefix + "cluster_inertia",
-                     "of cluster_restarts (root attribute), within 1e-9"),
-               axes, clusterings, &stats::Clustering::num_best);
+  layout.write(
+      number_cube(prefix + "cluster_restarts_at_best", "1", "restarts that reached " + prefix + "cluster_inertia",
+                  "of cluster_restarts (root attribute), within 1e-9"),
+      axes, clusterings, &stats::Clustering::num_best);
   layout.write(results::flag_cube(prefix + "cluster_status", "why there are no such clusters", reason_names), axes,
                clusterings, &stats::Clustering::reason);
-  layout.write(count(prefix + "cluster", "cluster of the " + subject,
-                     "numbered by the first " + subject + " in it; -1: none, a score is missing"),
+  layout.write(number_cube(prefix + "cluster", "1", "cluster of the " + subject,
+                           "numbered by the first " + subject + " in it; -1: none, a score is missing"),
                {source, "num_clusters", subject}, labels);
-  layout.write(count(prefix + "elbow_second_difference",
-                     "number of clusters with the largest second difference of " + prefix + "cluster_inertia",
-                     "0: see " + prefix + "elbow_status"),
+  layout.write(number_cube(prefix + "elbow_second_difference", "1",
+                           "number of clusters with the largest second difference of " + prefix + "cluster_inertia",
+                           "0: see " + prefix + "elbow_status"),
                {source}, sources, [](const auto& one) { return one.elbow.second_difference; });
-  layout.write(
-      count(prefix + "elbow_kneedle", "number of clusters farthest below the chord of " + prefix + "cluster_inertia",
-            "0: see " + prefix + "elbow_status"),
-      {source}, sources, [](const auto& one) { return one.elbow.kneedle; });
+  layout.write(number_cube(prefix + "elbow_kneedle", "1",
+                           "number of clusters farthest below the chord of " + prefix + "cluster_inertia",
+                           "0: see " + prefix + "elbow_status"),
+               {source}, sources, [](const auto& one) { return one.elbow.kneedle; });
   layout.write(results::flag_cube(prefix + "elbow_status", "why there is no elbow", reason_names), {source}, sources,
                [](const auto& one) { return one.elbow.reason; });
 }
@@ -115,27 +109,28 @@ void write_chosen(results::Layout& layout, const Clusters& clusters, const std::
   const auto limit = std::string("high: above ") + (high_above == "mean" || high_above == "median"
                                                         ? "the " + high_above + " of the " + subject + "s' scores"
                                                         : high_above);
-  layout.write(number("cluster_point", "", "mean score of the " + subject + " on the dimension"),
+  layout.write(number_cube("cluster_point", "", "mean score of the " + subject + " on the dimension"),
                {"cluster_source", subject, dimension}, points);
-  layout.write(number("cluster_limit", "", "above it a score is high, below it low", limit),
+  layout.write(number_cube("cluster_limit", "", "above it a score is high, below it low", limit),
                {"cluster_source", dimension}, limits);
-  layout.write(count("cluster_number", "number of clusters that are described", "0: none, see elbow_status"),
+  layout.write(number_cube("cluster_number", "1", "number of clusters that are described", "0: none, see elbow_status"),
                {"cluster_source"}, sources, &ClusterSource::number);
-  layout.write(count("cluster_of_" + subject, "cluster of the " + subject + " among cluster_number", "-1: none"),
-               {"cluster_source", subject}, cluster_of);
+  layout.write(
+      number_cube("cluster_of_" + subject, "1", "cluster of the " + subject + " among cluster_number", "-1: none"),
+      {"cluster_source", subject}, cluster_of);
   if (most == 0) {
     return;
   }
-  layout.write(number("cluster_centre", "", "mean score of the cluster's members"), by_cluster, centres);
+  layout.write(number_cube("cluster_centre", "", "mean score of the cluster's members"), by_cluster, centres);
   layout.write(results::flag_cube("cluster_side", "where the cluster's centre stands; " + limit, side_names()),
                by_cluster, sides);
-  layout.write(count("cluster_size", "members of the cluster"), {"cluster_source", "cluster_place"}, sizes);
+  layout.write(number_cube("cluster_size", "1", "members of the cluster"), {"cluster_source", "cluster_place"}, sizes);
 }
 
 void write_agreement(results::Layout& layout, const Clusters& clusters, const std::string& subject) {
   const Names pairs = {"cluster_source", "cluster_other"};
-  layout.write(number("cluster_rand", "1", "adjusted Rand index of two sources' clusters",
-                      "over the " + subject + "s that both cluster"),
+  layout.write(number_cube("cluster_rand", "1", "adjusted Rand index of two sources' clusters",
+                           "over the " + subject + "s that both cluster"),
                pairs, clusters.rand, &stats::Value::value);
   layout.write(results::flag_cube("cluster_rand_status", "why there is no index", reason_names), pairs, clusters.rand,
                &stats::Value::reason);
@@ -158,15 +153,15 @@ void write_tests(results::Layout& layout, const Clusters& clusters) {
   const Names axes = {"cluster_source", "cluster_place", "dimension_pair"};
   const std::string warning = "clusters were fitted on the same scores: too small where they part the dimensions";
   const auto& tests = clusters.tests;
-  layout.write(number("cluster_t_difference", "", "mean difference of the dimensions over the cluster's members"), axes,
-               tests, [](const auto& test) { return test.test.difference; });
-  layout.write(number("cluster_t", "1", "paired t of the two dimensions over the cluster's members",
-                      "cluster_size - 1 degrees of freedom"),
+  layout.write(number_cube("cluster_t_difference", "", "mean difference of the dimensions over the cluster's members"),
+               axes, tests, [](const auto& test) { return test.test.difference; });
+  layout.write(number_cube("cluster_t", "1", "paired t of the two dimensions over the cluster's members",
+                           "cluster_size - 1 degrees of freedom"),
                axes, tests, [](const auto& test) { return test.test.t; });
-  layout.write(number("cluster_t_p", "1", "two-sided p of cluster_t", warning), axes, tests,
+  layout.write(number_cube("cluster_t_p", "1", "two-sided p of cluster_t", warning), axes, tests,
                [](const auto& test) { return test.test.p; });
-  layout.write(number("cluster_t_p_holm", "1", "cluster_t_p after Holm among the tests of one source", warning), axes,
-               tests, &ClusterTest::p_holm);
+  layout.write(number_cube("cluster_t_p_holm", "1", "cluster_t_p after Holm among the tests of one source", warning),
+               axes, tests, &ClusterTest::p_holm);
   layout.write(results::flag_cube("cluster_t_status", "why there is no t", reason_names), axes, tests,
                [](const auto& test) { return test.test.reason; });
 }

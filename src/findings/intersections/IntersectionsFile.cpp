@@ -199,11 +199,7 @@ class IntersectionsWriter {
   template <class Item, class Read>
   void write(const std::string& name, const std::string& long_name, const std::vector<std::string>& axes,
              const std::vector<Item>& items, Read read, const std::string& description = "", const char* units = "1") {
-    auto cube = results::number_cube(name, units, long_name, description);
-    if constexpr (std::is_same_v<std::decay_t<std::invoke_result_t<Read, const Item&>>, std::int32_t>) {
-      cube.type = hdf5::ElementType::int32;
-    }
-    layout_.write(cube, axes, items, read);
+    layout_.write(results::number_cube(name, units, long_name, description), axes, items, read);
   }
 
   results::Layout& layout_;

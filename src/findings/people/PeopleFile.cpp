@@ -26,10 +26,6 @@ results::AxisSchema row_axis(const PeopleAgreement& people) {
   return axis;
 }
 
-results::CubeSchema whole_numbers(const std::string& name, const std::string& long_name) {
-  return {name, results::ElementType::int32, {}, "1", long_name, "", {}};
-}
-
 void write_cells(results::Layout& layout, const PeopleAgreement& people, const sweep::Comparison& comparison,
                  const std::string& measure) {
   const auto write = [&](const std::string& name, const std::string& long_name, auto read,
@@ -77,7 +73,7 @@ void write_cells(results::Layout& layout, const PeopleAgreement& people, const s
   write("precision_at_3_chance", "people_precision_at_3 of scores in random order",
         [](const Cell& cell) { return cell.chance.value; });
   const std::vector<std::string> axes = {measure, "people_group", "people_row"};
-  layout.write(whole_numbers("people_n", "cells that are rated and scored"), axes, people.cells,
+  layout.write(results::number_cube("people_n", "1", "cells that are rated and scored"), axes, people.cells,
                [](const Cell& cell) { return cell.agreement.tau.n; });
   layout.write(results::flag_cube("people_status", "why people_tau does not exist", why_none), axes, people.cells,
                [](const Cell& cell) { return cell.agreement.tau.reason; });
@@ -101,7 +97,7 @@ void write_selection(results::Layout& layout, const PeopleAgreement& people, con
     }
     chosen.insert(chosen.end(), flags.begin(), flags.end());
   }
-  layout.write(whole_numbers("people_selected", "1: the pilot (" + people.pilot + ") chose this template"),
+  layout.write(results::number_cube("people_selected", "1", "1: the pilot (" + people.pilot + ") chose this template"),
                {measure, results::score_axis_names[template_axis]}, chosen);
   const std::vector<std::string> axes = {measure, "people_choice", "people_part"};
   layout.write(results::number_cube("people_selection_tau", "1", "tau-b over all cells, by the part of the answers",
@@ -109,7 +105,7 @@ void write_selection(results::Layout& layout, const PeopleAgreement& people, con
                axes, judged, [](const auto& one) { return one.tau.value; });
   layout.write(results::number_cube("people_selection_precision_at_3", "1", "precision at 3, mean over subjects"), axes,
                judged, [](const auto& one) { return one.precision.value; });
-  layout.write(whole_numbers("people_selection_n", "cells that are rated and scored"), axes, judged,
+  layout.write(results::number_cube("people_selection_n", "1", "cells that are rated and scored"), axes, judged,
                [](const auto& one) { return one.tau.n; });
 }
 
@@ -135,10 +131,10 @@ void write_people(results::Layout& layout, const PeopleAgreement& people, const 
                {"people_group", results::score_axis_names[subject_axis], results::score_axis_names[item_axis]},
                people.means);
   const std::vector<std::string> of_group = {"people_group"};
-  layout.write(whole_numbers("people_num_annotators", "annotators; 0: the table holds means"), of_group,
+  layout.write(results::number_cube("people_num_annotators", "1", "annotators; 0: the table holds means"), of_group,
                people.num_annotators, [](std::size_t count) { return count; });
-  layout.write(whole_numbers("people_num_answers", "answers about subjects and items of the result"), of_group,
-               people.num_answers, [](std::size_t count) { return count; });
+  layout.write(results::number_cube("people_num_answers", "1", "answers about subjects and items of the result"),
+               of_group, people.num_answers, [](std::size_t count) { return count; });
   write_cells(layout, people, comparison, measure);
   if (!people.selected.empty()) {
     write_selection(layout, people, measure);

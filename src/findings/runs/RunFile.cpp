@@ -40,9 +40,8 @@ void write_correlations(Layout& layout, const RunComparison& runs) {
   write("series_tau_b", "Kendall's tau-b", &SeriesCorrelation::tau_b);
   write("series_pearson", "Pearson's r", &SeriesCorrelation::pearson);
   write("series_spearman", "Spearman's rho", &SeriesCorrelation::spearman);
-  auto n = results::number_cube("series_n", "1", "(subject, item) of which both have a mean");
-  n.type = hdf5::ElementType::int32;
-  layout.write(n, axes, runs.correlations, &SeriesCorrelation::n);
+  layout.write(results::number_cube("series_n", "1", "(subject, item) of which both have a mean"), axes,
+               runs.correlations, &SeriesCorrelation::n);
   layout.write(results::flag_cube("series_status", "why there is no correlation",
                                   {"ok", "no_values", "too_few", "constant", "not_finite"}),
                axes, runs.correlations, &SeriesCorrelation::reason);
@@ -54,9 +53,8 @@ void write_means(Layout& layout, const RunComparison& runs) {
       runs.why_unpaired.empty() ? "the cells that all runs with the measure have" : "the run's own cells";
   layout.write(results::number_cube("run_mean", "", std::string("mean score over ") + over, "unit: measure_units"),
                axes, runs.means, &JoinedRuns::Mean::value);
-  auto n = results::number_cube("run_mean_n", "1", "(template, rephrasing) in the mean");
-  n.type = hdf5::ElementType::int32;
-  layout.write(n, axes, runs.means, &JoinedRuns::Mean::n);
+  layout.write(results::number_cube("run_mean_n", "1", "(template, rephrasing) in the mean"), axes, runs.means,
+               &JoinedRuns::Mean::n);
   const auto write_counts = [&](const char* name, const char* long_name, const std::vector<std::uint64_t>& counts) {
     layout.write(results::number_cube(name, "1", long_name), {"measure"},
                  std::vector<double>(counts.begin(), counts.end()));

@@ -112,12 +112,11 @@ results::AxisSchema count_axis(const std::string& name, const std::string& long_
 void write_sufficiency(results::Layout& layout, const Variance& variance, const std::string& measure,
                        const std::string& what, Sufficiency VarianceRow::*field) {
   const auto& rows = variance.rows;
-  auto enough =
+  const auto enough =
       results::number_cube("enough_" + what + "s", "1",
                            "smallest number of " + what +
                                "s with a standard error of at most 5 % of the standard deviation between subjects",
                            "-1: none");
-  enough.type = hdf5::ElementType::int32;
   layout.write(enough, {measure}, rows, [&](const VarianceRow& row) { return (row.*field).enough; });
   const auto axis = what + "_count";
   layout.add_axis(count_axis(axis, "number of " + what + "s", (rows.front().*field).errors.size()));

@@ -266,20 +266,15 @@ void write_shares(results::Layout& layout, const std::string& prefix, const std:
   const auto cube = [&](const char* name, const char* long_name) {
     return results::number_cube(prefix + name, "1", long_name);
   };
-  const auto count = [&](const char* name, const char* long_name) {
-    auto whole = cube(name, long_name);
-    whole.type = hdf5::ElementType::int32;
-    return whole;
-  };
   layout.write(cube("variance_share", "share of the total sum of squares"), axes,
                joined(measures, &VarianceShares::shares));
   layout.write(cube("variance_share_low", "lower end of the share's interval over templates and rephrasings"), axes,
                joined(measures, &VarianceShares::lows));
   layout.write(cube("variance_share_high", "upper end"), axes, joined(measures, &VarianceShares::highs));
-  layout.write(count("variance_degrees", "degrees of freedom"), axes, joined(measures, &VarianceShares::degrees));
-  layout.write(count("variance_n", "scores that the shares are computed on"), {over}, measures,
+  layout.write(cube("variance_degrees", "degrees of freedom"), axes, joined(measures, &VarianceShares::degrees));
+  layout.write(cube("variance_n", "scores that the shares are computed on"), {over}, measures,
                &VarianceShares::num_cells);
-  layout.write(count("variance_num_left_out", "scores left out to make the table complete"), {over}, measures,
+  layout.write(cube("variance_num_left_out", "scores left out to make the table complete"), {over}, measures,
                &VarianceShares::num_left_out);
   layout.write(results::flag_cube(prefix + "variance_status", "whether the table was complete, and why no shares are",
                                   {"ok", "no_values", "constant", "unbalanced"}),
