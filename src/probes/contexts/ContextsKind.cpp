@@ -381,8 +381,8 @@ class ContextsKind final : public ProbeKind {
     }
     const auto result = write_contexts(request.file, options, request.target);
     for (const auto& part :
-         {contexts_tests_text(result, request.detail), contexts_words_text(result, request.top, request.detail),
-          contexts_detections_text(result, request.detail),
+         {contexts_tests_text(result, request.detail), contexts_detections_text(result, request.detail),
+          contexts_words_text(result, request.top, request.detail),
           result.agreement ? findings::agreement_text(*result.agreement, request.top) : std::string()}) {
       std::cout << part << (part.empty() ? "" : "\n");
     }
