@@ -324,6 +324,7 @@ class SideMeans {
   SideMeans(const Scores& scores, const Plan& plan, const Side& side, std::span<const double> values)
       : num_items_(scores.axes[item_axis]->labels.size()),
         sums_(plan.num_blocks * plan.num_columns * num_items_, 0),
+        magnitudes_(sums_.size(), 0),
         counts_(sums_.size(), 0) {
     const auto num_replicates = scores.axes[replicate_axis]->labels.size();
     const auto num_subjects = side[0].size();
@@ -359,6 +360,10 @@ class SideMeans {
     const auto place = cell * num_items_ + item;
     return counts_[place] > 0 ? sums_[place] / counts_[place] : stats::nan;
   }
+  /// By how much rounding may have moved that mean.
+  double rounding_at(std::size_t cell, std::size_t item) const {
+    return std::numeric_limits<double>::epsilon() / 2 * magnitudes_[cell * num_items_ + item];
+  }
   /// Of one item: the subjects' means that exist.
   std::vector<double> subject_means(std::size_t item) const {
     std::vector<double> means;
@@ -375,6 +380,7 @@ class SideMeans {
     for (std::size_t item = 0; item < items.size(); ++item) {
       if (std::isfinite(items[item])) {
         sums_[cell * num_items_ + item] += items[item];
+        magnitudes_[cell * num_items_ + item] += std::abs(items[item]);
         counts_[cell * num_items_ + item] += 1;
         sums[item] += items[item];
         counts[item] += 1;
@@ -384,6 +390,7 @@ class SideMeans {
 
   std::size_t num_items_;
   std::vector<double> sums_;
+  std::vector<double> magnitudes_;  ///< sums of the scores without their signs
   std::vector<double> counts_;
   std::vector<std::vector<double>> subjects_;
 };
@@ -414,6 +421,15 @@ struct ComparedMeans {
   double on_right(std::size_t cell, std::size_t item) const {
     return minus_left ? of(minus_left, cell, item) - of(minus_right, cell, item) : of(right, cell, item);
   }
+  /// 0 where rounding explains it: equal scores would otherwise all differ in one direction.
+  double difference(std::size_t cell, std::size_t item) const {
+    double rounding_of_means = left.rounding_at(cell, item);
+    for (const auto* side : {&right, &minus_left, &minus_right}) {
+      rounding_of_means += *side ? (*side)->rounding_at(cell, item) : 0;
+    }
+    const double difference = on_left(cell, item) - on_right(cell, item);
+    return std::abs(difference) <= rounding_of_means ? 0 : difference;
+  }
 
  private:
   static double of(const std::optional<SideMeans>& means, std::size_t cell, std::size_t item) {
@@ -421,12 +437,29 @@ struct ComparedMeans {
   }
 };
 
+/// Moves the scores of both sides to about -1 .. 1: what counts as equal in a test of relabelling is made for numbers
+/// of that size, and a measure may have any. Scores are equal within 1e-15 of themselves, too.
+void to_unit_size(std::vector<double>& left, std::vector<double>& right) {
+  std::vector<double> pool = left;
+  pool.insert(pool.end(), right.begin(), right.end());
+  const double centre = stats::mean(pool).value;
+  double largest = 0;
+  for (const double score : pool) {
+    largest = std::max({largest, std::abs(score - centre), 1e-3 * std::abs(score)});
+  }
+  const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
+  for (auto* side : {&left, &right}) {
+    std::ranges::for_each(*side, [&](double& score) { score = std::ldexp(score - centre, exponent); });
+  }
+}
+
 /// Two-sided p of relabelling the subjects of both sides; NaN with fewer than two on a side.
-double relabelling_p(const std::vector<double>& left, const std::vector<double>& right,
-                     const sweep::Comparison& comparison, std::uint64_t seed) {
+double relabelling_p(std::vector<double> left, std::vector<double> right, const sweep::Comparison& comparison,
+                     std::uint64_t seed) {
   if (left.size() < 2 || right.size() < 2) {
     return stats::nan;
   }
+  to_unit_size(left, right);
   if (left.size() + right.size() <= most_exact_subjects) {
     const stats::ExactPermutation exact(left, right);
     const auto counts =
@@ -513,7 +546,7 @@ class Comparer {
         const double on_left = means.on_left(cell, item);
         const double on_right = means.on_right(cell, item);
         if (!std::isnan(on_left) && !std::isnan(on_right)) {
-          cells[cell] = on_left - on_right;
+          cells[cell] = means.difference(cell, item);
           left_sum += on_left;
           right_sum += on_right;
           tested.blocks[block] += cells[cell];

@@ -41,7 +41,7 @@ class MeansOfMeasure {
       for (std::size_t table = 0; table < num_tables; ++table) {
         const auto subject = (first + table) / num_items_;
         const auto item = (first + table) % num_items_;
-        double sum = 0;
+        long double sum = 0;  // as stats::mean
         std::size_t count = 0;
         bool is_applicable = false;
         for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
@@ -54,7 +54,7 @@ class MeansOfMeasure {
         }
         block.num_applicable[table] += is_applicable ? 1 : 0;
         if (count > 0) {
-          block.cells[cell * num_tables + table] = sum / static_cast<double>(count);
+          block.cells[cell * num_tables + table] = static_cast<double>(sum / static_cast<long double>(count));
         }
       }
     }

@@ -36,7 +36,8 @@ bool all_finite(std::span<const double> values) {
 Value mean(std::span<const double> values) {
   Value result{.reason = fault(values)};
   if (result.defined()) {
-    result.value = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    const auto sum = std::accumulate(values.begin(), values.end(), 0.0L);
+    result.value = static_cast<double>(sum / static_cast<long double>(values.size()));
   }
   return result;
 }

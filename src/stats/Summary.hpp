@@ -29,7 +29,7 @@ struct Value {
   bool defined() const { return reason == Reason::ok; }
 };
 
-/// Arithmetic mean.
+/// Arithmetic mean, summed in long double: equal values, however many, have exactly themselves as their mean.
 Value mean(std::span<const double> values);
 /// Middle value; of an even count the mean of the middle two (as numpy.median).
 Value median(std::span<const double> values);

@@ -533,6 +533,47 @@ TEST(Contrasts, OneContrastAloneHasAMaxTOfAllItsMeasures) {
   }
 }
 
+TEST(Contrasts, NoPDependsOnTheUnitOfTheScores) {
+  const Comparison comparison{.contrasts = {{.name = "pairs",
+                                             .left = {{"subject", {"s0", "s1", "s2"}}},
+                                             .right = {{"subject", {"s3", "s4", "s5"}}},
+                                             .against = Contrast::Against::selected}},
+                              .draws = 100};
+  auto table = make_table(7, 4, 2, 0);
+  const auto rows = compare(table.scores(), comparison, 1);
+  std::ranges::for_each(table.values, [](double& value) { value = std::ldexp(value, -60); });  // about 1e-18
+  const auto tiny = compare(table.scores(), comparison, 1);
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    EXPECT_EQ(tiny[place].p, rows[place].p);
+    EXPECT_EQ(tiny[place].p_subjects, rows[place].p_subjects);
+    EXPECT_EQ(tiny[place].p_max_t, rows[place].p_max_t);
+    EXPECT_EQ(tiny[place].effect, rows[place].effect);
+  }
+  EXPECT_TRUE(std::ranges::any_of(rows, [](const auto& row) { return row.p_subjects < 1; }));
+}
+
+TEST(Contrasts, EqualScoresDifferInNoTemplate) {
+  auto table = make_table(3, 6, 3, 0.3);  // sides of different numbers of scores, so that sums are rounded differently
+  std::ranges::for_each(table.values, [](double& value) { value = std::isnan(value) ? nan : 0.1; });
+  const Contrast groups{.name = "groups",
+                        .left = {{"subject", {"s0", "s1"}}},
+                        .right = {{"subject.domain", {"race"}}},
+                        .against = Contrast::Against::selected};
+  auto interaction = groups;
+  interaction.name = "interaction";
+  interaction.minus.emplace(Contrast::Minus{.left = {{"subject", {"s4"}}}, .right = {{"subject", {"s1", "s5"}}}});
+  interaction.minus->against = Contrast::Against::selected;
+  for (const auto& row : compare(table.scores(), {.contrasts = {groups, interaction}, .draws = 100}, 1)) {
+    EXPECT_GT(row.num_templates, 4);
+    EXPECT_EQ(row.difference, 0);
+    EXPECT_EQ(row.p, 1);
+    EXPECT_EQ(row.p_max_t, 1);
+    EXPECT_TRUE(std::isnan(row.effect));
+    EXPECT_EQ(row.low, 0);
+    EXPECT_EQ(row.high, 0);
+  }
+}
+
 std::string complaint(const Table& table, const std::vector<Contrast>& contrasts) {
   try {
     compare(table.scores(), {.contrasts = contrasts}, 1);

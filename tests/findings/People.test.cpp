@@ -57,6 +57,14 @@ TEST(AnswerTable, DrawnMeansDoNotDependOnTheirNumber) {
   }
 }
 
+TEST(ScoreCells, EqualScoresHaveEqualMeansWhateverIsMissing) {
+  ScoreCells cells{6, 1, std::vector<double>(24, 0.1)};
+  for (std::size_t missing = 0; missing < 4; ++missing) {
+    cells.values[4 * missing + missing] = cells.values[4 * (missing + 1) + 3] = stats::nan;
+  }
+  EXPECT_THAT(cells.means(), ElementsAre(0.1, 0.1, 0.1, 0.1));
+}
+
 TEST(TauBootstrap, DoesNotDependOnThreads) {
   std::mt19937_64 random(1);
   ScoreCells scores{3, 2, {}};

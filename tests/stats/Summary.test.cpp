@@ -30,6 +30,14 @@ TEST(Spread, EqualsNumpyAndScipy) {
   }
 }
 
+TEST(Mean, OfEqualNumbersIsThatNumber) {
+  for (const double number : {0.1, 1.0 / 3, -1e9 / 7, 1e-12 / 9}) {
+    for (std::size_t n = 1; n < 2000; ++n) {
+      ASSERT_EQ(mean(std::vector<double>(n, number)).value, number) << n;
+    }
+  }
+}
+
 TEST(Spread, SaysWhyThereIsNone) {
   const std::vector<double> one = {3};
   EXPECT_EQ(standard_deviation(one).reason, Reason::too_few);

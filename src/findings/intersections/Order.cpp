@@ -16,8 +16,8 @@ stats::Correlation tau_of(const CellScores& cells, std::size_t left, std::size_t
   std::vector<double> on_left;
   std::vector<double> on_right;
   for (std::size_t item = 0; item < cells.num_items; ++item) {
-    double left_sum = 0;
-    double right_sum = 0;
+    long double left_sum = 0;  // as stats::mean
+    long double right_sum = 0;
     double count = 0;
     for (std::size_t cell = 0; cell < cells.num_cells(); ++cell) {
       const double left_value = cells.at(left, cell, item);
@@ -29,8 +29,8 @@ stats::Correlation tau_of(const CellScores& cells, std::size_t left, std::size_t
       }
     }
     if (count > 0) {
-      on_left.push_back(left_sum / count);
-      on_right.push_back(right_sum / count);
+      on_left.push_back(static_cast<double>(left_sum / count));
+      on_right.push_back(static_cast<double>(right_sum / count));
     }
   }
   return stats::kendall_tau_b(on_left, on_right);

@@ -119,7 +119,7 @@ CellScores cells_of_items(const Scores& scores, std::size_t measure) {
   cells.values.assign(num_rows * cells.num_items, stats::nan);
   for (std::size_t row = 0; row < num_rows; ++row) {
     for (std::size_t item = 0; item < cells.num_items; ++item) {
-      double sum = 0;
+      long double sum = 0;  // as stats::mean
       double count = 0;
       for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
         const double value = raw[(row * num_replicates + replicate) * cells.num_items + item];
@@ -129,7 +129,7 @@ CellScores cells_of_items(const Scores& scores, std::size_t measure) {
         }
       }
       if (count > 0) {
-        cells.values[row * cells.num_items + item] = sum / count;
+        cells.values[row * cells.num_items + item] = static_cast<double>(sum / count);
       }
     }
   }

@@ -32,8 +32,8 @@ AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_
   }
 }
 
-double AnswerTable::rescaled(double sum, double count) const {
-  return count == 0 ? stats::nan : 100 * (sum / count - scale_.low) / (scale_.high - scale_.low);
+double AnswerTable::rescaled(long double sum, double count) const {
+  return count == 0 ? stats::nan : 100 * (static_cast<double>(sum / count) - scale_.low) / (scale_.high - scale_.low);
 }
 
 std::vector<double> AnswerTable::means() const {
@@ -41,7 +41,7 @@ std::vector<double> AnswerTable::means() const {
   means.reserve(subjects_.size() * num_items_);
   for (const auto& subject : subjects_) {
     for (std::size_t item = 0; item < num_items_; ++item) {
-      double sum = 0;
+      long double sum = 0;  // as stats::mean
       double count = 0;
       for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
         sum += subject.values[place];

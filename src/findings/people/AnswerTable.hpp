@@ -53,7 +53,7 @@ class AnswerTable {
     std::vector<double> present;  ///< the same: 1 or 0
     bool is_complete = true;
   };
-  double rescaled(double sum, double count) const;
+  double rescaled(long double sum, double count) const;
 
   std::size_t num_items_;
   AnswerScale scale_;

@@ -139,7 +139,7 @@ ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& an
   for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
     for (const auto subject : answers.subjects) {
       for (const auto item : answers.items) {
-        double sum = 0;
+        long double sum = 0;  // as stats::mean
         std::size_t count = 0;
         for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
           const auto place = ((subject * num_sentences + sentence) * num_replicates + replicate) * num_items + item;
@@ -148,7 +148,7 @@ ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& an
             ++count;
           }
         }
-        cells.values.push_back(count > 0 ? sum / static_cast<double>(count) : stats::nan);
+        cells.values.push_back(count > 0 ? static_cast<double>(sum / static_cast<long double>(count)) : stats::nan);
       }
     }
   }

@@ -62,18 +62,19 @@ class ListTau {
 }  // namespace
 
 std::vector<double> ScoreCells::means() const {
-  std::vector<double> sums(num_cells(), 0);
-  std::vector<double> counts(num_cells(), 0);
+  std::vector<long double> sums(num_cells(), 0);  // as stats::mean
+  std::vector<long double> counts(num_cells(), 0);
   for (std::size_t place = 0; place < values.size(); ++place) {
     if (!std::isnan(values[place])) {
       sums[place % num_cells()] += values[place];
       counts[place % num_cells()] += 1;
     }
   }
+  std::vector<double> means;
   for (std::size_t cell = 0; cell < sums.size(); ++cell) {
-    sums[cell] = counts[cell] > 0 ? sums[cell] / counts[cell] : stats::nan;
+    means.push_back(counts[cell] > 0 ? static_cast<double>(sums[cell] / counts[cell]) : stats::nan);
   }
-  return sums;
+  return means;
 }
 
 std::vector<std::vector<double>> ScoreCells::by_template() const {

@@ -169,7 +169,7 @@ std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) c
   std::vector<double> chosen;
   const auto add = [&](const std::vector<std::size_t>& subjects, std::size_t cell,
                        const std::vector<std::size_t>& items) {
-    double sum = 0;
+    long double sum = 0;  // as stats::mean
     std::size_t count = 0;
     const auto num_cells =
         scores.length(template_axis) * scores.length(rephrasing_axis) * scores.length(replicate_axis);
@@ -182,7 +182,7 @@ std::vector<double> JoinedRuns::gathered(std::size_t run, std::size_t measure) c
         }
       }
     }
-    chosen.push_back(count > 0 ? sum / static_cast<double>(count) : stats::nan);
+    chosen.push_back(count > 0 ? static_cast<double>(sum / static_cast<long double>(count)) : stats::nan);
   };
   for (const auto& subjects : places[subject_axis][run]) {
     for (const auto& sentence : places[template_axis][run]) {
@@ -236,10 +236,10 @@ std::vector<JoinedRuns::Mean> JoinedRuns::means(const RunCells& cells, std::size
   std::vector<Mean> means;
   for (std::size_t subject = 0; subject < subjects().labels.size(); ++subject) {
     for (std::size_t item = 0; item < num_items; ++item) {
-      double sum = 0;
+      long double sum = 0;
       std::int32_t n = 0;
       for (std::size_t sentence = 0; sentence < num_sentences; ++sentence) {
-        double in_sentence = 0;
+        long double in_sentence = 0;
         std::size_t count = 0;
         for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
           const double value =
@@ -250,11 +250,11 @@ std::vector<JoinedRuns::Mean> JoinedRuns::means(const RunCells& cells, std::size
           }
         }
         if (count > 0) {
-          sum += in_sentence / static_cast<double>(count);
+          sum += static_cast<double>(in_sentence / static_cast<long double>(count));
           ++n;
         }
       }
-      means.push_back({n > 0 ? sum / n : stats::nan, n});
+      means.push_back({n > 0 ? static_cast<double>(sum / n) : stats::nan, n});
     }
   }
   return means;

@@ -1,0 +1,205 @@
+"""The program's random draws and what is drawn with them, computed again: bootstrap weights, random signs, intervals."""
+
+import itertools
+import types
+import warnings
+
+import numpy
+import scipy.special
+import scipy.stats
+
+MASK = (1 << 64) - 1
+LOW = numpy.uint64(0xFFFFFFFF)
+HALF = numpy.uint64(32)
+TEMPLATES, REPHRASINGS, FIRST_GROUPS, SECOND_GROUPS = (stream << 40 for stream in (1, 2, 3, 4))
+
+
+def mix(value):
+    """splitmix64's finaliser on an array."""
+    with numpy.errstate(over="ignore"):
+        value = value + numpy.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ (value >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return value ^ (value >> numpy.uint64(31))
+
+
+def below(bound, seed, stream, counter):
+    """Uniform in [0, bound): the high half of 64 bits times the bound."""
+    bits = mix(mix(mix(numpy.uint64(seed)) ^ numpy.asarray(stream, numpy.uint64)) ^ numpy.asarray(counter, numpy.uint64))
+    bound = numpy.asarray(bound, numpy.uint64)
+    return (((bits >> HALF) * bound + (((bits & LOW) * bound) >> HALF)) >> HALF).astype(int)
+
+
+def weights(seed, stream, clusters, replicates):
+    """[replicate, cluster]: how often it is drawn."""
+    streams = numpy.arange(replicates, dtype=numpy.uint64) ^ numpy.uint64(stream)
+    drawn = below(clusters, seed, streams[:, None], numpy.arange(clusters)[None, :])
+    times = numpy.zeros((replicates, clusters), int)
+    numpy.add.at(times, (numpy.arange(replicates)[:, None], drawn), 1)
+    return times
+
+
+def crossed(cells, rows, columns):
+    """Means of the cells of each replicate; `rows`, `columns`: weights."""
+    here = ~numpy.isnan(cells)
+    factor = numpy.einsum("br,bc->brc", rows, columns) * here
+    total = factor.sum(axis=(1, 2))
+    sums = (factor * numpy.where(here, cells, 0).astype(numpy.longdouble)).sum(axis=(1, 2))
+    return numpy.where(total > 0, sums / numpy.maximum(total, 1), numpy.nan)
+
+
+def quantiles(values, confidence):
+    values = numpy.sort(values.astype(numpy.longdouble))
+    for share in ((1 - confidence) / 2, (1 + confidence) / 2):
+        position = (len(values) - 1) * share
+        low = int(position)
+        yield values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (position - low)
+
+
+def usable(replicates):
+    """Those with a value; None where fewer than nine in ten have one."""
+    finite = replicates[numpy.isfinite(replicates)]
+    return finite if len(finite) >= 2 and 10 * len(finite) >= 9 * len(replicates) else None
+
+
+def mean_error(cells):
+    """Variance of the mean of a crossed table, and its degrees of freedom: mean squares of the two-way analysis of variance
+    over the number of cells; with missing cells those of sums of rows and columns."""
+    cells = cells.astype(numpy.longdouble)
+    cells = cells[(~numpy.isnan(cells)).any(axis=1)][:, (~numpy.isnan(cells)).any(axis=0)]
+    here = ~numpy.isnan(cells)
+    n, (num_rows, num_columns) = here.sum(), cells.shape
+    rest = numpy.where(here, cells - cells[here].mean(), 0)
+    rest = numpy.where(here, rest - rest[here].mean(), 0)
+    parts, degrees = [], []
+    for axis, count in ((1, num_rows), (0, num_columns)):
+        parts.append(count / (count - 1) * (rest.sum(axis=axis) ** 2).sum() / n**2 if count > 1 else 0)
+        degrees.append(count - 1)
+    left = n - num_rows - num_columns + 1 if num_rows > 1 and num_columns > 1 else 0
+    degrees.append(left)
+    own = rest - rest.sum(axis=1, keepdims=True) / here.sum(axis=1, keepdims=True)
+    own = own - rest.sum(axis=0) / here.sum(axis=0)
+    parts.append((own[here] ** 2).sum() / left / n if left > 0 else 0)
+    if here.all() and left > 0:
+        residual = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
+        parts[2] = (residual**2).sum() / left / n
+    variance = max(parts[0] + parts[1] - parts[2], parts[2])
+    counted = [(part, df) for part, df in zip(parts, degrees) if df > 0]
+    uncertainty = sum((part / variance) ** 2 / df for part, df in counted) if variance > 0 else 0
+    return variance, max(min(df for _, df in counted), 1 / uncertainty) if uncertainty > 0 else numpy.nan
+
+
+def rescaled(replicates, observed, cells, confidence):
+    """Ends, or None: too few replicates."""
+    finite = usable(replicates)
+    if finite is None:
+        return None
+    low, high = quantiles(finite, confidence)
+    variance, degrees = mean_error(cells)
+    spread = finite.std(ddof=1)
+    if spread <= 1e-12 * numpy.abs(finite).max() or not degrees > 0:
+        return low, high
+    upper = (1 + confidence) / 2
+    scale = numpy.sqrt(variance) * scipy.stats.t.ppf(upper, float(degrees)) / (spread * scipy.special.ndtri(upper))
+    return min(observed, observed + scale * (low - observed)), max(observed, observed + scale * (high - observed))
+
+
+def bca(replicates, observed, cells, confidence):
+    """scipy's interval of the mean of a crossed table, on our replicates; None: it has none."""
+    finite = usable(replicates)
+    if finite is None:
+        return None
+    near = numpy.abs(finite - observed) <= 1e-12 * numpy.abs(finite).max()
+    finite = numpy.where(near, observed, finite)  # equal but for rounding
+    table = cells.astype(numpy.longdouble)
+    several = [axis for axis in (0, 1) if table.shape[axis] > 1]
+    if not several:
+        return None
+
+    def mean(*indices):
+        part = table
+        for axis, chosen in zip(several, indices):
+            part = numpy.take(part, chosen.astype(int), axis=axis)
+        part = part[~numpy.isnan(part)]
+        return float(part.mean()) if part.size else numpy.nan
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = scipy.stats.bootstrap(
+            tuple(numpy.arange(table.shape[axis]) for axis in several), mean, n_resamples=0, vectorized=False, method="BCa",
+            confidence_level=confidence, bootstrap_result=types.SimpleNamespace(bootstrap_distribution=finite.astype(float)))
+    ends = found.confidence_interval
+    return None if numpy.isnan(ends.low) or numpy.isnan(ends.high) else (ends.low, ends.high)
+
+
+def philox(counter, key):
+    counter = [numpy.asarray(word, numpy.uint64) for word in counter]
+    key = [numpy.uint64(word) for word in key]
+    for _ in range(10):
+        first, second = numpy.uint64(0xD2511F53) * counter[0], numpy.uint64(0xCD9E8D57) * counter[2]
+        counter = [(second >> HALF) ^ counter[1] ^ key[0], second & LOW, (first >> HALF) ^ counter[3] ^ key[1], first & LOW]
+        key = [(key[0] + numpy.uint64(0x9E3779B9)) & LOW, (key[1] + numpy.uint64(0xBB67AE85)) & LOW]
+    return counter
+
+
+def signs(seed, draws, count):
+    """[draw, value]: 1 or -1."""
+    words = (count + 63) // 64
+    low, high, _, _ = philox([numpy.arange(words)[None, :], numpy.arange(draws)[:, None], 0, 5], [seed & 0xFFFFFFFF, seed >> 32])
+    bits = (numpy.broadcast_to(high, (draws, words)) << HALF) | low
+    places = numpy.arange(count)
+    return numpy.where((bits[:, places // 64] >> (places % 64).astype(numpy.uint64)) & numpy.uint64(1), 1, -1)
+
+
+def flipped(sums, seed, draws, rounding=0.0):
+    """Two-sided p: of all signs up to 44 values, else of those that are drawn. `rounding`: by how much more than the last bits
+    sums may be off for which the observed one counts as reached."""
+    sums = numpy.asarray(sums, numpy.longdouble)
+    least = abs(sums.sum()) - 1e-12 * numpy.abs(sums).sum() - rounding
+    if len(sums) > 44:
+        return ((numpy.abs(signs(seed, draws, len(sums)) @ sums) >= least).sum() + 1) / (draws + 1)
+    if least <= 0:
+        return 1.0
+    halves = []
+    for half in (sums[::2], sums[1::2]):
+        totals = numpy.zeros(1)
+        for value in half.astype(float):
+            totals = numpy.concatenate([totals + value, totals - value])
+        halves.append(numpy.sort(totals))
+    reached = len(halves[1]) - numpy.searchsorted(halves[1], float(least) - halves[0])
+    return 2 * float(reached.sum()) / 2.0 ** len(sums)
+
+
+def within_rounding(found, count, rounding):
+    """`found` where it lies between the p whose observed sum is off by `rounding` either way, else the p without rounding."""
+    return found if count(-rounding) <= found <= count(rounding) else count(0.0)
+
+
+def max_t(rows, seed, draws):
+    """Step-down adjusted p of `rows` [test, block]; NaN for a test of zeros."""
+    rows = numpy.asarray(rows, float)
+    lengths = numpy.sqrt((rows**2).sum(axis=1))
+    adjusted = numpy.full(len(rows), numpy.nan)
+    real = numpy.flatnonzero(lengths > 0)
+    scaled = rows[real] / lengths[real][:, None]
+    observed = numpy.abs(scaled.sum(axis=1))
+    order = numpy.argsort(-observed, kind="stable")
+    sums = numpy.abs(signs(seed, draws, rows.shape[1]) @ scaled.T)
+    before = 0.0
+    for place, test in enumerate(order):
+        largest = sums[:, order[place:]].max(axis=1)
+        before = max(before, ((largest >= observed[test] - 1e-12).sum() + 1) / (draws + 1))
+        adjusted[real[test]] = before
+    return adjusted
+
+
+def relabelled(left, right, more=0.0):
+    """Two-sided p over all relabellings of the differences of means."""
+    if min(len(left), len(right)) < 2:
+        return numpy.nan
+    scores = numpy.concatenate([left, right]).astype(numpy.longdouble)
+    pool = scores - scores.mean()
+    observed = abs(pool[: len(left)].sum())
+    chosen = numpy.array(list(itertools.combinations(range(len(pool)), len(left))))
+    rounding = 1e-12 * numpy.abs(pool).sum() + 1e-15 * numpy.abs(scores).sum() + more
+    return (numpy.abs(pool[chosen].sum(axis=1)) >= observed - rounding).mean()

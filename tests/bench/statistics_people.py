@@ -1,0 +1,208 @@
+"""Agreement of a score table with people."""
+
+import pathlib
+import warnings
+
+import numpy
+import scipy.stats
+from statistics_draws import REPHRASINGS, TEMPLATES, below, crossed, quantiles, usable, weights
+from statistics_means import mean
+from statistics_tables import CONSTANT, NO_VALUES, OK, TOO_FEW
+
+ANNOTATORS = 16 << 40
+KINDS = {"tau": "kendalltau", "pearson": "pearsonr", "spearman": "spearmanr"}
+
+
+def ask(random, table, folder):
+    if random.random() < 0.5:
+        return {}
+    subjects = random.permutation(table.labels[1])[: random.integers(1, table.length("subject") + 1)]
+    items = random.permutation(table.labels[5])[: random.integers(1, table.length("item") + 1)]
+    annotators = [f"p{place}" for place in range(random.choice([1, 2, 5]))]
+    levels = random.choice([1, 2, 7])
+    lines = ["subject\titem\tannotator\trating\tgender"]
+    for subject in subjects:
+        for item in items:
+            for place, annotator in enumerate(annotators):
+                if random.random() < 0.8 or len(lines) == 1:
+                    lines.append(f"{subject}\t{item}\t{annotator}\t{random.integers(levels) + 1}\t{'fm'[place % 2]}")
+    path = pathlib.Path(folder) / f"ratings{random.integers(2**63)}.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    over = [name for name in ("annotator", "template", "rephrasing") if random.random() < 0.6]
+    return {"people": {"ratings": str(path), "scale": ["1", "7"], "subgroups": "gender", **({"over": over} if over else {})}}
+
+
+def tau_b(left, right):
+    """From all pairs."""
+    here = ~(numpy.isnan(left) | numpy.isnan(right))
+    signs = [numpy.sign(values[here][:, None] - values[here]) for values in (left, right)]
+    squares = [(values**2).sum() for values in signs]
+    return (signs[0] * signs[1]).sum() / numpy.sqrt(squares[0]) / numpy.sqrt(squares[1]) if min(squares) > 0 else numpy.nan
+
+
+class Answers:
+    """The table of ratings by places of the score table."""
+
+    def __init__(self, table, path, group):
+        rows = [line.split("\t") for line in pathlib.Path(path).read_text().splitlines()[1:]]
+        self.subjects = sorted({table.labels[1].index(row[0]) for row in rows})
+        self.items = sorted({table.labels[5].index(row[1]) for row in rows})
+        self.names = sorted({row[2] for row in rows})
+        self.groups = ["all", *(f"gender: {name}" for name in sorted({row[4] for row in rows}))]
+        some = [row for row in rows if group in ("all", f"gender: {row[4]}")]
+        self.values = numpy.full((len(self.names), len(self.subjects), len(self.items)), numpy.nan)
+        for subject, item, name, rating, _ in some:
+            place = (self.names.index(name), self.subjects.index(table.labels[1].index(subject)), self.items.index(table.labels[5].index(item)))
+            self.values[place] = float(rating)
+        self.several = bool((self.annotators() > 1).any())
+
+    def annotators(self):
+        """[subject]: who said anything about it."""
+        return (~numpy.isnan(self.values)).any(axis=2).sum(axis=0)
+
+    def means(self):
+        return 100 * (mean(self.values, axis=0) - 1) / 6
+
+    def drawn(self, seed, replicates):
+        """[replicate, subject, item]: annotators drawn within each subject."""
+        drawn = numpy.full((replicates, *self.values.shape[1:]), numpy.nan)
+        for place, count in enumerate(self.annotators()):
+            if count:
+                own = self.values[:, place][(~numpy.isnan(self.values[:, place])).any(axis=1)]
+                times = weights(seed, ANNOTATORS + (place << 20), count, replicates)
+                total = times @ numpy.where(numpy.isnan(own), 0, own)
+                present = times @ (~numpy.isnan(own)).astype(int)
+                drawn[:, place] = numpy.where(present > 0, total / numpy.maximum(present, 1), numpy.nan)
+        return drawn
+
+
+def check(report, number, data, table, statistics, seed):
+    if "people" not in statistics:
+        return
+    asked, inference = statistics["people"], statistics["inference"]
+    first = Answers(table, asked["ratings"], "all")
+    assert data["people_group"].tolist() == first.groups
+    for place, group in enumerate(first.groups):
+        answers = Answers(table, asked["ratings"], group)
+        whole = numpy.full((table.length("subject"), table.length("item")), numpy.nan)
+        whole[numpy.ix_(answers.subjects, answers.items)] = answers.means()
+        report.numbers("people: mean", number, data["people_mean"][place], whole, 1)
+        report.same("people: annotators", number, data["people_num_annotators"][place], (~numpy.isnan(answers.values)).any(axis=(1, 2)).sum())
+        for measure in range(table.length("measure")):
+            cells = mean(table.values[measure], axis=3)[answers.subjects][..., answers.items]
+            over = asked.get("over", ["annotator", "template", "rephrasing"])
+            draws = {"annotator": "annotator" in over and first.several, "template": "template" in over and table.length("template") > 1,
+                     "rephrasing": "rephrasing" in over and table.length("rephrasing") > 1}
+            check_rows(report, number, data, (measure, place), table, answers, cells, draws, inference, seed)
+
+
+def rows_of(table, answers):
+    """(label, subjects, items) of each row: places among the rated ones."""
+    everybody, everything = range(len(answers.subjects)), range(len(answers.items))
+    yield "pooled", everybody, everything
+    dimensions = [table.coordinates[5]["dimension"][item] for item in answers.items]
+    for name in dict.fromkeys(filter(None, dimensions)):
+        yield f"dimension: {name}", everybody, [place for place in everything if dimensions[place] == name]
+    for place in everybody:
+        yield f"subject: {table.labels[1][answers.subjects[place]]}", [place], everything
+
+
+def drawn_scores(cells, draws, inference, seed):
+    """[replicate, subject, item], or the means where nothing is drawn."""
+    if not draws["template"] and not draws["rephrasing"]:
+        return None
+    replicates = inference["replicates"]
+    times = [weights(seed, stream, length, replicates) if draws[name] else numpy.ones((replicates, length), int)
+             for name, stream, length in (("template", TEMPLATES, cells.shape[1]), ("rephrasing", REPHRASINGS, cells.shape[2]))]
+    return numpy.stack([[crossed(cells[subject, :, :, item], *times) for item in range(cells.shape[3])]
+                        for subject in range(cells.shape[0])]).transpose(2, 0, 1)
+
+
+def check_rows(report, number, data, place, table, answers, cells, draws, inference, seed):
+    scores, ratings = mean(cells, axis=(1, 2)).astype(float), answers.means().astype(float)
+    replicates = inference["replicates"]
+    of_scores, of_ratings = drawn_scores(cells, draws, inference, seed), answers.drawn(seed, replicates) if draws["annotator"] else None
+    for row, (label, subjects, items) in enumerate(rows_of(table, answers)):
+        assert data["people_row"][row] == label
+        part = numpy.ix_(subjects, items)
+        found = {name[7:]: values[(*place, row)] for name, values in data.items() if name.startswith("people_") and values.ndim > 2
+                 and name != "people_mean"}
+        status = check_correlations(report, number, found, scores[part].ravel(), ratings[part].ravel())
+        check_precision(report, number, found, scores[part], ratings[part])
+        check_shuffles(report, number, found, scores[part], ratings[part], label, status, inference, seed)
+        taus = numpy.array([])
+        if any(draws.values()):
+            pick = numpy.ix_(range(replicates), subjects, items)
+            lefts, rights = (numpy.broadcast_to(drawn if drawn is not None else fixed, (replicates, *fixed.shape))[pick]
+                             for drawn, fixed in ((of_scores, scores), (of_ratings, ratings)))
+            taus = numpy.array([tau_b(left.ravel().astype(float), right.ravel()) for left, right in zip(lefts, rights)])
+        check_interval(report, number, found, taus, tau_b(scores[part].ravel(), ratings[part].ravel()), status, inference)
+
+
+def check_correlations(report, number, found, left, right):
+    here = ~(numpy.isnan(left) | numpy.isnan(right))
+    left, right = left[here], right[here]
+    status = NO_VALUES if not left.size else TOO_FEW if left.size < 2 else CONSTANT if numpy.ptp(left) == 0 or numpy.ptp(right) == 0 else OK
+    report.same("people: n", number, found["n"], left.size)
+    report.same("people: status", number, found["status"], status, what=f"{left} {right}")
+    for name, function in KINDS.items():
+        value, p = numpy.nan, numpy.nan
+        if status == OK:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value, p = getattr(scipy.stats, function)(left, right)
+            p = 1.0 if left.size == 2 else p
+        scale = numpy.abs(left).max(initial=1e-300) / max(left.std(), 1e-300) if name == "pearson" and status == OK else 1
+        report.numbers(f"people: {name}", number, found[name], value, 1, scale)
+        near_one = name != "tau" and not abs(value) < 1 - 1e-4
+        slope = left.size / (1 - value**2) if not near_one and name != "tau" else 1  # of ln p by the correlation, at most about
+        report.numbers(f"people: p of {name}", number, found[f"{name}_p_cells"], p, 1 if near_one else 0, slope * scale)
+    return status
+
+
+def precision(scores, ratings):
+    """At 3, and by chance; the earlier of equal scores comes first."""
+    here = ~(numpy.isnan(scores) | numpy.isnan(ratings))
+    scores, ratings = scores[here], ratings[here]
+    if scores.size < 3:
+        return numpy.nan, numpy.nan
+    top, bottom = (ratings[numpy.argsort(sign * scores, kind="stable")[:3]] for sign in (-1, 1))
+    return ((top > 50).mean() + (bottom < 50).mean()) / 2, (ratings != 50).mean() / 2
+
+
+def check_precision(report, number, found, scores, ratings):
+    several = numpy.array([precision(*row) for row in zip(scores, ratings)])
+    for place, name in enumerate(("precision_at_3", "precision_at_3_chance")):
+        report.numbers(f"people: {name.replace('_', ' ')}", number, found[name], mean(several[:, place]))
+
+
+def check_shuffles(report, number, found, scores, ratings, label, status, inference, seed):
+    for name, axis in (("tau_p_items", 1), ("tau_p_subjects", 0)):
+        p = numpy.nan
+        length = scores.shape[axis]
+        if status == OK and not label.startswith("subject") and length > 1:
+            observed = tau_b(scores.ravel(), ratings.ravel())
+            draws = min(inference["draws"], 10000)
+            order = numpy.tile(numpy.arange(length), (draws, 1))
+            for left in range(length, 1, -1):
+                other = below(left, seed, numpy.arange(draws, dtype=numpy.uint64), left)
+                rows = numpy.arange(draws)
+                order[rows, left - 1], order[rows, other] = order[rows, other], order[rows, left - 1].copy()
+            taus = numpy.array([tau_b(numpy.take(scores, one, axis=axis).ravel(), ratings.ravel()) for one in order])
+            above, under = (~(taus < observed - 1e-12)).sum(), (~(taus > observed + 1e-12)).sum()
+            p = min(1, 2 * (min(above, under) + 1) / (draws + 1))
+        report.numbers("people: p of shuffled " + name[6:], number, found[name], p)
+
+
+def check_interval(report, number, found, taus, tau, status, inference):
+    ends, bias, why = (numpy.nan, numpy.nan), numpy.nan, TOO_FEW
+    finite = taus[numpy.isfinite(taus)]
+    if taus.size and status != OK:
+        why = status
+    elif finite.size and numpy.ptp(finite) < 1e-12:
+        why = CONSTANT
+    elif taus.size and usable(taus) is not None:
+        ends, bias, why = tuple(quantiles(finite, inference["confidence"])), finite.mean() - tau, OK
+    report.numbers("people: interval of tau", number, (found["tau_low"], found["tau_high"]), ends, 1)
+    report.numbers("people: bias of tau", number, found["tau_bias"], bias, 1)
+    report.same("people: interval status", number, found["interval_status"], why)
