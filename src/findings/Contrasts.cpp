@@ -679,7 +679,7 @@ std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Compar
       std::vector<double> present;
       std::vector<double> cells;
       for (std::size_t cell = 0; cell < plan.num_blocks * plan.num_columns; ++cell) {
-        cells.push_back(means.on_left(cell, item) - means.on_right(cell, item));
+        cells.push_back(means.difference(cell, item));
         if (!std::isnan(cells.back())) {
           present.push_back(cells.back());
         }

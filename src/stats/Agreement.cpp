@@ -147,12 +147,12 @@ Correlation pearson(std::span<const double> left, std::span<const double> right)
   }
   const auto left_mean = mean(left).value;
   const auto right_mean = mean(right).value;
-  double both = 0;
-  double left_squares = 0;
-  double right_squares = 0;
+  long double both = 0;  // so that a perfect correlation is 1: its p is not small but 0
+  long double left_squares = 0;
+  long double right_squares = 0;
   for (std::size_t index = 0; index < left.size(); ++index) {
-    const auto x = left[index] - left_mean;
-    const auto y = right[index] - right_mean;
+    const long double x = left[index] - left_mean;
+    const long double y = right[index] - right_mean;
     both += x * y;
     left_squares += x * x;
     right_squares += y * y;
@@ -161,7 +161,7 @@ Correlation pearson(std::span<const double> left, std::span<const double> right)
     result.reason = Reason::constant;
     return result;
   }
-  result.value = std::clamp(both / std::sqrt(left_squares) / std::sqrt(right_squares), -1.0, 1.0);
+  result.value = std::clamp(static_cast<double>(both / std::sqrt(left_squares * right_squares)), -1.0, 1.0);
   const auto degrees = static_cast<double>(left.size()) - 2;
   const auto rest = (1 - result.value) * (1 + result.value);
   result.p = degrees == 0 ? 1.0 : boost::math::ibeta(degrees / 2, 0.5, rest);

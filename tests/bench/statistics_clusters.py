@@ -57,7 +57,7 @@ def least_inertia(points, number):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels = KMeans(number, n_init=50, random_state=0, tol=0).fit((points - points.mean(axis=0)).astype(float)).labels_
+        labels = KMeans(number, n_init=10, random_state=0, tol=0).fit((points - points.mean(axis=0)).astype(float)).labels_
     return inertia(points, labels)
 
 

@@ -1,5 +1,6 @@
 """Agreement of a score table with people."""
 
+import itertools
 import pathlib
 import warnings
 
@@ -28,8 +29,11 @@ def ask(random, table, folder):
                     lines.append(f"{subject}\t{item}\t{annotator}\t{random.integers(levels) + 1}\t{'fm'[place % 2]}")
     path = pathlib.Path(folder) / f"ratings{random.integers(2**63)}.tsv"
     path.write_text("\n".join(lines) + "\n")
+    rated = sorted({line.split("\t")[0] for line in lines[1:]})
+    selection = {"pilot_subjects": rated[: random.integers(1, len(rated))], "most": int(random.integers(1, 3))} if len(rated) > 1 else None
     over = [name for name in ("annotator", "template", "rephrasing") if random.random() < 0.6]
-    return {"people": {"ratings": str(path), "scale": ["1", "7"], "subgroups": "gender", **({"over": over} if over else {})}}
+    return {"people": {"ratings": str(path), "scale": ["1", "7"], "subgroups": "gender", **({"over": over} if over else {}),
+                       **({"selection": selection} if selection and random.random() < 0.7 else {})}}
 
 
 def tau_b(left, right):
@@ -89,6 +93,8 @@ def check(report, number, data, table, statistics, seed):
         report.numbers("people: mean", number, data["people_mean"][place], whole, 1)
         report.same("people: annotators", number, data["people_num_annotators"][place], (~numpy.isnan(answers.values)).any(axis=(1, 2)).sum())
         for measure in range(table.length("measure")):
+            if group == "all" and "selection" in asked:
+                check_selection(report, number, data, measure, table, answers, asked["selection"])
             cells = mean(table.values[measure], axis=3)[answers.subjects][..., answers.items]
             over = asked.get("over", ["annotator", "template", "rephrasing"])
             draws = {"annotator": "annotator" in over and first.several, "template": "template" in over and table.length("template") > 1,
@@ -126,7 +132,7 @@ def check_rows(report, number, data, place, table, answers, cells, draws, infere
         assert data["people_row"][row] == label
         part = numpy.ix_(subjects, items)
         found = {name[7:]: values[(*place, row)] for name, values in data.items() if name.startswith("people_") and values.ndim > 2
-                 and name != "people_mean"}
+                 and not name.startswith(("people_mean", "people_sele"))}
         status = check_correlations(report, number, found, scores[part].ravel(), ratings[part].ravel())
         check_precision(report, number, found, scores[part], ratings[part])
         check_shuffles(report, number, found, scores[part], ratings[part], label, status, inference, seed)
@@ -137,6 +143,39 @@ def check_rows(report, number, data, place, table, answers, cells, draws, infere
                              for drawn, fixed in ((of_scores, scores), (of_ratings, ratings)))
             taus = numpy.array([tau_b(left.ravel().astype(float), right.ravel()) for left, right in zip(lefts, rights)])
         check_interval(report, number, found, taus, tau_b(scores[part].ravel(), ratings[part].ravel()), status, inference)
+
+
+def pooled_tau(scores, ratings):
+    """And over how many cells."""
+    here = ~(numpy.isnan(scores) | numpy.isnan(ratings))
+    left, right = scores[here], ratings[here]
+    exists = left.size > 1 and numpy.ptp(left) > 0 and numpy.ptp(right) > 0
+    return scipy.stats.kendalltau(left, right).statistic if exists else numpy.nan, left.size
+
+
+def check_selection(report, number, data, measure, table, answers, selection):
+    """The template, or two, with the highest tau-b on the pilot; judged on it and on the rest."""
+    cells = mean(table.values[measure], axis=3)[answers.subjects][..., answers.items]
+    by_template = mean(cells, axis=2).astype(float).transpose(1, 0, 2)
+    is_pilot = numpy.isin(numpy.array(table.labels[1])[answers.subjects], selection["pilot_subjects"])
+    ratings = [numpy.where(part[:, None], answers.means().astype(float), numpy.nan) for part in (is_pilot, ~is_pilot)]
+    offers = [(one,) for one in range(len(by_template))]
+    offers += list(itertools.combinations(range(len(by_template)), 2)) if selection["most"] > 1 else []
+    judged = [(offer, *pooled_tau(sum(by_template[one] for one in offer) / len(offer), ratings[0])) for offer in offers]
+    judged = [one for one in judged if not numpy.isnan(one[1])]
+    judged = [one for one in judged if 2 * one[2] >= max(n for _, _, n in judged)]
+    best = max(judged, key=lambda one: one[1])[0] if judged else ()
+    found = data["people_selected"][measure]
+    report.same("people: selected templates", number, numpy.flatnonzero(found) if found.sum() == len(best) else -1, best or -1)
+    tables = [sum(by_template[one] for one in best) / len(best) if best else None, mean(cells, axis=(1, 2)).astype(float)]
+    for choice, scores in enumerate(tables):
+        for part, of_part in enumerate(ratings):
+            tau, n = pooled_tau(scores, of_part) if scores is not None else (numpy.nan, 0)
+            several = numpy.array([precision(*row)[0] for row in zip(scores, of_part)]) if scores is not None else numpy.full(1, numpy.nan)
+            place = (measure, choice, part)
+            report.numbers("people: tau of selected templates", number, data["people_selection_tau"][place], tau, 1)
+            report.same("people: n of selected templates", number, data["people_selection_n"][place], n)
+            report.numbers("people: precision of selected templates", number, data["people_selection_precision_at_3"][place], mean(several))
 
 
 def check_correlations(report, number, found, left, right):

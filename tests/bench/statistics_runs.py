@@ -8,6 +8,7 @@ import scipy.stats
 from statistics_contrasts import check_family, check_row
 from statistics_means import condition, mean
 from statistics_tables import AXES, CONSTANT, NO_VALUES, OK, TOO_FEW, ScoreTable, random_table
+from statistics_variance import check_shares
 
 
 def tables(random, lengths):
@@ -59,6 +60,11 @@ def check(report, number, data, runs, statistics, seed):
     units = numpy.array([numpy.abs(cells[:, place][~numpy.isnan(cells[:, place])]).max(initial=0) for place in range(len(measures))])
     report.numbers("runs: mean", number, data["run_mean"], means, units[:, None, None])
     report.same("runs: mean, n", number, data["run_mean_n"], (~numpy.isnan(in_sentences)).sum(axis=(3, 4)))
+    if "run_variance_share" in data:
+        for measure in range(len(measures)):
+            found = {name[len("run_variance_"):]: values[measure] for name, values in data.items() if name.startswith("run_variance_")}
+            some = cells[has[:, measure], measure] if has[:, measure].sum() > 1 else numpy.zeros((0, 1, 1, 1, 1, 1))
+            check_shares(report, number, found, some.astype(numpy.longdouble), True, inference["confidence"])
     pairs = [(left, right) for right in range(len(runs)) for left in range(len(runs))
              if (left > right if len(runs) <= 4 else right == 0 and left > 0)]
     pairs = [pair for pair in pairs if (has[pair[0]] & has[pair[1]]).any()]

@@ -3,9 +3,9 @@
 import math
 
 import numpy
-from statistics_tables import AXES
+import scipy.stats
 
-SUBJECT, TEMPLATE, REPHRASING, REPLICATE, ITEM = range(5)
+RUN, SUBJECT, TEMPLATE, REPHRASING, REPLICATE, ITEM = AXES = range(6)
 NO_VALUES, CONSTANT, UNBALANCED = 1, 2, 3  # VarianceStatus
 
 
@@ -17,8 +17,8 @@ def complete_part(values):
     """Drops the label that lacks the largest share of its cells while cells are missing."""
     while values.size and numpy.isnan(values).any():
         worst = None
-        for axis in (TEMPLATE, SUBJECT, REPHRASING, REPLICATE, ITEM):
-            missing = numpy.isnan(values).sum(axis=tuple(other for other in range(5) if other != axis))
+        for axis in (TEMPLATE, SUBJECT, REPHRASING, REPLICATE, ITEM, RUN):
+            missing = numpy.isnan(values).sum(axis=tuple(other for other in AXES if other != axis))
             label = int(numpy.argmax(missing))
             share = int(missing[label]) * values.shape[axis]  # over a number that all have
             if worst is None or share > worst[0]:
@@ -29,16 +29,56 @@ def complete_part(values):
 
 def means(values, *axes):
     """Over all but some axes, as wide as the values."""
-    return values.mean(axis=tuple(axis for axis in range(5) if axis not in axes), keepdims=True)
+    return values.mean(axis=tuple(axis for axis in AXES if axis not in axes), keepdims=True)
 
 
-def deviations(values):
-    """Of each source, as in the analysis of variance of a balanced table, from exact sums."""
+def shares_of(values, several):
+    """Of each source, as in the analysis of variance of a balanced table."""
     values = values - values.mean()
     values = values - values.mean()
     subject, item, both = means(values, SUBJECT), means(values, ITEM), means(values, SUBJECT, ITEM)
-    others = [means(values, axis) for axis in (TEMPLATE, REPHRASING, REPLICATE)]
-    return [subject, item, both - subject - item, *others, values - both - sum(others)]
+    parts = [subject, item, both - subject - item, *(means(values, axis) for axis in (TEMPLATE, REPHRASING, REPLICATE))]
+    if several:
+        run = means(values, RUN)
+        parts += [run, means(values, RUN, SUBJECT, ITEM) - both - run]
+    parts.append(values - sum(parts))
+    squares = numpy.array([(part**2).sum() * (values.size // part.size) for part in parts])
+    total = (values**2).sum()
+    return numpy.where(squares < 1e-12 * total, 0, squares / total) if total > 0 else numpy.full(len(parts), numpy.nan)
+
+
+def degrees_of(shape, several):
+    runs, subjects, templates, rephrasings, replicates, items = shape
+    degrees = [subjects - 1, items - 1, (subjects - 1) * (items - 1), templates - 1, rephrasings - 1, replicates - 1]
+    if several:
+        degrees += [runs - 1, (runs - 1) * (subjects * items - 1)]
+    return [*degrees, math.prod(shape) - 1 - sum(degrees)]
+
+
+def logits(shares):
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        return numpy.log(shares / (1 - shares))
+
+
+def interval_of(values, several, shares, confidence):
+    """Jackknife of logits over templates and over rephrasings, with Satterthwaite's degrees of freedom."""
+    variance, fourth, count = 0, 0, 0
+    for axis in (TEMPLATE, REPHRASING):
+        length = values.shape[axis]
+        if length > 2:
+            with numpy.errstate(invalid="ignore"):
+                left_out = logits(numpy.array([shares_of(numpy.delete(values, label, axis=axis), several) for label in range(length)]))
+                own = (length - 1) / length * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
+            variance, fourth, count = variance + own, fourth + own**2 / (length - 1), count + 1
+    centre = logits(shares)
+    low, high = numpy.full((2, len(shares)), numpy.nan)
+    for place in numpy.flatnonzero(numpy.isfinite(centre) & numpy.isfinite(variance)) if count else []:
+        half = 0
+        if fourth[place] > 0:
+            degrees = float(variance[place] ** 2 / fourth[place])
+            half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * numpy.sqrt(variance[place])
+        low[place], high[place] = 1 / (1 + numpy.exp(half - centre[place])), 1 / (1 + numpy.exp(-half - centre[place]))
+    return low, high
 
 
 def interaction(values, axis):
@@ -49,46 +89,46 @@ def interaction(values, axis):
     return (rest**2).sum() / (values.shape[ITEM] * (values.shape[SUBJECT] - 1) * (values.shape[axis] - 1))
 
 
+def check_shares(report, number, found, whole, several, confidence):
+    """`found`: variables without their prefix; the complete table inside, and how ill-conditioned it is, or None."""
+    values = complete_part(whole)
+    status = NO_VALUES if not values.size else CONSTANT if numpy.ptp(values) == 0 else UNBALANCED if values.size < whole.size else 0
+    report.same("variance: status", number, found["status"], status)
+    report.same("variance: n", number, found["n"], values.size)
+    report.same("variance: left out", number, found["num_left_out"], (~numpy.isnan(whole)).sum() - values.size)
+    length = len(found["share"])
+    shares, degrees, ends, scale = numpy.full(length, numpy.nan), numpy.zeros(length, int), numpy.full((2, length), numpy.nan), None
+    if status in (0, UNBALANCED):
+        scale = float(numpy.abs(values).max() / values.std())
+        shares, degrees = shares_of(values, several), degrees_of(values.shape, several)
+        ends = interval_of(values, several, shares, confidence)
+    report.numbers("variance: share", number, found["share"], shares, 1, scale or 1, what=str(values.shape))
+    report.numbers("variance: interval", number, (found["share_low"], found["share_high"]), ends, 1, scale or 1, what=str(shares))
+    report.same("variance: degrees", number, found["degrees"], degrees)
+    return values, scale
+
+
 def check(report, number, data, table, statistics, seed):
     for measure in range(table.length("measure")):
-        whole = table.values[measure].astype(numpy.longdouble)
-        values = complete_part(whole)
-        present = (~numpy.isnan(whole)).sum()
-        found = {name: data[name][measure] for name in data if AXES[0] not in name and name.startswith(("variance_", "enough_", "template_error", "rephrasing_error"))
-                 and name not in ("variance_source",)}
-        status = NO_VALUES if not values.size else CONSTANT if numpy.ptp(values) == 0 else UNBALANCED if values.size < whole.size else 0
-        report.same("variance: status", number, found["variance_status"], status)
-        report.same("variance: n", number, found["variance_n"], values.size)
-        report.same("variance: left out", number, found["variance_num_left_out"], present - values.size)
-        shares, degrees, deviation = numpy.full(7, numpy.nan), numpy.zeros(7, int), numpy.nan
-        errors = {axis: numpy.full(whole.shape[axis], numpy.nan) for axis in (TEMPLATE, REPHRASING)}
-        enough = {TEMPLATE: -1, REPHRASING: -1}
-        scale = 1.0
-        if status in (0, UNBALANCED):
-            scale = float(numpy.abs(values).max() / values.std())
-            squares = numpy.array([(part**2).sum() * (values.size // part.size) for part in deviations(values)])
-            degrees[:6] = [values.shape[0] - 1, values.shape[4] - 1, (values.shape[0] - 1) * (values.shape[4] - 1),
-                           values.shape[1] - 1, values.shape[2] - 1, values.shape[3] - 1]
-            degrees[6] = values.size - 1 - degrees[:6].sum()
-            shares = numpy.where(degrees > 0, squares / squares.sum(), 0)
-            if values.shape[SUBJECT] > 1:
-                by_both = means(values, SUBJECT, ITEM)
-                between = ((by_both - by_both.mean(axis=SUBJECT, keepdims=True)) ** 2).sum()
-                deviation = numpy.sqrt(between / (values.shape[ITEM] * (values.shape[SUBJECT] - 1)))
-                for axis in errors:
-                    if values.shape[axis] > 1:
-                        square = interaction(values, axis)
-                        errors[axis] = numpy.sqrt(square / numpy.arange(1, whole.shape[axis] + 1))
-                        if deviation > 1e-12 * numpy.abs(values).max():
-                            wanted = square / (0.05 * deviation) ** 2
-                            near = wanted < 2**31 and abs(wanted - round(float(wanted))) < 1e-9 * wanted * scale
-                            ours = found["enough_templates" if axis == TEMPLATE else "enough_rephrasings"]
-                            enough[axis] = ours if near and abs(ours - wanted) < 1.5 else max(1, math.ceil(wanted))
-                            enough[axis] = -1 if enough[axis] > 2**31 - 1 else enough[axis]
-        report.numbers("variance: share", number, found["variance_share"], shares, 1, scale, what=str(values.shape))
-        report.same("variance: degrees", number, found["variance_degrees"], degrees)
-        unit = numpy.abs(values).max(initial=0)
-        report.numbers("variance: deviation of subjects", number, found["variance_subject_deviation"], deviation, unit)
+        whole = table.values[measure].astype(numpy.longdouble)[numpy.newaxis]
+        found = {name[len("variance_"):]: values[measure] for name, values in data.items()
+                 if name.startswith("variance_") and name != "variance_source"}
+        values, scale = check_shares(report, number, found, whole, False, statistics["inference"]["confidence"])
+        deviation, unit = numpy.nan, numpy.abs(values).max(initial=0)
+        if scale and values.shape[SUBJECT] > 1:
+            by_both = means(values, SUBJECT, ITEM)
+            between = ((by_both - by_both.mean(axis=SUBJECT, keepdims=True)) ** 2).sum()
+            deviation = numpy.sqrt(between / (values.shape[ITEM] * (values.shape[SUBJECT] - 1)))
+        report.numbers("variance: deviation of subjects", number, found["subject_deviation"], deviation, unit)
         for axis, name in ((TEMPLATE, "template"), (REPHRASING, "rephrasing")):
-            report.numbers(f"variance: error with so many {name}s", number, found[name + "_error"], errors[axis], unit)
-            report.same(f"variance: enough {name}s", number, found[f"enough_{name}s"], enough[axis])
+            errors, enough, ours = numpy.full(whole.shape[axis], numpy.nan), -1, data[f"enough_{name}s"][measure]
+            if not numpy.isnan(deviation) and values.shape[axis] > 1:
+                square = interaction(values, axis)
+                errors = numpy.sqrt(square / numpy.arange(1, whole.shape[axis] + 1))
+                if deviation > 1e-12 * unit:
+                    wanted = square / (0.05 * deviation) ** 2
+                    near = abs(ours - wanted) < 1 + 1e-9 * wanted and abs(wanted - round(float(wanted))) < 1e-9 * wanted * scale
+                    enough = ours if near else max(1, math.ceil(wanted))  # a whole number but for rounding
+                    enough = -1 if enough > 2**31 - 1 else enough
+            report.numbers(f"variance: error with so many {name}s", number, data[name + "_error"][measure], errors, unit)
+            report.same(f"variance: enough {name}s", number, ours, enough)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -47,6 +48,20 @@ TEST(Correlation, EqualsScipy) {
     if (std::abs(item.at("spearman").at(0).get<double>()) < 1 - 1e-12) {
       expect_equal(spearman(left, right), item.at("spearman"));
     }
+  }
+}
+
+TEST(Correlation, OfEqualOrdersIsOne) {
+  std::vector<double> numbers;
+  for (int n = 3; n < 40; ++n) {
+    numbers.resize(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      numbers[static_cast<std::size_t>(i)] = i * i % 11 + 0.01 * i;
+    }
+    std::vector<double> cubes;
+    std::ranges::transform(numbers, std::back_inserter(cubes), [](double value) { return value * value * value; });
+    EXPECT_EQ(spearman(numbers, cubes).value, 1) << n;
+    EXPECT_EQ(spearman(numbers, cubes).p, 0) << n;
   }
 }
 
