@@ -5,7 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
+#include <string>
 #include <vector>
 
 #include "app/CommandLine.hpp"
@@ -17,6 +17,7 @@
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
@@ -83,17 +84,23 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
   return source;
 }
 
-/// Collective. Writes the statistics file and prints its tables.
-void compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
+/// Collective. Writes the statistics file; what rank zero may print of it.
+std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
   const auto& kind = probes::kind_of(source.job);
   const auto top = line.number("top", 1);
   findings::Conclusions conclusions;
   results::StatisticsTarget target = source.target;
   const auto comparison = kind.comparison(source.job);
+  /// `own`: the table where this rank has it.
+  const auto conclude = [&](const findings::Scores* own) {
+    const findings::SharedScores shared(own, world);
+    conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
+  };
   target.finish = [&](results::StatisticsFile& file) {
     file.root().write_attribute(settings_attribute, settings_hash(source.job));
     if (comparison.asks()) {
-      conclusions = findings::conclude(findings::scores_of(file), comparison, source.job.seed);
+      const auto scores = findings::scores_of(file);
+      conclude(&scores);
       findings::write_conclusions(file.layout(), conclusions, comparison);
     }
   };
@@ -105,14 +112,14 @@ void compute(const Source& source, const CommandLine& line, const parallel::Comm
                                      .world = world};
   if (world.rank() > 0) {
     kind.assist(request);
-    return;
+    if (comparison.asks()) {
+      conclude(nullptr);
+    }
+    return "";
   }
-  if (!source.file->complete()) {
-    std::cout << "NOT complete: this run has unscored blocks.\n\n";
-  }
-  kind.stats(request);
-  std::cout << findings::conclusions_text(conclusions, comparison, top) << "\nwritten: " << target.path.string()
-            << '\n';
+  std::string text = source.file->complete() ? "" : "NOT complete: this run has unscored blocks.\n\n";
+  text += kind.stats(request);  // which fills `conclusions`
+  return text + findings::conclusions_text(conclusions, comparison, top) + "\nwritten: " + target.path.string() + "\n";
 }
 
 /// Runs `open` on every rank; a fault of one is a fault of all.
@@ -120,19 +127,6 @@ template <class Open>
 auto opened(const parallel::Communicator& world, const Open& open) {
   return world.size() == 1 ? open() : parallel::coordinated(world, open);
 }
-
-/// What is written to the standard output meanwhile is dropped.
-class Silence {
- public:
-  Silence() : before_(std::cout.rdbuf(nothing_.rdbuf())) {}
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-  ~Silence() { std::cout.rdbuf(before_); }
-
- private:
-  std::ostringstream nothing_;
-  std::streambuf* before_;
-};
 
 /// Results to be compared.
 struct ComparedResults {
@@ -198,7 +192,6 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
     const auto& source = all.sources[run];
     sources.push_back({*source.file, source.job, source.target});
     if (!all.is_current[run]) {
-      const Silence silence;
       compute(source, line, world);
       made.push_back(source.target.string());
     }
@@ -236,13 +229,13 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
     return base::ExitCode::done;
   }
   base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
-  compute(opened(world,
-                 [&] {
-                   auto source = open_source(find_result(line.place), overrides);
-                   source.target = target_of(line, source.file->path());
-                   return source;
-                 }),
-          line, world);
+  std::cout << compute(opened(world,
+                              [&] {
+                                auto source = open_source(find_result(line.place), overrides);
+                                source.target = target_of(line, source.file->path());
+                                return source;
+                              }),
+                       line, world);
   return base::ExitCode::done;
 }
 
@@ -274,8 +267,8 @@ const Command stats_command{
     "scores, averages and agreement with human ratings",
     "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
     "writes PROBE.stats.h5 beside the result. Several results, or the folder of a sweep: one table with the\n"
-    "axis run, in runs.stats.h5. Under mpirun, ranks share the exact permutation tests of a\n"
-    "contexts result",
+    "axis run, in runs.stats.h5. Under mpirun, ranks share the tests and draws of what the job's\n"
+    "statistics ask for, and the exact permutation tests of a contexts result",
     Places::one_and_overrides,
     "run directory",
     add_stats_options,

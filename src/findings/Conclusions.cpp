@@ -1,8 +1,11 @@
 #include "findings/Conclusions.hpp"
 
-namespace stereosweep::findings {
+#include <utility>
 
-Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+namespace stereosweep::findings {
+namespace {
+
+Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   Conclusions conclusions;
   conclusions.seed = seed;
   conclusions.contrasts = compare(scores, comparison, seed);
@@ -25,6 +28,25 @@ Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, 
     conclusions.people = agree_with_people(scores, comparison, seed);
   }
   return conclusions;
+}
+
+}  // namespace
+
+Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  if (scores.ranks.size() == 1) {
+    return conclude_all(scores, comparison, seed);
+  }
+  // Whatever the ranks do together begins with word of each that it has come so far: whoever fails says so there.
+  std::optional<Conclusions> conclusions;
+  try {
+    conclusions = conclude_all(scores, comparison, seed);
+  } catch (const parallel::SharedError&) {
+    throw;
+  } catch (const std::exception&) {
+    parallel::run_coordinated(scores.ranks, "", [] { throw; });
+  }
+  parallel::run_coordinated(scores.ranks, "", [] {});
+  return std::move(*conclusions);
 }
 
 void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison) {

@@ -28,7 +28,8 @@ struct Conclusions {
   std::optional<PeopleAgreement> people;
 };
 
-/// Throws InputError for labels that the table does not have.
+/// Collective over `scores.ranks`, which share the work; the bits are the same for any number of them. Throws
+/// InputError for labels that the table does not have.
 Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 
 void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison);

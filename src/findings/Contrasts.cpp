@@ -10,6 +10,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
@@ -25,6 +26,7 @@ using sweep::Contrast;
 using sweep::Selection;
 
 constexpr double rounding = 1e-12;               // differences that vary by less are equal
+constexpr std::size_t contrasts_a_rank = 4;      // where there are as many, each is computed by one rank
 constexpr std::size_t most_exact_subjects = 40;  // 1.4e11 relabellings, about a second
 
 /// What a selection or `each` or `paired` names: an axis' labels or a coordinate of it.
@@ -480,25 +482,74 @@ struct Tested {
   std::string family;
 };
 
+/// What of a row the ranks tell each other: all but its names.
+constexpr std::array row_numbers = {&ContrastRow::left,      &ContrastRow::right, &ContrastRow::difference,
+                                    &ContrastRow::low,       &ContrastRow::high,  &ContrastRow::effect,
+                                    &ContrastRow::p,         &ContrastRow::p_low, &ContrastRow::p_high,
+                                    &ContrastRow::p_subjects};
+constexpr std::array row_counts = {&ContrastRow::num_templates, &ContrastRow::num_rephrasings, &ContrastRow::num_cells,
+                                   &ContrastRow::num_possible};
+
+void put(base::ByteWriter& out, const Tested& tested) {
+  for (const auto number : row_numbers) {
+    out.number(tested.row.*number);
+  }
+  for (const auto count : row_counts) {
+    out.number(tested.row.*count);
+  }
+  out.number(static_cast<std::uint8_t>(tested.row.reason)).array<double>(tested.blocks);
+}
+
+Tested take_tested(base::ByteReader& in) {
+  Tested tested;
+  for (const auto number : row_numbers) {
+    tested.row.*number = in.number<double>();
+  }
+  for (const auto count : row_counts) {
+    tested.row.*count = in.number<std::int32_t>();
+  }
+  tested.row.reason = static_cast<stats::Reason>(in.number<std::uint8_t>());
+  tested.blocks = in.array<double>();
+  return tested;
+}
+
 class Comparer {
  public:
   Comparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
       : scores_(scores), comparison_(comparison), seed_(seed) {}
 
-  void add(const Plan& plan, std::size_t measure, std::span<const double> values) {
-    const ComparedMeans means(scores_, plan, values);
-    const auto& rows = draws_of(plan.num_blocks, templates_stream);
-    const auto& columns = draws_of(plan.num_columns, rephrasings_stream);
+  /// Collective. Ranks share the contrasts; where these are few, the items of each.
+  void add(std::span<const Plan* const> plans, std::size_t measure, std::span<const double> values) {
     const auto& items = scores_.axes[item_axis]->labels;
-    for (std::size_t item = 0; item < items.size(); ++item) {
-      Tested tested;
-      tested.row.contrast = plan.name;
-      tested.row.measure = scores_.axes[measure_axis]->labels[measure];
-      tested.row.item = items[item];
-      tested.blocks_key = plan.blocks_key;
-      tested.family = family_of(tested.row);
-      fill(tested, plan, means, item, rows, columns);
-      tested_.push_back(std::move(tested));
+    const bool is_many = plans.size() >= contrasts_a_rank * static_cast<std::size_t>(scores_.ranks.size());
+    const auto together = is_many ? items.size() : 1;
+    const auto parts = items.size() / together;
+    const Plan* last = nullptr;
+    std::optional<ComparedMeans> means;
+    const auto units = share_bytes(scores_.ranks, plans.size() * parts, [&](std::size_t unit) {
+      const auto& plan = *plans[unit / parts];
+      if (last != &plan) {
+        means.emplace(scores_, plan, values);
+        last = &plan;
+      }
+      base::ByteWriter out;
+      for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
+        put(out, test(plan, *means, item));
+      }
+      return out.take();
+    });
+    for (std::size_t unit = 0; unit < units.size(); ++unit) {
+      base::ByteReader in(units[unit]);
+      for (auto item = unit % parts * together; item < (unit % parts + 1) * together; ++item) {
+        auto tested = take_tested(in);
+        const auto& plan = *plans[unit / parts];
+        tested.row.contrast = plan.name;
+        tested.row.measure = scores_.axes[measure_axis]->labels[measure];
+        tested.row.item = items[item];
+        tested.blocks_key = plan.blocks_key;
+        tested.family = family_of(tested.row);
+        tested_.push_back(std::move(tested));
+      }
     }
   }
 
@@ -530,8 +581,9 @@ class Comparer {
     return "";
   }
 
-  void fill(Tested& tested, const Plan& plan, const ComparedMeans& means, std::size_t item,
-            const stats::ClusterBootstrap& rows, const stats::ClusterBootstrap& columns) const {
+  /// All but its names.
+  Tested test(const Plan& plan, const ComparedMeans& means, std::size_t item) {
+    Tested tested;
     auto& row = tested.row;
     std::vector<double> cells(plan.num_blocks * plan.num_columns, stats::nan);
     std::vector<double> block_means;
@@ -564,7 +616,7 @@ class Comparer {
     const auto squares = stats::crossed_squares(cells, plan.num_columns);
     row.num_rephrasings = static_cast<std::int32_t>(squares.num_columns);
     if (row.num_cells == 0) {
-      return;
+      return tested;
     }
     row.left = left_sum / row.num_cells;
     row.right = right_sum / row.num_cells;
@@ -575,13 +627,14 @@ class Comparer {
     }
     row.reason = stats::Reason::too_few;
     if (block_means.size() < 2) {
-      return;
+      return tested;
     }
     const double mean = stats::mean(block_means).value;
     const double deviation = stats::standard_deviation(block_means).value;
     row.effect = deviation > rounding * std::abs(mean) ? mean / deviation : stats::nan;
-    const auto interval = stats::rescaled_interval(crossed_means(cells, rows, columns), row.difference, squares.error(),
-                                                   comparison_.confidence);
+    const auto drawn = stats::crossed_means(cells, draws_of(plan.num_blocks, templates_stream),
+                                            draws_of(plan.num_columns, rephrasings_stream));
+    const auto interval = stats::rescaled_interval(drawn, row.difference, squares.error(), comparison_.confidence);
     row.low = interval.low;
     row.high = interval.high;
     const auto test = stats::sign_flip_test(sums, flips());
@@ -589,6 +642,7 @@ class Comparer {
     row.p_low = test.interval.low;
     row.p_high = test.interval.high;
     row.reason = interval.reason;
+    return tested;
   }
 
   stats::SignFlipSettings flips() const {
@@ -630,7 +684,7 @@ class Comparer {
     for (const auto* tested : members) {
       sums.insert(sums.end(), tested->blocks.begin(), tested->blocks.end());
     }
-    const auto adjusted = stats::sign_flip_max_t(sums, members.front()->blocks.size(), flips());
+    const auto adjusted = shared_max_t(scores_.ranks, sums, members.front()->blocks.size(), flips());
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->row.p_max_t = std::max(members[i]->row.p, adjusted[i]);
     }
@@ -643,19 +697,19 @@ class Comparer {
   std::vector<Tested> tested_;
 };
 
-/// In the order of measures and contrasts: `use(plan, measure, values)`.
+/// In the order of measures: `use(plans, measure, values)` with the contrasts that there are in the measure.
 template <class Use>
 void each_compared(const Scores& scores, const sweep::Comparison& comparison, const Use& use) {
   const auto plans = plan_all(scores, comparison);
   for (std::size_t measure = 0; measure < scores.axes[measure_axis]->labels.size(); ++measure) {
-    std::vector<double> values;
+    std::vector<const Plan*> own;
     for (const auto& plan : plans) {
       if (std::ranges::find(plan.measures, measure) != plan.measures.end()) {
-        if (values.empty()) {
-          values = scores.read(measure);
-        }
-        use(plan, measure, values);
+        own.push_back(&plan);
       }
+    }
+    if (!own.empty()) {
+      use(own, measure, scores.read(measure));
     }
   }
 }
@@ -664,17 +718,17 @@ void each_compared(const Scores& scores, const sweep::Comparison& comparison, co
 
 std::vector<ContrastRow> compare(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
   Comparer comparer(scores, comparison, seed);
-  each_compared(scores, comparison, [&](const Plan& plan, std::size_t measure, std::span<const double> values) {
-    comparer.add(plan, measure, values);
+  each_compared(scores, comparison, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
+    comparer.add(plans, measure, values);
   });
   return comparer.take();
 }
 
 std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Comparison& comparison) {
   std::vector<ContrastSpread> spreads;
-  each_compared(scores, comparison, [&](const Plan& plan, std::size_t measure, std::span<const double> values) {
+  const auto& items = scores.axes[item_axis]->labels;
+  const auto add = [&](const Plan& plan, std::size_t measure, std::span<const double> values) {
     const ComparedMeans means(scores, plan, values);
-    const auto& items = scores.axes[item_axis]->labels;
     for (std::size_t item = 0; item < items.size(); ++item) {
       std::vector<double> present;
       std::vector<double> cells;
@@ -687,6 +741,9 @@ std::vector<ContrastSpread> spreads_of(const Scores& scores, const sweep::Compar
       spreads.push_back({plan.name, scores.axes[measure_axis]->labels[measure], items[item], stats::mean(present).value,
                          stats::crossed_squares(cells, plan.num_columns)});
     }
+  };
+  each_compared(scores, comparison, [&](const auto& plans, std::size_t measure, const std::vector<double>& values) {
+    std::ranges::for_each(plans, [&](const Plan* plan) { add(*plan, measure, values); });
   });
   return spreads;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/CrossedTable.hpp"
@@ -191,9 +192,11 @@ Means means_of(const Scores& scores, const sweep::Comparison& comparison, std::u
   for (const auto measure : means.measures) {
     means.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
     const MeansOfMeasure of_measure(scores, measure);
-    for (std::size_t first = 0; first < num_tables; first += tables_together) {
+    const auto rows_of_unit = [&](std::size_t unit) {
+      const auto first = unit * tables_together;
       const auto block = of_measure.block(first, std::min(tables_together, num_tables - first));
       std::vector<double> replicates;
+      std::vector<MeanRow> rows;
       for (std::size_t table = 0; table < block.num_tables; ++table) {
         auto described = of_measure.describe(block, table);
         if (described.row.reason == stats::Reason::ok) {
@@ -202,8 +205,13 @@ Means means_of(const Scores& scores, const sweep::Comparison& comparison, std::u
           }
           add_interval(described, replicates, table, block.num_tables, comparison.confidence);
         }
-        means.rows.push_back(described.row);
+        rows.push_back(described.row);
       }
+      return rows;
+    };
+    const auto num_units = (num_tables + tables_together - 1) / tables_together;
+    for (const auto& rows : share<MeanRow>(scores.ranks, num_units, rows_of_unit)) {
+      means.rows.insert(means.rows.end(), rows.begin(), rows.end());
     }
   }
   return means;

@@ -25,24 +25,25 @@ std::vector<Value> read_measure(results::StatisticsFile& file, const char* name,
 constexpr const char* pole_dataset = "pole_score";
 
 /// Place on the axis `name` of what the measure's coordinate of the same name says.
-std::size_t place_of(results::StatisticsFile& file, const char* name, std::size_t measure) {
+std::size_t place_of(results::StatisticsFile& file, const std::string& name, std::size_t measure) {
   const auto& coordinates = file.layout().axis(results::score_axis_names[measure_axis]).coordinates;
   const auto coordinate = std::ranges::find(coordinates, name, &results::AxisSchema::Coordinate::name);
-  STEREOSWEEP_ASSERT(coordinate != coordinates.end(), "measures of scores with poles have a variant and a prior");
+  STEREOSWEEP_ASSERT(coordinate != coordinates.end(), "an axis that tells measures apart is a coordinate of theirs");
   const auto& labels = file.layout().axis(name).labels;
   const auto found = std::ranges::find(labels, coordinate->values[measure]);
   STEREOSWEEP_ASSERT(found != labels.end(), "the measure's coordinate is a label of its axis");
   return static_cast<std::size_t>(found - labels.begin());
 }
 
+/// The axes between the sentences and the poles tell measures apart.
 std::vector<double> read_poles(results::StatisticsFile& file, std::size_t measure) {
-  constexpr std::size_t variant_axis = 3;
-  constexpr std::size_t prior_axis = 4;
+  constexpr std::size_t num_outer_axes = 3;  // subject, template, rephrasing
   const auto dataset = file.root().open_dataset(pole_dataset);
   auto where = dataset.all();
-  where.start[variant_axis] = place_of(file, "variant", measure);
-  where.start[prior_axis] = place_of(file, "prior", measure);
-  where.count[variant_axis] = where.count[prior_axis] = 1;
+  for (auto axis = num_outer_axes; axis + 1 < where.start.size(); ++axis) {
+    where.start[axis] = place_of(file, dataset.scale_name(static_cast<unsigned>(axis)), measure);
+    where.count[axis] = 1;
+  }
   std::vector<double> values(hdf5::product(where.count));
   dataset.read(where, std::span<double>(values));
   return values;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parallel/Communicator.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"
 #include "results/ScoreFile.hpp"
@@ -28,7 +29,8 @@ constexpr std::uint64_t rephrasings_stream = std::uint64_t{2} << 40U;
 constexpr std::uint64_t first_groups_stream = std::uint64_t{3} << 40U;   ///< groups of the first of two domains
 constexpr std::uint64_t second_groups_stream = std::uint64_t{4} << 40U;  ///< and of the second
 
-/// Borrowed from a file or a table in memory.
+/// Borrowed from a file or a table in memory. Where several ranks have the table, every call that reads is collective,
+/// and so is every statistic of this room.
 struct Scores {
   std::array<const results::AxisSchema*, 6> axes;  ///< in the order of results::score_axis_names
   /// [subject, template, rephrasing, replicate, item]; NaN: no score.
@@ -39,13 +41,15 @@ struct Scores {
   const results::AxisSchema* poles = nullptr;
   /// [subject, template, rephrasing, pole]; NaN: no score.
   std::function<std::vector<double>(std::size_t measure)> read_poles = {};
+  /// Those that share the work on the table.
+  parallel::Communicator ranks = {};
 
   std::size_t length(std::size_t axis) const { return axes[axis]->labels.size(); }
 };
 
 /// The table of a statistics file that is being written; its variables must be closed. Poles are read where the file
-/// has `pole_score` [group, template, rephrasing, variant, prior, pole] and measures have the coordinates variant and
-/// prior.
+/// has `pole_score` [subject, template, rephrasing, ..., pole]; each axis between is a coordinate of the measures of
+/// the same name, which says where a measure's scores stand.
 Scores scores_of(results::StatisticsFile& file);
 
 /// The table of a statistics file that is read.

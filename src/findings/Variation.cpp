@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
@@ -100,10 +102,20 @@ Variation variation_of(const Scores& scores, const sweep::VariationRequest& requ
                         .items = scores.length(item_axis)};
   for (const auto measure : variation.measures) {
     variation.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
-    const auto values = scores.read(measure);
+  }
+  const auto num_rows = variation.subjects.size() * variation.items.size();
+  for (const auto& rows : share_measures<VariationRow>(
+           scores, variation.measures, [&](const std::vector<double>&values, std::size_t /*place*/) {
+             std::vector<VariationRow> of_measure;
+             for (const auto over : request.over) {
+               const auto counts = replicates_over(over, scores.axes[replicate_axis]->labels);
+               add_rows(of_measure, values, variation.subjects.size(), lengths, counts, over);
+             }
+             return of_measure;
+           })) {
     for (std::size_t place = 0; place < request.over.size(); ++place) {
-      const auto counts = replicates_over(request.over[place], scores.axes[replicate_axis]->labels);
-      add_rows(variation.rows[place], values, variation.subjects.size(), lengths, counts, request.over[place]);
+      const auto own = std::span(rows).subspan(place * num_rows, num_rows);
+      variation.rows[place].insert(variation.rows[place].end(), own.begin(), own.end());
     }
   }
   return variation;

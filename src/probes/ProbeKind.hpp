@@ -85,9 +85,10 @@ class ProbeKind : public config::ProbeFormat {
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
   /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
-  /// Writes `target`, which holds the score table, and prints tables; rank zero. Unless overridden: the table alone.
-  virtual void stats(const StatsRequest& request) const;
-  /// What the other ranks do meanwhile.
+  /// Writes `target`, which holds the score table, and gives the tables to print; rank zero. Unless overridden: the
+  /// score table alone.
+  virtual std::string stats(const StatsRequest& request) const;
+  /// What the other ranks do until `target.finish`.
   virtual void assist(const StatsRequest& /*request*/) const {}
 };
 

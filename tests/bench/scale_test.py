@@ -20,7 +20,7 @@ WORDS = 1000
 TEXTS = 100  # templates x rephrasings
 
 
-def write_job(folder, cells):
+def write_job(folder, cells, pairs=1):
     """Groups x 10 templates x 10 rephrasings x 1,000 words of one token each; the priors are groups too."""
     model = folder / "model"
     model.mkdir()
@@ -33,6 +33,7 @@ def write_job(folder, cells):
     (model / "tokenizer.json").write_text(json.dumps(tokenizer))
     (model / "tokenizer_config.json").write_text((source / "tokenizer_config.json").read_text())
     (model / "config.json").write_text((source / "config.json").read_text())
+    poles = [words[pole * WORDS // pairs // 2 : (pole + 1) * WORDS // pairs // 2] for pole in range(2 * pairs)]
     groups = max(1, round(cells / WORDS / TEXTS) - 1)
     job = {
         "schema": "stereosweep/1",
@@ -44,9 +45,10 @@ def write_job(folder, cells):
             "traits": [
                 {
                     "dimension": "d",
-                    "left": {"name": "low", "words": words[: WORDS // 2]},
-                    "right": {"name": "high", "words": words[WORDS // 2 :]},
+                    "left": {"name": f"low {pair}", "words": poles[2 * pair]},
+                    "right": {"name": f"high {pair}", "words": poles[2 * pair + 1]},
                 }
+                for pair in range(pairs)
             ],
             "templates": [{"label": f"t{i}", "text": f"{{group}} are {{trait}} {i}."} for i in range(10)],
             "rephrasings": [{"label": f"r{i}", "wrapper": f"{i} {{prompt}}"} for i in range(10)],

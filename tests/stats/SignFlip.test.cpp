@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -252,6 +253,22 @@ TEST(SignFlipMaxT, IsNotBelowThePlainP) {
   const auto alone = std::span<const double>(flat).first(num_blocks);
   const auto p = sign_flip_test(alone, {}).two_sided;
   EXPECT_NEAR(sign_flip_max_t(alone, num_blocks, {.seed = 1, .draws = draws}).front(), p, 5 * std::sqrt(p / draws));
+}
+
+TEST(SignFlipMaxT, SharesAddUp) {
+  const auto flat = draw_differences(4, 6 * 11, 0);
+  const SignFlipSettings settings{.seed = 2, .draws = 2100};  // five times 512, the last not full
+  const SignFlipMaxT tests(flat, 11, settings);
+  const auto all = tests.reached(0, 1);
+  for (const std::size_t num_shares : {2U, 3U, 8U}) {
+    std::vector<std::uint64_t> sums(all.size(), 0);
+    for (std::size_t share = 0; share < num_shares; ++share) {
+      const auto reached = tests.reached(share, num_shares);
+      std::ranges::transform(sums, reached, sums.begin(), std::plus<>());
+    }
+    EXPECT_EQ(sums, all) << num_shares;
+  }
+  EXPECT_EQ(tests.adjusted(all), sign_flip_max_t(flat, 11, settings));
 }
 
 TEST(SignFlipMaxT, RowsOfZerosAreNoTests) {

@@ -11,6 +11,7 @@
 #include "base/Text.hpp"
 #include "findings/HumanRatings.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 
 namespace stereosweep::findings {
@@ -63,8 +64,7 @@ std::vector<std::size_t> replicates_of(const results::AxisSchema& axis) {
 }
 
 /// [subject, dimension]
-std::vector<double> points_of(const Scores& scores, std::size_t measure, const Dimensions& dimensions) {
-  const auto values = scores.read(measure);
+std::vector<double> points_of(const Scores& scores, const std::vector<double>& values, const Dimensions& dimensions) {
   const auto taken = replicates_of(*scores.axes[replicate_axis]);
   const auto num_replicates = scores.length(replicate_axis);
   const auto num_items = scores.length(item_axis);
@@ -93,10 +93,34 @@ std::vector<double> points_of(const Scores& scores, std::size_t measure, const D
   return points;
 }
 
+/// A clustering for the other ranks.
+UnitBytes bytes_of(const stats::Clustering& clustering) {
+  base::ByteWriter out;
+  out.number(static_cast<std::uint8_t>(clustering.reason)).number(clustering.num_clusters);
+  out.array<std::size_t>(clustering.labels).array<double>(clustering.centres).number(clustering.inertia);
+  return out.number(clustering.num_restarts).number(clustering.num_best).number(clustering.num_unconverged).take();
+}
+
+stats::Clustering clustering_from(const UnitBytes& bytes) {
+  base::ByteReader in(bytes);
+  stats::Clustering clustering;
+  clustering.reason = static_cast<stats::Reason>(in.number<std::uint8_t>());
+  clustering.num_clusters = in.number<std::size_t>();
+  clustering.labels = in.array<std::size_t>();
+  clustering.centres = in.array<double>();
+  clustering.inertia = in.number<double>();
+  clustering.num_restarts = in.number<std::size_t>();
+  clustering.num_best = in.number<std::size_t>();
+  clustering.num_unconverged = in.number<std::size_t>();
+  return clustering;
+}
+
+/// Collective: ranks share the numbers of clusters.
 class ClusterFinder {
  public:
-  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed)
-      : request_(request), num_dimensions_(num_dimensions) {
+  ClusterFinder(const ClusterRequest& request, std::size_t num_dimensions, std::uint64_t seed,
+                const parallel::Communicator& ranks)
+      : request_(request), num_dimensions_(num_dimensions), ranks_(ranks) {
     settings_.start = request.start == ClusterRequest::Start::random ? stats::ClusterSettings::Start::random
                                                                      : stats::ClusterSettings::Start::plus_plus;
     settings_.num_restarts = static_cast<std::size_t>(request.restarts);
@@ -120,9 +144,12 @@ class ClusterFinder {
         complete.insert(complete.end(), point.begin(), point.end());
       }
     }
+    const auto shared = share_bytes(ranks_, num_curve(), [&](std::size_t place) {
+      return bytes_of(stats::cluster({complete, num_dimensions_}, place + 1, settings_));
+    });
     std::vector<double> curve;
     for (std::size_t k = 1; k <= num_curve(); ++k) {
-      source.by_number.push_back(stats::cluster({complete, num_dimensions_}, k, settings_));
+      source.by_number.push_back(clustering_from(shared[k - 1]));
       if (source.by_number.back().defined() && k <= static_cast<std::size_t>(request_.max_clusters)) {
         curve.push_back(source.by_number.back().inertia);
       }
@@ -165,6 +192,7 @@ class ClusterFinder {
 
   const ClusterRequest& request_;
   std::size_t num_dimensions_;
+  const parallel::Communicator& ranks_;
   std::size_t number_ = 0;
   stats::ClusterSettings settings_;
 };
@@ -315,11 +343,14 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
       clusters.pairs.push_back({first, second});
     }
   }
-  const ClusterFinder find(request, dimensions.names.size(), seed);
+  const ClusterFinder find(request, dimensions.names.size(), seed, scores.ranks);
   clusters.num_curve = find.num_curve();
-  for (const auto measure : clusters.measures) {
+  auto points = share_measures<double>(
+      scores, clusters.measures,
+      [&](const std::vector<double>& values, std::size_t /*place*/) { return points_of(scores, values, dimensions); });
+  for (std::size_t place = 0; place < points.size(); ++place) {
     clusters.sources.push_back(
-        find(scores.axes[measure_axis]->labels[measure], points_of(scores, measure, dimensions)));
+        find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));
   }
   if (!request.human_ratings.empty()) {
     const auto ratings = read_dimension_means(request.human_ratings, clusters.subjects, clusters.dimensions);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <span>
 
+#include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 #include "stats/permutation/SignFlip.hpp"
 
@@ -50,21 +52,15 @@ double z_of(std::span<const double> sums, std::span<const double> counts) {
 class Emergence {
  public:
   Emergence(const CellScores& cells, const IntersectionParts& parts, const sweep::Comparison& comparison,
-            std::uint64_t seed)
+            std::uint64_t seed, const parallel::Communicator& ranks)
       : cells_(cells),
         parts_(parts),
+        ranks_(ranks),
         flips_{
             .seed = seed, .draws = static_cast<std::uint64_t>(comparison.draws), .confidence = comparison.confidence} {}
 
   std::vector<EmergenceRow> rows() {
-    for (const auto& intersection : parts_.intersections) {
-      for (std::size_t item = 0; item < cells_.num_items; ++item) {
-        auto& tested = tested_.emplace_back();
-        if (intersection.has_parts()) {
-          fill(tested, intersection, item);
-        }
-      }
-    }
+    share_rows();
     adjust_emergence();
     adjust_interactions();
     std::vector<EmergenceRow> rows;
@@ -75,6 +71,34 @@ class Emergence {
   }
 
  private:
+  /// Units are intersections.
+  void share_rows() {
+    const auto num_intersections = parts_.intersections.size();
+    for (const auto& unit : share_bytes(ranks_, num_intersections, [&](std::size_t place) {
+           base::ByteWriter out;
+           for (std::size_t item = 0; item < cells_.num_items; ++item) {
+             TestedRow tested;
+             if (parts_.intersections[place].has_parts()) {
+               fill(tested, parts_.intersections[place], item);
+             }
+             out.raw(std::as_bytes(std::span(&tested.row, 1)));
+             for (const auto& sums : tested.sums.of_differences) {
+               out.array<double>(sums);
+             }
+           }
+           return out.take();
+         })) {
+      base::ByteReader in(unit);
+      for (std::size_t item = 0; item < cells_.num_items; ++item) {
+        auto& tested = tested_.emplace_back();
+        std::memcpy(static_cast<void*>(&tested.row), in.take(sizeof(EmergenceRow)).data(), sizeof(EmergenceRow));
+        for (auto& sums : tested.sums.of_differences) {
+          sums = in.array<double>();
+        }
+      }
+    }
+  }
+
   void add_cells(TestedRow& tested, const Intersection& intersection, std::size_t item) const {
     auto& [row, sums] = tested;
     sums.counts.assign(cells_.num_templates, 0);
@@ -166,7 +190,7 @@ class Emergence {
       blocks.insert(blocks.end(), one->sums.of_differences[0].begin(), one->sums.of_differences[0].end());
       blocks.insert(blocks.end(), one->sums.of_differences[1].begin(), one->sums.of_differences[1].end());
     }
-    const auto adjusted = stats::sign_flip_max_t(blocks, cells_.num_templates, flips_);
+    const auto adjusted = shared_max_t(ranks_, blocks, cells_.num_templates, flips_);
     for (std::size_t i = 0; i < tested.size(); ++i) {
       auto& row = tested[i]->row;
       row.p_max_t = row.side() == 0 ? 1 : std::max({row.p, adjusted[2 * i], adjusted[2 * i + 1]});
@@ -183,7 +207,7 @@ class Emergence {
       logarithms.push_back(std::log10(one->row.interaction_p));
     }
     const auto holm = stats::adjust_log10_p(logarithms, stats::Adjustment::holm);
-    const auto adjusted = stats::sign_flip_max_t(blocks, cells_.num_templates, flips_);
+    const auto adjusted = shared_max_t(ranks_, blocks, cells_.num_templates, flips_);
     for (std::size_t i = 0; i < tested.size(); ++i) {
       auto& row = tested[i]->row;
       row.interaction_p_holm = std::max(row.interaction_p, std::pow(10.0, holm[i]));
@@ -194,6 +218,7 @@ class Emergence {
 
   const CellScores& cells_;
   const IntersectionParts& parts_;
+  const parallel::Communicator& ranks_;
   stats::SignFlipSettings flips_;
   std::vector<TestedRow> tested_;
 };
@@ -201,8 +226,9 @@ class Emergence {
 }  // namespace
 
 std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts,
-                                       const sweep::Comparison& comparison, std::uint64_t seed) {
-  return Emergence(cells, parts, comparison, seed).rows();
+                                       const sweep::Comparison& comparison, std::uint64_t seed,
+                                       const parallel::Communicator& ranks) {
+  return Emergence(cells, parts, comparison, seed, ranks).rows();
 }
 
 }  // namespace stereosweep::findings

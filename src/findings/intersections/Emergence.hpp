@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "findings/intersections/Parts.hpp"
+#include "parallel/Communicator.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Contrast.hpp"
 
@@ -42,8 +43,10 @@ struct EmergenceRow {
   int side() const { return emerge_max > 0 ? 1 : emerge_min < 0 ? -1 : 0; }
 };
 
-/// Rows [intersection, item]. A family of tests is all that is returned.
+/// Rows [intersection, item]. A family of tests is all that is returned. Collective over `ranks`, which share the
+/// tests.
 std::vector<EmergenceRow> emergence_of(const CellScores& cells, const IntersectionParts& parts,
-                                       const sweep::Comparison& comparison, std::uint64_t seed);
+                                       const sweep::Comparison& comparison, std::uint64_t seed,
+                                       const parallel::Communicator& ranks);
 
 }  // namespace stereosweep::findings

@@ -22,12 +22,12 @@ Intersections intersections_of(const Scores& scores, const sweep::Comparison& co
     auto& of_measure = all.of_measures.emplace_back();
     of_measure.measure = scores.axes[measure_axis]->labels[measure];
     const auto items = cells_of_items(scores, measure);
-    of_measure.order = order_of(items, all.parts);
+    of_measure.order = order_of(items, all.parts, scores.ranks);
     of_measure.dominance = dominance_of(of_measure.order, all.parts, comparison, seed);
-    of_measure.items = emergence_of(items, all.parts, comparison, seed);
+    of_measure.items = emergence_of(items, all.parts, comparison, seed, scores.ranks);
     of_measure.known_items = count_known(of_measure.items, all.items.size(), known.items, questions);
     if (scores.poles != nullptr) {
-      of_measure.poles = emergence_of(cells_of_poles(scores, measure), all.parts, comparison, seed);
+      of_measure.poles = emergence_of(cells_of_poles(scores, measure), all.parts, comparison, seed, scores.ranks);
       of_measure.known_poles = count_known(of_measure.poles, all.poles.size(), known.poles, questions);
     }
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "findings/sharing/Sharing.hpp"
 #include "stats/Bootstrap.hpp"
 
 namespace stereosweep::findings {
@@ -125,13 +126,18 @@ double OrderRow::nearer() const {
   return first.defined() && second.defined() ? std::max(first.value, second.value) : stats::nan;
 }
 
-Order order_of(const CellScores& cells, const IntersectionParts& parts) {
-  Order order;
-  for (const auto& intersection : parts.intersections) {
+Order order_of(const CellScores& cells, const IntersectionParts& parts, const parallel::Communicator& ranks) {
+  const auto shared = share<OrderRow>(ranks, parts.intersections.size(), [&](std::size_t place) {
+    const auto& intersection = parts.intersections[place];
     const auto tau = [&](const std::optional<std::size_t>& other) {
       return other ? tau_of(cells, intersection.subject, *other) : stats::Correlation();
     };
-    const OrderRow row{tau(intersection.reversed), tau(intersection.first), tau(intersection.second)};
+    return std::vector{OrderRow{tau(intersection.reversed), tau(intersection.first), tau(intersection.second)}};
+  });
+  Order order;
+  for (std::size_t place = 0; place < shared.size(); ++place) {
+    const auto& row = shared[place].front();
+    const auto& intersection = parts.intersections[place];
     const std::array<double, num_order_comparisons> values = {row.reversed.value, row.first.value, row.second.value,
                                                               row.nearer()};
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "findings/intersections/Parts.hpp"
+#include "parallel/Communicator.hpp"
 #include "stats/Agreement.hpp"
 #include "sweep/Contrast.hpp"
 
@@ -40,7 +41,8 @@ struct Order {
   std::array<OrderMean, num_order_comparisons> means;
 };
 
-Order order_of(const CellScores& cells, const IntersectionParts& parts);
+/// Collective over `ranks`, which share the intersections.
+Order order_of(const CellScores& cells, const IntersectionParts& parts, const parallel::Communicator& ranks);
 
 /// Of a rule or an interval: none or which of the two domains.
 enum class Dominant : std::uint8_t { neither, first, second, unknown };

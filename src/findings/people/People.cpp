@@ -12,6 +12,7 @@
 #include "base/Random.hpp"
 #include "base/Text.hpp"
 #include "findings/HumanRatings.hpp"
+#include "findings/sharing/Sharing.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -421,12 +422,15 @@ class PeopleComparer {
     const auto& bootstrap = result_.bootstrap;
     std::vector<std::vector<double>> taus(lists.size());
     if (bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings) {
-      taus = bootstrap_tau(cells, answers, lists, bootstrap);
+      taus = bootstrap_tau(cells, answers, lists, bootstrap, scores_.ranks);
     }
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
-      result_.cells.push_back(cell_of(table, rows_[row].row.kind));
-      add_interval(std::move(taus[row]), result_.cells.back());
+    for (const auto& unit : share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
+           const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
+           auto cell = cell_of(table, rows_[row].row.kind);
+           add_interval(std::move(taus[row]), cell);
+           return std::vector{cell};
+         })) {
+      result_.cells.push_back(unit.front());
     }
   }
 

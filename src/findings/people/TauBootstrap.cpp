@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "findings/Scores.hpp"
+#include "findings/sharing/Sharing.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
@@ -89,15 +90,17 @@ std::vector<std::vector<double>> ScoreCells::by_template() const {
 }
 
 std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
-                                               std::span<const CellList> lists, const BootstrapSettings& settings) {
+                                               std::span<const CellList> lists, const BootstrapSettings& settings,
+                                               const parallel::Communicator& ranks) {
   const auto num_cells = scores.num_cells();
-  std::vector<std::vector<double>> taus(lists.size(), std::vector<double>(settings.replicates, stats::nan));
-  for (std::size_t first = 0; first < settings.replicates; first += replicates_together) {
+  const auto compute = [&](std::size_t unit) {
+    const auto first = unit * replicates_together;
     const Replicates which{first, std::min(replicates_together, settings.replicates - first), settings.seed};
     const auto drawn = draw(scores, answers, settings, which);
     const auto of = [&](const std::vector<double>& tables, std::size_t replicate) {
       return std::span(tables).subspan(tables.size() == num_cells ? 0 : replicate * num_cells, num_cells);
     };
+    std::vector<double> taus(lists.size() * which.count, stats::nan);  // [list, replicate]
     const auto num_threads = std::max(1U, settings.num_threads);
     stats::on_threads(num_threads, [&](unsigned thread) {
       for (std::size_t list = 0; list < lists.size(); ++list) {
@@ -107,10 +110,20 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
           if (drawn.scores.size() != num_cells) {
             tau.set_scores(of(drawn.scores, replicate));
           }
-          taus[list][first + replicate] = tau.with_ratings(of(drawn.ratings, replicate));
+          taus[list * which.count + replicate] = tau.with_ratings(of(drawn.ratings, replicate));
         }
       }
     });
+    return taus;
+  };
+  std::vector<std::vector<double>> taus(lists.size());
+  const auto num_units = (settings.replicates + replicates_together - 1) / replicates_together;
+  for (const auto& unit : share<double>(ranks, num_units, compute)) {
+    const auto count = lists.empty() ? 0 : unit.size() / lists.size();
+    for (std::size_t list = 0; list < lists.size(); ++list) {
+      const auto own = std::span(unit).subspan(list * count, count);
+      taus[list].insert(taus[list].end(), own.begin(), own.end());
+    }
   }
   return taus;
 }

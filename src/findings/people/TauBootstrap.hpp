@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "findings/people/AnswerTable.hpp"
+#include "parallel/Communicator.hpp"
 
 namespace stereosweep::findings {
 
@@ -37,8 +38,9 @@ using CellList = std::vector<std::size_t>;
 
 /// Tau-b of the cells of each list, [list][replicate]; NaN where a replicate has none. Replicate r draws the same for
 /// all measures and lists (streams: findings/Scores.hpp). Templates and rephrasings are drawn independently of each
-/// other, annotators within each subject.
+/// other, annotators within each subject. Collective over `ranks`, which share the replicates.
 std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
-                                               std::span<const CellList> lists, const BootstrapSettings& settings);
+                                               std::span<const CellList> lists, const BootstrapSettings& settings,
+                                               const parallel::Communicator& ranks = {});
 
 }  // namespace stereosweep::findings

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::findings {
@@ -93,11 +94,43 @@ VarianceRow row_of(CellTable whole, const Lengths& lengths, double confidence) {
   return row;
 }
 
-CellTable table_of(const Scores& scores, std::size_t measure) {
+CellTable table_of(const Scores& scores, std::vector<double> values) {
   CellTable table{{1, scores.length(subject_axis), scores.length(template_axis), scores.length(rephrasing_axis),
                    scores.length(replicate_axis), scores.length(item_axis)},
-                  scores.read(measure)};
+                  std::move(values)};
   return without_mean_replicate(std::move(table), scores.axes[replicate_axis]->labels);
+}
+
+/// A row for the other ranks.
+UnitBytes bytes_of(const VarianceRow& row) {
+  base::ByteWriter out;
+  const auto& shares = row.shares;
+  out.array<double>(shares.shares).array<double>(shares.lows).array<double>(shares.highs);
+  out.array<std::int32_t>(shares.degrees).number(shares.num_cells).number(shares.num_left_out);
+  out.number(static_cast<std::uint8_t>(shares.status)).number(row.subject_deviation);
+  for (const auto* sufficiency : {&row.templates, &row.rephrasings}) {
+    out.array<double>(sufficiency->errors).number(sufficiency->enough);
+  }
+  return out.take();
+}
+
+VarianceRow row_from(const UnitBytes& bytes) {
+  base::ByteReader in(bytes);
+  VarianceRow row;
+  auto& shares = row.shares;
+  for (auto* numbers : {&shares.shares, &shares.lows, &shares.highs}) {
+    *numbers = in.array<double>();
+  }
+  shares.degrees = in.array<std::int32_t>();
+  shares.num_cells = in.number<std::int32_t>();
+  shares.num_left_out = in.number<std::int32_t>();
+  shares.status = static_cast<VarianceStatus>(in.number<std::uint8_t>());
+  row.subject_deviation = in.number<double>();
+  for (auto* sufficiency : {&row.templates, &row.rephrasings}) {
+    sufficiency->errors = in.array<double>();
+    sufficiency->enough = in.number<std::int32_t>();
+  }
+  return row;
 }
 
 /// "1", "2", ...
@@ -149,7 +182,12 @@ Variance variance_of(const Scores& scores, const sweep::Comparison& comparison) 
   const Lengths lengths{scores.length(template_axis), scores.length(rephrasing_axis)};
   for (const auto measure : variance.measures) {
     variance.measure_names.push_back(scores.axes[measure_axis]->labels[measure]);
-    variance.rows.push_back(row_of(table_of(scores, measure), lengths, comparison.confidence));
+  }
+  for (const auto& row :
+       share_measures(scores, variance.measures, [&](std::vector<double> values, std::size_t /*place*/) {
+         return bytes_of(row_of(table_of(scores, std::move(values)), lengths, comparison.confidence));
+       })) {
+    variance.rows.push_back(row_from(row));
   }
   return variance;
 }

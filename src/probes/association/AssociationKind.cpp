@@ -318,15 +318,15 @@ class AssociationKind final : public ProbeKind {
     std::cout << status_text(result);
   }
 
-  void stats(const StatsRequest& request) const override {
-    const auto result = write_statistics(request.file, options_of(request.job), request.target);
-    std::cout << top_associations_text(result, request.top) << '\n';
-    if (result.ratings) {
-      std::cout << findings::agreement_text(result, request.top) << '\n';
-    } else {
-      std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
-    }
-    std::cout << status_text(result);
+  std::string stats(const StatsRequest& request) const override {
+    const auto result = write_statistics(request.file, options_of(request.job), request.target, request.world);
+    return top_associations_text(result, request.top) + "\n" +
+           (result.ratings ? findings::agreement_text(result, request.top) + "\n"
+                           : "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n") +
+           status_text(result);
+  }
+  void assist(const StatsRequest& request) const override {
+    assist_statistics(request.file, request.job.settings<Association>().statistics.word_aggregate, request.world);
   }
 };
 

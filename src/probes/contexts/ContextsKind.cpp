@@ -372,7 +372,7 @@ class ContextsKind final : public ProbeKind {
       std::cout << '\n' << contexts_effects_text(result, top);
     }
   }
-  void stats(const StatsRequest& request) const override {
+  std::string stats(const StatsRequest& request) const override {
     auto options = options_of(request);
     const auto& ratings = options.settings.human_ratings;
     if (!ratings.empty()) {
@@ -380,13 +380,14 @@ class ContextsKind final : public ProbeKind {
       options.ratings_source = findings::source_of_ratings(ratings);
     }
     const auto result = write_contexts(request.file, options, request.target);
+    std::string text;
     for (const auto& part :
          {contexts_tests_text(result, request.detail), contexts_detections_text(result, request.detail),
           contexts_words_text(result, request.top, request.detail),
           result.agreement ? findings::agreement_text(*result.agreement, request.top) : std::string()}) {
-      std::cout << part << (part.empty() ? "" : "\n");
+      text += part + (part.empty() ? "" : "\n");
     }
-    std::cout << contexts_notes_text(result);
+    return text + contexts_notes_text(result);
   }
   void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
 };

@@ -241,11 +241,11 @@ class CoreferenceKind final : public ProbeKind {
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
     return score_table(file, job.settings<Coreference>().statistics.ties);
   }
-  void stats(const StatsRequest& request) const override {
+  std::string stats(const StatsRequest& request) const override {
     const CoreferenceOptions options{request.job.settings<Coreference>().statistics, request.job.seed};
     const auto result = compute_coreference(request.file, options, request.target);
-    std::cout << coreference_means_text(result, request.top) << '\n'
-              << coreference_disparities_text(result, request.top) << coreference_status_text(result);
+    return coreference_means_text(result, request.top) + "\n" + coreference_disparities_text(result, request.top) +
+           coreference_status_text(result);
   }
 };
 

@@ -277,17 +277,14 @@ class RatingKind final : public ProbeKind {
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
     return score_table(scores_alone(file));
   }
-  void stats(const StatsRequest& request) const override {
+  std::string stats(const StatsRequest& request) const override {
     const auto options = options_of(request.job);
     const auto result = compute_ratings(request.file, options);
     write_rating_statistics(request.file, options, result, request.target);
-    std::cout << rating_scores_text(result, request.top) << '\n';
-    if (result.human.empty()) {
-      std::cout << "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n";
-    } else {
-      std::cout << rating_agreement_text(result) << '\n';
-    }
-    std::cout << rating_status_text(result);
+    return rating_scores_text(result, request.top) + "\n" +
+           (result.human.empty() ? "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n"
+                                 : rating_agreement_text(result) + "\n") +
+           rating_status_text(result);
   }
 };
 

@@ -93,13 +93,13 @@ std::uint64_t sign_bits(std::uint64_t seed, std::uint64_t draw, std::size_t word
                             .word = static_cast<std::uint32_t>(word)});
 }
 
-/// Calls `use(signs)` for every draw; one bit a value.
+/// Calls `use(signs)` for the draws [first, last); one bit a value.
 template <class Use>
-void draw_signs(std::size_t num_values, const SignFlipSettings& settings, const Use& use) {
+void draw_signs(std::size_t num_values, std::uint64_t seed, std::uint64_t first, std::uint64_t last, const Use& use) {
   std::vector<std::uint64_t> signs((num_values + flips_per_draw - 1) / flips_per_draw);
-  for (std::uint64_t draw = 0; draw < settings.draws; ++draw) {
+  for (auto draw = first; draw < last; ++draw) {
     for (std::size_t word = 0; word < signs.size(); ++word) {
-      signs[word] = sign_bits(settings.seed, draw, word);
+      signs[word] = sign_bits(seed, draw, word);
     }
     use(signs);
   }
@@ -159,7 +159,7 @@ SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& 
   const auto far = std::abs(fixed.sum) - fixed.slack;
   std::uint64_t upper = 0;
   std::uint64_t two_sided = 0;
-  draw_signs(fixed.values.size(), settings, [&](std::span<const std::uint64_t> signs) {
+  draw_signs(fixed.values.size(), settings.seed, 0, settings.draws, [&](std::span<const std::uint64_t> signs) {
     const auto sum = signed_sum(fixed.values, signs);
     upper += sum >= fixed.sum - fixed.slack ? 1 : 0;
     two_sided += std::abs(sum) >= far ? 1 : 0;
@@ -183,54 +183,58 @@ SignFlipResult sign_flip_test(std::span<const double> differences, const SignFli
   return differences.size() <= max_exact_flips ? count_all(fixed) : draw_some(fixed, settings);
 }
 
-std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
-                                    const SignFlipSettings& settings) {
+SignFlipMaxT::SignFlipMaxT(std::span<const double> differences, std::size_t num_blocks,
+                           const SignFlipSettings& settings)
+    : num_blocks_(num_blocks), settings_(settings), scaled_(differences.begin(), differences.end()) {
   STEREOSWEEP_ASSERT(num_blocks > 0 && differences.size() % num_blocks == 0, "one row of blocks per test");
-  const auto num_tests = differences.size() / num_blocks;
-  std::vector<double> scaled(differences.begin(), differences.end());
-  std::vector<double> observed(num_tests, nan);
-  for (std::size_t test = 0; test < num_tests; ++test) {
-    const auto row = std::span(scaled).subspan(test * num_blocks, num_blocks);
+  observed_.assign(differences.size() / num_blocks, nan);
+  for (std::size_t test = 0; test < observed_.size(); ++test) {
+    const auto row = std::span(scaled_).subspan(test * num_blocks, num_blocks);
     const double length = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
     if (length > 0) {
       std::ranges::transform(row, row.begin(), [&](double value) { return value / length; });
-      observed[test] = std::abs(std::accumulate(row.begin(), row.end(), 0.0));
+      observed_[test] = std::abs(std::accumulate(row.begin(), row.end(), 0.0));
+      order_.push_back(test);
     }
   }
-  std::vector<std::size_t> order;
-  for (std::size_t test = 0; test < num_tests; ++test) {
-    if (!std::isnan(observed[test])) {
-      order.push_back(test);
-    }
-  }
-  std::ranges::stable_sort(order, [&](auto left, auto right) { return observed[left] > observed[right]; });
-  std::vector<std::uint64_t> reached(order.size(), 0);
-  std::vector<double> signs(num_blocks * draws_together);
-  std::size_t waiting = 0;
-  const auto add_waiting = [&] {
+  std::ranges::stable_sort(order_, [&](auto left, auto right) { return observed_[left] > observed_[right]; });
+}
+
+std::vector<std::uint64_t> SignFlipMaxT::reached(std::size_t share, std::size_t num_shares) const {
+  std::vector<std::uint64_t> reached(order_.size(), 0);
+  std::vector<double> signs(num_blocks_ * draws_together);
+  for (auto first = share * draws_together; first < settings_.draws; first += num_shares * draws_together) {
+    const auto last = std::min<std::uint64_t>(first + draws_together, settings_.draws);
+    std::size_t num_draws = 0;
+    draw_signs(num_blocks_, settings_.seed, first, last, [&](std::span<const std::uint64_t> bits) {
+      for (std::size_t block = 0; block < num_blocks_; ++block) {
+        signs[block * draws_together + num_draws] = is_kept(bits, block) ? 1 : -1;
+      }
+      ++num_draws;
+    });
     std::vector<double> maxima(draws_together, 0);
-    for (auto place = order.size(); place-- > 0;) {
-      const auto row = std::span<const double>(scaled).subspan(order[place] * num_blocks, num_blocks);
-      reached[place] += raise_maxima(row, signs.data(), waiting, observed[order[place]] - tolerance, maxima.data());
+    for (auto place = order_.size(); place-- > 0;) {
+      const auto row = std::span<const double>(scaled_).subspan(order_[place] * num_blocks_, num_blocks_);
+      reached[place] += raise_maxima(row, signs.data(), num_draws, observed_[order_[place]] - tolerance, maxima.data());
     }
-    waiting = 0;
-  };
-  draw_signs(num_blocks, settings, [&](std::span<const std::uint64_t> bits) {
-    for (std::size_t block = 0; block < num_blocks; ++block) {
-      signs[block * draws_together + waiting] = is_kept(bits, block) ? 1 : -1;
-    }
-    if (++waiting == draws_together) {
-      add_waiting();
-    }
-  });
-  add_waiting();
-  std::vector<double> adjusted(num_tests, nan);
+  }
+  return reached;
+}
+
+std::vector<double> SignFlipMaxT::adjusted(std::span<const std::uint64_t> reached) const {
+  std::vector<double> adjusted(observed_.size(), nan);
   double before = 0;
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    before = std::max(before, (static_cast<double>(reached[place]) + 1) / (static_cast<double>(settings.draws) + 1));
-    adjusted[order[place]] = before;
+  for (std::size_t place = 0; place < order_.size(); ++place) {
+    before = std::max(before, (static_cast<double>(reached[place]) + 1) / (static_cast<double>(settings_.draws) + 1));
+    adjusted[order_[place]] = before;
   }
   return adjusted;
+}
+
+std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
+                                    const SignFlipSettings& settings) {
+  const SignFlipMaxT tests(differences, num_blocks, settings);
+  return tests.adjusted(tests.reached(0, 1));
 }
 
 }  // namespace stereosweep::stats

@@ -40,4 +40,22 @@ SignFlipResult sign_flip_test(std::span<const double> differences, const SignFli
 std::vector<double> sign_flip_max_t(std::span<const double> differences, std::size_t num_blocks,
                                     const SignFlipSettings& settings);
 
+/// The same with the draws counted in shares.
+class SignFlipMaxT {
+ public:
+  SignFlipMaxT(std::span<const double> differences, std::size_t num_blocks, const SignFlipSettings& settings);
+  /// In share `share` of `num_shares`: how many draws' maxima reach each test, in an order of its own. Counts of all
+  /// shares add up to those of all draws, whatever their number.
+  std::vector<std::uint64_t> reached(std::size_t share, std::size_t num_shares) const;
+  /// Adjusted p [test] of the sums of all shares' counts.
+  std::vector<double> adjusted(std::span<const std::uint64_t> reached) const;
+
+ private:
+  std::size_t num_blocks_;
+  SignFlipSettings settings_;
+  std::vector<double> scaled_;      ///< [test, block]
+  std::vector<double> observed_;    ///< [test]; NaN: all differences are zero
+  std::vector<std::size_t> order_;  ///< tests, the largest first
+};
+
 }  // namespace stereosweep::stats

@@ -97,12 +97,26 @@ ScoreReader::Side ScoreReader::fold(const results::RawBlock& block, std::uint64_
   return side;
 }
 
-void ScoreReader::for_each(const std::function<void(const ScoreSlab&)>& use) const {
-  const auto step = std::min(num_sentences_, file_.contexts_within(slab_bytes));
+std::uint64_t ScoreReader::sentences_of_slab() const {
+  return std::min(num_sentences_, file_.contexts_within(slab_bytes));
+}
+
+std::uint64_t ScoreReader::num_slabs() const {
+  const auto step = sentences_of_slab();
+  return num_groups_ * ((num_sentences_ + step - 1) / step);
+}
+
+void ScoreReader::for_each(std::uint64_t share, std::uint64_t num_shares,
+                           const std::function<void(const ScoreSlab&)>& use) const {
+  const auto step = sentences_of_slab();
+  std::uint64_t place = 0;
   std::vector<Side> prior_sides;
   std::optional<std::uint64_t> prior_first;  // sentences that prior_sides are of: all groups share them
   for (std::uint64_t group = 0; group < num_groups_; ++group) {
     for (std::uint64_t first = 0; first < num_sentences_; first += step) {
+      if (place++ % num_shares != share) {
+        continue;
+      }
       const auto count = std::min(step, num_sentences_ - first);
       const auto cells = count * num_words_;
       if (prior_first != first) {

@@ -42,8 +42,11 @@ class ScoreReader {
   std::uint64_t num_groups() const { return num_groups_; }
   std::uint64_t num_sentences() const { return num_sentences_; }
   std::uint64_t num_words() const { return num_words_; }
-  /// In canonical order.
-  void for_each(const std::function<void(const ScoreSlab&)>& use) const;
+  /// All slabs, in canonical order.
+  void for_each(const std::function<void(const ScoreSlab&)>& use) const { for_each(0, 1, use); }
+  /// Of `num_shares` shares of the slabs, which are dealt in turn, share `share`.
+  void for_each(std::uint64_t share, std::uint64_t num_shares, const std::function<void(const ScoreSlab&)>& use) const;
+  std::uint64_t num_slabs() const;
 
  private:
   /// Folded numbers of one side: [measure, sentence, word].
@@ -51,6 +54,7 @@ class ScoreReader {
   Side fold(const results::RawBlock& block, std::uint64_t num_sentences) const;
   stats::WordNumbers numbers(const results::RawBlock& block, std::uint64_t cell) const;
   std::optional<std::size_t> column(const std::string& name) const;
+  std::uint64_t sentences_of_slab() const;
 
   const results::ResultFile& file_;
   std::vector<stats::Measure> measures_;

@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "findings/Alignment.hpp"
+#include "probes/association/scores/SharedSlabs.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"
 
@@ -300,9 +301,9 @@ findings::ScoreAxes axes_of(const results::ResultFile& file, const ScoreReader& 
   return axes;
 }
 
-/// Goes through the file once; `writer` may be null.
+/// Goes through the file once, where `world` has other ranks through what they read of it; `writer` may be null.
 StatisticsResult stream(const StatisticsOptions& options, AssociationFile* writer, const TraitPairs& traits,
-                        const ScoreReader& reader, findings::ScoreAxes axes) {
+                        const ScoreReader& reader, findings::ScoreAxes axes, const parallel::Communicator& world) {
   StatisticsResult result;
   result.shuffles = options.shuffles;
   result.cell_status_names = reader.cell_status_names();
@@ -315,13 +316,19 @@ StatisticsResult stream(const StatisticsOptions& options, AssociationFile* write
   }
   PairScoreSum sum(std::move(axes), result.ratings ? result.ratings->rated_groups : std::vector<std::size_t>{},
                    result.cell_status_names.size());
-  reader.for_each([&](const ScoreSlab& slab) {
-    const auto scores = fold_traits(slab, reader.num_words(), traits, options.word_aggregate);
+  const auto use = [&](const ScoreSlab& slab, const SlabScores& scores) {
     sum.add(slab, scores);
     if (writer != nullptr) {
       writer->add(slab, scores);
     }
-  });
+  };
+  if (world.size() > 1) {
+    receive_slabs(world, reader.num_slabs(), use);
+  } else {
+    reader.for_each([&](const ScoreSlab& slab) {
+      use(slab, fold_traits(slab, reader.num_words(), traits, options.word_aggregate));
+    });
+  }
   result.scores = sum.take();
   if (result.ratings) {
     result.alignments = findings::align_all(result.scores, *result.ratings, options.shuffles);
@@ -334,18 +341,25 @@ StatisticsResult stream(const StatisticsOptions& options, AssociationFile* write
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options) {
   const ScoreReader reader(file);
   const TraitPairs traits(file.schema().inner_axis("word"));
-  return stream(options, nullptr, traits, reader, axes_of(file, reader, traits, options.templates));
+  return stream(options, nullptr, traits, reader, axes_of(file, reader, traits, options.templates), {});
 }
 
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
-                                  const results::StatisticsTarget& target) {
+                                  const results::StatisticsTarget& target, const parallel::Communicator& world) {
   const ScoreReader reader(file);
   const TraitPairs traits(file.schema().inner_axis("word"));
   auto axes = axes_of(file, reader, traits, options.templates);
   AssociationFile writer(file, options, traits, reader, target);
-  auto result = stream(options, &writer, traits, reader, std::move(axes));
+  auto result = stream(options, &writer, traits, reader, std::move(axes), world);
   writer.finish(result);
   return result;
+}
+
+void assist_statistics(const results::ResultFile& file, Statistics::Aggregate word_aggregate,
+                       const parallel::Communicator& world) {
+  const ScoreReader reader(file);
+  const TraitPairs traits(file.schema().inner_axis("word"));
+  send_slabs(world, reader, traits, word_aggregate);
 }
 
 std::string status_text(const StatisticsResult& result) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "findings/Alignment.hpp"
+#include "parallel/Communicator.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"
 #include "results/ScoreTable.hpp"
@@ -32,9 +33,13 @@ struct StatisticsResult : findings::PairAgreement {
 ///   mean_pair_score [variant, prior, group, pair] over the selected templates and all rephrasings
 ///   with ratings: human_mean, tau, precision_at_3, ... [variant, prior, (group or template)]
 ///   score, score_status: the table of scores (results/ScoreTable.hpp)
-/// Throws InputError for unknown templates and unusable ratings, base::Error for files.
+/// Throws InputError for unknown templates and unusable ratings, base::Error for files. Where there are more ranks,
+/// they read and fold the file, and rank zero writes.
 StatisticsResult write_statistics(const results::ResultFile& file, const StatisticsOptions& options,
-                                  const results::StatisticsTarget& target);
+                                  const results::StatisticsTarget& target, const parallel::Communicator& world = {});
+/// What the other ranks do meanwhile.
+void assist_statistics(const results::ResultFile& file, Statistics::Aggregate word_aggregate,
+                       const parallel::Communicator& world);
 
 /// The same without a file: for summaries.
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options);

@@ -1,0 +1,59 @@
+"""What ranks share: every statistic of `stats` is the same, bit for bit, on 1, 2, 3 and 4 ranks, and an error is told once."""
+
+import pytest
+import runs
+
+TEMPLATES = "axes.templates={file: abc_templates, only: [one_of_them, kind_of_people, the_word, next_door, in_town, nearly_all]}"
+GROUPS = ["women", "men", "Black people", "people with disabilities"]
+PAIRS = ["powerless - powerful", "cold - warm"]
+ASKED = (
+    "statistics.inference={family: all, replicates: 600, draws: 1500}",  # more than one rank's share of draws at a time
+    "statistics.means=all", "statistics.variance_shares=all", "statistics.variation={over: [wording, template]}",
+    "statistics.clusters={number: 2, max_clusters: 5}", "statistics.intersections=all",
+    "statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}},"
+    " {name: one, each: subject, right: rest},"
+    " {name: kinds, left: {subject.kind: intersection}, right: {subject.kind: group}, measures: [set_code_plain prior_word]},"
+    " {name: bus, left: {rephrasing: bus}, right: {rephrasing: none}}]",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def associations(tmp_path_factory):
+    output = tmp_path_factory.mktemp("shared") / "run"
+    code, _, err = runs.run(runs.SMOKE, output, TEMPLATES)
+    assert code == 0, err
+    return output
+
+
+def statistics(output, *settings, ranks):
+    code, out, err = runs.finish(runs.start_program("stats", output, *settings, ranks=ranks), 120)
+    assert code == 0, err
+    return (output / "association.stats.h5").read_bytes(), out
+
+
+def test_every_number_is_the_same_for_any_number_of_ranks(associations, tmp_path):
+    people = tmp_path / "answers.tsv"
+    rows = [f"{name}\t{group}\t{pair}\t{(7 * len(name + group) + 31 * len(pair) + 13 * place) % 101}\n"
+            for place, name in enumerate(["ada", "ben", "cleo"]) for group in GROUPS for pair in PAIRS]
+    people.write_text("annotator\tgroup\tpair\trating\n" + "".join(rows))
+    asked = (*ASKED, f"statistics.people={{ratings: {people}}}")
+    alone, text = statistics(associations, *asked, ranks=1)
+    for heading in ("Contrasts in", "Means of", "Variance in", "Coefficients of variation", "Agreement with people"):
+        assert heading in text
+    for name in (b"emerge_p_max_t", b"cluster_inertia", b"contrast_p_max_t", b"people_tau"):
+        assert name in alone, name
+    for ranks in (2, 3, 4):
+        shared, shared_text = statistics(associations, *asked, ranks=ranks)
+        assert shared == alone, f"another file from {ranks} ranks"
+        assert shared_text == text
+
+
+def test_an_error_of_all_ranks_is_told_once_and_leaves_the_file(associations):
+    before, _ = statistics(associations, ranks=2)
+    for setting, problem in (("statistics.means={measures: [nothing]}", "no measure 'nothing'"),
+                             ("statistics.contrasts=[{name: a, left: {subject: woman}, right: {subject: men}}]", "no 'woman' on subject"),
+                             ("statistics.people={ratings: nowhere.tsv}", "the table cannot be read")):  # fmt: skip
+        code, out, err = runs.finish(runs.start_program("stats", associations, setting, ranks=2), 60)
+        assert code == 2 and out == ""
+        assert err.count(problem) == 1, err
+        assert (associations / "association.stats.h5").read_bytes() == before
