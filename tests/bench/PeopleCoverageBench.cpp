@@ -1,0 +1,132 @@
+// How often the 95 % intervals of a pooled tau-b with people hold the true one: bench_people_coverage [SETS [SEED
+// [LINE]]] Simulated answers and scores of 25 x 16 fixed cells, whose true scores and true means of people are
+// correlated; what is drawn (annotators, templates, or both) is a sample, all else is known exactly. The true tau-b is
+// that of endless annotators and templates. One line a kind: the true tau-b (mean over sets), the mean of the observed
+// ones and of their replicates' bias, and in % with its standard error how often the percentile interval
+// (`people_tau_low`, `people_tau_high`) and its mirror image at the observed value (Davison and Hinkley 1997, §5.2.1)
+// hold the true one.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "findings/people/TauBootstrap.hpp"
+#include "stats/Agreement.hpp"
+#include "stats/Bootstrap.hpp"
+
+namespace {
+
+using namespace stereosweep;
+
+constexpr std::size_t num_subjects = 25;
+constexpr std::size_t num_items = 16;
+constexpr std::size_t num_cells = num_subjects * num_items;
+constexpr double confidence = 0.95;
+
+struct Kind {
+  double correlation = 0;          ///< of the cells' true scores and means
+  std::size_t num_annotators = 0;  ///< of each subject; 0: people's means are known
+  double annotator_noise = 0;      ///< standard deviation of an answer over that of the cells
+  std::size_t num_templates = 0;   ///< 0: the scores are known
+  double template_noise = 0;
+};
+
+struct Counts {
+  double truth = 0;
+  double observed = 0;
+  double bias = 0;
+  std::size_t percentile = 0;
+  std::size_t mirrored = 0;
+};
+
+void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> true_scores;
+  std::vector<double> true_means;
+  for (std::size_t cell = 0; cell < num_cells; ++cell) {
+    true_scores.push_back(normal(random));
+    true_means.push_back(kind.correlation * true_scores.back() +
+                         std::sqrt(1 - kind.correlation * kind.correlation) * normal(random));
+  }
+  findings::ScoreCells scores{std::max<std::size_t>(1, kind.num_templates), 1, {}};
+  for (std::size_t sentence = 0; sentence < scores.num_templates; ++sentence) {
+    for (const double score : true_scores) {
+      scores.values.push_back(score + (kind.num_templates > 0 ? kind.template_noise * normal(random) : 0));
+    }
+  }
+  std::vector<findings::PlacedAnswer> answers;
+  for (std::size_t cell = 0; cell < num_cells; ++cell) {
+    for (std::size_t annotator = 0; annotator < std::max<std::size_t>(1, kind.num_annotators); ++annotator) {
+      const double noise = kind.num_annotators > 0 ? kind.annotator_noise * normal(random) : 0;
+      answers.push_back({cell / num_items, cell % num_items, annotator, true_means[cell] + noise});
+    }
+  }
+  const findings::AnswerTable table(answers, num_subjects, num_items, {});
+  std::vector<std::size_t> all(num_cells);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  findings::BootstrapSettings settings{.draws_annotators = kind.num_annotators > 0,
+                                       .draws_templates = kind.num_templates > 0,
+                                       .replicates = 1000,
+                                       .seed = seed};
+  const auto taus = findings::bootstrap_tau(scores, table, std::span(&all, 1), settings).front();
+  const auto interval = stats::percentile_interval(taus, confidence);
+  const double truth = stats::kendall_tau_b(true_scores, true_means).value;
+  const double observed = stats::kendall_tau_b(scores.means(), table.means()).value;
+  counts.truth += truth;
+  counts.observed += observed;
+  counts.bias += std::accumulate(taus.begin(), taus.end(), 0.0) / static_cast<double>(taus.size()) - observed;
+  counts.percentile += interval.low <= truth && truth <= interval.high ? 1 : 0;
+  counts.mirrored += 2 * observed - interval.high <= truth && truth <= 2 * observed - interval.low ? 1 : 0;
+}
+
+void measure(const Kind& kind, std::size_t num_sets, std::uint64_t seed) {
+  Counts counts;
+  for (std::size_t set = 0; set < num_sets; ++set) {
+    simulate(kind, seed + set, counts);
+  }
+  const auto sets = static_cast<double>(num_sets);
+  const auto share = [&](std::size_t count) {
+    const double held = static_cast<double>(count) / sets;
+    return std::array{100 * held, 100 * std::sqrt(held * (1 - held) / sets)};
+  };
+  const auto [percentile, percentile_error] = share(counts.percentile);
+  const auto [mirrored, mirrored_error] = share(counts.mirrored);
+  std::printf("%5.2f %12zu %6.2f %10zu %6.2f %9.3f %9.3f %9.3f %7.1f +-%.1f %7.1f +-%.1f\n", kind.correlation,
+              kind.num_annotators, kind.annotator_noise, kind.num_templates, kind.template_noise, counts.truth / sets,
+              counts.observed / sets, counts.bias / sets, percentile, percentile_error, mirrored, mirrored_error);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::size_t num_sets = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1000;
+  const std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 20261123;
+  const std::size_t only = count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 0;  // from 1
+  if (num_sets == 0) {
+    std::fputs("bench_people_coverage [SETS [SEED [LINE]]]: at least one set\n", stderr);
+    return 2;
+  }
+  std::printf("%zu sets of each kind; noise: standard deviation over that of the cells' true values\n\n", num_sets);
+  std::printf("%5s %12s %6s %10s %6s %9s %9s %9s %12s %12s\n", "r", "annotators", "noise", "templates", "noise", "true",
+              "observed", "bias", "percentile", "mirrored");
+  std::size_t line = 0;
+  for (const double correlation : {0.0, 0.3, 0.9}) {
+    for (auto kind : std::vector<Kind>{{0, 20, 2, 0, 0},
+                                       {0, 20, 1, 0, 0},
+                                       {0, 5, 2, 0, 0},
+                                       {0, 0, 0, 20, 1},
+                                       {0, 0, 0, 5, 1},
+                                       {0, 20, 2, 20, 1},
+                                       {0, 5, 2, 5, 1}}) {
+      kind.correlation = correlation;
+      if (++line == only || only == 0) {
+        measure(kind, num_sets, seed);
+      }
+    }
+  }
+}
