@@ -163,8 +163,11 @@ Correlation pearson(std::span<const double> left, std::span<const double> right)
   }
   result.value = std::clamp(static_cast<double>(both / std::sqrt(left_squares * right_squares)), -1.0, 1.0);
   const auto degrees = static_cast<double>(left.size()) - 2;
-  const auto rest = (1 - result.value) * (1 + result.value);
-  result.p = degrees == 0 ? 1.0 : boost::math::ibeta(degrees / 2, 0.5, rest);
+  const auto square = result.value * result.value;
+  const auto rest = (1 - result.value) * (1 + result.value);  // has lost what matters where the correlation is near 0
+  result.p = degrees == 0             ? 1.0
+             : square * degrees < 0.1 ? 1 - boost::math::ibeta(0.5, degrees / 2, square)
+                                      : boost::math::ibeta(degrees / 2, 0.5, rest);
   return result;
 }
 

@@ -38,7 +38,8 @@ PairedTest paired_t_test(std::span<const double> left, std::span<const double> r
   const auto degrees = static_cast<double>(differences.size() - 1);
   result.t = result.difference / (deviation / std::sqrt(static_cast<double>(differences.size())));
   const double square = result.t * result.t;
-  result.p = boost::math::ibeta(degrees / 2, 0.5, degrees / (degrees + square));
+  result.p = square < 0.1 ? 1 - boost::math::ibeta(0.5, degrees / 2, square / (degrees + square))
+                          : boost::math::ibeta(degrees / 2, 0.5, degrees / (degrees + square));
   result.reason = Reason::ok;
   return result;
 }

@@ -142,6 +142,7 @@ def check_row(report, number, row, sides, pool, inference, seed, scale, unit):
         means = mean(differences[present], axis=1)
         deviation = means.std(ddof=1)
         effect = means.mean() / deviation if deviation > 1e-12 * abs(means.mean()) else numpy.nan
+        scale = max(scale, unit / deviation) if deviation > 0 else scale  # what rounding of the sides is multiplied by
         rows, columns = (weights(seed, stream, length, inference["replicates"])
                          for stream, length in zip((TEMPLATES, REPHRASINGS), differences.shape))
         found = rescaled(crossed(differences, rows, columns), differences[here].mean(), differences, inference["confidence"])

@@ -195,6 +195,8 @@ def check_correlations(report, number, found, left, right):
         report.numbers(f"people: {name}", number, found[name], value, 1, scale)
         near_one = name != "tau" and not abs(value) < 1 - 1e-4
         slope = left.size / (1 - value**2) if not near_one and name != "tau" else 1  # of ln p by the correlation, at most about
+        if near_one and name == "pearson" and abs(value) < 1:
+            slope = 1 / numpy.sqrt(1 - value**2)  # of p
         report.numbers(f"people: p of {name}", number, found[f"{name}_p_cells"], p, 1 if near_one else 0, slope * scale)
     return status
 

@@ -44,7 +44,10 @@ def shares_of(values, several):
     parts.append(values - sum(parts))
     squares = numpy.array([(part**2).sum() * (values.size // part.size) for part in parts])
     total = (values**2).sum()
-    return numpy.where(squares < 1e-12 * total, 0, squares / total) if total > 0 else numpy.full(len(parts), numpy.nan)
+    if not total > 0:
+        return numpy.full(len(parts), numpy.nan)
+    shares = numpy.where(squares < 1e-12 * total, 0, squares / total)
+    return numpy.where(shares > 1 - 1e-12, 1, shares)
 
 
 def degrees_of(shape, several):
@@ -103,7 +106,11 @@ def check_shares(report, number, found, whole, several, confidence):
         shares, degrees = shares_of(values, several), degrees_of(values.shape, several)
         ends = interval_of(values, several, shares, confidence)
     report.numbers("variance: share", number, found["share"], shares, 1, scale or 1, what=str(values.shape))
-    report.numbers("variance: interval", number, (found["share_low"], found["share_high"]), ends, 1, scale or 1, what=str(shares))
+    given = numpy.array([found["share_low"], found["share_high"]])
+    ends = numpy.where(shares == 1, given, ends)  # with or without the last bits
+    inner = shares[(shares > 0) & (shares < 1)]  # a logit multiplies rounding by one over the share, or over the rest
+    factor = (scale or 1) / min(inner.min(initial=1), (1 - inner).min(initial=1)) if status in (0, UNBALANCED) else 1
+    report.numbers("variance: interval", number, given, ends, 1, factor, what=str(shares))
     report.same("variance: degrees", number, found["degrees"], degrees)
     return values, scale
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -63,6 +64,14 @@ TEST(Correlation, OfEqualOrdersIsOne) {
     EXPECT_EQ(spearman(numbers, cubes).value, 1) << n;
     EXPECT_EQ(spearman(numbers, cubes).p, 0) << n;
   }
+}
+
+TEST(Correlation, PNearOneKeepsItsDigits) {
+  const std::vector<double> left = {1, 2, 3};
+  const std::vector<double> right = {1, -2, 1 + 1e-9};
+  const auto found = pearson(left, right);  // two degrees less one: p = 1 - 2 asin(r) / pi
+  EXPECT_NEAR(found.p, 1 - 2 * std::asin(std::abs(found.value)) / std::numbers::pi, 1e-15);
+  EXPECT_NEAR(pearson(left, std::vector<double>{1.1, 0.3, 1.1}).p, 1, 1e-15);
 }
 
 TEST(KendallTau, EqualsItsDefinitionWithTies) {
