@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
+#include "base/VectorClones.hpp"
 #include "stats/PValues.hpp"
 
 namespace stereosweep::stats {
@@ -87,6 +89,63 @@ Value acceleration_of(std::span<const std::vector<double>> jackknives) {
   return {cubes / (6 * std::pow(squares, 1.5)), Reason::ok};
 }
 
+/// A row of `values` and how often it was drawn.
+struct DrawnRow {
+  const double* values;
+  double weight;
+};
+
+using Lanes = double __attribute__((vector_size(64)));
+constexpr std::size_t lanes = 8;
+
+/// Sums of `vectors` x `lanes` columns from the one at `first` on, kept in registers.
+template <std::size_t vectors>
+inline void sum_lanes(std::span<const DrawnRow> rows, std::size_t first, double* sums) {
+  Lanes lane_sums[vectors] = {};
+  for (const auto& row : rows) {
+    for (std::size_t vector = 0; vector < vectors; ++vector) {
+      Lanes values;
+      std::memcpy(&values, row.values + first + vector * lanes, sizeof values);
+      lane_sums[vector] += values * row.weight;
+    }
+  }
+  std::memcpy(sums + first, lane_sums, sizeof lane_sums);
+}
+
+/// Weighted sums of the rows. Compiled with -ffp-contract=off (CMakeLists.txt): some clones would fuse what the others
+/// do not.
+STEREOSWEEP_VECTOR_CLONES void sum_rows(std::span<const DrawnRow> rows, std::span<double> sums) {
+  std::size_t first = 0;
+  for (; first + 2 * lanes <= sums.size(); first += 2 * lanes) {
+    sum_lanes<2>(rows, first, sums.data());
+  }
+  for (; first + lanes <= sums.size(); first += lanes) {
+    sum_lanes<1>(rows, first, sums.data());
+  }
+  for (const auto& row : rows) {
+    for (std::size_t column = first; column < sums.size(); ++column) {
+      sums[column] += row.weight * row.values[column];
+    }
+  }
+}
+
+/// Adds up the rows of `values` [cluster, column], each so many times. `drawn`: room for one row more than there are.
+void sum_drawn(std::span<const double> values, std::span<const std::uint16_t> times, std::span<DrawnRow> drawn,
+               std::span<double> sums) {
+  std::size_t num_drawn = 0;
+  for (std::size_t cluster = 0; cluster < times.size(); ++cluster) {  // no branch to guess
+    drawn[num_drawn] = {values.data() + cluster * sums.size(), static_cast<double>(times[cluster])};
+    num_drawn += times[cluster] == 0 ? 0 : 1;
+  }
+  sum_rows(drawn.first(num_drawn), sums);
+}
+
+STEREOSWEEP_VECTOR_CLONES void divide(std::span<double> values, const double* by) {
+  for (std::size_t place = 0; place < values.size(); ++place) {
+    values[place] /= by[place];
+  }
+}
+
 }  // namespace
 
 ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_replicates, std::uint64_t seed,
@@ -103,38 +162,29 @@ ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_rep
 std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::size_t num_columns) const {
   STEREOSWEEP_ASSERT(values.size() == num_clusters_ * num_columns, "one row of values per cluster");
   std::vector<double> result(num_replicates_ * num_columns, 0);
-  constexpr std::size_t lanes = 8;
-  std::vector<std::size_t> drawn(num_clusters_ + 1);
+  std::vector<DrawnRow> drawn(num_clusters_ + 1);
   for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
-    const auto* times = times_.data() + replicate * num_clusters_;
-    std::size_t num_drawn = 0;
-    for (std::size_t cluster = 0; cluster < num_clusters_; ++cluster) {  // no branch to guess
-      drawn[num_drawn] = cluster;
-      num_drawn += times[cluster] == 0 ? 0 : 1;
-    }
-    auto* sum = result.data() + replicate * num_columns;
-    for (std::size_t first = 0; first < num_columns; first += lanes) {
-      const auto* rows = values.data() + first;
-      if (num_columns - first >= lanes) {
-        std::array<double, lanes> lane_sums{};  // kept in registers
-        for (std::size_t i = 0; i < num_drawn; ++i) {
-          const double weight = times[drawn[i]];
-          for (std::size_t lane = 0; lane < lanes; ++lane) {
-            lane_sums[lane] += weight * rows[drawn[i] * num_columns + lane];
-          }
-        }
-        std::ranges::copy(lane_sums, sum + first);
-        continue;
-      }
-      for (std::size_t i = 0; i < num_drawn; ++i) {
-        const double weight = times[drawn[i]];
-        for (std::size_t column = 0; column < num_columns - first; ++column) {
-          sum[first + column] += weight * rows[drawn[i] * num_columns + column];
-        }
-      }
-    }
+    sum_drawn(values, times(replicate), drawn, std::span(result).subspan(replicate * num_columns, num_columns));
   }
   return result;
+}
+
+void ClusterBootstrap::put_means(std::span<const double> values, std::span<const double> present, double* target,
+                                 std::size_t stride) const {
+  STEREOSWEEP_ASSERT(values.size() == present.size(), "one answer whether it is there per value");
+  const auto num_columns = values.size() / num_clusters_;
+  const bool is_complete = std::ranges::find(present, 0.0) == present.end();
+  std::vector<DrawnRow> drawn(num_clusters_ + 1);
+  std::vector<double> counts(num_columns, static_cast<double>(num_clusters_));
+  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
+    const auto means = std::span(target + replicate * stride, num_columns);
+    sum_drawn(values, times(replicate), drawn, means);
+    if (!is_complete) {
+      std::ranges::fill(counts, 0);
+      sum_drawn(present, times(replicate), drawn, counts);
+    }
+    divide(means, counts.data());
+  }
 }
 
 std::vector<double> crossed_means(std::span<const double> values, const ClusterBootstrap& rows,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
-#include <utility>
 
 #include "base/Check.hpp"
 #include "base/VectorClones.hpp"
@@ -12,7 +12,8 @@
 namespace stereosweep::stats {
 namespace {
 
-constexpr std::size_t crowded = 32;  // numbers in one bin, above which comparing is faster
+constexpr std::size_t most_moves = 8;         // of a number within its bin, on average; beyond, comparing is faster
+constexpr std::size_t most_counted = 65'535;  // numbers whose places fit into 16 bits
 
 struct Range {
   double least;
@@ -51,33 +52,41 @@ STEREOSWEEP_VECTOR_CLONES void fill_bins(std::span<const double> values, double 
   }
 }
 
+/// Counts become the sums of all counts before them; four a word, whose sums stay below 2^16.
+void sum_before(std::span<std::uint16_t> counts) {
+  constexpr std::uint64_t each = 0x0001000100010001U;
+  std::uint64_t before = 0;  // the same in all four places
+  for (std::size_t place = 0; place + 4 <= counts.size(); place += 4) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &counts[place], sizeof word);
+    const auto up_to = word * each;
+    const auto sums = before + up_to - word;
+    std::memcpy(&counts[place], &sums, sizeof sums);
+    before += (up_to >> 48U) * each;
+  }
+}
+
 }  // namespace
 
-/// A counting sort whose bins are too coarse by little; false where a bin is crowded or the range has no width.
+/// A counting sort whose bins are too coarse by little; false where many numbers share a bin or the range has no width.
 bool SortedNumbers::sort_into_bins(std::span<const double> values) {
   const auto range = range_of(values);
   const auto num_bins = std::bit_ceil(2 * values.size() + 1);
   const double scale = static_cast<double>(num_bins - 1) / (range.most - range.least);
-  if (!std::isfinite(scale) || !std::isfinite(range.most - range.least) || num_bins > (std::size_t{1} << 30U)) {
+  if (!std::isfinite(scale) || !std::isfinite(range.most - range.least) || values.size() > most_counted) {
     return false;
   }
   bins_.resize(values.size());
   fill_bins(values, range.least, scale, bins_);
-  starts_.assign(num_bins + 1, 0);  // of bins 0 .. num_bins
+  starts_.assign(num_bins + 4, 0);  // of bins 0 .. num_bins
   for (const auto bin : bins_) {
     ++starts_[static_cast<std::size_t>(bin)];
   }
-  std::uint32_t start = 0;
-  std::uint32_t fullest = 0;
-  for (std::size_t bin = 1; bin < starts_.size(); ++bin) {
-    fullest = std::max(fullest, starts_[bin]);
-    start += std::exchange(starts_[bin], start);
-  }
-  if (fullest > crowded) {
-    return false;
-  }
-  keys_.resize(start);
-  cells_.resize(start);
+  const auto num_numbers = values.size() - starts_[0];
+  starts_[0] = 0;
+  sum_before(starts_);
+  keys_.resize(num_numbers);
+  cells_.resize(num_numbers);
   for (std::size_t cell = 0; cell < values.size(); ++cell) {
     if (bins_[cell] > 0) {
       const auto place = starts_[static_cast<std::size_t>(bins_[cell])]++;
@@ -85,6 +94,7 @@ bool SortedNumbers::sort_into_bins(std::span<const double> values) {
       cells_[place] = static_cast<std::uint32_t>(cell);
     }
   }
+  std::size_t moves = 0;
   for (std::size_t place = 1; place < keys_.size(); ++place) {
     const double key = keys_[place];
     const auto cell = cells_[place];
@@ -95,6 +105,10 @@ bool SortedNumbers::sort_into_bins(std::span<const double> values) {
     }
     keys_[target] = key;
     cells_[target] = cell;
+    moves += place - target;
+    if (moves > most_moves * num_numbers) {
+      return false;
+    }
   }
   return true;
 }
@@ -148,19 +162,23 @@ STEREOSWEEP_VECTOR_CLONES double TauCounter::tau_b(std::span<const double> value
   const auto keys = right_.numbers();
   taken_.clear();
   std::int64_t discordant = 0;
-  for (std::size_t met = 0; met < order.size(); ++met) {
-    discordant += static_cast<std::int64_t>(met) - taken_.below(ends_[order[met]]);
-    taken_.take(order[met]);
-  }
   std::int64_t right_ties = 0;
   std::int64_t joint_ties = 0;
-  std::int64_t equal = 0;
+  std::int64_t equal = 0;  // numbers before this one that equal it
   std::int64_t jointly_equal = 0;
-  for (std::size_t met = 1; met < order.size(); ++met) {
-    equal = keys[met] == keys[met - 1] ? equal + 1 : 0;
-    jointly_equal = equal > 0 && ends_[order[met]] == ends_[order[met - 1]] ? jointly_equal + 1 : 0;
+  double last_key = std::numeric_limits<double>::quiet_NaN();
+  std::uint32_t last_end = 0;
+  for (std::size_t met = 0; met < order.size(); ++met) {
+    const auto end = ends_[order[met]];
+    discordant += static_cast<std::int64_t>(met) - taken_.below(end);
+    taken_.take(order[met]);
+    const std::int64_t is_equal = keys[met] == last_key ? 1 : 0;  // no branch to guess
+    equal = is_equal * (equal + 1);
+    jointly_equal = (end == last_end ? is_equal : 0) * (jointly_equal + 1);
     right_ties += equal;
     joint_ties += jointly_equal;
+    last_key = keys[met];
+    last_end = end;
   }
   const auto pairs_of = [](std::int64_t count) { return count * (count - 1) / 2; };
   std::int64_t left_ties = 0;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -14,17 +15,21 @@ namespace stereosweep::stats {
 /// Which places of a list are taken, and how many below a place.
 class TakenPlaces {
  public:
-  explicit TakenPlaces(std::size_t size) : words_((size / 64 + 4) / 4 * 4), below_(words_.size()) {}
+  explicit TakenPlaces(std::size_t size) : words_(size / 64 + 1), below_((words_.size() / lanes + 1) * lanes) {}
   void clear() {
     std::fill(words_.begin(), words_.end(), 0);
     std::fill(below_.begin(), below_.end(), 0);
   }
   void take(std::size_t place) {
-    const auto taken = static_cast<std::int32_t>(place / 64);
     words_[place / 64] |= std::uint64_t{1} << (place % 64);
-    const auto num_words = static_cast<std::int32_t>(below_.size());
-    for (std::int32_t word = 0; word < num_words; ++word) {  // all of them: no branch to guess
-      below_[static_cast<std::size_t>(word)] += taken < word ? 1 : 0;
+    const Counts taken = Counts{} + static_cast<std::int32_t>(place / 64);
+    Counts word = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (std::size_t first = 0; first < below_.size(); first += lanes) {  // all of them: no branch to guess
+      Counts counts;
+      std::memcpy(&counts, &below_[first], sizeof counts);
+      counts -= taken < word;  // -1 where it is
+      std::memcpy(&below_[first], &counts, sizeof counts);
+      word += static_cast<std::int32_t>(lanes);
     }
   }
   std::int64_t below(std::size_t place) const {
@@ -33,6 +38,8 @@ class TakenPlaces {
   }
 
  private:
+  static constexpr std::size_t lanes = 8;
+  using Counts = std::int32_t __attribute__((vector_size(lanes * sizeof(std::int32_t))));
   std::vector<std::uint64_t> words_;
   std::vector<std::int32_t> below_;  ///< [word]: taken places before it
 };
@@ -53,7 +60,7 @@ class SortedNumbers {
   std::vector<double> keys_;
   std::vector<std::uint32_t> cells_;
   std::vector<std::int32_t> bins_;
-  std::vector<std::uint32_t> starts_;
+  std::vector<std::uint16_t> starts_;
 };
 
 /// Tau-b of a left list with many right lists (Knight 1966: both sorted, discordant pairs counted).

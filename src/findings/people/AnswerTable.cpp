@@ -27,9 +27,6 @@ AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_
     subjects_[answer.subject].values[place] = answer.value;
     subjects_[answer.subject].present[place] = 1;
   }
-  for (auto& subject : subjects_) {
-    subject.is_complete = std::ranges::find(subject.present, 0.0) == subject.present.end();
-  }
 }
 
 double AnswerTable::rescaled(long double sum, double count) const {
@@ -59,26 +56,18 @@ bool AnswerTable::has_several_annotators() const {
 
 std::vector<double> AnswerTable::drawn_means(const Replicates& which) const {
   const auto row_length = subjects_.size() * num_items_;
-  std::vector<double> means(which.count * row_length, stats::nan);
+  std::vector<double> means(which.count * row_length, 0);
   for (std::size_t place = 0; place < subjects_.size(); ++place) {
     const auto& subject = subjects_[place];
     if (subject.num_annotators == 0) {
+      for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
+        std::fill_n(means.data() + replicate * row_length + place * num_items_, num_items_, stats::nan);
+      }
       continue;
     }
     const auto stream = (annotators_stream + (std::uint64_t{place} << 20U)) ^ which.first;
     const stats::ClusterBootstrap drawn(subject.num_annotators, which.count, which.seed, stream);
-    const auto sums = drawn.sums(subject.values, num_items_);
-    const auto counts = subject.is_complete
-                            ? std::vector<double>(sums.size(), static_cast<double>(subject.num_annotators))
-                            : drawn.sums(subject.present, num_items_);
-    for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
-      const auto* from = sums.data() + replicate * num_items_;
-      const auto* count = counts.data() + replicate * num_items_;
-      auto* to = means.data() + replicate * row_length + place * num_items_;
-      for (std::size_t item = 0; item < num_items_; ++item) {
-        to[item] = from[item] / count[item];  // 0 / 0: nobody who was drawn answered
-      }
-    }
+    drawn.put_means(subject.values, subject.present, means.data() + place * num_items_, row_length);
   }
   return means;
 }

@@ -51,7 +51,6 @@ class AnswerTable {
     std::size_t num_annotators = 0;
     std::vector<double> values;   ///< [annotator, item]; 0: no answer
     std::vector<double> present;  ///< the same: 1 or 0
-    bool is_complete = true;
   };
   double rescaled(long double sum, double count) const;
 

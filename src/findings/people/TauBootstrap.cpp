@@ -43,12 +43,19 @@ DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const Boo
 /// One list of cells.
 class ListTau {
  public:
-  explicit ListTau(const CellList& cells) : cells_(cells), counter_(cells.size()), values_(cells.size()) {}
+  explicit ListTau(const CellList& cells) : cells_(cells), counter_(cells.size()), values_(cells.size()) {
+    for (std::size_t place = 0; place < cells.size(); ++place) {
+      is_table_ = is_table_ && cells[place] == place;
+    }
+  }
   void set_scores(std::span<const double> table) { counter_.set_left(gather(table)); }
   double with_ratings(std::span<const double> table) { return counter_.tau_b(gather(table)); }
 
  private:
   std::span<const double> gather(std::span<const double> table) {
+    if (is_table_ && table.size() == cells_.size()) {
+      return table;
+    }
     for (std::size_t place = 0; place < cells_.size(); ++place) {
       values_[place] = table[cells_[place]];
     }
@@ -58,6 +65,7 @@ class ListTau {
   const CellList& cells_;
   stats::TauCounter counter_;
   std::vector<double> values_;
+  bool is_table_ = true;  ///< the cells are all of a table, in its order
 };
 
 }  // namespace
