@@ -243,7 +243,8 @@ def check_interval(report, number, found, taus, tau, status, inference):
     elif finite.size and numpy.ptp(finite) < 1e-12:
         why = CONSTANT
     elif taus.size and usable(taus) is not None:
-        ends, bias, why = tuple(quantiles(finite, inference["confidence"])), finite.mean() - tau, OK
+        low, high = quantiles(finite, inference["confidence"])
+        ends, bias, why = (max(-1, 2 * tau - high), min(1, 2 * tau - low)), finite.mean() - tau, OK
     report.numbers("people: interval of tau", number, (found["tau_low"], found["tau_high"]), ends, 1)
     report.numbers("people: bias of tau", number, found["tau_bias"], bias, 1)
     report.same("people: interval status", number, found["interval_status"], why)

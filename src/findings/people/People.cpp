@@ -463,7 +463,10 @@ class PeopleComparer {
     }
     cell.interval = stats::percentile_interval(std::move(taus), comparison_.confidence);
     if (cell.interval.reason == stats::Reason::ok) {
-      cell.bias = stats::mean(finite).value - cell.agreement.tau.value;
+      const double tau = cell.agreement.tau.value;
+      const auto [low, high, reason] = cell.interval;
+      cell.interval = {std::max(-1.0, 2 * tau - high), std::min(1.0, 2 * tau - low), reason};
+      cell.bias = stats::mean(finite).value - tau;
     }
   }
 

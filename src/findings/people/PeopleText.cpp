@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -45,13 +46,30 @@ std::string pooled_text(const PeopleAgreement& people) {
          base::counted(people.num_items, "item") + " (" + who + ")\n" + table.text();
 }
 
+/// How far the intervals of the pooled values can be trusted (bench_people_coverage).
+std::string coverage_text(const PeopleAgreement& people) {
+  constexpr double much = 0.05;  // of tau
+  std::vector<std::string> noisy;
+  for (std::size_t measure = 0; measure < people.measures.size(); ++measure) {
+    const auto& cell = people.cell(measure, 0, 0);
+    if (std::abs(cell.bias) > much * std::abs(cell.agreement.tau.value)) {
+      noisy.push_back(people.measure_names[measure]);
+    }
+  }
+  return noisy.empty()
+             ? "In simulated tables 78 to 96 % of 95 % intervals held the true tau-b. "
+             : "Noise lowers tau-b by more than a twentieth (people_tau_bias) in " + results::first_names(noisy, 3) +
+                   ": there only 0 to 89 % of 95 % intervals held the true one in simulated tables. ";
+}
+
 std::string legend(const PeopleAgreement& people, const sweep::Comparison& comparison) {
   const auto& bootstrap = people.bootstrap;
   const bool has_interval = bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings;
   const auto interval = has_interval ? "low, high: " + results::percent(comparison.confidence) + " interval, " +
                                            drawn_words(bootstrap) +
-                                           " drawn with replacement; it lies low where means are "
-                                           "noisy (people_tau_bias). "
+                                           " drawn with replacement, mirrored at tau-b, since noisy means "
+                                           "lower it. " +
+                                           coverage_text(people)
                                      : std::string("No interval: there is nothing to draw. ");
   return results::wrapped(
       interval +
