@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`stats` on a large association result: cells/s and the largest memory of a rank.
 
-stats_scale.py [--cells 1e8] [--pairs 50] [--ranks 1 2] [--folder FOLDER] [statistics.KEY=VALUE ...]
+stats_scale.py [statistics.KEY=VALUE ...] [--cells 1e8] [--pairs 50] [--folder FOLDER] [--ranks 1 2]
 
 The result is that of scale_test.py (groups x 10 templates x 10 rephrasings x 1,000 words, the fake engine), its words
 dealt to trait pairs. A cell is one word in one sentence about one group or prior. The processes of other programs slow
