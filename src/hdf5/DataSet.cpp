@@ -9,6 +9,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "hdf5/Chunks.hpp"
 
 namespace stereosweep::hdf5 {
 
@@ -213,9 +214,22 @@ Rectangle DataSet::all() const {
 }
 
 void DataSet::write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values) {
-  const auto spaces = select(id(), where, count, name());
-  checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
-          "cannot write '" + name() + "'");
+  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name() + "'");
+  const auto write_part = [&](const Rectangle& part, const void* elements) {
+    const auto spaces = select(id(), part, product(part.count), name());
+    checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, elements),
+            "cannot write '" + name() + "'");
+  };
+  if (type == ElementType::text) {
+    write_part(where, values);
+    return;
+  }
+  const auto element_bytes = element_size(type);
+  const std::span bytes(static_cast<const std::uint8_t*>(values), count * element_bytes);
+  const auto rest = write_whole_chunks(*this, where, type, bytes);
+  for (const auto& part : rest) {
+    write_part(part, part_of(where, bytes, part, element_bytes).data());
+  }
 }
 
 void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_t count, void* values) const {

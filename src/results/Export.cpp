@@ -9,6 +9,7 @@
 #include "base/Text.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
+#include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "results/Software.hpp"
 
@@ -178,14 +179,18 @@ void add_axes(Layout& layout, const RawSchema& schema) {
 
 ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSchema& schema) {
   SlabWriter writer(schema, layout);
-  ExportCounts counts{run.blocks->num_blocks(), 0};
+  RawDigest digest(schema);
+  ExportCounts counts{.num_blocks = run.blocks->num_blocks()};
   for (std::uint64_t index = 0; index < counts.num_blocks; ++index) {
     const auto block = run.blocks->block(index);
     auto raw = run.source(block);
     counts.num_blocks_scored += raw.has_value() ? 1 : 0;
-    writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
+    auto contexts = raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts);
+    digest.add(contexts);
+    writer.add(block, std::move(contexts));
   }
   writer.flush();
+  counts.digest = digest.finish();
   return counts;
 }
 
@@ -204,6 +209,7 @@ ExportCounts write_file(const RunDescription& run, const std::filesystem::path& 
   }
   file.root().write_attribute("num_blocks", static_cast<std::int64_t>(counts.num_blocks));
   file.root().write_attribute("num_blocks_scored", static_cast<std::int64_t>(counts.num_blocks_scored));
+  file.root().write_attribute(raw_digest_name, base::to_hex(counts.digest));
   file.root().write_attribute("complete", std::int64_t{counts.num_blocks == counts.num_blocks_scored ? 1 : 0});
   file.finish();
   return counts;

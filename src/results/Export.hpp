@@ -32,6 +32,7 @@ using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 struct ExportCounts {
   std::uint64_t num_blocks = 0;
   std::uint64_t num_blocks_scored = 0;
+  base::Digest digest{};  ///< RawDigest of the file's numbers
 };
 
 /// What is exported. `schema` and `blocks` are borrowed.
@@ -41,7 +42,8 @@ struct ExportCounts {
 /// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256, settings, and what scoring
 /// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows.
 /// The export itself adds schema, schema_version, title, software, software_version, build, hdf5_version,
-/// numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored and, last, complete.
+/// numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last,
+/// complete.
 struct RunDescription {
   std::string title;
   std::string probe;

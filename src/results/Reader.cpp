@@ -65,8 +65,9 @@ auto as_input(const std::filesystem::path& path, Read&& read) {
 
 /// HDF5 hangs or crashes on some damaged files: a child process reads first. Numbers under a seal are as this program
 /// wrote them and are not read twice.
-void require_readable(const std::filesystem::path& path) {
-  const bool is_sealed = check_seal(path) == Seal::intact;
+Seal require_readable(const std::filesystem::path& path) {
+  const auto seal = check_seal(path);
+  const bool is_sealed = seal == Seal::intact;
   const auto depth = is_sealed ? ResultFile::Depth::texts : ResultFile::Depth::everything;
   const auto failure =
       base::try_in_child([&](const base::TrialStep& step) { ResultFile::read_through(path, depth, step); });
@@ -81,21 +82,23 @@ void require_readable(const std::filesystem::path& path) {
                        "be told from its own",
                        remedy));
   }
+  return seal;
 }
 
 }  // namespace
 
-ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile((require_readable(path), path), Unchecked()) {}
+ResultFile::ResultFile(const std::filesystem::path& path) : ResultFile(path, require_readable(path)) {}
 
-ResultFile::ResultFile(const std::filesystem::path& path, Unchecked)
+ResultFile::ResultFile(const std::filesystem::path& path, Seal seal)
     : path_(path),
+      has_seal_(seal == Seal::intact),
       file_bytes_(std::filesystem::file_size(path)),
       file_(as_input(path, [&] { return hdf5::File::open(path); })) {
   as_input(path, [&] { read_schema(); });
 }
 
 void ResultFile::read_through(const std::filesystem::path& path, Depth depth, const std::function<void()>& step) {
-  const ResultFile file(path, Unchecked());
+  const ResultFile file(path, Seal::none);
   if (const auto bytes = file.file_.trailing_bytes(); depth == Depth::everything && bytes > 0) {
     throw base::Error(std::to_string(bytes) + " bytes follow its end");
   }
@@ -274,6 +277,11 @@ base::Digest digest_of_file(const ResultFile& file) {
     digest.add(file.read(first, std::min(step, file.num_contexts() - first)));
   }
   return digest.finish();
+}
+
+std::string stated_digest(const ResultFile& file) {
+  const auto stated = file.has_seal() ? file.text(raw_digest_name) : std::nullopt;
+  return stated ? *stated : base::to_hex(digest_of_file(file));
 }
 
 }  // namespace stereosweep::results

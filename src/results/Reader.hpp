@@ -13,6 +13,11 @@
 
 namespace stereosweep::results {
 
+enum class Seal;
+
+/// Root attribute of an exported file: its RawDigest in hexadecimal.
+inline constexpr const char* raw_digest_name = "raw_digest";
+
 /// Opens a result read-only. The constructor throws InputError naming the file where it is damaged (Seal.hpp), is no
 /// stereosweep result, has another major schema version, or its axes and cubes do not fit each other; the others
 /// base::Error. HDF5 1.10 hangs or crashes on some damaged files: before it sees one here a child process reads its
@@ -31,6 +36,8 @@ class ResultFile {
   std::uint64_t num_contexts() const { return num_contexts_; }
   /// Contexts of one subject.
   std::uint64_t contexts_per_subject() const { return num_contexts_ / schema_.outer_axes.front().labels.size(); }
+  /// The file's bytes are those that were written.
+  bool has_seal() const { return has_seal_; }
   /// Every block was scored.
   bool complete() const;
   /// A root attribute; nothing where it does not exist.
@@ -46,8 +53,7 @@ class ResultFile {
   std::uint64_t contexts_within(std::uint64_t bytes) const;
 
  private:
-  struct Unchecked {};
-  ResultFile(const std::filesystem::path& path, Unchecked);
+  ResultFile(const std::filesystem::path& path, Seal seal);
   hdf5::DataSet open_dataset(const hdf5::Group& group, const std::string& name) const;
   /// `texts`: other columns are left empty.
   RawBlock read_cubes(std::uint64_t first, std::uint64_t count, Depth depth) const;
@@ -62,6 +68,7 @@ class ResultFile {
     hdf5::DataSet group;
   };
   std::filesystem::path path_;
+  bool has_seal_;
   std::uint64_t file_bytes_;
   hdf5::File file_;
   RawSchema schema_;
@@ -71,5 +78,8 @@ class ResultFile {
 
 /// RawDigest of its numbers; blocks that are not scored count as their fill values.
 base::Digest digest_of_file(const ResultFile& file);
+
+/// The same in hexadecimal; where the file says it under its seal it is not computed again.
+std::string stated_digest(const ResultFile& file);
 
 }  // namespace stereosweep::results

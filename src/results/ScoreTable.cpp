@@ -24,7 +24,7 @@ StatisticsFile::StatisticsFile(const ResultFile& source, const std::string& prob
   }
   root().write_attribute("software", "stereosweep");
   root().write_attribute("software_version", software_version());
-  root().write_attribute("source_digest", base::to_hex(digest_of_file(source)));
+  root().write_attribute("source_digest", stated_digest(source));
   root().write_attribute("source_complete", std::int64_t{source.complete() ? 1 : 0});
 }
 

@@ -24,7 +24,11 @@ namespace stereosweep::run {
 namespace {
 
 constexpr std::size_t max_examples = 5;
-constexpr std::string_view no_context = "no_context";  // an end of the axis, no failure
+
+/// An end of an axis, or what the job does not ask: no failure.
+bool tells_no_failure(const results::CubeSchema& cube, const std::string& flag) {
+  return !cube.name.ends_with("status") || flag == "no_context" || flag == "not_asked";
+}
 
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
@@ -42,7 +46,7 @@ class StatusCounter {
       for (std::size_t i = 0; flags != nullptr && !cube.flag_meanings.empty() && i < flags->size(); ++i) {
         const auto flag = (*flags)[i];
         ++counts_[c].at(flag);
-        if (flag != 0 && examples.size() < max_examples && cube.flag_meanings[flag] != no_context) {
+        if (flag != 0 && examples.size() < max_examples && !tells_no_failure(cube, cube.flag_meanings[flag])) {
           examples.push_back(cube.flag_meanings[flag] + ": " + place(block, cube, i));
         }
       }
@@ -243,8 +247,6 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   const auto target = *stage.file_on_request(job);
   const auto file = directory.root() / target.name;
   StatusCounter counter(probe);
-  const auto schema = results::with_not_scored(probe.schema());
-  results::RawDigest digest(schema);
   results::RunDescription run;
   run.title = job.name;
   run.probe = target.kind;
@@ -253,7 +255,6 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
     const auto* record = store.find_block(block.index);
     if (record == nullptr) {
-      digest.add(results::unscored_block(schema, block.num_contexts));
       return std::nullopt;
     }
     const auto payload = store.read(*record);
@@ -263,7 +264,6 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
       round_singles(raw);
     }
     counter.add(block, raw);
-    digest.add(raw);
     return raw;
   };
   auto cost = stage.cost_before();
@@ -278,8 +278,8 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     lock = lock_result(directory.root());
     check_replacing(file, counts, lease);
   };
-  results::export_run(run, file);
-  return {counter.lines(), digest.finish(), counter.examples};
+  const auto counts = results::export_run(run, file);
+  return {counter.lines(), counts.digest, counter.examples};
 }
 
 }  // namespace stereosweep::run

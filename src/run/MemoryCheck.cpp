@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/Error.hpp"
+#include "base/Random.hpp"
 #include "engine/causal/Generation.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
@@ -59,11 +60,30 @@ std::uint64_t host_memory() {
   return total;
 }
 
+/// Stands for answers: texts as long as they may become, each another.
+std::vector<query::Answer> longest_answers(std::span<const query::Query> queries,
+                                           const tokenizer::Tokenizer& tokenizer) {
+  std::vector<query::Answer> answers;
+  for (const auto& one : queries) {
+    query::GenerateAnswer answer;
+    const auto* asked = std::get_if<query::Generate>(&one);
+    for (std::int32_t i = 0; asked != nullptr && i < asked->max_new_tokens; ++i) {
+      const auto draw =
+          base::random_below(tokenizer.size(), asked->seed, answers.size(), static_cast<std::uint64_t>(i));
+      answer.ids.push_back(static_cast<query::TokenId>(draw));
+    }
+    answer.text = tokenizer.decode(answer.ids, tokenizer::Tokenizer::Special::skip);
+    answers.emplace_back(std::move(answer));
+  }
+  return answers;
+}
+
 }  // namespace
 
 model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
                     const model::CausalSpecification& specification) {
   constexpr std::uint64_t most_contexts = 2048;
+  constexpr std::uint64_t most_conversations = 64;
   model::Load load{job.execution.batch_tokens, {}};
   if (!probes::kind_of(job).samples_text(job)) {
     return load;
@@ -72,13 +92,25 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   const auto probe = probes::make_probe(job, tokenizer);
   const engine::InputLimits limits{static_cast<int>(specification.layers.size()), specification.vocabulary,
                                    specification.max_tokens, specification.vocabulary, true};
-  for (const auto& block : sweep::sample_blocks(probe->blocks(), most_contexts)) {
-    auto queries = probe->first(block).queries;
+  const auto note = [&](std::vector<query::Query> queries) {
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
     const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
     const auto kept = engine::most_kept_rows(queries, openings, engine::batches_per_wave * job.execution.batch_tokens);
     load.kept.prompts = std::max(load.kept.prompts, kept.prompts);
     load.kept.all = std::max(load.kept.all, kept.all);
+  };
+  for (const auto& block : sweep::sample_blocks(probe->blocks(), most_contexts)) {
+    note(probe->first(block).queries);
+  }
+  for (const auto& block : sweep::sample_blocks(probe->blocks(), most_conversations)) {  // they hold the answers before
+    probes::Transcript transcript;
+    for (std::optional<probes::Round> round = probe->first(block); round; round = probe->next(block, transcript)) {
+      transcript.answers.push_back(longest_answers(round->queries, tokenizer));
+      if (!transcript.rounds.empty()) {
+        note(round->queries);
+      }
+      transcript.rounds.push_back(std::move(*round));
+    }
   }
   return load;
 }

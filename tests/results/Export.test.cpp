@@ -157,9 +157,26 @@ TEST_F(ExportTest, TheDigestOfFileAndBlocksAgree) {
   for (const std::set<std::uint64_t>& missing : {std::set<std::uint64_t>{}, {0, 3}}) {
     write("a.h5", 4, missing);
     const auto plan = testing::synthetic_plan(schema_, 4);
-    EXPECT_EQ(digest_of_file(ResultFile(directory_ / "a.h5")),
-              digest_of_blocks(schema_, plan, testing::synthetic_source(missing)));
+    const ResultFile file(directory_ / "a.h5");
+    EXPECT_EQ(digest_of_file(file), digest_of_blocks(schema_, plan, testing::synthetic_source(missing)));
+    EXPECT_EQ(file.text(raw_digest_name), base::to_hex(digest_of_file(file)));
   }
+}
+
+TEST_F(ExportTest, AStatedDigestCountsUnderASealOnly) {
+  write("a.h5", 4);
+  const auto path = directory_ / "a.h5";
+  const auto digest = base::to_hex(digest_of_file(ResultFile(path)));
+  EXPECT_EQ(stated_digest(ResultFile(path)), digest);
+  auto bytes = base::read_file(path);
+  const auto place = bytes.find(digest);
+  ASSERT_NE(place, std::string::npos);
+  bytes.replace(place, 4, digest.starts_with("0000") ? "1111" : "0000");
+  bytes.resize(bytes.size() - seal_bytes);
+  std::ofstream(path, std::ios::binary) << bytes;
+  const ResultFile changed(path);
+  EXPECT_NE(changed.text(raw_digest_name), digest);
+  EXPECT_EQ(stated_digest(changed), digest);
 }
 
 TEST_F(ExportTest, AnyChangedNumberChangesTheDigest) {

@@ -74,7 +74,7 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   EXPECT_THAT(refusal(job, memory), HasSubstr("of 7.5 GiB free for each of the 2 ranks that share it"));
 }
 
-// A block asks one prompt of two words, three answers: 2 + 3 x 2,048 rows, and 16 of the prompt's block, of 32 layers,
+// A block asks one prompt of two words, three answers: a block of 16 rows for the prompt, 3 x 2,048 rows, of 32 layers,
 // 2 x 4,096 numbers of 4 bytes.
 TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
   sweep::Job job;
@@ -90,9 +90,9 @@ TEST(MemoryCheckTest, CountsWhatSampledAnswersKeep) {
   job.probe = rating;
   EXPECT_THAT(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}),
               AllOf(HasSubstr("does not fit the node"), HasSubstr("weights 25.1 GiB"),
-                    HasSubstr("6162 rows of sampled answers 6.0 GiB")));
+                    HasSubstr("6160 rows of sampled answers 6.0 GiB")));
   EXPECT_THAT(refusal(job, {.ranks = 1, .host = 0, .gpu = 30 * gib, .stored = 13 * gib}),
-              HasSubstr("6162 rows of sampled answers 6.0 GiB"));
+              HasSubstr("6160 rows of sampled answers 6.0 GiB"));
   EXPECT_EQ(refusal(job, {.ranks = 1, .host = 64 * gib, .gpu = 0, .stored = 13 * gib}), "");
   job.execution.batch_tokens = 256;  // 4,096 rows: one text and its prompt
   EXPECT_EQ(refusal(job, {.ranks = 1, .host = 30 * gib, .gpu = 0, .stored = 13 * gib}), "");

@@ -1,0 +1,163 @@
+#include "hdf5/Chunks.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+
+#include "hdf5/Deflate.hpp"
+#include "hdf5/File.hpp"
+
+namespace stereosweep::hdf5 {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers lie in files as they lie in memory");
+
+/// Copies `from` out of `source`, which holds `source_box`, to the start of `target`, whose axes have `lengths`. All
+/// in coordinates of the array. What is contiguous in all three is copied at once.
+void copy_box(const Rectangle& source_box, std::span<const std::uint8_t> source, const Rectangle& from,
+              const Shape& lengths, std::uint64_t element_bytes, std::span<std::uint8_t> target) {
+  auto last = lengths.size() - 1;
+  auto run_bytes = element_bytes;
+  for (; last > 0 && from.count[last] == source_box.count[last] && from.count[last] == lengths[last]; --last) {
+    run_bytes *= lengths[last];
+  }
+  const std::function<void(std::size_t, std::uint64_t, std::uint64_t)> copy = [&](auto axis, auto read, auto written) {
+    const auto first = read * source_box.count[axis] + from.start[axis] - source_box.start[axis];
+    const auto place = written * lengths[axis];
+    if (axis == last) {
+      std::memcpy(target.data() + place * run_bytes, source.data() + first * run_bytes, from.count[axis] * run_bytes);
+      return;
+    }
+    for (std::uint64_t index = 0; index < from.count[axis]; ++index) {
+      copy(axis + 1, first + index, place + index);
+    }
+  };
+  copy(0, 0, 0);
+}
+
+/// Bytes of one weight together: HDF5's filter "shuffle".
+void shuffle(std::span<const std::uint8_t> values, std::uint64_t element_bytes, std::span<std::uint8_t> planes) {
+  const auto count = values.size() / element_bytes;
+  for (std::uint64_t byte = 0; byte < element_bytes; ++byte) {
+    auto* plane = planes.data() + byte * count;
+    const auto* value = values.data() + byte;
+    for (std::uint64_t index = 0; index < count; ++index) {
+      plane[index] = value[index * element_bytes];
+    }
+  }
+}
+
+/// Whether the array has these chunks and the two filters of `Group::create_dataset`, and nothing else.
+bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk, ElementType type) {
+  const Handle list(H5Dget_create_plist(dataset.id()), H5Pclose, "cannot read the layout of '" + dataset.name() + "'");
+  std::vector<hsize_t> lengths(chunk.size());
+  if (H5Pget_layout(list.id()) != H5D_CHUNKED ||
+      H5Pget_chunk(list.id(), static_cast<int>(lengths.size()), lengths.data()) != static_cast<int>(chunk.size()) ||
+      !std::ranges::equal(lengths, chunk) || H5Pget_nfilters(list.id()) != 2) {
+    return false;
+  }
+  const auto filter = [&](unsigned index) {
+    unsigned flags = 0;
+    unsigned filter_flags = 0;
+    std::size_t num_values = 0;
+    return H5Pget_filter2(list.id(), index, &flags, &num_values, nullptr, 0, nullptr, &filter_flags);
+  };
+  return filter(0) == H5Z_FILTER_SHUFFLE && filter(1) == H5Z_FILTER_DEFLATE && dataset.type() == type;
+}
+
+/// Rectangles of `whole` outside of `inner`, which lies in it and is not empty.
+std::vector<Rectangle> around(const Rectangle& whole, const Rectangle& inner) {
+  std::vector<Rectangle> found;
+  auto rest = whole;
+  for (std::size_t axis = 0; axis < whole.start.size(); ++axis) {
+    const auto end = rest.start[axis] + rest.count[axis];
+    const auto inner_end = inner.start[axis] + inner.count[axis];
+    const auto add = [&](std::uint64_t first, std::uint64_t last) {
+      if (first < last) {
+        found.push_back(rest);
+        found.back().start[axis] = first;
+        found.back().count[axis] = last - first;
+      }
+    };
+    add(rest.start[axis], inner.start[axis]);
+    add(inner_end, end);
+    rest.start[axis] = inner.start[axis];
+    rest.count[axis] = inner.count[axis];
+  }
+  return found;
+}
+
+/// The whole chunks inside of `where`, as one rectangle; some count is 0 where there is none.
+Rectangle covered_by(const Rectangle& where, const Shape& shape, const Shape& chunk) {
+  Rectangle covered = where;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto first = (where.start[axis] + chunk[axis] - 1) / chunk[axis] * chunk[axis];
+    const auto end = where.start[axis] + where.count[axis];
+    const auto last = end == shape[axis] ? end : end / chunk[axis] * chunk[axis];
+    covered.start[axis] = first;
+    covered.count[axis] = last > first ? last - first : 0;
+  }
+  return covered;
+}
+
+/// The chunks of `covered`, in canonical order; those at an edge end there.
+std::vector<Rectangle> chunks_of(const Rectangle& covered, const Shape& chunk) {
+  std::vector<Rectangle> found = {covered};
+  for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+    std::vector<Rectangle> cut;
+    for (const auto& part : found) {
+      const auto end = part.start[axis] + part.count[axis];
+      for (auto first = part.start[axis]; first < end; first += chunk[axis]) {
+        cut.push_back(part);
+        cut.back().start[axis] = first;
+        cut.back().count[axis] = std::min(chunk[axis], end - first);
+      }
+    }
+    found = std::move(cut);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::uint8_t> values, const Rectangle& from,
+                                  std::uint64_t element_bytes) {
+  std::vector<std::uint8_t> part(product(from.count) * element_bytes);
+  copy_box(whole, values, from, from.count, element_bytes, part);
+  return part;
+}
+
+std::vector<Rectangle> write_whole_chunks(const DataSet& dataset, const Rectangle& where, ElementType type,
+                                          std::span<const std::uint8_t> values) {
+  const auto shape = dataset.shape();
+  if (shape.empty() || values.empty() || type == ElementType::text) {
+    return {where};
+  }
+  const auto element_bytes = element_size(type);
+  const auto chunk = canonical_chunk(shape, element_bytes, chunk_bytes);
+  const auto covered = covered_by(where, shape, chunk);
+  if (product(covered.count) == 0 || !is_shuffled_and_deflated(dataset, chunk, type)) {
+    return {where};
+  }
+  const auto chunk_elements = product(chunk);
+  std::vector<std::uint8_t> elements(chunk_elements * element_bytes);
+  std::vector<std::uint8_t> planes(elements.size());
+  for (const auto& part : chunks_of(covered, chunk)) {
+    if (part.count != chunk) {
+      std::ranges::fill(elements, std::uint8_t{0});
+    }
+    copy_box(where, values, part, chunk, element_bytes, elements);
+    shuffle(elements, element_bytes, planes);
+    const auto compressed = deflated(planes, chunk_elements);
+    const std::vector<hsize_t> place(part.start.begin(), part.start.end());
+    checked(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, place.data(), compressed.size(), compressed.data()),
+            "cannot write '" + dataset.name() + "'");
+  }
+  return around(where, covered);
+}
+
+}  // namespace stereosweep::hdf5
