@@ -1,10 +1,9 @@
-// How often the 95 % intervals of a pooled tau-b with people hold the true one: bench_people_coverage [SETS [SEED
+// How often the 95 % intervals of a pooled tau-b with people hold what they are of: bench_people_coverage [SETS [SEED
 // [LINE]]] Simulated answers and scores of 25 x 16 fixed cells, whose true scores and true means of people are
-// correlated; what is drawn (annotators, templates, or both) is a sample, all else is known exactly. The true tau-b is
-// that of endless annotators and templates. One line a kind: the true tau-b (mean over sets), the mean of the observed
-// ones and of their replicates' bias, and in % with its standard error how often the percentile interval
-// (`people_tau_low`, `people_tau_high`) and its mirror image at the observed value (Davison and Hinkley 1997, §5.2.1)
-// hold the true one.
+// correlated; what is drawn (annotators, templates, or both) is a sample. An interval is of the tau-b that other draws
+// of as many annotators and templates have on average, which is found by drawing them. One line a kind: the tau-b
+// without noise (mean over sets), this mean of draws, what `people_tau_bias` says of the difference, and in % with its
+// standard error how often the interval (`people_tau_low`, `people_tau_high`) held the mean of draws.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -36,25 +35,56 @@ struct Kind {
 
 struct Counts {
   double truth = 0;
-  double observed = 0;
+  double expected = 0;
   double bias = 0;
-  std::size_t percentile = 0;
-  std::size_t mirrored = 0;
+  std::size_t held = 0;
 };
 
-void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
-  std::mt19937_64 random(seed);
+using Random = std::mt19937_64;
+
+/// What every cell truly is.
+struct World {
+  std::vector<double> scores;
+  std::vector<double> means;
+};
+
+World draw_world(double correlation, Random& random) {
   std::normal_distribution<double> normal;
-  std::vector<double> true_scores;
-  std::vector<double> true_means;
+  World world;
   for (std::size_t cell = 0; cell < num_cells; ++cell) {
-    true_scores.push_back(normal(random));
-    true_means.push_back(kind.correlation * true_scores.back() +
-                         std::sqrt(1 - kind.correlation * kind.correlation) * normal(random));
+    world.scores.push_back(normal(random));
+    world.means.push_back(correlation * world.scores.back() +
+                          std::sqrt(1 - correlation * correlation) * normal(random));
   }
+  return world;
+}
+
+/// Means of as many annotators and templates as the kind has: a mean of n normal values is a normal value.
+double expected_tau(const Kind& kind, const World& world, Random& random) {
+  constexpr std::size_t num_draws = 300;
+  std::normal_distribution<double> normal;
+  const auto with_noise = [&](std::vector<double> cells, std::size_t count, double noise) {
+    for (auto& cell : cells) {
+      cell += count > 0 ? noise / std::sqrt(static_cast<double>(count)) * normal(random) : 0;
+    }
+    return cells;
+  };
+  double sum = 0;
+  for (std::size_t draw = 0; draw < num_draws; ++draw) {
+    sum += stats::kendall_tau_b(with_noise(world.scores, kind.num_templates, kind.template_noise),
+                                with_noise(world.means, kind.num_annotators, kind.annotator_noise))
+               .value;
+  }
+  return sum / num_draws;
+}
+
+void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
+  Random random(seed);
+  std::normal_distribution<double> normal;
+  const auto world = draw_world(kind.correlation, random);
   findings::ScoreCells scores{std::max<std::size_t>(1, kind.num_templates), 1, {}};
   for (std::size_t sentence = 0; sentence < scores.num_templates; ++sentence) {
-    for (const double score : true_scores) {
+    for (const double score : world.scores) {
       scores.values.push_back(score + (kind.num_templates > 0 ? kind.template_noise * normal(random) : 0));
     }
   }
@@ -62,7 +92,7 @@ void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
   for (std::size_t cell = 0; cell < num_cells; ++cell) {
     for (std::size_t annotator = 0; annotator < std::max<std::size_t>(1, kind.num_annotators); ++annotator) {
       const double noise = kind.num_annotators > 0 ? kind.annotator_noise * normal(random) : 0;
-      answers.push_back({cell / num_items, cell % num_items, annotator, true_means[cell] + noise});
+      answers.push_back({cell / num_items, cell % num_items, annotator, world.means[cell] + noise});
     }
   }
   const findings::AnswerTable table(answers, num_subjects, num_items, {});
@@ -73,14 +103,14 @@ void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
                                        .replicates = 1000,
                                        .seed = seed};
   const auto taus = findings::bootstrap_tau(scores, table, std::span(&all, 1), settings).front();
-  const auto interval = stats::percentile_interval(taus, confidence);
-  const double truth = stats::kendall_tau_b(true_scores, true_means).value;
   const double observed = stats::kendall_tau_b(scores.means(), table.means()).value;
-  counts.truth += truth;
-  counts.observed += observed;
-  counts.bias += std::accumulate(taus.begin(), taus.end(), 0.0) / static_cast<double>(taus.size()) - observed;
-  counts.percentile += interval.low <= truth && truth <= interval.high ? 1 : 0;
-  counts.mirrored += 2 * observed - interval.high <= truth && truth <= 2 * observed - interval.low ? 1 : 0;
+  const auto degrees = findings::drawn_degrees(scores, table, all, settings);
+  const auto interval = findings::tau_interval(taus, observed, degrees, confidence);
+  const double expected = expected_tau(kind, world, random);
+  counts.truth += stats::kendall_tau_b(world.scores, world.means).value;
+  counts.expected += expected;
+  counts.bias += stats::mean(taus).value - observed;
+  counts.held += interval.low <= expected && expected <= interval.high ? 1 : 0;
 }
 
 void measure(const Kind& kind, std::size_t num_sets, std::uint64_t seed) {
@@ -89,15 +119,10 @@ void measure(const Kind& kind, std::size_t num_sets, std::uint64_t seed) {
     simulate(kind, seed + set, counts);
   }
   const auto sets = static_cast<double>(num_sets);
-  const auto share = [&](std::size_t count) {
-    const double held = static_cast<double>(count) / sets;
-    return std::array{100 * held, 100 * std::sqrt(held * (1 - held) / sets)};
-  };
-  const auto [percentile, percentile_error] = share(counts.percentile);
-  const auto [mirrored, mirrored_error] = share(counts.mirrored);
-  std::printf("%5.2f %12zu %6.2f %10zu %6.2f %9.3f %9.3f %9.3f %7.1f +-%.1f %7.1f +-%.1f\n", kind.correlation,
-              kind.num_annotators, kind.annotator_noise, kind.num_templates, kind.template_noise, counts.truth / sets,
-              counts.observed / sets, counts.bias / sets, percentile, percentile_error, mirrored, mirrored_error);
+  const double held = static_cast<double>(counts.held) / sets;
+  std::printf("%5.2f %12zu %6.2f %10zu %6.2f %9.3f %9.3f %9.3f %7.1f +-%.1f\n", kind.correlation, kind.num_annotators,
+              kind.annotator_noise, kind.num_templates, kind.template_noise, counts.truth / sets,
+              counts.expected / sets, counts.bias / sets, 100 * held, 100 * std::sqrt(held * (1 - held) / sets));
   std::fflush(stdout);
 }
 
@@ -112,8 +137,8 @@ int main(int count, char** arguments) {
     return 2;
   }
   std::printf("%zu sets of each kind; noise: standard deviation over that of the cells' true values\n\n", num_sets);
-  std::printf("%5s %12s %6s %10s %6s %9s %9s %9s %12s %12s\n", "r", "annotators", "noise", "templates", "noise", "true",
-              "observed", "bias", "percentile", "mirrored");
+  std::printf("%5s %12s %6s %10s %6s %9s %9s %9s %9s\n", "r", "annotators", "noise", "templates", "noise", "true",
+              "expected", "bias", "held");
   std::size_t line = 0;
   for (const double correlation : {0.0, 0.3, 0.9}) {
     for (auto kind : std::vector<Kind>{{0, 20, 2, 0, 0},

@@ -62,11 +62,13 @@ def usable(replicates):
     return finite if len(finite) >= 2 and 10 * len(finite) >= 9 * len(replicates) else None
 
 
-def mean_error(cells):
-    """Variance of the mean of a crossed table, and its degrees of freedom: mean squares of the two-way analysis of variance
-    over the number of cells; with missing cells those of sums of rows and columns."""
+def mean_squares(cells):
+    """What rows, columns and rest of a crossed table say of the variance of its mean: mean squares of the two-way analysis
+    of variance over the number of cells; with missing cells those of sums of rows and columns. And degrees of freedom."""
     cells = cells.astype(numpy.longdouble)
     cells = cells[(~numpy.isnan(cells)).any(axis=1)][:, (~numpy.isnan(cells)).any(axis=0)]
+    if not cells.size:
+        return {"template": 0, "rephrasing": 0, "rest": 0}, [0, 0, 0]
     here = ~numpy.isnan(cells)
     n, (num_rows, num_columns) = here.sum(), cells.shape
     rest = numpy.where(here, cells - cells[here].mean(), 0)
@@ -83,6 +85,13 @@ def mean_error(cells):
     if here.all() and left > 0:
         residual = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
         parts[2] = (residual**2).sum() / left / n
+    return dict(zip(("template", "rephrasing", "rest"), parts)), degrees
+
+
+def mean_error(cells):
+    """Variance of the mean of a crossed table, and its degrees of freedom."""
+    squares, degrees = mean_squares(cells)
+    parts = list(squares.values())
     variance = max(parts[0] + parts[1] - parts[2], parts[2])
     counted = [(part, df) for part, df in zip(parts, degrees) if df > 0]
     uncertainty = sum((part / variance) ** 2 / df for part, df in counted) if variance > 0 else 0

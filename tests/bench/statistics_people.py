@@ -6,7 +6,7 @@ import warnings
 
 import numpy
 import scipy.stats
-from statistics_draws import REPHRASINGS, TEMPLATES, below, crossed, quantiles, usable, weights
+from statistics_draws import REPHRASINGS, TEMPLATES, below, crossed, mean_squares, quantiles, usable, weights
 from statistics_means import mean
 from statistics_tables import CONSTANT, NO_VALUES, OK, TOO_FEW
 
@@ -67,6 +67,15 @@ class Answers:
     def means(self):
         return 100 * (mean(self.values, axis=0) - 1) / 6
 
+    def noise(self):
+        """[subject, item]: variance of each mean over other annotators."""
+        present = ~numpy.isnan(self.values)
+        noise = numpy.zeros(self.values.shape[1:])
+        for place in zip(*numpy.nonzero(present.sum(axis=0) > 1)):
+            values = self.values[:, *place][present[:, *place]]
+            noise[place] = values.var(ddof=1) / len(values)
+        return noise
+
     def drawn(self, seed, replicates):
         """[replicate, subject, item]: annotators drawn within each subject."""
         drawn = numpy.full((replicates, *self.values.shape[1:]), numpy.nan)
@@ -78,6 +87,38 @@ class Answers:
                 present = times @ (~numpy.isnan(own)).astype(int)
                 drawn[:, place] = numpy.where(present > 0, total / numpy.maximum(present, 1), numpy.nan)
         return drawn
+
+
+def matched(replicates, means, noise, expansion):
+    """Replicates that vary as the means do: the means drawn together by the share of their variance that is no noise, and
+    the deviations expanded."""
+    here = ~numpy.isnan(means)
+    deviation = numpy.std(means[here], ddof=1) if here.sum() > 1 else numpy.nan
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        own = 1 - noise[here].mean() / deviation**2 if here.any() else numpy.nan
+    shrinkage = 1 if numpy.isnan(own) else numpy.sqrt(max(own, 1e-3))
+    unit = deviation * 2.0**-40 if deviation > 0 else 1
+    return numpy.round((expansion * replicates + (shrinkage - expansion) * means) / unit)
+
+
+def without_levels(taus, levels):
+    """Residuals of a regression on how much noise each replicate's draws leave; the mean stays."""
+    finite = numpy.isfinite(taus)
+    rest, taken = taus.astype(numpy.longdouble).copy(), []
+    for level in levels:
+        own = level[finite].astype(numpy.longdouble)
+        own = own - own.mean() if own.size else own
+        before = (own**2).sum()
+        for other in taken:
+            own = own - (own * other).sum() / (other**2).sum() * other
+        if (own**2).sum() > 1e-9 * before:
+            rest[finite] -= (own * rest[finite]).sum() / (own**2).sum() * own
+            taken.append(own)
+    return rest.astype(float)
+
+
+def noise_level(seed, stream, count, replicates):
+    return ((weights(seed, stream, count, replicates) - 1.0) ** 2).sum(axis=1) / (count - 1)
 
 
 def check(report, number, data, table, statistics, seed):
@@ -113,6 +154,16 @@ def rows_of(table, answers):
         yield f"subject: {table.labels[1][answers.subjects[place]]}", [place], everything
 
 
+def score_noise(cells, draws):
+    """[subject, item]: variance of each mean over other templates, rephrasings or both."""
+    noise = numpy.zeros((cells.shape[0], cells.shape[3]))
+    for subject, item in numpy.ndindex(noise.shape):
+        squares, _ = mean_squares(cells[subject, :, :, item])
+        rows, columns = (squares[name] if draws[name] else 0 for name in ("template", "rephrasing"))
+        noise[subject, item] = max(squares["rest"], rows + columns - squares["rest"]) if rows > 0 and columns > 0 else rows + columns
+    return noise
+
+
 def drawn_scores(cells, draws, inference, seed):
     """[replicate, subject, item], or the means where nothing is drawn."""
     if not draws["template"] and not draws["rephrasing"]:
@@ -141,8 +192,23 @@ def check_rows(report, number, data, place, table, answers, cells, draws, infere
             pick = numpy.ix_(range(replicates), subjects, items)
             lefts, rights = (numpy.broadcast_to(drawn if drawn is not None else fixed, (replicates, *fixed.shape))[pick]
                              for drawn, fixed in ((of_scores, scores), (of_ratings, ratings)))
+            counts = [cells.shape[axis] for axis, name in ((1, "template"), (2, "rephrasing")) if draws[name]]
+            if counts:
+                lefts = matched(lefts.astype(float), scores[part], score_noise(cells, draws)[part], numpy.sqrt(min(counts) / (min(counts) - 1)))
+            degrees = [count - 1 for count in counts]
+            levels = [noise_level(seed, stream, cells.shape[axis], replicates)
+                      for axis, name, stream in ((1, "template", TEMPLATES), (2, "rephrasing", REPHRASINGS)) if draws[name]]
+            if draws["annotator"]:
+                annotators = answers.annotators()[subjects]
+                expansion = numpy.sqrt(annotators / numpy.maximum(annotators - 1, 1), where=annotators > 1, out=numpy.ones(len(subjects)))
+                rights = matched(rights.astype(float), 1 + ratings[part] * 6 / 100, answers.noise()[part], expansion[:, None])
+                levels += [sum(noise_level(seed, ANNOTATORS + (subjects[place] << 20), count, replicates)
+                               for place, count in enumerate(annotators) if count > 1)] if annotators.max() > 1 else []
+                degrees += [(annotators[annotators > 0] - 1).sum()] if annotators.max() > 1 else []
             taus = numpy.array([tau_b(left.ravel().astype(float), right.ravel()) for left, right in zip(lefts, rights)])
-        check_interval(report, number, found, taus, tau_b(scores[part].ravel(), ratings[part].ravel()), status, inference)
+            taus = without_levels(taus, levels)
+        check_interval(report, number, found, taus, tau_b(scores[part].ravel(), ratings[part].ravel()), status, inference,
+                       min(degrees, default=numpy.inf) if any(draws.values()) else numpy.inf)
 
 
 def pooled_tau(scores, ratings):
@@ -235,7 +301,7 @@ def check_shuffles(report, number, found, scores, ratings, label, status, infere
         report.numbers("people: p of shuffled " + name[6:], number, found[name], p)
 
 
-def check_interval(report, number, found, taus, tau, status, inference):
+def check_interval(report, number, found, taus, tau, status, inference, degrees):
     ends, bias, why = (numpy.nan, numpy.nan), numpy.nan, TOO_FEW
     finite = taus[numpy.isfinite(taus)]
     if taus.size and status != OK:
@@ -244,7 +310,10 @@ def check_interval(report, number, found, taus, tau, status, inference):
         why = CONSTANT
     elif taus.size and usable(taus) is not None:
         low, high = quantiles(finite, inference["confidence"])
-        ends, bias, why = (max(-1, 2 * tau - high), min(1, 2 * tau - low)), finite.mean() - tau, OK
+        upper = (1 + inference["confidence"]) / 2
+        widening = scipy.stats.t.ppf(upper, degrees) / scipy.stats.norm.ppf(upper)
+        ends = [min(1, max(-1, tau + widening * (end - finite.mean()))) for end in (low, high)]
+        bias, why = finite.mean() - tau, OK
     report.numbers("people: interval of tau", number, (found["tau_low"], found["tau_high"]), ends, 1)
     report.numbers("people: bias of tau", number, found["tau_bias"], bias, 1)
     report.same("people: interval status", number, found["interval_status"], why)

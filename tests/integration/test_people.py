@@ -215,6 +215,54 @@ def drawn(count, seed, stream):
     return [mix(mix(mix(seed) ^ stream) ^ draw) * count >> 64 for draw in range(count)]
 
 
+def answers_table(answers):
+    """[annotator, subject, item]; NaN: no answer."""
+    table = numpy.full((max(map(len, answers)), len(answers), answers[0].shape[1]), math.nan)
+    for place, one in enumerate(answers):
+        table[: len(one), place] = one
+    return table
+
+
+def answer_noise(answers):
+    """[subject, item]: variance of each mean over other annotators, and by what a draw's deviation is multiplied."""
+    noise, expansion = numpy.zeros((2, len(answers), answers[0].shape[1]))
+    for place, one in enumerate(answers):
+        counts = (~numpy.isnan(one)).sum(axis=0)
+        some = counts > 1
+        noise[place, some] = numpy.nanvar(one[:, some], axis=0, ddof=1) / counts[some]
+        expansion[place] = math.sqrt(len(one) / (len(one) - 1))
+    return noise, expansion
+
+
+def score_noise(scores, axes):
+    """The same of [template, rephrasing, subject, item], without missing scores: two-way analysis of variance."""
+    shape = scores.shape[:2]
+    mean = scores.mean(axis=(0, 1))
+    by_axis = [((scores.mean(axis=1 - axis) - mean) ** 2).sum(axis=0) / (shape[axis] - 1) / shape[axis] for axis in (0, 1)]
+    residual = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0, keepdims=True) + mean
+    rest = (residual**2).sum(axis=(0, 1)) / ((shape[0] - 1) * (shape[1] - 1)) / (shape[0] * shape[1])
+    noise = numpy.zeros_like(mean)
+    if len(axes) == 2:
+        noise = numpy.maximum(by_axis[0] + by_axis[1] - rest, rest)
+    elif axes:
+        noise = by_axis[axes[0]]
+    smallest = min((shape[axis] for axis in axes), default=math.inf)
+    return noise, numpy.full_like(mean, math.sqrt(smallest / (smallest - 1)) if axes else 1)
+
+
+def level(count, stream):
+    """[replicate]: how much noise its draws leave."""
+    times = numpy.array([numpy.bincount(drawn(count, 1, stream ^ replicate), minlength=count) for replicate in range(100)])
+    return ((times - 1) ** 2).sum(axis=1) / (count - 1)
+
+
+def matched(replicate, means, noise, expansion):
+    """A replicate that varies as the means do, on a grid fine enough that only what is equal ties."""
+    deviation = means.std(ddof=1)
+    shrinkage = math.sqrt(max(1e-3, 1 - noise.mean() / deviation**2))
+    return numpy.round((expansion * replicate + (shrinkage - expansion) * means) / deviation * 2.0**40)
+
+
 @pytest.mark.parametrize("over", [["annotator"], ["template", "rephrasing"], ["annotator", "template", "rephrasing"]])
 def test_intervals_are_of_the_declared_draws(run, tmp_path, over):
     draw = random.Random(5)
@@ -236,6 +284,10 @@ def test_intervals_are_of_the_declared_draws(run, tmp_path, over):
             if group == subject:
                 of_subject[names.index(annotator), items.index(pair)] = rating
         answers.append(of_subject)
+    sides = {"people": (numpy.nanmean(answers_table(answers), axis=0), *answer_noise(answers))}
+    axes = tuple(axis for axis, name in enumerate(["template", "rephrasing"]) if name in over)
+    model_means = numpy.nanmean(scores, axis=(0, 1))
+    sides["model"] = (model_means, *score_noise(scores, axes))
     taus = {label: [] for label in data["people_row"].values}
     for replicate in range(100):
         chosen = [drawn(scores.shape[axis], 1, stream << 40 ^ replicate) if name in over else range(scores.shape[axis])
@@ -247,14 +299,26 @@ def test_intervals_are_of_the_declared_draws(run, tmp_path, over):
                 numpy.nanmean(one[drawn(len(one), 1, (16 << 40) + (place << 20) ^ replicate)] if "annotator" in over else one,
                               axis=0) for place, one in enumerate(answers)])
         for label, _, rows_here, items_here in rows_of(data):
-            taus[label].append(expected(model[rows_here][:, items_here].ravel(), people[rows_here][:, items_here].ravel())["tau"])
+            part = numpy.ix_(rows_here, items_here)
+            model_part = matched(model[part], *(values[part] for values in sides["model"])) if axes else model[part]
+            people_part = matched(people[part], *(values[part] for values in sides["people"])) if "annotator" in over else people[part]
+            taus[label].append(expected(model_part.ravel(), people_part.ravel())["tau"])
     for label, values in taus.items():
         row = data.sel(measure=measure, people_group="all", people_row=label)
-        values = numpy.array(values)[~numpy.isnan(values)]
+        rated = [place for name, _, rows_here, _ in rows_of(data) if name == label for place in map(int, numpy.flatnonzero(rows_here))]
+        degrees = [scores.shape[axis] - 1 for axis in axes]
+        degrees += [sum(len(answers[place]) - 1 for place in rated)] if "annotator" in over else []
+        widening = stats.t.ppf(0.95, min(degrees)) / stats.norm.ppf(0.95)
+        levels = [level(scores.shape[axis], stream << 40) for axis, stream in ((0, 1), (1, 2)) if axis in axes]
+        levels += [sum(level(len(answers[place]), (16 << 40) + (place << 20)) for place in rated)] if "annotator" in over else []
+        here = ~numpy.isnan(values)
+        values = numpy.array(values)[here]
+        design = numpy.column_stack([one[here] - one[here].mean() for one in levels])
+        values = values - design @ numpy.linalg.lstsq(design, values, rcond=None)[0]
         assert len(values) >= 90 and row["people_interval_status"] == 0
-        mirrored = numpy.clip(2 * row["people_tau"].item() - numpy.quantile(values, [0.95, 0.05]), -1, 1)
-        numpy.testing.assert_allclose([row["people_tau_low"], row["people_tau_high"]], mirrored, rtol=1e-10, atol=1e-12,
-                                      err_msg=label)
+        ends = row["people_tau"].item() + widening * (numpy.quantile(values, [0.05, 0.95]) - values.mean())
+        numpy.testing.assert_allclose([row["people_tau_low"], row["people_tau_high"]], numpy.clip(ends, -1, 1), rtol=1e-10,
+                                      atol=1e-12, err_msg=label)
         numpy.testing.assert_allclose(row["people_tau_bias"], values.mean() - row["people_tau"], atol=1e-10)
 
 

@@ -1,9 +1,11 @@
 #include "findings/people/AnswerTable.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "stats/Bootstrap.hpp"
+#include "stats/CrossedTable.hpp"
 
 namespace stereosweep::findings {
 
@@ -65,11 +67,30 @@ std::vector<double> AnswerTable::drawn_means(const Replicates& which) const {
       }
       continue;
     }
-    const auto stream = (annotators_stream + (std::uint64_t{place} << 20U)) ^ which.first;
+    const auto stream = stream_of(place) ^ which.first;
     const stats::ClusterBootstrap drawn(subject.num_annotators, which.count, which.seed, stream);
     drawn.put_means(subject.values, subject.present, means.data() + place * num_items_, row_length);
   }
   return means;
+}
+
+DrawnCells AnswerTable::drawn_cells() const {
+  DrawnCells cells;
+  for (const double mean : means()) {
+    cells.means.push_back(scale_.low + mean * (scale_.high - scale_.low) / 100);
+  }
+  for (const auto& subject : subjects_) {
+    const auto n = static_cast<double>(subject.num_annotators);
+    for (std::size_t item = 0; item < num_items_; ++item) {
+      std::vector<double> answers;
+      for (std::size_t place = item; place < subject.values.size(); place += num_items_) {
+        answers.push_back(subject.present[place] > 0 ? subject.values[place] : stats::nan);
+      }
+      cells.noise.push_back(stats::crossed_squares(answers, 1).rows);
+      cells.expansion.push_back(n > 1 ? std::sqrt(n / (n - 1)) : 1);
+    }
+  }
+  return cells;
 }
 
 }  // namespace stereosweep::findings

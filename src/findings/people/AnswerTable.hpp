@@ -31,6 +31,13 @@ struct Replicates {
   std::uint64_t seed = 0;
 };
 
+/// What a bootstrap draws around, by cells.
+struct DrawnCells {
+  std::vector<double> means;
+  std::vector<double> noise;      ///< variance of each mean over other draws of as many; 0: nothing to draw
+  std::vector<double> expansion;  ///< sqrt(n / (n - 1)) of n to draw from: by so much a replicate varies too little
+};
+
 class AnswerTable {
  public:
   AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
@@ -41,10 +48,18 @@ class AnswerTable {
   std::vector<double> means() const;
   /// Answers by subject and by annotator: several annotators answered about one subject.
   bool has_several_annotators() const;
+  /// 0: nobody answered about the subject.
+  std::size_t num_annotators(std::size_t subject) const { return subjects_[subject].num_annotators; }
   /// Means where each subject's annotators are drawn with replacement, each with all its answers about the subject:
   /// [replicate, subject, item], on the table's scale. An annotator of several subjects is drawn for each of them by
   /// itself.
   std::vector<double> drawn_means(const Replicates& replicates) const;
+  /// Of these means, on the table's scale: [subject, item].
+  DrawnCells drawn_cells() const;
+  std::size_t num_items() const { return num_items_; }
+  std::size_t num_subjects() const { return subjects_.size(); }
+  /// Of the draws of a subject's annotators.
+  static std::uint64_t stream_of(std::size_t subject) { return annotators_stream + (std::uint64_t{subject} << 20U); }
 
  private:
   struct Subject {

@@ -427,7 +427,7 @@ class PeopleComparer {
     for (const auto& unit : share<PeopleCell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
            const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
            auto cell = cell_of(table, rows_[row].row.kind);
-           add_interval(std::move(taus[row]), cell);
+           add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
            return std::vector{cell};
          })) {
       result_.cells.push_back(unit.front());
@@ -450,23 +450,17 @@ class PeopleComparer {
     return cell;
   }
 
-  void add_interval(std::vector<double> taus, PeopleCell& cell) const {
-    if (taus.empty() || !cell.agreement.tau.defined()) {
-      cell.interval.reason = taus.empty() ? stats::Reason::too_few : cell.agreement.tau.reason;
+  void add_interval(std::span<const double> taus, double degrees, PeopleCell& cell) const {
+    const auto& tau = cell.agreement.tau;
+    if (taus.empty() || !tau.defined()) {
+      cell.interval.reason = taus.empty() ? stats::Reason::too_few : tau.reason;
       return;
     }
-    std::vector<double> finite;
-    std::ranges::copy_if(taus, std::back_inserter(finite), [](double tau) { return std::isfinite(tau); });
-    if (!finite.empty() && std::ranges::max(finite) - std::ranges::min(finite) < 1e-12) {
-      cell.interval.reason = stats::Reason::constant;
-      return;
-    }
-    cell.interval = stats::percentile_interval(std::move(taus), comparison_.confidence);
+    cell.interval = tau_interval(taus, tau.value, degrees, comparison_.confidence);
     if (cell.interval.reason == stats::Reason::ok) {
-      const double tau = cell.agreement.tau.value;
-      const auto [low, high, reason] = cell.interval;
-      cell.interval = {std::max(-1.0, 2 * tau - high), std::min(1.0, 2 * tau - low), reason};
-      cell.bias = stats::mean(finite).value - tau;
+      std::vector<double> finite;
+      std::ranges::copy_if(taus, std::back_inserter(finite), [](double one) { return std::isfinite(one); });
+      cell.bias = stats::mean(finite).value - tau.value;
     }
   }
 

@@ -31,10 +31,9 @@ struct PeopleCell {
   stats::Value chance;      ///< of `precision` for scores in random order
   stats::Value p_items;     ///< of tau: items shuffled, the same way in every subject; of no subject's row
   stats::Value p_subjects;  ///< subjects shuffled
-  /// Of tau: the percentile interval mirrored at tau, within [-1, 1] (Davison and Hinkley 1997, Bootstrap Methods and
-  /// their Application, §5.2.1), since noise lowers tau, and that of a replicate once more.
+  /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).
   stats::Interval interval{stats::nan, stats::nan, stats::Reason::too_few};
-  double bias = stats::nan;  ///< mean of the replicates minus tau
+  double bias = stats::nan;  ///< mean of the replicates minus tau: by so much noise would lower a tau of this size
 };
 
 /// Templates that the pilot chose for one measure, and how the pilot and the rest judge them.

@@ -37,10 +37,11 @@ void write_cells(results::Layout& layout, const PeopleAgreement& people, const s
   const auto draws = base::with_thousands(people.shuffles.draws) +
                      " seeded draws: 2 (b + 1) / (draws + 1), b: the fewer of those whose tau-b is at least, or at "
                      "most, this one";
-  const auto interval = results::percent(comparison.confidence) + " interval of people_tau";
+  const auto interval =
+      results::percent(comparison.confidence) + " interval of the mean people_tau of other draws of as many";
   const auto drawn = drawn_words(people.bootstrap) + " drawn with replacement, " +
                      base::with_thousands(people.bootstrap.replicates) +
-                     " replicates, their percentiles mirrored at people_tau";
+                     " replicates that vary as the means do; their percentiles, centred at people_tau";
   write("tau", "Kendall's tau-b of scores and people's means",
         [](const Cell& cell) { return cell.agreement.tau.value; });
   write(
@@ -48,8 +49,7 @@ void write_cells(results::Layout& layout, const PeopleAgreement& people, const s
   write(
       "tau_high", "upper end of the " + interval, [](const Cell& cell) { return cell.interval.high; }, drawn);
   write("tau_bias", "mean of people_tau over the replicates, minus people_tau", &Cell::bias,
-        "nearer to 0 where a replicate's means carry more noise than the means themselves; people_tau is nearer to 0 "
-        "than that of means without noise by as much or more");
+        "by so much the noise of means of so few annotators or templates lowers a tau-b of this size");
   write(
       "tau_p_items", "two-sided p of people_tau: items shuffled, the same way in every subject",
       [](const Cell& cell) { return cell.p_items.value; }, draws);

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "findings/Scores.hpp"
 #include "findings/sharing/Sharing.hpp"
-#include "stats/Bootstrap.hpp"
+#include "stats/CrossedTable.hpp"
+#include "stats/PValues.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
@@ -40,33 +47,165 @@ DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const Boo
   return drawn;
 }
 
-/// One list of cells.
-class ListTau {
+/// A list's cells of one side: what becomes of a draw of them.
+class DrawnSide {
  public:
-  explicit ListTau(const CellList& cells) : cells_(cells), counter_(cells.size()), values_(cells.size()) {
-    for (std::size_t place = 0; place < cells.size(); ++place) {
-      is_table_ = is_table_ && cells[place] == place;
+  DrawnSide(const CellList& list, const DrawnCells& cells) : list_(list), values_(list.size()) {
+    std::vector<double> means;
+    double noise = 0;
+    for (const auto cell : list) {
+      if (!std::isnan(cells.means[cell])) {
+        means.push_back(cells.means[cell]);
+        noise += cells.noise[cell];
+      }
+    }
+    const auto n = static_cast<double>(means.size());
+    const double deviation = stats::standard_deviation(means).value;  // NaN: fewer than two
+    const double own = 1 - noise / n / (deviation * deviation);
+    const double shrinkage = std::isnan(own) ? 1 : std::sqrt(std::max(own, least_own));
+    const double unit = deviation > 0 ? deviation * smallest_difference : 1;
+    for (const auto cell : list) {
+      factors_.push_back(cells.expansion[cell] / unit);
+      shifts_.push_back((shrinkage - cells.expansion[cell]) / unit * cells.means[cell]);
     }
   }
-  void set_scores(std::span<const double> table) { counter_.set_left(gather(table)); }
-  double with_ratings(std::span<const double> table) { return counter_.tau_b(gather(table)); }
 
- private:
-  std::span<const double> gather(std::span<const double> table) {
-    if (is_table_ && table.size() == cells_.size()) {
-      return table;
-    }
-    for (std::size_t place = 0; place < cells_.size(); ++place) {
-      values_[place] = table[cells_[place]];
+  /// Of a replicate's table; up to a constant and a factor that all cells share. Rounded, so that what differs by the
+  /// rounding of sums is a tie.
+  std::span<const double> matched(std::span<const double> table) {
+    for (std::size_t place = 0; place < list_.size(); ++place) {
+      values_[place] = std::nearbyint(factors_[place] * table[list_[place]] + shifts_[place]);
     }
     return values_;
   }
 
-  const CellList& cells_;
-  stats::TauCounter counter_;
+ private:
+  static constexpr double smallest_difference = 0x1p-40;  ///< in standard deviations of the means
+  static constexpr double least_own = 1e-3;  ///< of their variance: a draw without noise then has an order, too
+
+  const CellList& list_;
+  std::vector<double> factors_;
+  std::vector<double> shifts_;
   std::vector<double> values_;
-  bool is_table_ = true;  ///< the cells are all of a table, in its order
 };
+
+/// One list of cells.
+class ListTau {
+ public:
+  ListTau(const CellList& list, const DrawnCells& scores, const DrawnCells& ratings)
+      : scores_(list, scores), ratings_(list, ratings), counter_(list.size()) {}
+  void set_scores(std::span<const double> table) { counter_.set_left(scores_.matched(table)); }
+  double with_ratings(std::span<const double> table) { return counter_.tau_b(ratings_.matched(table)); }
+
+ private:
+  DrawnSide scores_;
+  DrawnSide ratings_;
+  stats::TauCounter counter_;
+};
+
+/// Means that nobody draws.
+DrawnCells fixed_cells(std::vector<double> means) {
+  const auto count = means.size();
+  return {std::move(means), std::vector<double>(count, 0), std::vector<double>(count, 1)};
+}
+
+/// [replicate]: how much noise a draw of `count` leaves in a mean, over what it leaves on average.
+std::vector<double> noise_levels(std::size_t count, const BootstrapSettings& settings, std::uint64_t stream) {
+  const stats::ClusterBootstrap draws(count, settings.replicates, settings.seed, stream);
+  std::vector<double> levels;
+  for (std::size_t replicate = 0; replicate < settings.replicates; ++replicate) {
+    double squares = 0;
+    for (const auto times : draws.times(replicate)) {
+      squares += (times - 1.0) * (times - 1.0);
+    }
+    levels.push_back(squares / (static_cast<double>(count) - 1));
+  }
+  return levels;
+}
+
+std::set<std::size_t> subjects_of(const CellList& list, const AnswerTable& answers) {
+  std::set<std::size_t> subjects;
+  std::ranges::transform(list, std::inserter(subjects, subjects.end()),
+                         [&](std::size_t cell) { return cell / answers.num_items(); });
+  return subjects;
+}
+
+/// What templates, rephrasings and annotators leave, each a list of replicates; of those alone that are drawn.
+class NoiseLevels {
+ public:
+  NoiseLevels(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings)
+      : answers_(answers) {
+    if (settings.draws_templates && scores.num_templates > 1) {
+      of_scores_.push_back(noise_levels(scores.num_templates, settings, templates_stream));
+    }
+    if (settings.draws_rephrasings && scores.num_rephrasings > 1) {
+      of_scores_.push_back(noise_levels(scores.num_rephrasings, settings, rephrasings_stream));
+    }
+    for (std::size_t subject = 0; settings.draws_annotators && subject < answers.num_subjects(); ++subject) {
+      of_subjects_.push_back(
+          answers.num_annotators(subject) > 1
+              ? noise_levels(answers.num_annotators(subject), settings, AnswerTable::stream_of(subject))
+              : std::vector<double>{});
+    }
+  }
+
+  std::vector<std::vector<double>> of(const CellList& list) const {
+    auto levels = of_scores_;
+    std::vector<double> sums;
+    for (const auto subject : of_subjects_.empty() ? std::set<std::size_t>{} : subjects_of(list, answers_)) {
+      const auto& one = of_subjects_[subject];
+      sums.resize(std::max(sums.size(), one.size()), 0);
+      std::ranges::transform(one, sums, sums.begin(), std::plus());
+    }
+    if (!sums.empty()) {
+      levels.push_back(std::move(sums));
+    }
+    return levels;
+  }
+
+ private:
+  const AnswerTable& answers_;
+  std::vector<std::vector<double>> of_scores_;
+  std::vector<std::vector<double>> of_subjects_;
+};
+
+double product_of(std::span<const double> left, std::span<const double> right) {
+  return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
+}
+
+/// Takes what follows the levels linearly out of `taus`; their mean stays.
+void take_out(std::vector<std::vector<double>> levels, std::vector<double>& taus) {
+  std::vector<std::size_t> finite;
+  for (std::size_t replicate = 0; replicate < taus.size(); ++replicate) {
+    if (std::isfinite(taus[replicate])) {
+      finite.push_back(replicate);
+    }
+  }
+  std::vector<double> rest;
+  std::ranges::transform(finite, std::back_inserter(rest), [&](std::size_t replicate) { return taus[replicate]; });
+  std::vector<std::vector<double>> taken;  // centred, at right angles to each other
+  for (const auto& level : levels) {
+    std::vector<double> own;
+    std::ranges::transform(finite, std::back_inserter(own), [&](std::size_t replicate) { return level[replicate]; });
+    const double mean =
+        own.empty() ? 0 : std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size());
+    std::ranges::for_each(own, [&](double& one) { one -= mean; });
+    const double before = product_of(own, own);
+    for (const auto& other : taken) {
+      const double factor = product_of(own, other) / product_of(other, other);
+      std::ranges::transform(own, other, own.begin(), [&](double one, double less) { return one - factor * less; });
+    }
+    const double square = product_of(own, own);
+    if (square > 1e-9 * before) {
+      const double slope = product_of(own, rest) / square;
+      std::ranges::transform(rest, own, rest.begin(), [&](double one, double less) { return one - slope * less; });
+      taken.push_back(std::move(own));
+    }
+  }
+  for (std::size_t place = 0; place < finite.size(); ++place) {
+    taus[finite[place]] = rest[place];
+  }
+}
 
 }  // namespace
 
@@ -86,6 +225,31 @@ std::vector<double> ScoreCells::means() const {
   return means;
 }
 
+DrawnCells ScoreCells::drawn_cells(const BootstrapSettings& settings) const {
+  auto cells = fixed_cells(means());
+  auto smallest = std::numeric_limits<double>::infinity();
+  for (const auto& [is_drawn, count] :
+       {std::pair(settings.draws_templates, num_templates), std::pair(settings.draws_rephrasings, num_rephrasings)}) {
+    smallest = is_drawn && count > 1 ? std::min(smallest, static_cast<double>(count)) : smallest;
+  }
+  if (std::isinf(smallest)) {
+    return cells;
+  }
+  for (std::size_t cell = 0; cell < cells.means.size(); ++cell) {
+    std::vector<double> table;  // [template, rephrasing]
+    for (std::size_t place = cell; place < values.size(); place += cells.means.size()) {
+      table.push_back(values[place]);
+    }
+    const auto squares = stats::crossed_squares(table, num_rephrasings);
+    const double rows = settings.draws_templates ? squares.rows : 0;
+    const double columns = settings.draws_rephrasings ? squares.columns : 0;
+    cells.noise[cell] =
+        rows > 0 && columns > 0 ? std::max(squares.rest, rows + columns - squares.rest) : rows + columns;
+    cells.expansion[cell] = std::sqrt(smallest / (smallest - 1));
+  }
+  return cells;
+}
+
 std::vector<std::vector<double>> ScoreCells::by_template() const {
   const auto length = num_rephrasings * num_cells();
   std::vector<std::vector<double>> tables;
@@ -101,6 +265,8 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
                                                const parallel::Communicator& ranks) {
   const auto num_cells = scores.num_cells();
+  const auto score_cells = scores.drawn_cells(settings);
+  const auto rating_cells = settings.draws_annotators ? answers.drawn_cells() : fixed_cells(answers.means());
   const auto compute = [&](std::size_t unit) {
     const auto first = unit * replicates_together;
     const Replicates which{first, std::min(replicates_together, settings.replicates - first), settings.seed};
@@ -112,7 +278,7 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
     const auto num_threads = std::max(1U, settings.num_threads);
     stats::on_threads(num_threads, [&](unsigned thread) {
       for (std::size_t list = 0; list < lists.size(); ++list) {
-        ListTau tau(lists[list]);
+        ListTau tau(lists[list], score_cells, rating_cells);
         tau.set_scores(of(drawn.scores, 0));
         for (std::size_t replicate = thread; replicate < which.count; replicate += num_threads) {
           if (drawn.scores.size() != num_cells) {
@@ -133,7 +299,49 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
       taus[list].insert(taus[list].end(), own.begin(), own.end());
     }
   }
+  const NoiseLevels levels(scores, answers, settings);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    take_out(levels.of(lists[list]), taus[list]);
+  }
   return taus;
+}
+
+double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
+                     const BootstrapSettings& settings) {
+  auto degrees = std::numeric_limits<double>::infinity();
+  const auto count = [&](double known) { degrees = known > 0 ? std::min(degrees, known) : degrees; };
+  if (settings.draws_templates) {
+    count(static_cast<double>(scores.num_templates) - 1);
+  }
+  if (settings.draws_rephrasings) {
+    count(static_cast<double>(scores.num_rephrasings) - 1);
+  }
+  if (settings.draws_annotators) {
+    double known = 0;
+    for (const auto subject : subjects_of(list, answers)) {
+      known += std::max(1.0, static_cast<double>(answers.num_annotators(subject))) - 1;
+    }
+    count(known);
+  }
+  return degrees;
+}
+
+stats::Interval tau_interval(std::span<const double> replicates, double tau, double degrees, double confidence) {
+  std::vector<double> finite;
+  std::ranges::copy_if(replicates, std::back_inserter(finite), [](double one) { return std::isfinite(one); });
+  if (!finite.empty() && std::ranges::max(finite) - std::ranges::min(finite) < 1e-12) {
+    return {stats::nan, stats::nan, stats::Reason::constant};
+  }
+  auto interval = stats::percentile_interval({replicates.begin(), replicates.end()}, confidence);
+  if (interval.reason == stats::Reason::ok) {
+    const double upper = (1 + confidence) / 2;
+    const double widening =
+        std::isinf(degrees) ? 1 : stats::student_quantile(upper, degrees) / stats::normal_quantile(upper);
+    const double mean = stats::mean(finite).value;
+    interval.low = std::clamp(tau + widening * (interval.low - mean), -1.0, 1.0);
+    interval.high = std::clamp(tau + widening * (interval.high - mean), -1.0, 1.0);
+  }
+  return interval;
 }
 
 }  // namespace stereosweep::findings
