@@ -6,7 +6,6 @@
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
-#include "base/Sha256.hpp"
 #include "base/Text.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/ScoreFile.hpp"
@@ -75,7 +74,7 @@ results::ScoreFile open_pilot(const std::filesystem::path& pilot, const sweep::J
   base::refuse_if(!std::filesystem::exists(path), "the pilot '" + pilot.string() + "' has no score table yet",
                   "there is no " + path.string(), suggestion);
   results::ScoreFile scores(path);
-  base::refuse_if(scores.text("source_digest") != base::to_hex(results::digest_of_file(result)),
+  base::refuse_if(scores.text("source_digest") != results::stated_digest(result),
                   "the pilot's score table is of another result", path.string() + " is older than the run", suggestion);
   return scores;
 }

@@ -97,7 +97,7 @@ bool statistics_are_current(const RunSource& source) {
   }
   try {
     const results::ScoreFile scores(source.statistics);
-    return scores.text("source_digest") == base::to_hex(results::digest_of_file(source.file)) &&
+    return scores.text("source_digest") == results::stated_digest(source.file) &&
            scores.text(settings_attribute) == settings_hash(source.job);
   } catch (const base::InputError&) {
     return false;  // damaged, or without a score table: it is written anew

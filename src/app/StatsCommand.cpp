@@ -104,12 +104,16 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
       findings::write_conclusions(file.layout(), conclusions, comparison);
     }
   };
-  const probes::StatsRequest request{.file = *source.file,
-                                     .job = source.job,
-                                     .target = target,
-                                     .top = top,
-                                     .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
-                                     .world = world};
+  const probes::StatsRequest request{
+      .file = *source.file,
+      .job = source.job,
+      .target = target,
+      .top = top,
+      .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
+      .world = world,
+      .parsing = line.has("reparse") ? probes::StatsRequest::Parsing::again : probes::StatsRequest::Parsing::as_stored};
+  base::refuse_if(line.has("reparse") && !kind.parses_texts(), "--reparse of a result without texts",
+                  "the probe '" + std::string(kind.name()) + "' parses none again");
   if (world.rank() > 0) {
     kind.assist(request);
     if (comparison.asks()) {
@@ -253,6 +257,7 @@ void add_stats_options(options::options_description_easy_init add) {
   add("all",
       "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
       "the tables of each measure");
+  add("reparse", "read the stored answers of an interview again, by the rules of this program");
   add("output", options::value<std::string>(),
       "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
       "folder of a sweep");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/Text.hpp"
+#include "config/CorrelationReader.hpp"
 #include "config/PeopleReader.hpp"
 #include "config/Selections.hpp"
 
@@ -267,6 +268,12 @@ sweep::Comparison take_comparison(Node& statistics, Pieces& pieces, base::Proble
   if (statistics.find("people") != nullptr) {
     comparison.people = read_people(statistics.take("people"), pieces, problems);
   }
+  if (statistics.find("correlations") != nullptr) {
+    comparison.correlations = read_correlations(statistics.take("correlations"), problems);
+  }
+  if (statistics.find("extremes") != nullptr) {
+    comparison.extremes = read_extremes(statistics.take("extremes"), problems);
+  }
   if (statistics.find("inference") != nullptr) {
     const auto node = statistics.take("inference");
     Fields fields(node, "statistics.inference", problems);
@@ -304,6 +311,12 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   }
   if (comparison.people) {
     statistics.add("people", dump_people(*comparison.people));
+  }
+  if (!comparison.correlations.empty()) {
+    statistics.add("correlations", dump_correlations(comparison.correlations));
+  }
+  if (comparison.extremes) {
+    statistics.add("extremes", dump_extremes(*comparison.extremes));
   }
   FieldsDump fields;
   visit_inference(comparison, fields);

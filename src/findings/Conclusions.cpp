@@ -27,6 +27,13 @@ Conclusions conclude_all(const Scores& scores, const sweep::Comparison& comparis
   if (comparison.people) {
     conclusions.people = agree_with_people(scores, comparison, seed);
   }
+  if (!comparison.correlations.empty()) {
+    const auto* clusters = conclusions.clusters ? &*conclusions.clusters : nullptr;
+    conclusions.correlations = correlations_of(scores, comparison, clusters, seed);
+  }
+  if (comparison.extremes) {
+    conclusions.extremes = extremes_of(scores, *comparison.extremes);
+  }
   return conclusions;
 }
 
@@ -69,6 +76,12 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
   if (conclusions.people) {
     write_people(layout, *conclusions.people, comparison);
   }
+  if (conclusions.correlations) {
+    write_correlations(layout, *conclusions.correlations, comparison);
+  }
+  if (conclusions.extremes) {
+    write_extremes(layout, *conclusions.extremes);
+  }
 }
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
@@ -78,7 +91,9 @@ std::string conclusions_text(const Conclusions& conclusions, const sweep::Compar
          (conclusions.variance ? variance_text(*conclusions.variance, comparison.confidence) : "") +
          contrasts_text(conclusions.contrasts, comparison, top) +
          (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
-         (conclusions.people ? people_text(*conclusions.people, comparison, top) : "");
+         (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
+         (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
+         (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "");
 }
 
 }  // namespace stereosweep::findings

@@ -11,6 +11,8 @@
 #include "findings/Means.hpp"
 #include "findings/Variation.hpp"
 #include "findings/clusters/Clusters.hpp"
+#include "findings/correlations/Correlations.hpp"
+#include "findings/correlations/Extremes.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "findings/people/People.hpp"
 #include "findings/variance/Variance.hpp"
@@ -26,6 +28,8 @@ struct Conclusions {
   std::optional<Variation> variation;
   std::uint64_t seed = 0;
   std::optional<PeopleAgreement> people;
+  std::optional<Correlations> correlations;
+  std::optional<Extremes> extremes;
 };
 
 /// Collective over `scores.ranks`, which share the work; the bits are the same for any number of them. Throws

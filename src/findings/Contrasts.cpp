@@ -115,17 +115,7 @@ class Resolver {
                  const std::string& suggestion) {
     faults_.push_back(base::describe(key_of(contrast) + ": " + problem, why, suggestion));
   }
-  void require_none() const {
-    std::vector<std::string> once;
-    for (const auto& fault : faults_) {
-      if (std::ranges::find(once, fault) == once.end()) {
-        once.push_back(fault);
-      }
-    }
-    if (!once.empty()) {
-      throw base::InputError(base::join(once, "\n"));
-    }
-  }
+  void require_none() const { require_no_faults(faults_); }
 
  private:
   static std::string key_of(const std::string& contrast) { return "statistics.contrasts '" + contrast + "'"; }

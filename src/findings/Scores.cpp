@@ -104,6 +104,18 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
   return measures;
 }
 
+void require_no_faults(const std::vector<std::string>& faults) {
+  std::vector<std::string> once;
+  for (const auto& fault : faults) {
+    if (std::ranges::find(once, fault) == once.end()) {
+      once.push_back(fault);
+    }
+  }
+  if (!once.empty()) {
+    throw base::InputError(base::join(once, "\n"));
+  }
+}
+
 results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places) {
   const auto chosen = [&](const std::vector<std::string>& values) {
     std::vector<std::string> some;

@@ -62,6 +62,9 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,
                                          const std::string& key);
 
+/// Throws one InputError with all of them, each once.
+void require_no_faults(const std::vector<std::string>& faults);
+
 /// `axis` with the labels and coordinates of these places alone.
 results::AxisSchema part_of(const results::AxisSchema& axis, const std::vector<std::size_t>& places);
 

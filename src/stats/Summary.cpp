@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <memory_resource>
 #include <numeric>
 #include <vector>
 
@@ -47,7 +49,9 @@ Value median(std::span<const double> values) {
   if (!result.defined()) {
     return result;
   }
-  std::vector<double> parted(values.begin(), values.end());
+  std::array<std::byte, 512> room{};  // few values need no heap
+  std::pmr::monotonic_buffer_resource pool(room.data(), room.size());
+  std::pmr::vector<double> parted(values.begin(), values.end(), &pool);
   const auto middle = parted.begin() + static_cast<std::ptrdiff_t>(parted.size() / 2);
   std::nth_element(parted.begin(), middle, parted.end());
   result.value = parted.size() % 2 == 1 ? *middle : (*std::max_element(parted.begin(), middle) + *middle) / 2;

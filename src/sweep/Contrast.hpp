@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sweep/ClusterRequest.hpp"
+#include "sweep/CorrelationRequest.hpp"
 #include "sweep/IntersectionQuestions.hpp"
 #include "sweep/People.hpp"
 #include "sweep/Selection.hpp"
@@ -53,8 +54,11 @@ struct Comparison {
   std::optional<ClusterRequest> clusters = {};
   std::optional<VariationRequest> variation = {};
   std::optional<People> people = {};
+  std::vector<CorrelationRequest> correlations = {};
+  std::optional<ExtremesRequest> extremes = {};
   bool asks() const {
-    return !contrasts.empty() || means || variance || intersections || clusters || variation || people;
+    return !contrasts.empty() || means || variance || intersections || clusters || variation || people ||
+           !correlations.empty() || extremes;
   }
   bool operator==(const Comparison&) const = default;
 };

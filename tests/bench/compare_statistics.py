@@ -16,6 +16,7 @@ import tempfile
 import numpy
 import statistics_clusters
 import statistics_contrasts
+import statistics_correlations
 import statistics_intersections
 import statistics_means
 import statistics_people
@@ -24,7 +25,7 @@ import statistics_variance
 from statistics_tables import Report, conclude, crossed_subjects, random_table
 
 PARTS = (statistics_means, statistics_contrasts, statistics_variance, statistics_people, statistics_intersections,
-         statistics_clusters)
+         statistics_clusters, statistics_correlations)
 
 
 def few(random, most):

@@ -53,6 +53,42 @@ TEST(ComparisonMeasures, ReadsBackWhatItDumps) {
   }
 }
 
+TEST(ComparisonMeasures, CorrelationsAndExtremesReadBackWhatTheyDump) {
+  for (const auto* text : {"correlations: [{name: a, rows: {item.dimension: [warmth, competence]}}]\nextremes: all\n",
+                           "correlations: [{name: a, rows: {item: x, item.dimension: y}, columns: {item: [y, z]}, "
+                           "method: [kendall, pearson],"
+                           " within: clusters, measures: [m]}, {name: b, rows: {item: [x, y]}, method: pearson}]\n",
+                           "extremes: {of: {item: [x]}, most: 3, measures: [m]}\n"}) {
+    const auto read = read_comparison(text);
+    EXPECT_THAT(read.problems, IsEmpty());
+    EXPECT_TRUE(read.comparison.asks());
+    Node statistics = Node::map();
+    dump_comparison(read.comparison, statistics);
+    EXPECT_EQ(read_comparison(emit_yaml(statistics)).comparison, read.comparison) << text;
+  }
+  const auto read = read_comparison("correlations: [{name: a, rows: {item: [x, y]}, method: kendall}]\n");
+  const auto& request = read.comparison.correlations.front();
+  EXPECT_THAT(request.methods, ElementsAre(sweep::CorrelationRequest::Method::kendall));
+  EXPECT_EQ(request.rows, (std::vector<sweep::Selection>{{"item", {"x", "y"}}}));
+  EXPECT_EQ(request.within, sweep::CorrelationRequest::Within::none);
+}
+
+TEST(ComparisonMeasures, SaysWhatIsWrongWithCorrelations) {
+  for (const auto& [text, problem] : std::vector<std::pair<const char*, const char*>>{
+           {"correlations: all\n", "job:1:statistics.correlations"},
+           {"correlations: [{name: a}]\n", "job:1:statistics.correlations[0].rows"},
+           {"correlations: [{rows: {item: [x, y]}}]\n", "job:1:statistics.correlations[0].name"},
+           {"correlations: [{name: a, rows: {item: [x, y]}, method: gamma}]\n", "correlations[0].method"},
+           {"correlations: [{name: a, rows: {item: [x, y]}, method: [pearson, pearson]}]\n", "correlations[0].method"},
+           {"correlations: [{name: a, rows: {item: [x, y]}, within: cluster}]\n", "did you mean 'clusters'"},
+           {"correlations: [{name: a, rows: {item: [x, y]}}, {name: a, rows: {item: [x, y]}}]\n",
+            "a second list of correlations 'a'"},
+           {"extremes: some\n", "job:1:statistics.extremes"},
+           {"extremes: {most: 0}\n", "job:1:statistics.extremes.most"}}) {
+    EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;
+  }
+}
+
 TEST(ComparisonMeasures, IntersectionsHaveKeysOfTheirOwn) {
   EXPECT_EQ(read_comparison("intersections: all\n").comparison.intersections, sweep::IntersectionQuestions());
   const auto read = read_comparison(

@@ -11,6 +11,7 @@
 #include "base/Text.hpp"
 #include "findings/HumanRatings.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
+#include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 
@@ -19,78 +20,19 @@ namespace {
 
 using sweep::ClusterRequest;
 constexpr const char* people_name = "people";
-constexpr std::size_t no_dimension = static_cast<std::size_t>(-1);
 
 const std::vector<std::string>* coordinate(const results::AxisSchema& axis, const std::string& name) {
   const auto found = std::ranges::find(axis.coordinates, name, &results::AxisSchema::Coordinate::name);
   return found == axis.coordinates.end() ? nullptr : &found->values;
 }
 
-/// Dimensions in the order of the items, and that of every item.
-struct Dimensions {
-  std::vector<std::string> names;
-  std::vector<std::size_t> of_item;
-};
-
-Dimensions dimensions_of(const results::AxisSchema& axis) {
-  Dimensions dimensions;
-  const auto* values = coordinate(axis, "dimension");
-  for (std::size_t item = 0; values != nullptr && item < values->size(); ++item) {
-    const auto& name = (*values)[item];
-    const auto found = std::ranges::find(dimensions.names, name);
-    dimensions.of_item.push_back(name.empty() ? no_dimension
-                                              : static_cast<std::size_t>(found - dimensions.names.begin()));
-    if (!name.empty() && found == dimensions.names.end()) {
-      dimensions.names.push_back(name);
-    }
-  }
-  if (dimensions.names.empty()) {
+std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis) {
+  auto dimensions = dimension_groups(axis);
+  if (dimensions.empty()) {
     throw base::InputError(base::describe("statistics.clusters: there is nothing to cluster by",
                                           "no item of the score table has a dimension", "leave the key out"));
   }
   return dimensions;
-}
-
-/// The replicate that is the mean of the others, else all.
-std::vector<std::size_t> replicates_of(const results::AxisSchema& axis) {
-  std::vector<std::size_t> all;
-  for (std::size_t place = 0; place < axis.labels.size(); ++place) {
-    if (axis.labels[place] == results::ScoreTable::mean_replicate) {
-      return {place};
-    }
-    all.push_back(place);
-  }
-  return all;
-}
-
-/// [subject, dimension]
-std::vector<double> points_of(const Scores& scores, const std::vector<double>& values, const Dimensions& dimensions) {
-  const auto taken = replicates_of(*scores.axes[replicate_axis]);
-  const auto num_replicates = scores.length(replicate_axis);
-  const auto num_items = scores.length(item_axis);
-  const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
-  std::vector<double> points;
-  for (std::size_t subject = 0; subject < scores.length(subject_axis); ++subject) {
-    std::vector<std::vector<double>> cells(dimensions.names.size());
-    for (std::size_t item = 0; item < num_items; ++item) {
-      for (std::size_t sentence = 0; dimensions.of_item[item] != no_dimension && sentence < num_sentences; ++sentence) {
-        std::vector<double> present;
-        for (const auto replicate : taken) {
-          const auto row = (subject * num_sentences + sentence) * num_replicates + replicate;
-          if (std::isfinite(values[row * num_items + item])) {
-            present.push_back(values[row * num_items + item]);
-          }
-        }
-        if (!present.empty()) {
-          cells[dimensions.of_item[item]].push_back(stats::mean(present).value);
-        }
-      }
-    }
-    for (const auto& of_dimension : cells) {
-      points.push_back(stats::mean(of_dimension).value);
-    }
-  }
-  return points;
 }
 
 /// A clustering for the other ranks.
@@ -337,17 +279,20 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
   Clusters clusters;
   clusters.measures = chosen_measures(scores, request.measures, "statistics.clusters");
   clusters.subjects = scores.axes[subject_axis]->labels;
-  clusters.dimensions = dimensions.names;
-  for (std::size_t first = 0; first < dimensions.names.size(); ++first) {
-    for (std::size_t second = first + 1; second < dimensions.names.size(); ++second) {
+  for (const auto& dimension : dimensions) {
+    clusters.dimensions.push_back(dimension.name);
+  }
+  for (std::size_t first = 0; first < dimensions.size(); ++first) {
+    for (std::size_t second = first + 1; second < dimensions.size(); ++second) {
       clusters.pairs.push_back({first, second});
     }
   }
-  const ClusterFinder find(request, dimensions.names.size(), seed, scores.ranks);
+  const ClusterFinder find(request, dimensions.size(), seed, scores.ranks);
   clusters.num_curve = find.num_curve();
-  auto points = share_measures<double>(
-      scores, clusters.measures,
-      [&](const std::vector<double>& values, std::size_t /*place*/) { return points_of(scores, values, dimensions); });
+  auto points =
+      share_measures<double>(scores, clusters.measures, [&](const std::vector<double>& values, std::size_t /*place*/) {
+        return subject_means(scores, values, dimensions);
+      });
   for (std::size_t place = 0; place < points.size(); ++place) {
     clusters.sources.push_back(
         find(scores.axes[measure_axis]->labels[clusters.measures[place]], std::move(points[place])));

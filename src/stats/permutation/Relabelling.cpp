@@ -99,4 +99,11 @@ void RandomSubsets::choose(std::uint32_t draw, std::span<std::uint32_t> scratch)
   shuffle(draw, [&](std::size_t step, std::size_t taken) { std::swap(scratch[taken], scratch[step]); });
 }
 
+void shuffle(std::span<std::size_t> order, std::uint64_t seed, std::uint64_t stream) {
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (auto left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[base::random_below(left, seed, stream, left)]);
+  }
+}
+
 }  // namespace stereosweep::stats

@@ -41,6 +41,9 @@ struct FixedScores {
 /// Both sides non-empty, all values finite.
 FixedScores fix_scores(std::span<const double> x, std::span<const double> y);
 
+/// `order` becomes a random permutation of its places, a function of (seed, stream) (Fisher and Yates).
+void shuffle(std::span<std::size_t> order, std::uint64_t seed, std::uint64_t stream);
+
 /// Draws subsets of `num_chosen` of `num_items` by a partial Fisher-Yates shuffle. Several steps share 64 bits: a step
 /// takes the high half of bits * bound, the next one works with the low half, as long as the product of the bounds
 /// stays below 2^34. A subset's probability is off by less than one part in 2^29 per 64 bits used.

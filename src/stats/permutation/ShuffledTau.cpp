@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/Check.hpp"
-#include "base/Random.hpp"
 #include "base/VectorClones.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
@@ -110,14 +109,6 @@ class ShuffledTau {
   std::vector<std::size_t> met_;
   TakenPlaces taken_;
 };
-
-/// Fisher and Yates.
-void shuffle(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t draw) {
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (auto left = order.size(); left > 1; --left) {
-    std::swap(order[left - 1], order[base::random_below(left, seed, draw, left)]);
-  }
-}
 
 }  // namespace
 

@@ -1,0 +1,308 @@
+#include "findings/correlations/Correlations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/Text.hpp"
+#include "findings/sharing/Sharing.hpp"
+#include "stats/PValues.hpp"
+
+namespace stereosweep::findings {
+namespace {
+
+using stats::CorrelationKind;
+using sweep::CorrelationRequest;
+
+constexpr std::uint64_t pairings_stream = std::uint64_t{5} << 40U;
+constexpr std::uint64_t subjects_stream = std::uint64_t{6} << 40U;
+constexpr std::size_t fewest_subjects = 3;  // two points always lie on a line
+
+/// The two lists of one pair and the methods: all that a unit of the shared work needs.
+struct Unit {
+  std::vector<double> left;
+  std::vector<double> right;
+  std::vector<CorrelationKind> kinds;
+};
+
+/// Percentile intervals of every kind, all of the same draws.
+std::vector<stats::Interval> intervals_of(const Unit& unit, const sweep::Comparison& comparison, std::uint64_t seed) {
+  const auto num_replicates = static_cast<std::size_t>(comparison.replicates);
+  const stats::ClusterBootstrap draws(unit.left.size(), num_replicates, seed, subjects_stream);
+  std::vector<std::vector<double>> replicates(unit.kinds.size());
+  for (std::size_t replicate = 0; replicate < num_replicates; ++replicate) {
+    const auto times = draws.times(replicate);
+    std::vector<double> left;
+    std::vector<double> right;
+    for (std::size_t subject = 0; subject < times.size(); ++subject) {
+      left.insert(left.end(), times[subject], unit.left[subject]);
+      right.insert(right.end(), times[subject], unit.right[subject]);
+    }
+    for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
+      replicates[kind].push_back(stats::correlate(left, right, unit.kinds[kind]).value);
+    }
+  }
+  std::vector<stats::Interval> intervals;
+  for (auto& of_kind : replicates) {
+    intervals.push_back(stats::percentile_interval(std::move(of_kind), comparison.confidence));
+  }
+  return intervals;
+}
+
+void add_z_interval(CorrelationTest& test, CorrelationKind kind, double confidence) {
+  const double value = test.correlation.value;
+  if (kind == CorrelationKind::kendall || test.correlation.n < 4 || std::abs(value) >= 1) {
+    return;
+  }
+  const double factor = kind == CorrelationKind::spearman ? 1 + value * value / 2 : 1;
+  const double half =
+      stats::normal_quantile((1 + confidence) / 2) * std::sqrt(factor / static_cast<double>(test.correlation.n - 3));
+  test.low_z = std::tanh(std::atanh(value) - half);
+  test.high_z = std::tanh(std::atanh(value) + half);
+}
+
+std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison& comparison, std::uint64_t seed) {
+  std::vector<CorrelationTest> tests(unit.kinds.size());
+  for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
+    auto& correlation = tests[kind].correlation;
+    correlation = stats::correlate(unit.left, unit.right, unit.kinds[kind]);
+    if (correlation.n > 0 && correlation.n < fewest_subjects) {
+      correlation = {.n = correlation.n, .reason = stats::Reason::too_few};
+    }
+    tests[kind].interval.reason = correlation.reason;
+  }
+  std::vector<std::size_t> places;  // of the methods that have a correlation
+  std::vector<CorrelationKind> kinds;
+  for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
+    if (tests[kind].correlation.defined()) {
+      places.push_back(kind);
+      kinds.push_back(unit.kinds[kind]);
+    }
+  }
+  if (kinds.empty()) {
+    return tests;
+  }
+  const auto pairings = stats::shuffled_correlation_p(unit.left, unit.right, kinds,
+                                                      {.seed = seed,
+                                                       .stream = pairings_stream,
+                                                       .draws = static_cast<std::uint64_t>(comparison.draws),
+                                                       .confidence = comparison.confidence});
+  const auto intervals = intervals_of({unit.left, unit.right, kinds}, comparison, seed);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    auto& test = tests[places[kind]];
+    test.pairing = pairings[kind];
+    test.interval = intervals[kind];
+    add_z_interval(test, kinds[kind], comparison.confidence);
+  }
+  return tests;
+}
+
+/// What was asked for, resolved against the table.
+struct Plan {
+  const CorrelationRequest* request = nullptr;
+  std::vector<std::size_t> measures;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< places of groups
+};
+
+/// Resolves names and lays out the rows with their units.
+class Planner {
+ public:
+  Planner(const Scores& scores, const Clusters* clusters) : scores_(scores), clusters_(clusters) {
+    found_.subjects = scores.axes[subject_axis]->labels;
+  }
+
+  void add(const CorrelationRequest& request) {
+    const auto key = "statistics.correlations '" + request.name + "'";
+    Plan plan{&request, chosen_measures(scores_, request.measures, key, faults_), {}};
+    const auto rows = places_of(item_groups(scores_, request.rows, key, faults_));
+    const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (std::size_t column = request.columns.empty() ? row + 1 : 0;
+           column < (request.columns.empty() ? rows : columns).size(); ++column) {
+        add_pair(plan, rows[row], (request.columns.empty() ? rows : columns)[column]);
+      }
+    }
+    if (plan.pairs.empty() && faults_.empty()) {
+      faults_.push_back(base::describe(key + ": there are no two different sets of items", "a pair takes two",
+                                       "name more rows, or columns"));
+    }
+    if (request.within == CorrelationRequest::Within::clusters) {
+      check_clusters(plan, key);
+    }
+    found_.measures.insert(found_.measures.end(), plan.measures.begin(), plan.measures.end());
+    plans_.push_back(std::move(plan));
+  }
+
+  /// The rows without numbers; `units_` are theirs, in the same order, a unit for all methods of a pair.
+  Correlations take() {
+    require_no_faults(faults_);
+    std::ranges::sort(found_.measures);
+    const auto repeated = std::ranges::unique(found_.measures);
+    found_.measures.erase(repeated.begin(), repeated.end());
+    for (const auto& of_measure :
+         share_measures<double>(scores_, found_.measures, [&](const std::vector<double>&values, std::size_t) {
+           return subject_means(scores_, values, found_.groups);
+         })) {
+      found_.scores.insert(found_.scores.end(), of_measure.begin(), of_measure.end());
+    }
+    for (const auto& plan : plans_) {
+      for (const auto measure : plan.measures) {
+        add_rows(plan, measure);
+      }
+    }
+    return std::move(found_);
+  }
+  const std::vector<Unit>& units() const { return units_; }
+
+ private:
+  std::vector<std::size_t> places_of(std::vector<ItemGroup> groups) {
+    std::vector<std::size_t> places;
+    for (auto& group : groups) {
+      const auto known = std::ranges::find(found_.groups, group.items, &ItemGroup::items);
+      places.push_back(static_cast<std::size_t>(known - found_.groups.begin()));
+      if (known == found_.groups.end()) {
+        found_.groups.push_back(std::move(group));
+      }
+    }
+    return places;
+  }
+
+  /// Each two once, in whatever order they are named.
+  static void add_pair(Plan& plan, std::size_t left, std::size_t right) {
+    const auto is_there = [&](std::size_t first, std::size_t second) {
+      return std::ranges::find(plan.pairs, std::pair(first, second)) != plan.pairs.end();
+    };
+    if (left != right && !is_there(left, right) && !is_there(right, left)) {
+      plan.pairs.emplace_back(left, right);
+    }
+  }
+
+  void check_clusters(const Plan& plan, const std::string& key) {
+    for (const auto measure : plan.measures) {
+      if (source_of(measure) == nullptr) {
+        faults_.push_back(base::describe(
+            key + ": '" + scores_.axes[measure_axis]->labels[measure] + "' has no clusters to look within",
+            "statistics.clusters does not take it", "name measures that are clustered, or leave 'within' out"));
+      }
+    }
+  }
+
+  const ClusterSource* source_of(std::size_t measure) const {
+    if (clusters_ == nullptr) {
+      return nullptr;
+    }
+    const auto place = std::ranges::find(clusters_->measures, measure) - clusters_->measures.begin();
+    return std::cmp_equal(place, clusters_->measures.size()) ? nullptr
+                                                             : &clusters_->sources[static_cast<std::size_t>(place)];
+  }
+
+  void add_rows(const Plan& plan, std::size_t measure) {
+    add_rows(plan, measure, nullptr, -1, "all");
+    if (plan.request->within == CorrelationRequest::Within::none) {
+      return;
+    }
+    const auto& source = *source_of(measure);
+    const auto place = static_cast<std::size_t>(&source - clusters_->sources.data());
+    if (source.number == 0) {
+      found_.unclustered.push_back(source.name);
+    }
+    for (std::size_t cluster = 0; cluster < source.number; ++cluster) {
+      add_rows(plan, measure, &source, static_cast<std::int32_t>(cluster),
+               "cluster " + std::to_string(cluster) + ": " + clusters_->type_of_cluster(place, cluster));
+    }
+  }
+
+  /// `source`: null: all subjects.
+  void add_rows(const Plan& plan, std::size_t measure, const ClusterSource* source, std::int32_t cluster,
+                const std::string& among) {
+    const auto place = static_cast<std::size_t>(std::ranges::find(found_.measures, measure) - found_.measures.begin());
+    const auto num_groups = found_.groups.size();
+    for (const auto& [left, right] : plan.pairs) {
+      Unit unit;
+      for (std::size_t subject = 0; subject < found_.subjects.size(); ++subject) {
+        const double* scores = &found_.scores[(place * found_.subjects.size() + subject) * num_groups];
+        const bool is_member = source == nullptr || source->cluster_of[subject] == cluster;
+        if (is_member && std::isfinite(scores[left]) && std::isfinite(scores[right])) {
+          unit.left.push_back(scores[left]);
+          unit.right.push_back(scores[right]);
+        }
+      }
+      equalise(unit.left);
+      equalise(unit.right);
+      const auto& left_items = found_.groups[left].items;
+      const bool shares_items = std::ranges::any_of(found_.groups[right].items, [&](std::size_t item) {
+        return std::ranges::find(left_items, item) != left_items.end();
+      });
+      for (const auto method : plan.request->methods) {
+        unit.kinds.push_back(static_cast<CorrelationKind>(method));
+        found_.rows.push_back({plan.request->name,
+                               scores_.axes[measure_axis]->labels[measure],
+                               unit.kinds.back(),
+                               among,
+                               cluster,
+                               found_.groups[left].name,
+                               found_.groups[right].name,
+                               shares_items,
+                               {}});
+      }
+      units_.push_back(std::move(unit));
+    }
+  }
+
+  const Scores& scores_;
+  const Clusters* clusters_;
+  std::vector<std::string> faults_;
+  std::vector<Plan> plans_;
+  std::vector<Unit> units_;
+  Correlations found_;
+};
+
+void adjust(std::vector<CorrelationRow>& rows, sweep::Comparison::Family family) {
+  using Family = sweep::Comparison::Family;
+  std::map<std::tuple<CorrelationKind, std::string, std::string>, std::vector<CorrelationTest*>> families;
+  for (auto& row : rows) {
+    if (row.test.correlation.defined()) {
+      families[{row.method, family == Family::all ? "" : row.measure, family == Family::contrast ? row.name : ""}]
+          .push_back(&row.test);
+    }
+  }
+  for (const auto& [key, members] : families) {
+    std::vector<double> logarithms;
+    for (const auto* test : members) {
+      logarithms.push_back(std::log10(test->pairing.p));
+    }
+    const auto put = [&, &tests = members](stats::Adjustment adjustment, double CorrelationTest::*place) {
+      const auto adjusted = stats::adjust_log10_p(logarithms, adjustment);
+      for (std::size_t i = 0; i < tests.size(); ++i) {
+        tests[i]->*place = std::max(tests[i]->pairing.p, std::pow(10.0, adjusted[i]));
+      }
+    };
+    put(stats::Adjustment::holm, &CorrelationTest::p_holm);
+    put(stats::Adjustment::benjamini_yekutieli, &CorrelationTest::p_yekutieli);
+  }
+}
+
+}  // namespace
+
+Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison, const Clusters* clusters,
+                             std::uint64_t seed) {
+  Planner planner(scores, clusters);
+  for (const auto& request : comparison.correlations) {
+    planner.add(request);
+  }
+  auto correlations = planner.take();
+  const auto& units = planner.units();
+  std::size_t row = 0;
+  for (const auto& tests : share<CorrelationTest>(
+           scores.ranks, units.size(), [&](std::size_t unit) { return tests_of(units[unit], comparison, seed); })) {
+    for (const auto& test : tests) {
+      correlations.rows[row++].test = test;
+    }
+  }
+  adjust(correlations.rows, comparison.family);
+  return correlations;
+}
+
+}  // namespace stereosweep::findings

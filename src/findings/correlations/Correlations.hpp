@@ -1,0 +1,70 @@
+// Correlations of items, or of what items have in common (a dimension), over the subjects of a score table, and over
+// the members of each of its clusters (stereomap §3.1: warmth and competence with emotions and behaviours). Knows no
+// probe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "findings/clusters/Clusters.hpp"
+#include "findings/correlations/SubjectScores.hpp"
+#include "stats/Agreement.hpp"
+#include "stats/Bootstrap.hpp"
+#include "stats/permutation/ShuffledCorrelation.hpp"
+#include "sweep/Contrast.hpp"
+
+namespace stereosweep::findings {
+
+/// Of the subjects that have both scores.
+struct CorrelationTest {
+  stats::Correlation correlation;  ///< `too_few`: fewer than three; its p is the formula's
+  /// Percentile interval, subjects drawn with replacement (Efron and Tibshirani 1993, §13.3); `too_few`: more than one
+  /// draw in ten has no correlation.
+  stats::Interval interval{stats::nan, stats::nan, stats::Reason::no_values};
+  /// tanh(atanh(r) -+ z s): s^2 = 1 / (n - 3) for Pearson (Fisher 1921, Metron 1), (1 + r^2 / 2) / (n - 3) for Spearman
+  /// (Bonett and Wright 2000, Psychometrika 65). NaN: Kendall, fewer than four subjects, or |r| = 1.
+  double low_z = stats::nan;
+  double high_z = stats::nan;
+  stats::PairingP pairing;  ///< two-sided, subjects shuffled
+  double p_holm = stats::nan;
+  double p_yekutieli = stats::nan;
+};
+
+struct CorrelationRow {
+  std::string name;  ///< of what was asked
+  std::string measure;
+  stats::CorrelationKind method;
+  std::string among;  ///< "all", or the cluster: its number and its sides
+  std::int32_t cluster = -1;
+  std::string left;
+  std::string right;
+  bool shares_items = false;  ///< an item is part of both
+  CorrelationTest test;
+};
+
+struct Correlations {
+  std::vector<std::size_t> measures;  ///< places on the table's axis: all that are asked for
+  std::vector<std::string> subjects;
+  std::vector<ItemGroup> groups;  ///< all that are asked for
+  std::vector<double> scores;     ///< [measure, subject, group]; NaN: none
+  std::vector<CorrelationRow> rows;
+  std::vector<std::string> unclustered;  ///< measures without clusters, which were asked for
+};
+
+/// Collective. `clusters`: those of the same table; null: none are asked for. Throws InputError for names that the
+/// table does not have, and for measures that are to be taken apart by clusters and are not clustered.
+Correlations correlations_of(const Scores& scores, const sweep::Comparison& comparison, const Clusters* clusters,
+                             std::uint64_t seed);
+
+/// Variables `correlation_...` over the axis `correlation`.
+void write_correlations(results::Layout& layout, const Correlations& correlations, const sweep::Comparison& comparison);
+
+/// Of each measure the `top` rows with the smallest p.
+std::string correlations_text(const Correlations& correlations, const sweep::Comparison& comparison, std::size_t top);
+
+/// Which rows' p are adjusted together, in words.
+std::string correlation_family_text(sweep::Comparison::Family family);
+
+}  // namespace stereosweep::findings
