@@ -72,14 +72,19 @@ class ChatPrompts {
   std::map<std::string, sweep::ChatTemplate> templates_;
 };
 
-query::Answer answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {
+struct AnsweredLine {
+  query::Answer answer;
+  query::Details details = query::Details::left_out;
+};
+
+AnsweredLine answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {
   try {
-    const query::Query asked = query::parse_query(
-        line,
-        [&](std::span<const query::Message> messages, const std::string& chat) { return chats.write(messages, chat); });
-    return engine.answer({&asked, 1}).at(0);
+    const auto asked = query::parse_line(line, [&](std::span<const query::Message> messages, const std::string& chat) {
+      return chats.write(messages, chat);
+    });
+    return {engine.answer({&asked.query, 1}).at(0), asked.details};
   } catch (const base::InputError& error) {
-    return query::QueryError{error.what(), query::QueryFault::other};
+    return {query::QueryError{error.what(), query::QueryFault::other}};
   }
 }
 
@@ -103,11 +108,11 @@ base::ExitCode execute_query(const CommandLine& line) {
   ChatPrompts chats(model, tokenizer);
   auto code = base::ExitCode::done;
   for (std::string text; std::getline(std::cin, text);) {
-    const auto answer = answer_line(text, *engine, chats);
+    const auto [answer, details] = answer_line(text, *engine, chats);
     if (std::holds_alternative<query::QueryError>(answer)) {
       code = base::ExitCode::error;
     }
-    std::cout << query::format_answer(answer) << '\n' << std::flush;
+    std::cout << query::format_answer(answer, details) << '\n' << std::flush;
   }
   if (base::profile::is_enabled()) {
     std::cerr << base::profile::report();

@@ -2,6 +2,8 @@
 
 #include <iostream>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
@@ -66,8 +68,11 @@ std::string cubes_text(const results::ResultFile& file) {
 void add_show_options(options::options_description_easy_init add) {
   add("digest", "print only one SHA-256 of all raw numbers in canonical order: equal for any number of ranks");
   add("status", "print only the counts of cells and scores by status");
+  add("answers", "print only sampled conversations, --top of them, and how they were read");
+  add("group", options::value<std::vector<std::string>>(),
+      "with --answers: only of this group; may stand several times");
   add("top", options::value<std::int64_t>()->default_value(5),
-      "how many rows of each long table; the strongest associations per measure");
+      "how many rows of each long table; the strongest associations per measure; conversations of --answers");
 }
 
 base::ExitCode execute_show(const CommandLine& line) {
@@ -75,6 +80,12 @@ base::ExitCode execute_show(const CommandLine& line) {
   const results::ResultFile file(find_result(line.place));
   if (line.has("digest")) {
     std::cout << base::to_hex(results::digest_of_file(file)) << '\n';
+    return base::ExitCode::done;
+  }
+  base::refuse_if(line.has("group") && !line.has("answers"), "--group without --answers", "it chooses conversations");
+  if (line.has("answers")) {
+    const auto groups = line.has("group") ? line.get<std::vector<std::string>>("group") : std::vector<std::string>();
+    probes::kind_of(probe_of(file)).show_answers({.file = file, .groups = groups, .top = top});
     return base::ExitCode::done;
   }
   const bool only_status = line.has("status");

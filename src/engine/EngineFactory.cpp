@@ -14,7 +14,7 @@
 #include "engine/FakeEngine.hpp"
 #include "engine/Memory.hpp"
 #include "engine/causal/CausalEngine.hpp"
-#include "engine/causal/Generation.hpp"
+#include "engine/causal/GenerationConfig.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/causal/CausalSpecification.hpp"

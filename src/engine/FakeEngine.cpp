@@ -10,6 +10,7 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "engine/QueryInput.hpp"
+#include "query/Sampling.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -150,6 +151,7 @@ query::Answer FakeEngine::answer_to(const query::Embed& asked) {
 }
 
 query::Answer FakeEngine::answer_to(const query::Generate& asked) {
+  query::check_sampling(asked);
   constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
   auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
   inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.prompt.begin(), asked.prompt.end(), ' '))});
@@ -158,6 +160,9 @@ query::Answer FakeEngine::answer_to(const query::Generate& asked) {
     hash = mix_bits(hash);
     answer.ids.push_back(static_cast<TokenId>(hash % tokenizer_.size()));
     answer.text += (i > 0 ? " " : "") + std::string(words[hash >> 61U]);
+  }
+  if (asked.max_new_tokens > 0) {
+    answer.mean_logprob = between(hash, 9, -12, -0.05);
   }
   return answer;
 }

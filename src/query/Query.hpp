@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -68,6 +69,9 @@ struct Generate {
   std::uint64_t seed = 0;
   std::vector<std::string> stop;
   Framing framing = Framing::tokenizer;
+  /// Before temperature, logits of the ids that prompt and new text hold are divided by it where positive and
+  /// multiplied where not (Keskar et al. 2019 §4.1, as transformers writes it); from 0.01 to 100.
+  double repetition_penalty = 1;
 };
 
 using Query = std::variant<Fill, Continue, Embed, Generate>;
@@ -112,9 +116,16 @@ struct EmbedAnswer {
   std::vector<float> vector;
 };
 
+/// What ended a sampled text.
+enum class Ending : std::uint8_t { end_token, stop, length };
+
 struct GenerateAnswer {
   std::string text;
   std::vector<TokenId> ids;
+  /// Mean over the drawn tokens, an end token included, of their log-probability under the model's own softmax (no
+  /// temperature, no penalty, nothing cut), nat; NaN where none was drawn.
+  double mean_logprob = std::numeric_limits<double>::quiet_NaN();
+  Ending ended = Ending::length;
 };
 
 /// What a probe must tell apart: a text beyond the model's positions is data, anything else a mistake.

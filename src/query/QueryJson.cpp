@@ -1,6 +1,8 @@
 #include "query/QueryJson.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "base/Error.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
+#include "query/Sampling.hpp"
 
 namespace stereosweep::query {
 namespace {
@@ -194,12 +197,16 @@ Query parse_generate(Fields& fields, const ChatWriter& write_chat) {
   if (const auto* value = fields.find("stop")) {
     generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : texts_of(*value, "stop");
   }
-  if (generate.max_new_tokens < 0 || !(generate.temperature >= 0) || generate.top_k < 0 ||
-      !(generate.top_p > 0 && generate.top_p <= 1)) {
-    refuse("a sampling field is out of range",
-           "max_new_tokens, temperature and top_k are at least 0, top_p is above 0 and at most 1");
-  }
+  fields.take("repetition_penalty", generate.repetition_penalty, number_of);
+  check_sampling(generate);
   return generate;
+}
+
+Details details_of(const Json& value, const std::string& name) {
+  if (!value.is_boolean()) {
+    refuse("field \"" + name + "\" is neither true nor false", "found " + value.dump());
+  }
+  return value.get<bool>() ? Details::written : Details::left_out;
 }
 
 template <class Values, class Format>
@@ -213,31 +220,39 @@ std::string list(const Values& values, const Format& format) {
 
 std::string numbers(const std::vector<double>& values) { return list(values, base::format_double); }
 
-std::string format(const FillAnswer& answer) {
+std::string format(const FillAnswer& answer, Details /*details*/) {
   return "{\"logprob\":" + list(answer.slots, [](const auto& slot) { return numbers(slot.logprob); }) + "}";
 }
 
-std::string format(const ContinueAnswer& answer) {
+std::string format(const ContinueAnswer& answer, Details /*details*/) {
   const auto sum = [](const std::vector<double>& tokens) {
     return base::format_double(std::accumulate(tokens.begin(), tokens.end(), 0.0));
   };
   return "{\"logprob\":" + list(answer.logprob, sum) + ",\"tokens\":" + list(answer.logprob, numbers) + "}";
 }
 
-std::string format(const EmbedAnswer& answer) {
+std::string format(const EmbedAnswer& answer, Details /*details*/) {
   return "{\"vector\":" + list(answer.vector, [](float value) { return base::format_double(value); }) + "}";
 }
 
-std::string format(const GenerateAnswer& answer) {
-  return "{\"text\":" + base::json_quote(answer.text) +
-         ",\"ids\":" + list(answer.ids, [](TokenId id) { return std::to_string(id); }) + "}";
+std::string format(const GenerateAnswer& answer, Details details) {
+  auto line = "{\"text\":" + base::json_quote(answer.text) +
+              ",\"ids\":" + list(answer.ids, [](TokenId id) { return std::to_string(id); });
+  if (details == Details::written) {
+    constexpr std::array endings = {"end_token", "stop", "length"};
+    const auto mean = std::isnan(answer.mean_logprob) ? "null" : base::format_double(answer.mean_logprob);
+    line += ",\"mean_logprob\":" + mean + ",\"ended\":\"" + endings.at(static_cast<std::size_t>(answer.ended)) + "\"";
+  }
+  return line + "}";
 }
 
-std::string format(const QueryError& error) { return "{\"error\":" + base::json_quote(error.message) + "}"; }
+std::string format(const QueryError& error, Details /*details*/) {
+  return "{\"error\":" + base::json_quote(error.message) + "}";
+}
 
 }  // namespace
 
-Query parse_query(std::string_view line, const ChatWriter& write_chat) {
+AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
   if (const auto place = base::find_invalid_utf8(line)) {
     refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
   }
@@ -253,9 +268,12 @@ Query parse_query(std::string_view line, const ChatWriter& write_chat) {
   std::vector<std::string> names;
   for (const auto& [name, parse] : kinds) {
     if (name == kind) {
-      auto query = parse(fields, write_chat);
+      AskedLine asked{parse(fields, write_chat)};
+      if (std::holds_alternative<Generate>(asked.query)) {
+        fields.take("details", asked.details, details_of);
+      }
       fields.refuse_unknown();
-      return query;
+      return asked;
     }
     names.push_back(name);
   }
@@ -263,8 +281,10 @@ Query parse_query(std::string_view line, const ChatWriter& write_chat) {
          base::did_you_mean(kind, names));
 }
 
-std::string format_answer(const Answer& answer) {
-  return std::visit([](const auto& kind) { return format(kind); }, answer);
+Query parse_query(std::string_view line, const ChatWriter& write_chat) { return parse_line(line, write_chat).query; }
+
+std::string format_answer(const Answer& answer, Details details) {
+  return std::visit([&](const auto& kind) { return format(kind, details); }, answer);
 }
 
 }  // namespace stereosweep::query

@@ -3,8 +3,9 @@
 //   {"kind":"continue","prompt":"..","continuations":[".."]}                   -> {"logprob":[..],"tokens":[[..]]}
 //   {"kind":"embed","text":"..","span":[start,end],"layer":-1,"pool":"mean"}   -> {"vector":[..]}
 //     "layer":"input": rows of the input embedding matrix; "layer":"sum": the sum of all hidden states (ELMo)
-//   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop}
+//   {"kind":"generate","prompt":"..","max_new_tokens":n,"temperature":0, top_k, top_p, seed, stop, repetition_penalty}
 //                                                                              -> {"text":..,"ids":[..]}
+//     "details":true adds "mean_logprob" (null without a token) and "ended": "end_token", "stop" or "length"
 //   anything wrong                                                             -> {"error":".."}
 #pragma once
 
@@ -27,13 +28,24 @@ struct Message {
 /// Throws InputError.
 using ChatWriter = std::function<std::string(std::span<const Message> messages, const std::string& chat)>;
 
+/// Whether an answer's line holds what was not always there.
+enum class Details { left_out, written };
+
+/// What a line asks for, and how it wants the answer written.
+struct AskedLine {
+  Query query;
+  Details details = Details::left_out;
+};
+
 /// `continue` and `generate` take "messages":[{"role":..,"content":..}] with an optional "chat":"NAME" in place of
 /// "prompt"; `write_chat` makes the prompt of it, which then holds all control tokens itself.
 /// Throws InputError: invalid UTF-8, broken JSON, unknown kinds and fields, missing fields, wrong types.
 /// Whether ids and layers exist is the engine's to say.
+AskedLine parse_line(std::string_view line, const ChatWriter& write_chat = {});
+/// Its query alone.
 Query parse_query(std::string_view line, const ChatWriter& write_chat = {});
 
 /// Without line end. Numbers read back as the same double. Sums of `continue` are made here, first token first.
-std::string format_answer(const Answer& answer);
+std::string format_answer(const Answer& answer, Details details = Details::left_out);
 
 }  // namespace stereosweep::query

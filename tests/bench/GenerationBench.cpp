@@ -1,6 +1,6 @@
 // Generates texts for the prompts of a jobs file with our engine, all in one call. See tests/bench/README.md; options
-// in ItemBench.hpp, and [--new-tokens 32]. Item: {id, prompt}; value = ids of the new tokens, greedy; an end token ends
-// a text.
+// in ItemBench.hpp, and [--new-tokens 32]. Item: {id, prompt, [temperature 0], [top_k 0], [top_p 1], [seed 0],
+// [max_new_tokens]}; value = ids of the new tokens; an end token ends a text.
 #include "bench/ItemBench.hpp"
 
 namespace {
@@ -17,7 +17,11 @@ void run(bench::Options options) {
   const auto items = bench::read_items(options.at("--jobs"), [&](const base::Json& row) {
     query::Generate asked;
     asked.prompt = row.at("prompt");
-    asked.max_new_tokens = new_tokens;
+    asked.max_new_tokens = row.value("max_new_tokens", new_tokens);
+    asked.temperature = row.value("temperature", 0.0);
+    asked.top_k = row.value("top_k", 0);
+    asked.top_p = row.value("top_p", 1.0);
+    asked.seed = row.value("seed", std::uint64_t{0});
     return Item{row.at("id").dump(), asked};
   });
   std::vector<std::string> ids;

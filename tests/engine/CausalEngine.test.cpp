@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -13,7 +14,8 @@
 #include "engine/CausalTokenizer.hpp"
 #include "engine/PathModel.hpp"
 #include "engine/QueryInput.hpp"
-#include "engine/causal/Generation.hpp"
+#include "engine/causal/NewText.hpp"
+#include "engine/readout/Drawing.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -80,6 +82,7 @@ class CausalEngineTest : public ::testing::Test {
     if (rng() % 3 == 0) {
       asked.stop = {"e", " ab"};
     }
+    asked.repetition_penalty = std::vector{1.0, 1.0, 1.3, 0.7}[rng() % 4];
     return asked;
   }
 
@@ -129,15 +132,28 @@ class CausalEngineTest : public ::testing::Test {
   }
 
   void expect_right(const query::Generate& asked, const query::GenerateAnswer& answer) const {
-    auto path = tokenizer.encode(asked.prompt, tokenizer::SpecialTokens::add).ids;
+    const auto prompt = tokenizer.encode(asked.prompt, tokenizer::SpecialTokens::add).ids;
+    auto path = prompt;
     NewText text(asked, tokenizer, end_tokens);
     for (std::uint64_t step = 0; !text.is_finished(); ++step) {
-      path.push_back(next_token(logits(path), asked, step));
-      text.add(path.back());
+      const auto row = logits(path);
+      const auto next = next_token(penalized(row, prompt, text.ids(), asked.repetition_penalty), asked, step);
+      double total = 0;
+      for (const double value : row) {
+        total += std::exp(value);
+      }
+      text.add(next, static_cast<double>(row[static_cast<std::size_t>(next)]) - std::log(total));
+      path.push_back(next);
     }
     const auto expected = text.take();
     EXPECT_EQ(answer.ids, expected.ids);
     EXPECT_EQ(answer.text, expected.text);
+    EXPECT_EQ(answer.ended, expected.ended);
+    if (std::isnan(expected.mean_logprob)) {
+      EXPECT_TRUE(std::isnan(answer.mean_logprob));
+    } else {
+      EXPECT_NEAR(answer.mean_logprob, expected.mean_logprob, 1e-6);
+    }
   }
 
   model::ModelShape shape = PathModel::usual_shape();
@@ -223,9 +239,28 @@ TEST_F(CausalEngineTest, TextsThatGrowAlikeRunOnce) {
   ASSERT_EQ(whole.size(), 8U);
   EXPECT_EQ(part, Path(whole.begin(), whole.begin() + 5));
   EXPECT_EQ(one->counts().distinct_sequences, 3U);  // the repeated one is the same text
-  // <s> x the, ab, then 7 tokens of two texts: the last one drawn is not run, the shorter text shares the other's
-  EXPECT_EQ(one->counts().distinct_tokens, 3U + 1 + 7 + 7);
+  // <s> x the, the once more as a prompt's last token, ab, then 7 tokens of two texts: the last one drawn is not run,
+  // the shorter text shares the other's
+  EXPECT_EQ(one->counts().distinct_tokens, 3U + 1 + 1 + 7 + 7);
   EXPECT_EQ(one->counts().head_rows, 8U + 8);
+}
+
+TEST_F(CausalEngineTest, FieldsOutOfRangeSpoilTheirQueryOnly) {
+  query::Generate good{"x the", 3, 0.5, 0, 1, 0, {}, query::Framing::tokenizer};
+  std::vector<query::Query> queries(6, good);
+  std::get<query::Generate>(queries[0]).repetition_penalty = 0;
+  std::get<query::Generate>(queries[1]).repetition_penalty = std::numeric_limits<double>::quiet_NaN();
+  std::get<query::Generate>(queries[2]).top_p = 0;
+  std::get<query::Generate>(queries[3]).temperature = std::numeric_limits<double>::infinity();
+  std::get<query::Generate>(queries[4]).max_new_tokens = -1;
+  const auto answers = engine(1000)->answer(queries);
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_THAT(std::get<query::QueryError>(answers[i]).message, ::testing::HasSubstr("repetition_penalty"));
+  }
+  for (const std::size_t i : {2, 3, 4}) {
+    EXPECT_THAT(std::get<query::QueryError>(answers[i]).message, ::testing::HasSubstr("out of range"));
+  }
+  expect_right(queries[5], answers[5]);
 }
 
 TEST_F(CausalEngineTest, MemoryOfKeysAndValuesIsBounded) {
@@ -242,6 +277,35 @@ TEST_F(CausalEngineTest, MemoryOfKeysAndValuesIsBounded) {
   for (std::size_t i = 0; i < queries.size(); ++i) {
     expect_right(queries[i], answers[i]);
   }
+}
+
+// A block remembers 160 rows: three texts of up to 40 tokens and their prompts.
+TEST_F(CausalEngineTest, TheNextTextEntersWhereOneEnds) {
+  end_tokens.clear();
+  std::vector<query::Query> queries;
+  std::size_t tokens = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::int32_t length = i % 3 == 0 ? 40 : 4;
+    tokens += static_cast<std::size_t>(length);
+    queries.emplace_back(query::Generate{i % 2 == 0 ? "x the ab cd" : "x the " + std::to_string(i),
+                                         length,
+                                         0.9,
+                                         0,
+                                         1,
+                                         static_cast<std::uint64_t>(i),
+                                         {},
+                                         query::Framing::tokenizer});
+  }
+  const auto one = engine(10);
+  const auto answers = one->answer(queries);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    expect_right(queries[i], answers[i]);
+  }
+  EXPECT_LE(model->largest_memory, 160);
+  // Three at a time take a third of the tokens as passes; in turns that wait for the longest one it would be more.
+  EXPECT_LT(model->passes, static_cast<int>(tokens / 2));
+  // Prompts that begin alike run their beginnings once while a text holds them: a few tokens of each run alone.
+  EXPECT_LT(one->counts().distinct_tokens, tokens + 40 * 6);
 }
 
 TEST_F(CausalEngineTest, ProjectionsOfWideVocabulariesAreBounded) {

@@ -134,10 +134,14 @@ TEST(FakeEngine, TextsAreWords) {
     const auto answer = std::get<query::GenerateAnswer>(engine.answer(one)[0]);
     ASSERT_EQ(answer.ids.size(), 1U);
     EXPECT_LT(answer.ids[0], 1000);
+    EXPECT_LT(answer.mean_logprob, 0);
+    EXPECT_EQ(answer.ended, query::Ending::length);
     texts.insert(answer.text);
   }
   EXPECT_EQ(texts.size(), 8U);
   EXPECT_TRUE(texts.contains("never"));
+  query::Generate wrong{"x", 1, 1, 0, 1, 0, {}, query::Framing::tokenizer, 1000};
+  EXPECT_TRUE(std::holds_alternative<query::QueryError>(engine.answer(std::vector<query::Query>{wrong})[0]));
 }
 
 }  // namespace

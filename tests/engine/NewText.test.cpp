@@ -1,9 +1,13 @@
+#include "engine/causal/NewText.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/Error.hpp"
 #include "engine/CausalTokenizer.hpp"
-#include "engine/causal/Generation.hpp"
+#include "engine/causal/GenerationConfig.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -24,7 +28,7 @@ class NewTextTest : public ::testing::Test {
       if (text.is_finished()) {
         break;
       }
-      text.add(id);
+      text.add(id, -1.0 - added);  // -1, -2, ...
       ++added;
     }
     return text.take();
@@ -77,6 +81,23 @@ TEST_F(NewTextTest, StopsAtMaxNewTokens) {
   EXPECT_EQ(grown(bytes("abcdef"), {}, 4).text, "abcd");
   EXPECT_EQ(grown(bytes("abcdef"), {}, 0).text, "");
   EXPECT_EQ(added, 0);
+}
+
+TEST_F(NewTextTest, TellsWhatEndedTheTextAndItsMeanLogProbability) {
+  const auto ended = grown({byte('a'), byte('b'), 1, byte('c')}, {});
+  EXPECT_EQ(ended.ended, query::Ending::end_token);
+  EXPECT_EQ(ended.mean_logprob, -2);  // of -1, -2 and the end token's -3
+  const auto stopped = grown(bytes("one two"), {" "});
+  EXPECT_EQ(stopped.ended, query::Ending::stop);
+  EXPECT_EQ(stopped.mean_logprob, -2.5);  // four tokens
+  EXPECT_EQ(grown(bytes("xyz"), {"z"}, 3).ended, query::Ending::stop);
+  const auto cut = grown(bytes("abcdef"), {"z"}, 4);
+  EXPECT_EQ(cut.ended, query::Ending::length);
+  EXPECT_EQ(cut.mean_logprob, -2.5);
+  EXPECT_EQ(grown({1}, {}).mean_logprob, -1);
+  const auto empty = grown(bytes("abc"), {}, 0);
+  EXPECT_EQ(empty.ended, query::Ending::length);
+  EXPECT_TRUE(std::isnan(empty.mean_logprob));
 }
 
 TEST(EndTokens, ComeFromTheGenerationConfigElseFromTheConfig) {

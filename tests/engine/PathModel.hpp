@@ -110,6 +110,7 @@ class PathModel : public model::CausalModel {
     for (const auto& branch : tree.branches) {
       EXPECT_TRUE(branch.first >= first || branch.first + branch.length <= first) << "a remembered branch grew";
     }
+    ++passes;
     remembered.ids = tree.ids;
     remembered.allocator.grow(tree);
     const auto slots = std::int64_t{remembered.allocator.num_blocks()} * model::slots_per_block;
@@ -120,13 +121,25 @@ class PathModel : public model::CausalModel {
 
   mutable std::int64_t largest_memory = 0;   ///< slots of rows
   mutable std::int64_t largest_product = 0;  ///< logits
+  mutable int passes = 0;                    ///< of texts that grow
 
  private:
   struct Remembered : Memory {
     std::vector<query::TokenId> ids;
     std::int64_t most_rows = 0;
-    model::SlotAllocator allocator;
+    model::SlotAllocator allocator{model::Placement::by_branch};
     std::int64_t rows() const override { return std::ssize(ids); }
+    void keep_only(std::span<const std::int32_t> rows) override {
+      std::vector<query::TokenId> kept;
+      for (const auto row : rows) {
+        kept.push_back(ids.at(static_cast<std::size_t>(row)));
+      }
+      ids = std::move(kept);
+      allocator.keep_only(rows);
+    }
+    std::int64_t slots_in_use() const override {
+      return std::int64_t{allocator.used_blocks()} * model::slots_per_block;
+    }
   };
 
   at::Tensor states(const model::TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 
-#include "engine/causal/Generation.hpp"
+#include "engine/readout/Drawing.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -81,6 +83,93 @@ TEST(Sampler, TopPOfManyEqualsTheWholeSort) {
   }
 }
 
+TEST(Sampler, BlocksDrawWhatTheWholeLineOfWeightsDraws) {
+  std::mt19937 rng(2);
+  std::normal_distribution<float> normal(0, 3);
+  for (const std::size_t size : {1, 255, 256, 257, 5000}) {
+    std::vector<float> logits(size);
+    std::generate(logits.begin(), logits.end(), [&] { return normal(rng); });
+    const float largest = *std::max_element(logits.begin(), logits.end());
+    for (const double temperature : {0.05, 0.7, 1.0, 4.0}) {
+      const auto masses = block_masses(logits, largest, temperature);
+      double sum = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        sum += std::exp((static_cast<double>(logits[i]) - static_cast<double>(largest)) / temperature);
+        if ((i + 1) % block_width == 0 || i + 1 == size) {
+          EXPECT_NEAR(masses.at(i / block_width) / sum, 1, 1e-14);
+          sum = 0;
+        }
+      }
+      const auto fields = asked(temperature, 0, 1, 5);
+      const auto line = candidates(logits, fields);
+      ASSERT_EQ(line.size(), size);
+      for (std::uint64_t step = 0; step < 200; ++step) {
+        ASSERT_EQ(next_token(logits, fields, step), pick(line, unit_of(fields, step)));
+      }
+    }
+  }
+}
+
+TEST(Sampler, TheLargestLogitsDecideOnlyWhatTheyCan) {
+  const std::vector<Logit> three = {{4, 2}, {1, 3}, {7, 2}};
+  const auto ids = [&](std::int32_t top_k, double top_p, double total, std::size_t size) {
+    const auto found = candidates_among(three, {size, total}, asked(1, top_k, top_p));
+    return found ? std::optional(ids_of(*found)) : std::nullopt;
+  };
+  EXPECT_THAT(*ids(1, 1, 0, 9), ElementsAre(1));
+  EXPECT_FALSE(ids(2, 1, 0, 9));  // another 2 may not be listed
+  EXPECT_FALSE(ids(3, 1, 0, 9));
+  EXPECT_FALSE(ids(4, 1, 0, 9));
+  EXPECT_THAT(*ids(2, 1, 0, 3), ElementsAre(1, 4, 7));
+  EXPECT_THAT(*ids(0, 0.5, 1.9, 9), ElementsAre(1));
+  EXPECT_FALSE(ids(0, 0.5, 2.1, 9));  // a 2 is needed, and which one is not known
+  EXPECT_FALSE(ids(0, 0.9, 5, 9));
+  EXPECT_FALSE(ids(0, 1, 5, 9));
+}
+
+// A million draws of a fixed seed: neither too far from the exact distribution nor too near.
+TEST(Sampler, AMillionDrawsFollowTheExactDistribution) {
+  constexpr int draws = 1000000;
+  std::mt19937 rng(3);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> logits(280);  // a whole block and a part of one
+  std::generate(logits.begin(), logits.end(), [&] { return normal(rng); });
+  struct Case {
+    query::Generate fields;
+    double least;  // quantiles 0.001 and 0.999 of chi-square with one degree less than there are tokens
+    double most;
+  };
+  const Case cases[] = {{asked(0.8, 0, 1, 11), 211.66, 357.73}, {asked(0.8, 40, 1, 12), 17.26, 72.05}};
+  for (const auto& [fields, least, most] : cases) {
+    std::vector<std::pair<float, std::size_t>> order;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      order.emplace_back(-logits[i], i);
+    }
+    std::sort(order.begin(), order.end());
+    order.resize(fields.top_k > 0 ? static_cast<std::size_t>(fields.top_k) : order.size());
+    double total = 0;
+    for (const auto& [value, id] : order) {
+      total += std::exp(-static_cast<double>(value) / 0.8);
+    }
+    std::vector<int> seen(logits.size());
+    const auto left = candidates(logits, fields);
+    for (std::uint64_t step = 0; step < draws; ++step) {
+      const auto id = fields.top_k > 0 ? pick(left, unit_of(fields, step)) : next_token(logits, fields, step);
+      ++seen[static_cast<std::size_t>(id)];
+    }
+    double statistic = 0;
+    int counted = 0;
+    for (const auto& [value, id] : order) {
+      const double wanted = draws * std::exp(-static_cast<double>(value) / 0.8) / total;
+      statistic += (seen[id] - wanted) * (seen[id] - wanted) / wanted;
+      counted += seen[id];
+    }
+    EXPECT_EQ(counted, draws);
+    EXPECT_GT(statistic, least);
+    EXPECT_LT(statistic, most);
+  }
+}
+
 // 20,000 draws against the exact distribution; the statistic stays below the quantile of 1 - 1e-4.
 void expect_distribution(const std::vector<float>& logits, const query::Generate& fields,
                          const std::map<query::TokenId, double>& expected, double limit, bool over_seeds) {
@@ -129,6 +218,18 @@ TEST(Sampler, DrawsFollowTheDistribution) {
     expect_distribution(logits, asked(0.7, 4), normalized(four), 21.11, over_seeds);  // 3 degrees
     expect_distribution(logits, asked(0.7, 4, 0.5), normalized({{7, all[7]}, {9, all[9]}}), 15.14, over_seeds);  // 1
   }
+}
+
+TEST(Sampler, ThePenaltyMovesWhatTheTextHoldsOnce) {
+  const std::vector<float> logits = {2, -2, 3, -3, 0, 1};
+  const std::vector<query::TokenId> prompt = {0, 1, 0, 900};
+  const std::vector<query::TokenId> added = {1, 4, 2};
+  EXPECT_THAT(penalized(logits, prompt, added, 2), ElementsAre(1, -4, 1.5F, -3, 0, 1));
+  EXPECT_THAT(penalized(logits, prompt, added, 0.5), ElementsAre(4, -1, 6, -3, 0, 1));
+  EXPECT_THAT(penalized(logits, prompt, {}, 1.3), ElementsAre(2 / 1.3F, -2 * 1.3F, 3, -3, 0, 1));
+  const auto extreme = penalized(std::vector<float>{-3e38F, 3e38F}, prompt, {}, 100);
+  EXPECT_EQ(extreme[0], std::numeric_limits<float>::lowest());
+  EXPECT_EQ(extreme[1], 3e38F / 100);
 }
 
 TEST(Sampler, ExtremeFieldsAreHarmless) {

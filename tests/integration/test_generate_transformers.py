@@ -1,5 +1,9 @@
-"""Greedy texts of 64 tokens of every family: the ids are those of transformers' generate."""
+"""Greedy texts of every family, each prompt alone and all in one call: the ids are those of transformers' generate.
+
+Texts have 64 tokens, or what STEREOSWEEP_NEW_TOKENS says. The one call is made by `bench_generation`, where it is built.
+"""
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +20,9 @@ FAMILIES = ["gpt2", "openai-gpt", "gpt_bigcode", "gpt_neox", "gptj", "falcon 7b"
             "llama3 scaling", "mistral window", "mixtral", "qwen2 windows", "qwen3", "phi3", "olmo2", "starcoder2",
             "stablelm", "gemma", "gemma2", "gemma3"]
 PROMPTS = ["the nurse said that", "People say: the old doctor who lived by the river was never", "x"]
-COUNT = 64
+COUNT = int(os.environ.get("STEREOSWEEP_NEW_TOKENS", "64"))
+LONGEST = COUNT + 96
+ONE_CALL = Path(PROGRAM).resolve().parents[1] / "bench" / "bench_generation"
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +39,19 @@ def greedy(model, ids):
     return new[:new.index(model.config.eos_token_id)] if model.config.eos_token_id in new else new
 
 
+def in_one_call(folder):
+    """Ids of all prompts, which run together."""
+    jobs, results = folder / "jobs.jsonl", folder / "results.jsonl"
+    jobs.write_text("".join(json.dumps({"id": i, "prompt": prompt}) + "\n" for i, prompt in enumerate(PROMPTS)))
+    subprocess.run([ONE_CALL, "--model", folder, "--jobs", jobs, "--new-tokens", str(COUNT), "--results", results],
+                   check=True, capture_output=True)
+    return [json.loads(line)["value"] for line in results.read_text().splitlines()]
+
+
 @pytest.mark.parametrize("variant", FAMILIES)
 def test_greedy_ids(variant, tokenizer, tmp_path):
     model_type, settings = VARIANTS[variant]
-    positions = {key: 160 for key in ("n_positions", "max_position_embeddings") if key in settings}
+    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings") if key in settings}
     model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
     save(model, tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -45,11 +60,38 @@ def test_greedy_ids(variant, tokenizer, tmp_path):
     assert status == 0, answers
     for prompt, answer in zip(PROMPTS, answers):
         assert answer["ids"] == greedy(model, tokenizer.encode(prompt).ids), prompt
+    if ONE_CALL.exists():
+        assert in_one_call(tmp_path) == [answer["ids"] for answer in answers]
+
+
+@pytest.mark.parametrize("variant, penalty", [("gpt2", 1.4), ("qwen3", 1.1), ("gemma2", 0.8)])
+@torch.inference_mode()
+def test_repetition_penalty(variant, penalty, tokenizer, tmp_path):
+    """Greedy ids under the penalty, their mean log-probability without it, and how each text ended."""
+    model_type, settings = VARIANTS[variant]
+    positions = {key: LONGEST for key in ("n_positions", "max_position_embeddings") if key in settings}
+    model = tiny(model_type, **(settings | positions), vocab_size=tokenizer.get_vocab_size())
+    save(model, tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    asked = {"kind": "generate", "max_new_tokens": COUNT, "repetition_penalty": penalty, "details": True}
+    answers, status = query(tmp_path, [asked | {"prompt": prompt} for prompt in PROMPTS])
+    assert status == 0, answers
+    for prompt, answer in zip(PROMPTS, answers):
+        ids = tokenizer.encode(prompt).ids
+        found = model.generate(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long),
+                               do_sample=False, max_new_tokens=COUNT, pad_token_id=0, repetition_penalty=penalty,
+                               output_logits=True, return_dict_in_generate=True)
+        new = found.sequences[0, len(ids):].tolist()
+        logprobs = [float(row[0].double().log_softmax(-1)[token]) for row, token in zip(found.logits, new)]
+        ended = "end_token" if new[-1] == model.config.eos_token_id else "length"
+        assert (answer["ids"] + new[-1:] if ended == "end_token" else answer["ids"]) == new, prompt
+        assert answer["ended"] == ended
+        assert answer["mean_logprob"] == pytest.approx(sum(logprobs) / len(logprobs), abs=1e-4)
 
 
 def test_generation_config(tokenizer, tmp_path):
     """Any of several end tokens ends a text; a setting that is not obeyed is named once."""
-    model = tiny(*VARIANTS["gpt2"][:1], **(VARIANTS["gpt2"][1] | {"n_positions": 160}), vocab_size=tokenizer.get_vocab_size())
+    model = tiny(*VARIANTS["gpt2"][:1], **(VARIANTS["gpt2"][1] | {"n_positions": LONGEST}), vocab_size=tokenizer.get_vocab_size())
     save(model, tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     ids = tokenizer.encode(PROMPTS[0]).ids

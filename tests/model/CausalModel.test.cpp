@@ -430,6 +430,67 @@ TEST(CausalModel, SequencesThatGrowInTurn) {
   EXPECT_LT(difference(at::cat(steps), expected.slice(0, 24)), 2e-5 * expected.abs().max().item<double>());
 }
 
+// Some sequences leave, the others go on in another order, and new ones take the room.
+TEST(CausalModel, WhatStaysIsRememberedWhereOthersAreForgotten) {
+  for (const auto& [name, specification, norms] : settings()) {
+    const auto model = testing::random_model(specification, norms);
+    for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
+      const auto made = make_causal_model(specification, testing::weights_of(model, at::kFloat), {0, kernels});
+      std::mt19937 random(12);
+      TokenTree tree;
+      add_branch(tree, -1, 18, random);
+      add_branch(tree, -1, 5, random);
+      const auto memory = made->remember(0);
+      made->extend(*memory, tree, {});
+      std::vector<int> ends = {0, 0, 1, 1};
+      std::vector<std::vector<std::int32_t>> added(4);  // rows of each sequence
+      const auto grow = [&](std::vector<std::int64_t>& rows) {
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+          rows.push_back(std::ssize(tree.ids));
+          added[i].push_back(static_cast<std::int32_t>(rows.back()));
+          add_branch(tree, ends[i], 1, random);
+          ends[i] = static_cast<int>(tree.branches.size()) - 1;
+        }
+      };
+      for (int step = 0; step < 12; ++step) {
+        std::vector<std::int64_t> rows;
+        grow(rows);
+        made->extend(*memory, tree, rows);
+      }
+      // The fourth sequence stays with its root, then the first one with its own.
+      std::vector<std::int32_t> kept = {18, 19, 20, 21, 22};
+      kept.insert(kept.end(), added[3].begin(), added[3].end());
+      for (std::int32_t row = 0; row < 18; ++row) {
+        kept.push_back(row);
+      }
+      kept.insert(kept.end(), added[0].begin(), added[0].end());
+      TokenTree smaller;
+      for (const auto row : kept) {
+        smaller.ids.push_back(tree.ids[static_cast<std::size_t>(row)]);
+      }
+      smaller.branches = {{0, 5, -1, 0}, {5, 12, 0, 5}, {17, 18, -1, 0}, {35, 12, 2, 18}};
+      const auto before = memory->slots_in_use();
+      memory->keep_only(kept);
+      EXPECT_EQ(memory->rows(), std::ssize(kept));
+      EXPECT_LT(memory->slots_in_use(), before);
+      EXPECT_GE(memory->slots_in_use(), memory->rows());
+      tree = smaller;
+      ends = {1, 3, 0, -1};
+      added.assign(4, {});
+      std::vector<at::Tensor> states;
+      for (int step = 0; step < 12; ++step) {
+        std::vector<std::int64_t> rows;
+        grow(rows);
+        states.push_back(made->extend(*memory, tree, rows));
+      }
+      const auto expected = PlainForward(model).hidden(tree, static_cast<int>(specification.layers.size()));
+      EXPECT_LT(difference(at::cat(states), expected.slice(0, std::ssize(kept))),
+                2e-5 * expected.abs().max().item<double>())
+          << name;
+    }
+  }
+}
+
 TEST(CausalModel, BitsRepeat) {
   const auto tree = forest();
   const auto specification = settings()[6].specification;

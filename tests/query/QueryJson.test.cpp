@@ -46,6 +46,13 @@ TEST(QueryJson, ReadsEveryKind) {
   EXPECT_EQ(generate.max_new_tokens, 5);
   EXPECT_EQ(generate.top_p, 0.9);
   EXPECT_THAT(generate.stop, ElementsAre("x"));
+  EXPECT_EQ(generate.repetition_penalty, 1);
+  const auto line =
+      parse_line(R"({"kind":"generate","prompt":"a","max_new_tokens":5,"repetition_penalty":1.25,"details":true})");
+  EXPECT_EQ(std::get<Generate>(line.query).repetition_penalty, 1.25);
+  EXPECT_EQ(line.details, Details::written);
+  EXPECT_EQ(parse_line(R"({"kind":"generate","prompt":"a","max_new_tokens":5,"details":false})").details,
+            Details::left_out);
 }
 
 TEST(QueryJson, WritesMessagesAsAPrompt) {
@@ -99,6 +106,12 @@ TEST(QueryJson, NamesWhatIsWrong) {
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":"output"})"), HasSubstr("unknown layer"));
   EXPECT_THAT(fault_of(R"({"kind":"embed","text":"a","span":[0,1],"layer":1.5})"), HasSubstr("no integer"));
   EXPECT_THAT(fault_of(R"({"kind":"generate","prompt":"a","max_new_tokens":1,"top_p":0})"), HasSubstr("out of range"));
+  const std::string generate = R"({"kind":"generate","prompt":"a","max_new_tokens":1,)";
+  for (const char* penalty : {"0", "-1", "0.009", "100.5"}) {
+    EXPECT_THAT(fault_of(generate + "\"repetition_penalty\":" + penalty + "}"), HasSubstr("repetition_penalty is out"));
+  }
+  EXPECT_THAT(fault_of(generate + R"("details":1})"), HasSubstr("neither true nor false"));
+  EXPECT_THAT(fault_of(R"({"kind":"fill","text":"a","ids":[],"details":true})"), HasSubstr("unknown field"));
   EXPECT_THAT(fault_of(std::string(100, '[')), HasSubstr("deeper"));
 }
 
@@ -121,6 +134,11 @@ TEST(QueryJson, WritesTheOtherAnswers) {
   EXPECT_EQ(format_answer(ContinueAnswer{{{-1, -0.5}, {-2}}}), R"({"logprob":[-1.5,-2],"tokens":[[-1,-0.5],[-2]]})");
   EXPECT_EQ(format_answer(EmbedAnswer{{0.5F, -1.0F}}), R"({"vector":[0.5,-1]})");
   EXPECT_EQ(format_answer(GenerateAnswer{"a\"\n", {1, 2}}), R"({"text":"a\"\n","ids":[1,2]})");
+  const GenerateAnswer stopped{"a", {1, 2}, -1.5, Ending::stop};
+  EXPECT_EQ(format_answer(stopped), R"({"text":"a","ids":[1,2]})");
+  EXPECT_EQ(format_answer(stopped, Details::written), R"({"text":"a","ids":[1,2],"mean_logprob":-1.5,"ended":"stop"})");
+  EXPECT_EQ(format_answer(GenerateAnswer{}, Details::written),
+            R"({"text":"","ids":[],"mean_logprob":null,"ended":"length"})");
   EXPECT_EQ(format_answer(QueryError{"no", QueryFault::other}), R"({"error":"no"})");
 }
 

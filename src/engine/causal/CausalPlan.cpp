@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "query/Sampling.hpp"
+
 namespace stereosweep::engine {
 
 std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const query::TokenId> right) {
@@ -103,6 +105,7 @@ class CausalPreparer {
 
   CausalTask operator()(const query::Generate& asked) const {
     need_head("generate");
+    query::check_sampling(asked);
     if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
       refuse_query("a stop string is empty", "every text holds it");
     }

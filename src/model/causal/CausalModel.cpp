@@ -151,6 +151,8 @@ void check_tree(const TokenTree& tree, const ModelShape& shape) {
 struct KeptTree : CausalModel::Memory {
   explicit KeptTree(std::unique_ptr<TreeAttention> kept) : attention(std::move(kept)) {}
   std::int64_t rows() const override { return attention->rows(); }
+  void keep_only(std::span<const std::int32_t> rows) override { attention->keep_only(rows); }
+  std::int64_t slots_in_use() const override { return attention->slots_in_use(); }
   std::unique_ptr<TreeAttention> attention;
 };
 
@@ -509,7 +511,7 @@ class CausalBody : public CausalModel {
   }
 
   std::unique_ptr<Memory> remember(std::int64_t most_rows) const override {
-    return std::make_unique<KeptTree>(attention({std::max(1, shape_.num_layers), most_rows}));
+    return std::make_unique<KeptTree>(attention({std::max(1, shape_.num_layers), most_rows, Placement::by_branch}));
   }
 
   at::Tensor extend(Memory& memory, const TokenTree& tree, std::span<const std::int64_t> rows) const override {

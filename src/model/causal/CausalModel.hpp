@@ -39,6 +39,11 @@ class CausalModel {
     virtual ~Memory() = default;
     /// Rows of the tree that are remembered.
     virtual std::int64_t rows() const = 0;
+    /// Forgets all rows but these: row i is from now on what was row rows[i] (each at most once), and the next tree
+    /// counts them so. The room of the others is used again.
+    virtual void keep_only(std::span<const std::int32_t> rows) = 0;
+    /// Rows whose room is taken: at least those that are remembered. A branch of n rows takes whole_blocks(n) at most.
+    virtual std::int64_t slots_in_use() const = 0;
   };
 
   /// `group`: ranks that hold the model together, a slice each; all of them make the same calls, and get the same

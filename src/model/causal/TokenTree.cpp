@@ -14,7 +14,7 @@ namespace {
 // The blocks that one query sees, ascending, and its mask of each.
 using Sight = std::vector<std::pair<std::int32_t, std::uint16_t>>;
 
-// Slots ascend along a path.
+// Along a path slots of one block follow each other.
 void see(std::int32_t slot, Sight& sight) {
   const auto block = slot / slots_per_block;
   if (sight.empty() || sight.back().first != block) {
@@ -87,15 +87,42 @@ void SlotAllocator::place_after(std::int32_t previous, std::int32_t length) {
       taken_[block] += 1;
       previous += 1;
     } else {
-      previous = num_blocks() * slots_per_block;
-      taken_.push_back(1);
+      previous = open_block() * slots_per_block;
     }
     slots_.push_back(previous);
   }
 }
 
+// A block whose first slot is taken.
+std::int32_t SlotAllocator::open_block() {
+  if (free_.empty()) {
+    taken_.push_back(1);
+    return num_blocks() - 1;
+  }
+  const auto block = *free_.begin();
+  free_.erase(free_.begin());
+  taken_[block] = 1;
+  return block;
+}
+
+void SlotAllocator::keep_only(std::span<const std::int32_t> rows) {
+  std::vector<std::int32_t> slots;
+  slots.reserve(rows.size());
+  std::vector<char> is_used(taken_.size());
+  for (const auto row : rows) {
+    slots.push_back(slots_[row]);
+    is_used[slots.back() / slots_per_block] = 1;
+  }
+  slots_ = std::move(slots);
+  for (std::int32_t block = 0; block < num_blocks(); ++block) {
+    if (is_used[block] == 0) {
+      free_.insert(block);
+    }
+  }
+}
+
 void SlotAllocator::grow(const TokenTree& tree) {
-  if (slots_.empty()) {
+  if (slots_.empty() && taken_.empty() && placement_ == Placement::dense) {
     place_after(-1, static_cast<std::int32_t>(tree.ids.size()));
     return;
   }
@@ -166,11 +193,18 @@ TreeTiles cut_tiles(const TokenTree& tree, std::span<const std::int32_t> slots, 
     for (; seen < end; ++seen) {
       see(slots[path[seen]], sight);
     }
-    if (builder.size() == static_cast<std::size_t>(most_queries) || !builder.takes(sight, with)) {
-      builder.finish(static_cast<std::int64_t>(i), out);
-      builder.takes(sight, with);
+    // Blocks ascend along a path, unless it goes on in one that is used again.
+    Sight sorted;
+    if (!std::ranges::is_sorted(sight)) {
+      sorted = sight;
+      std::ranges::sort(sorted);
     }
-    builder.add(sight, with);
+    const auto& ascending = sorted.empty() ? sight : sorted;
+    if (builder.size() == static_cast<std::size_t>(most_queries) || !builder.takes(ascending, with)) {
+      builder.finish(static_cast<std::int64_t>(i), out);
+      builder.takes(ascending, with);
+    }
+    builder.add(ascending, with);
   }
   if (builder.size() > 0) {
     builder.finish(out.num_queries, out);

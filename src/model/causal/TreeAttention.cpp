@@ -277,6 +277,7 @@ class BlockAttention : public TreeAttention {
         options_(options),
         padded_width_(lanes::round_up(rule_.width)),
         most_blocks_(whole_blocks(size.most_rows) / slots_per_block),
+        allocator_(size.placement),
         layers_(static_cast<std::size_t>(size.layers)) {}
 
   void grow(const TokenTree& tree) override {
@@ -289,6 +290,10 @@ class BlockAttention : public TreeAttention {
   }
 
   std::int64_t rows() const override { return static_cast<std::int64_t>(allocator_.slots().size()); }
+
+  void keep_only(std::span<const std::int32_t> rows) override { allocator_.keep_only(rows); }
+
+  std::int64_t slots_in_use() const override { return std::int64_t{allocator_.used_blocks()} * slots_per_block; }
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -441,9 +446,15 @@ class PathAttention : public TreeAttention {
         layers_(static_cast<std::size_t>(size.layers)) {}
 
   void grow(const TokenTree& tree) override {
-    rows_ = std::ssize(tree.ids);
-    if (rows_ > capacity_) {
-      capacity_ = grown_capacity(rows_, capacity_, most_rows_);
+    const auto missing = std::ssize(tree.ids) - rows();
+    const auto again = std::min<std::int64_t>(missing, std::ssize(free_));
+    slots_.insert(slots_.end(), free_.begin(), free_.begin() + again);
+    free_.erase(free_.begin(), free_.begin() + again);
+    for (auto i = again; i < missing; ++i) {
+      slots_.push_back(num_slots_++);
+    }
+    if (num_slots_ > capacity_) {
+      capacity_ = grown_capacity(num_slots_, capacity_, most_rows_);
       for (auto& layer : layers_) {
         for (auto* kept : {&layer.keys, &layer.values}) {
           *kept = grown(*kept, {capacity_, rule_.num_key_heads * rule_.width}, options_);
@@ -455,7 +466,26 @@ class PathAttention : public TreeAttention {
     }
   }
 
-  std::int64_t rows() const override { return rows_; }
+  std::int64_t rows() const override { return std::ssize(slots_); }
+
+  void keep_only(std::span<const std::int32_t> rows) override {
+    std::vector<char> is_used(static_cast<std::size_t>(num_slots_));
+    std::vector<std::int32_t> kept;
+    kept.reserve(rows.size());
+    for (const auto row : rows) {
+      kept.push_back(slots_[row]);
+      is_used[kept.back()] = 1;
+    }
+    slots_ = std::move(kept);
+    free_.clear();
+    for (std::int32_t slot = 0; slot < num_slots_; ++slot) {
+      if (is_used[slot] == 0) {
+        free_.push_back(slot);
+      }
+    }
+  }
+
+  std::int64_t slots_in_use() const override { return rows(); }
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -463,6 +493,7 @@ class PathAttention : public TreeAttention {
     queries->window = window;
     queries->count = std::ssize(rows);
     for (auto& paths : cut_paths(tree, rows, window, limits_)) {
+      std::ranges::transform(paths.key_rows, paths.key_rows.begin(), [&](std::int32_t row) { return slots_[row]; });
       Staging staging;
       const auto key_rows = staging.add(paths.key_rows);
       const auto query_begin = staging.add(paths.query_begin);
@@ -477,8 +508,17 @@ class PathAttention : public TreeAttention {
   void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
             const at::Tensor& value) override {
     const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
-    kept.keys.slice(0, first, first + count).copy_(key.slice(0, 0, count));
-    kept.values.slice(0, first, first + count).copy_(value.slice(0, 0, count));
+    const auto begin = std::int64_t{slots_[first]};
+    if (slots_[first + count - 1] == begin + count - 1) {  // slots that are taken ascend
+      kept.keys.slice(0, begin, begin + count).copy_(key.slice(0, 0, count));
+      kept.values.slice(0, begin, begin + count).copy_(value.slice(0, 0, count));
+      return;
+    }
+    const auto places =
+        on_device(std::vector<std::int32_t>(slots_.begin() + first, slots_.begin() + first + count), options_.device())
+            .to(at::kLong);
+    kept.keys.index_copy_(0, places, key.slice(0, 0, count));
+    kept.values.index_copy_(0, places, value.slice(0, 0, count));
   }
 
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
@@ -509,7 +549,7 @@ class PathAttention : public TreeAttention {
   };
   struct Group {
     TreePaths paths;
-    at::Tensor key_rows;  ///< the lists of `paths` on the device, int32
+    at::Tensor key_rows;  ///< slots of the keys, and the lists of `paths`, on the device, int32
     at::Tensor query_begin;
     at::Tensor key_begin;
   };
@@ -608,9 +648,11 @@ class PathAttention : public TreeAttention {
   AttentionRule rule_;
   at::TensorOptions options_;
   PathLimits limits_;
-  std::int64_t rows_ = 0;
   std::int64_t most_rows_ = 0;
   std::int64_t capacity_ = 0;
+  std::vector<std::int32_t> slots_;  ///< [row] where its key and value are kept
+  std::vector<std::int32_t> free_;   ///< slots without a row, ascending
+  std::int32_t num_slots_ = 0;
   std::vector<Kept> layers_;
   at::Tensor alibi_;  ///< [heads, positions] on the device; undefined without alibi
 };

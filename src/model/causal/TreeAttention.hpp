@@ -38,6 +38,11 @@ class TreeAttention {
   /// Makes room for the rows of `tree` from rows() on. What was kept stays.
   virtual void grow(const TokenTree& tree) = 0;
   virtual std::int64_t rows() const = 0;
+  /// Row i is from now on what was row rows[i] (each at most once); the others are forgotten, and their room is used
+  /// again.
+  virtual void keep_only(std::span<const std::int32_t> rows) = 0;
+  /// Rows that there is room for in what is taken up: whole blocks, or as many as there are rows.
+  virtual std::int64_t slots_in_use() const = 0;
   /// The given rows (sorted, distinct) with the keys that they see; window as in LayerKind.
   virtual std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                           std::int64_t window) const = 0;
@@ -55,6 +60,7 @@ class TreeAttention {
 struct KeptSize {
   int layers = 1;
   std::int64_t most_rows = 0;
+  Placement placement = Placement::dense;
 };
 
 /// By our own kernels (CPU only), or by torch's operators, on any device.

@@ -1,0 +1,167 @@
+#include "engine/causal/GrowingTree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/causal/CausalPlan.hpp"
+
+namespace stereosweep::engine {
+
+GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts) {
+  TreeBuilder builder;
+  std::vector<std::int32_t> last_rows;
+  std::span<const query::TokenId> before;
+  for (const auto* prompt : prompts) {
+    const auto beginning = std::span(*prompt).first(prompt->size() - 1);
+    builder.add(beginning, common_prefix(before, beginning));
+    if (!beginning.empty()) {
+      builder.end_branch();
+    }
+    last_rows.push_back(beginning.empty() ? root : builder.path().back());
+    before = beginning;
+  }
+  beginnings_ = builder.take();
+  for (const auto row : last_rows) {
+    last_part_.push_back(row == root ? root : builder.branches_of_rows()[static_cast<std::size_t>(row)]);
+  }
+  branch_of_.assign(beginnings_.branches.size(), -1);
+}
+
+std::vector<std::int32_t> GrowingTree::path_of(std::size_t prompt) const {
+  std::vector<std::int32_t> parts;
+  for (auto part = last_part_[prompt]; part != root;
+       part = beginnings_.branches[static_cast<std::size_t>(part)].parent) {
+    parts.push_back(part);
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+std::int64_t GrowingTree::slots_of_beginnings() const {
+  std::int64_t slots = 0;
+  for (const auto& part : beginnings_.branches) {
+    slots += model::whole_blocks(part.length);
+  }
+  return slots;
+}
+
+std::int64_t GrowingTree::slots_of_beginning(std::size_t prompt) const {
+  std::int64_t slots = 0;
+  for (const auto part : path_of(prompt)) {
+    slots += model::whole_blocks(beginnings_.branches[static_cast<std::size_t>(part)].length);
+  }
+  return slots;
+}
+
+std::int64_t GrowingTree::planted_slots() const {
+  std::int64_t slots = 0;
+  for (std::size_t part = 0; part < branch_of_.size(); ++part) {
+    slots += branch_of_[part] < 0 ? 0 : model::whole_blocks(beginnings_.branches[part].length);
+  }
+  return slots;
+}
+
+std::int64_t GrowingTree::missing_slots(std::size_t prompt) const {
+  std::int64_t slots = 0;
+  for (const auto part : path_of(prompt)) {
+    const auto place = static_cast<std::size_t>(part);
+    slots += branch_of_[place] < 0 ? model::whole_blocks(beginnings_.branches[place].length) : 0;
+  }
+  return slots;
+}
+
+std::int32_t GrowingTree::plant(std::size_t prompt) {
+  auto branch = root;
+  for (const auto number : path_of(prompt)) {
+    auto& known = branch_of_[static_cast<std::size_t>(number)];
+    if (known < 0) {
+      const auto& part = beginnings_.branches[static_cast<std::size_t>(number)];
+      known = static_cast<std::int32_t>(tree_.branches.size());
+      tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, branch, part.depth});
+      tree_.ids.insert(tree_.ids.end(), beginnings_.ids.begin() + part.first,
+                       beginnings_.ids.begin() + part.first + part.length);
+      part_of_.push_back(number);
+    }
+    branch = known;
+  }
+  return branch;
+}
+
+std::int32_t GrowingTree::add(std::int32_t branch, query::TokenId id) {
+  std::int32_t depth = 0;
+  if (branch != root) {
+    const auto& parent = tree_.branches[static_cast<std::size_t>(branch)];
+    depth = parent.depth + parent.length;
+  }
+  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), 1, branch, depth});
+  tree_.ids.push_back(id);
+  part_of_.push_back(-1);
+  return static_cast<std::int32_t>(tree_.branches.size() - 1);
+}
+
+std::vector<std::int32_t> GrowingTree::keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next) {
+  const auto old = std::exchange(tree_, {});
+  const auto parts = std::exchange(part_of_, {});
+  const auto parent_of = [&](std::int32_t branch) { return old.branches[static_cast<std::size_t>(branch)].parent; };
+  std::vector<char> stays(old.branches.size());
+  std::vector<std::int32_t> followers(old.branches.size());  // branches that leave one, and texts that end with it
+  const auto mark = [&](std::int32_t branch) {
+    for (; branch != root && stays[static_cast<std::size_t>(branch)] == 0; branch = parent_of(branch)) {
+      stays[static_cast<std::size_t>(branch)] = 1;
+      if (parent_of(branch) != root) {
+        ++followers[static_cast<std::size_t>(parent_of(branch))];
+      }
+    }
+  };
+  for (const auto tip : tips) {
+    mark(tip);
+    if (tip != root) {
+      followers[static_cast<std::size_t>(tip)] += 2;  // nothing is joined to it
+    }
+  }
+  if (next) {
+    for (const auto part : path_of(*next)) {
+      mark(branch_of_[static_cast<std::size_t>(part)]);
+    }
+  }
+  std::fill(branch_of_.begin(), branch_of_.end(), -1);
+  std::vector<std::int32_t> number_of(old.branches.size(), -1);
+  std::vector<std::vector<std::int32_t>> rows_of;  // of each new branch
+  for (std::size_t i = 0; i < old.branches.size(); ++i) {
+    if (stays[i] == 0) {
+      continue;
+    }
+    const auto& branch = old.branches[i];
+    const auto parent = static_cast<std::size_t>(branch.parent);
+    const bool joins = branch.parent != root && parts[i] < 0 && parts[parent] < 0 && followers[parent] == 1;
+    if (joins) {
+      number_of[i] = number_of[parent];
+    } else {
+      number_of[i] = static_cast<std::int32_t>(rows_of.size());
+      rows_of.emplace_back();
+      tree_.branches.push_back({0, 0, branch.parent == root ? root : number_of[parent], branch.depth});
+      part_of_.push_back(parts[i]);
+      if (parts[i] >= 0) {
+        branch_of_[static_cast<std::size_t>(parts[i])] = number_of[i];
+      }
+    }
+    for (std::int32_t row = 0; row < branch.length; ++row) {
+      rows_of[static_cast<std::size_t>(number_of[i])].push_back(branch.first + row);
+    }
+  }
+  std::vector<std::int32_t> order;
+  for (std::size_t i = 0; i < rows_of.size(); ++i) {
+    tree_.branches[i].first = static_cast<std::int32_t>(order.size());
+    tree_.branches[i].length = static_cast<std::int32_t>(rows_of[i].size());
+    order.insert(order.end(), rows_of[i].begin(), rows_of[i].end());
+  }
+  for (const auto row : order) {
+    tree_.ids.push_back(old.ids[static_cast<std::size_t>(row)]);
+  }
+  for (auto& tip : tips) {
+    tip = tip == root ? root : number_of[static_cast<std::size_t>(tip)];
+  }
+  return order;
+}
+
+}  // namespace stereosweep::engine

@@ -1,0 +1,53 @@
+// The tree of texts that grow: of the prompts of a call the parts in use, and what was added to them. No tensor here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/causal/TokenTree.hpp"
+#include "query/Query.hpp"
+
+namespace stereosweep::engine {
+
+/// A prompt's beginning is all of it but its last token: that one is added as the first token that grows, so that it
+/// runs with whoever reads it.
+class GrowingTree {
+ public:
+  static constexpr std::int32_t root = -1;  ///< the branch of an empty beginning
+
+  /// `prompts`: in lexicographic order, none empty; borrowed for the call alone.
+  explicit GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts);
+
+  const model::TokenTree& tree() const { return tree_; }
+  /// Slots of all different beginnings, each part of them in blocks of its own.
+  std::int64_t slots_of_beginnings() const;
+  /// Slots of one prompt's beginning.
+  std::int64_t slots_of_beginning(std::size_t prompt) const;
+  /// Of the parts that are in the tree.
+  std::int64_t planted_slots() const;
+  /// Of one prompt's beginning those that the tree lacks.
+  std::int64_t missing_slots(std::size_t prompt) const;
+
+  /// Adds what the tree lacks of a prompt's beginning; the branch it ends with.
+  std::int32_t plant(std::size_t prompt);
+  /// A new branch of one token.
+  std::int32_t add(std::int32_t branch, query::TokenId id);
+  /// Leaves only the paths to these branches, which get new numbers in place, and what there is of the beginning of
+  /// `next`. What was added token by token becomes one branch where nothing else leaves it. Returns the rows that
+  /// stay, in their new order.
+  std::vector<std::int32_t> keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next);
+
+ private:
+  std::vector<std::int32_t> path_of(std::size_t prompt) const;  ///< parts, first one first
+
+  model::TokenTree beginnings_;          ///< all of them; a branch is a part that stands or falls as a whole
+  std::vector<std::int32_t> last_part_;  ///< [prompt] or `root`
+  std::vector<std::int32_t> branch_of_;  ///< [part] of the tree; -1: not in it
+  model::TokenTree tree_;
+  std::vector<std::int32_t> part_of_;  ///< [branch of the tree] -1: added
+};
+
+}  // namespace stereosweep::engine

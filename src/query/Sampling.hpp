@@ -1,0 +1,14 @@
+// The rules that the sampling fields of a generate query obey.
+#pragma once
+
+#include "query/Query.hpp"
+
+namespace stereosweep::query {
+
+constexpr double least_repetition_penalty = 0.01;
+constexpr double largest_repetition_penalty = 100;
+
+/// Throws InputError naming the field that is out of its range, or not finite.
+void check_sampling(const Generate& asked);
+
+}  // namespace stereosweep::query

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Times sampled texts: ours against transformers' generate (batched, cached) and CTranslate2's generate_batch.
+
+    python3 tests/bench/run_generation.py [--rounds 1] [--models gpt2-small llama-160m] [--new-tokens 128]
+
+Environment, models and cache: peers.py. 64 prompts of the same 30 words in different orders, plain sampling at
+temperature 1; and the same prompt 64 times. A peer that a dtype does not run on here is left out. The last column is the
+share of what bounds a step: the peak of the matrix products, or reading the weights once a step, whichever is slower.
+"""
+import json
+import random
+import subprocess
+import sys
+
+from peers import BF16, F32, ROOT, SEED, attempt, head_line, measure_rounds, parser_of, prepare, run
+
+MODELS = ["gpt2-small", "llama-160m"]
+WORDS = ("the nurse said that old doctor who lived by river was never and people often told a teacher about work because "
+         "many had seen it before while others").split()
+TEXTS = 64
+GOALS = [("transformers float32", 2.0), ("ctranslate2 float32", 1.0), ("transformers bfloat16", 2.0),
+         ("ctranslate2 bfloat16", 1.0)]
+
+
+def main():
+    args = arguments()
+    python = prepare(args, ["make_models.py", "requirements.txt"])
+    missing = [name for name in args.models if not (args.model_folder / name / "tokenizer.json").exists()]
+    if missing:
+        subprocess.run([python, args.peers / "make_models.py", args.model_folder, *missing], check=True)
+    args.jobs = {name: write_jobs(args, name) for name in ("different", "same")}
+    reports, peak = measure_rounds(args, python, lambda model, number: one_round(args, python, model))
+    run([python, ROOT / "tests/bench/generation_peer.py", "--who", "machine", "--report", args.out / "machine.json"])
+    bandwidth = json.loads((args.out / "machine.json").read_text())["read_gb_per_s"]
+    print(table(args, reports, peak, bandwidth))
+
+
+def arguments():
+    """The command line."""
+    parser = parser_of(__doc__, "bench_generation", MODELS, MODELS, rounds=1, batch_tokens=1024)
+    parser.add_argument("--new-tokens", type=int, default=128)
+    parser.add_argument("--dtypes", nargs="+", default=[F32, BF16], choices=[F32, BF16])
+    return parser.parse_args()
+
+
+def write_jobs(args, name):
+    """Path of 64 items with prompts of equal length."""
+    rng = random.Random(SEED)
+    path = args.cache / "bench" / "jobs" / f"generation.{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    prompts = [" ".join(rng.sample(WORDS, len(WORDS))) for _ in range(TEXTS)]
+    path.write_text("".join(json.dumps({"id": i, "prompt": prompts[i if name == "different" else 0], "temperature": 1.0,
+                                        "seed": i}) + "\n" for i in range(TEXTS)))
+    return path
+
+
+def one_round(args, python, model):
+    """(label, report) of every case; None where a peer does not run."""
+    for dtype in args.dtypes:
+        for name in ("different", "same"):
+            path = args.out / f"{model}.generation.{name}.{dtype}.json"
+            run([args.program, "--model", args.model_folder / model, "--jobs", args.jobs[name], "--batch-tokens",
+                 args.batch_tokens, "--new-tokens", args.new_tokens, "--dtype", dtype, "--report", path])
+            report = json.loads(path.read_text())
+            yield f"ours {name} {dtype}", report | {"cpu": report["cpu_s"]}
+        for who in ("transformers", "ctranslate2"):
+            path = args.out / f"{model}.generation.{who}.{dtype}.json"
+            failure = attempt([python, ROOT / "tests/bench/generation_peer.py", "--who", who, "--model",
+                               args.model_folder / model, "--jobs", args.jobs["different"], "--dtype", dtype,
+                               "--new-tokens", args.new_tokens, "--report", path])
+            if failure:
+                print(failure.strip().splitlines()[-1], file=sys.stderr)
+            report = None if failure else json.loads(path.read_text())
+            yield f"{who} {dtype}", report and report | {"cpu": report["cpu_s"]}
+
+
+def table(args, reports, peak, bandwidth):
+    """The results as Markdown."""
+    speed = {key: max(one["new_tokens"] / one["cpu"] for one in runs) for key, runs in reports.items()}
+    lines = [head_line(args, peak) + f", memory read {bandwidth:.1f} GB/s", "",
+             "| model | who | new tokens | processor s | tokens/s | share of the bound |",
+             "| --- | --- | ---: | ---: | ---: | ---: |"]
+    for (model, label), runs in reports.items():
+        dtype = BF16 if BF16 in label else F32
+        flops = reports[model, f"transformers {args.dtypes[0]}"][0]["flops_per_token"]
+        weights = flops / 2 * (2 if dtype == BF16 else 4)
+        bound = min(peak[dtype] * 1e9 / flops, bandwidth * 1e9 / weights * TEXTS)
+        lines.append(f"| {model} | {label} | {runs[0]['new_tokens']} | {min(one['cpu'] for one in runs):.2f} | "
+                     f"{speed[model, label]:.0f} | {speed[model, label] / bound:.0%} |")
+    lines += ["", "| ratio of tokens/s | goal | " + " | ".join(args.models) + " |",
+              "| --- | ---: |" + " ---: |" * len(args.models)]
+    for label, goal in GOALS:
+        dtype = label.split()[-1]
+        if dtype in args.dtypes:
+            lines.append(ratio_line(args, speed, f"ours different {dtype}", label, goal))
+    lines += [ratio_line(args, speed, f"ours same {dtype}", f"ours different {dtype}", 1.5) for dtype in args.dtypes]
+    return "\n".join(lines)
+
+
+def ratio_line(args, speed, first, second, goal):
+    """One line of ratios."""
+    cells = [f"{speed[model, first] / speed[model, second]:.2f}" if (model, second) in speed else "not run"
+             for model in args.models]
+    return f"| {first} / {second} | {goal:g} | " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    main()
