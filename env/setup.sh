@@ -96,6 +96,11 @@ install_python() {
     "${pip[@]}" --no-deps -r "$venv/bare.txt" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85 >&2
     touch "$venv/.ready-base"
   fi
+  if ! cmp -s "$here/analysis.txt" "$venv/.ready-analysis"; then
+    say "installing the Python packages that the analysis alone needs"
+    "${pip[@]}" -r "$here/analysis.txt" >&2
+    cp "$here/analysis.txt" "$venv/.ready-analysis"
+  fi
   if [ "$flavour" = cuda ] && [ ! -e "$venv/.ready-cuda" ]; then
     say "installing the CUDA libraries of torch (4 GB more, one to three minutes)"
     "${pip[@]}" "$(grep '^torch==' "$here/requirements.txt")" >&2

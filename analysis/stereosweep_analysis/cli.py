@@ -1,5 +1,8 @@
 """python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR
-python -m stereosweep_analysis answers FILE.json TABLE.tsv"""
+python -m stereosweep_analysis answers FILE.json TABLE.tsv
+python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
+python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
+python -m stereosweep_analysis extremes DIR [--item ITEM] [--output DIR]"""
 
 import argparse
 import sys
@@ -7,7 +10,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from . import figures
+from . import figures, text_commands
 from .answers import read_answers, write_answers
 from .forest import forest
 from .open import ResultError, open_statistics, require_label
@@ -33,6 +36,7 @@ def _parser():
     answers.add_argument("file", help="JSON file, as data_full.json of Cao et al.")
     answers.add_argument("table", help="where to write the table")
     answers.set_defaults(action=make_answers)
+    text_commands.add_parsers(commands)
     return parser
 
 

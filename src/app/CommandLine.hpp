@@ -47,6 +47,7 @@ struct Command {
 base::ExitCode execute(const Command& command, const Arguments& arguments);
 
 extern const Command run_command;
+extern const Command parse_command;
 extern const Command plan_command;
 extern const Command status_command;
 extern const Command query_command;

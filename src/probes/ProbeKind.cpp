@@ -49,6 +49,11 @@ void ProbeKind::plan(const PlanRequest& request) const {
   request.print_time(out, *probe);
 }
 
+void ProbeKind::show_answers(const AnswersRequest& /*request*/) const {
+  throw base::InputError(
+      base::describe("there are no conversations to show", "the probe '" + std::string(name()) + "' keeps none"));
+}
+
 results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const sweep::Job& /*job*/) const {
   throw std::logic_error("a probe without a score table");
 }

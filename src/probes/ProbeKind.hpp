@@ -49,6 +49,15 @@ struct StatsRequest {
   std::size_t top = 0;  ///< rows of a long table
   Detail detail = Detail::main;
   const parallel::Communicator& world;  ///< one rank, unless a launcher started more
+  /// Of a probe that parses sampled texts: its numbers as the run parsed them, or parsed again by this program's rules.
+  enum class Parsing { as_stored, again } parsing = Parsing::as_stored;
+};
+
+/// What `show --answers` is asked; borrowed.
+struct AnswersRequest {
+  const results::ResultFile& file;
+  std::vector<std::string> groups;  ///< labels; empty: all
+  std::size_t top = 0;              ///< conversations
 };
 
 class ProbeKind : public config::ProbeFormat {
@@ -81,6 +90,8 @@ class ProbeKind : public config::ProbeFormat {
   virtual void plan(const PlanRequest& request) const;
   /// After head, axes and cubes; nothing unless overridden.
   virtual void show(const results::ResultFile& /*file*/, Detail /*detail*/, std::size_t /*top*/) const {}
+  /// Prints sampled conversations. Throws InputError unless overridden: the probe keeps none.
+  virtual void show_answers(const AnswersRequest& request) const;
   /// What `stats` computes of the score table: what the job asks for, and what the probe always adds.
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
   /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
@@ -88,6 +99,8 @@ class ProbeKind : public config::ProbeFormat {
   /// Writes `target`, which holds the score table, and gives the tables to print; rank zero. Unless overridden: the
   /// score table alone.
   virtual std::string stats(const StatsRequest& request) const;
+  /// Whether `stats` can parse stored texts again.
+  virtual bool parses_texts() const { return false; }
   /// What the other ranks do until `target.finish`.
   virtual void assist(const StatsRequest& /*request*/) const {}
 };

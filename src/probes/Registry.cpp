@@ -4,6 +4,7 @@
 #include "probes/association/Association.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/coreference/Coreference.hpp"
+#include "probes/interview/Interview.hpp"
 #include "probes/rating/Rating.hpp"
 
 namespace stereosweep::probes {
@@ -14,6 +15,7 @@ void register_probes() {
     config::add_probe_format(rating::rating_kind());
     config::add_probe_format(coreference::coreference_kind());
     config::add_probe_format(contexts::contexts_kind());
+    config::add_probe_format(interview::interview_kind());
     return true;
   }();
   static_cast<void>(done);

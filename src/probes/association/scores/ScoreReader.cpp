@@ -1,8 +1,12 @@
 #include "probes/association/scores/ScoreReader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <memory_resource>
+#include <span>
 
 #include "base/Error.hpp"
 #include "stats/Summary.hpp"
@@ -75,21 +79,25 @@ std::optional<std::size_t> ScoreReader::column(const std::string& name) const {
   return found == cubes.end() ? std::nullopt : std::optional<std::size_t>(found - cubes.begin());
 }
 
-stats::WordNumbers ScoreReader::numbers(const results::RawBlock& block, std::uint64_t cell) const {
-  const auto known = values<std::int32_t>(block, num_subwords_column_)[cell];
-  const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(known, 0, num_subwords_));
-  const auto part = [&](const std::optional<std::size_t>& from) {
-    return from ? std::span(values<double>(block, *from)).subspan(cell * num_subwords_, count)
-                : std::span<const double>();
-  };
-  return {part(logprob_), part(initial_), part(continuation_), part(distance_bias_), part(distance_plain_)};
-}
-
 ScoreReader::Side ScoreReader::fold(const results::RawBlock& block, std::uint64_t num_sentences) const {
   const auto cells = num_sentences * num_words_;
+  const std::span counts = values<std::int32_t>(block, num_subwords_column_);
+  const auto cube = [&](const std::optional<std::size_t>& from) {
+    return from ? std::span(values<double>(block, *from)) : std::span<const double>();
+  };
+  const auto logprob = cube(logprob_);
+  const auto initial = cube(initial_);
+  const auto continuation = cube(continuation_);
+  const auto distance_bias = cube(distance_bias_);
+  const auto distance_plain = cube(distance_plain_);
   Side side(measures_.size() * cells);
   for (std::uint64_t cell = 0; cell < cells; ++cell) {
-    const auto word = numbers(block, cell);
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(counts[cell], 0, num_subwords_));
+    const auto part = [&](std::span<const double> from) {
+      return from.empty() ? from : from.subspan(cell * num_subwords_, count);
+    };
+    const stats::WordNumbers word{part(logprob), part(initial), part(continuation), part(distance_bias),
+                                  part(distance_plain)};
     for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
       side[measure * cells + cell] = stats::fold_subwords(measures_[measure], word);
     }
@@ -174,7 +182,10 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
 
 CoveredScore TraitPairs::pole_score(std::size_t pole, std::span<const double> word_scores,
                                     Statistics::Aggregate aggregate) const {
-  std::vector<double> defined;
+  std::array<std::byte, 512> room{};  // a pole of few words needs no heap
+  std::pmr::monotonic_buffer_resource pool(room.data(), room.size());
+  std::pmr::vector<double> defined(&pool);
+  defined.reserve(poles_[pole].words.size());
   for (const auto word : poles_[pole].words) {
     if (!std::isnan(word_scores[word])) {
       defined.push_back(word_scores[word]);

@@ -52,7 +52,6 @@ class ScoreReader {
   /// Folded numbers of one side: [measure, sentence, word].
   using Side = std::vector<stats::Score>;
   Side fold(const results::RawBlock& block, std::uint64_t num_sentences) const;
-  stats::WordNumbers numbers(const results::RawBlock& block, std::uint64_t cell) const;
   std::optional<std::size_t> column(const std::string& name) const;
   std::uint64_t sentences_of_slab() const;
 

@@ -22,7 +22,7 @@ const std::vector<std::string> coverage_names = {"all", "some", "none"};
 
 /// [table, sentence, item] -> [sentence, table, item].
 template <class T>
-std::vector<T> sentences_first(const std::vector<T>& values, std::size_t num_tables, std::size_t num_sentences) {
+std::vector<T> sentences_first(std::span<const T> values, std::size_t num_tables, std::size_t num_sentences) {
   const auto items = values.size() / (num_tables * num_sentences);
   std::vector<T> result;
   result.reserve(values.size());
@@ -36,14 +36,14 @@ std::vector<T> sentences_first(const std::vector<T>& values, std::size_t num_tab
 }
 
 template <class T>
-void write_sentences(hdf5::DataSet& dataset, const ScoreSlab& slab, const std::vector<T>& values) {
+void write_sentences(hdf5::DataSet& dataset, const ScoreSlab& slab, std::span<const T> values) {
   const auto shape = dataset.shape();
   std::uint64_t done = 0;
   for (auto& part : hdf5::rectangles_of_range({shape[1], shape[2]}, slab.first_sentence, slab.num_sentences)) {
     const auto length = part.count[0] * part.count[1] * shape[3] * shape[4] * shape[5];
     const hdf5::Rectangle where{{slab.group, part.start[0], part.start[1], 0, 0, 0},
                                 {1, part.count[0], part.count[1], shape[3], shape[4], shape[5]}};
-    dataset.write(where, std::span<const T>(values).subspan(done, length));
+    dataset.write(where, values.subspan(done, length));
     done += length;
   }
 }
@@ -52,12 +52,12 @@ void write_covered(hdf5::DataSet& score, hdf5::DataSet& coverage, const ScoreSla
                    const std::vector<CoveredScore>& scores, std::size_t num_tables) {
   std::vector<double> values;
   std::vector<std::uint8_t> flags;
-  for (const auto& item : sentences_first(scores, num_tables, slab.num_sentences)) {
+  for (const auto& item : sentences_first(std::span(scores), num_tables, slab.num_sentences)) {
     values.push_back(item.value);
     flags.push_back(static_cast<std::uint8_t>(item.coverage));
   }
-  write_sentences(score, slab, values);
-  write_sentences(coverage, slab, flags);
+  write_sentences(score, slab, std::span<const double>(values));
+  write_sentences(coverage, slab, std::span<const std::uint8_t>(flags));
 }
 
 /// "a+b" as its two parts. A name may hold a plus itself, so the parts that are `known` decide; else the first plus.
@@ -198,12 +198,11 @@ class AssociationFile {
   /// Slabs in canonical order.
   void add(const ScoreSlab& slab, const SlabScores& scores) {
     const auto tables = reader_.measures().size() * reader_.priors().size();
-    write_sentences(arrays_->word_score, slab, sentences_first(slab.values, tables, slab.num_sentences));
-    std::vector<std::uint8_t> statuses;
-    for (const auto status : sentences_first(slab.statuses, tables, slab.num_sentences)) {
-      statuses.push_back(static_cast<std::uint8_t>(status));
-    }
-    write_sentences(arrays_->word_status, slab, statuses);
+    const auto values = sentences_first(std::span(slab.values), tables, slab.num_sentences);
+    write_sentences(arrays_->word_score, slab, std::span(values));
+    const std::span statuses(reinterpret_cast<const std::uint8_t*>(slab.statuses.data()), slab.statuses.size());
+    const auto flags = sentences_first(statuses, tables, slab.num_sentences);
+    write_sentences(arrays_->word_status, slab, std::span(flags));
     write_covered(arrays_->pole_score, arrays_->pole_coverage, slab, scores.poles, tables);
     write_covered(arrays_->pair_score, arrays_->pair_coverage, slab, scores.pairs, tables);
     add_to_table(slab, scores);

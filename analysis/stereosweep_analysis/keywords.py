@@ -1,0 +1,169 @@
+"""Keywords against a dictionary of stereotype content: coverage, dimensions with direction, overlaps.
+
+StereoMap (Jeoung, Ge and Diesner 2023): section 3.2, figures 4 and 7, table 15.
+"""
+
+import unicodedata
+from collections import Counter
+from typing import NamedTuple
+
+import simplemma
+
+LEMMAS = ("missing", "all")
+PHRASES = ("drop", "keep")
+STAGES = ("raw", "lemmas", "mapping")
+EDGES = " .,;:!?\"'`*()[]«»“”-\u2018\u2019\u2013\u2014"
+
+
+class Forms(NamedTuple):
+    """A keyword in lower case, after lemmas, after the user's mapping."""
+
+    raw: str
+    lemmas: str
+    mapping: str
+
+
+class Coverage(NamedTuple):
+    """Keywords of one stage that the dictionary holds, counted as different words and as often as they were said."""
+
+    stage: str
+    distinct_covered: int
+    distinct: int
+    covered: int
+    total: int
+
+
+class Direction(NamedTuple):
+    """What the words of one unit (a group or a cluster) say about one dimension.
+
+    `direction` = sum of directions / number of words, each different word once (the paper's rule; in -1..1);
+    `direction_by_frequency`: each as often as it was said. A word without a direction (NA) counts as one and adds
+    nothing. `share`: of the unit's different words that the dictionary holds. `rank` by `words`, then by `said`.
+    """
+
+    unit: str
+    rank: int
+    dimension: str
+    words: int
+    share: float
+    direction: float
+    without_direction: int
+    said: int
+    direction_by_frequency: float
+
+
+class Overlap(NamedTuple):
+    """Different words of two units; `jaccard` = shared / all, None where neither has a word."""
+
+    left: str
+    right: str
+    shared: list
+    only_left: list
+    only_right: list
+    jaccard: float
+
+
+def clean(text):
+    """Lower case, one space between words, without list marks and quotes at its ends."""
+    return " ".join(unicodedata.normalize("NFC", text).lower().split()).strip(EDGES)
+
+
+class Normaliser:
+    """Keyword -> its three forms. `lemmas`: "missing" leaves words that the dictionary holds as they are, "all" does
+    not. `phrases`: "drop" leaves keywords of several words out, unless the mapping names them; of a phrase that is
+    kept the last word becomes its lemma."""
+
+    def __init__(self, dictionary, mapping=None, lemmas="missing", phrases="drop"):
+        self.dictionary, self.mapping = dictionary, mapping or {}
+        self.lemmas, self.phrases = lemmas, phrases
+        self.known = {}
+
+    def _lemma(self, raw):
+        if self.lemmas == "missing" and raw in self.dictionary:
+            return raw
+        *first, last = raw.split(" ")
+        return " ".join([*first, simplemma.lemmatize(last, lang="en").lower()])
+
+    def forms(self, text):
+        """None where the keyword is left out."""
+        if text not in self.known:
+            raw = clean(text)
+            is_left_out = not raw or (" " in raw and self.phrases == "drop" and raw not in self.mapping)
+            if is_left_out:
+                self.known[text] = None
+            else:
+                lemma = self._lemma(raw)
+                self.known[text] = Forms(raw, lemma, self.mapping.get(raw, self.mapping.get(lemma, lemma)))
+        return self.known[text]
+
+
+def normalise(rows, normaliser):
+    """({unit: Counter of Forms}, Counter of the keywords left out). Units in order of appearance, also empty ones."""
+    units, left_out = {}, Counter()
+    for row in rows:
+        forms = normaliser.forms(row.text)
+        unit = units.setdefault(row.group, Counter())
+        if forms is None:
+            left_out[clean(row.text)] += 1
+        else:
+            unit[forms] += 1
+    return units, left_out
+
+
+def coverage(units, dictionary):
+    """One Coverage for each stage, over all units."""
+    total = sum(units.values(), Counter())
+    found = []
+    for place, stage in enumerate(STAGES):
+        words = Counter()
+        for forms, count in total.items():
+            words[forms[place]] += count
+        covered = {word: count for word, count in words.items() if word in dictionary}
+        found.append(Coverage(stage, len(covered), len(words), sum(covered.values()), words.total()))
+    return found
+
+
+def final_words(forms):
+    """Counter of what the keywords became."""
+    words = Counter()
+    for form, count in forms.items():
+        words[form.mapping] += count
+    return words
+
+
+def directions(units, dictionary):
+    """Directions of every unit, its dimensions by rank; dimensions without a word are left out."""
+    found = []
+    for unit, forms in units.items():
+        words = {word: count for word, count in final_words(forms).items() if word in dictionary}
+        sums = {name: [0, 0, 0, 0, 0] for name in dictionary.dimensions}
+        for word, count in words.items():
+            for dimension, direction in dictionary.directions[word].items():
+                of = sums[dimension]
+                of[0] += 1
+                of[1] += direction or 0
+                of[2] += direction is None
+                of[3] += count
+                of[4] += count * (direction or 0)
+        ranked = sorted((name for name in sums if sums[name][0]), key=lambda name: (-sums[name][0], -sums[name][3]))
+        for rank, name in enumerate(ranked, start=1):
+            number, total, without, said, total_said = sums[name]
+            values = (None, None) if without == number else (total / number, total_said / said)
+            share = number / len(words)
+            found.append(Direction(unit, rank, name, number, share, values[0], without, said, values[1]))
+    return found
+
+
+def word_sets(units):
+    """{unit: its different words}, as `overlap` takes them."""
+    return {unit: {form.mapping for form in forms} for unit, forms in units.items()}
+
+
+def overlap(left, right, words):
+    """Shared and own words of two units, in alphabetical order."""
+    mine, other = words[left], words[right]
+    together = mine | other
+    return Overlap(
+        left, right, sorted(mine & other), sorted(mine - other), sorted(other - mine),
+        len(mine & other) / len(together) if together else None,
+    )  # fmt: skip

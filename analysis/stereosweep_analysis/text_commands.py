@@ -1,0 +1,223 @@
+"""The commands on what models say of groups: keywords, reasons, extremes."""
+
+from pathlib import Path
+
+from . import extremes as score_extremes
+from . import interviews, keywords, reasons
+from .dictionary import MALFORMED, read_dictionary, read_mapping
+from .encoder import encode
+from .open import ResultError, open_result, open_statistics
+from .tables import cut, render, signed, write_csv
+
+TOP_DIMENSIONS = 5  # of a unit, as in StereoMap's figure 4
+UNITS = ("group", "cluster")
+
+
+def add_parsers(commands):
+    words = commands.add_parser("keywords", help="keywords of an interview: coverage, dimensions, overlaps")
+    _add_source(words)
+    words.add_argument("--dictionary", required=True, help="table of words, dimensions and directions")
+    words.add_argument("--mapping", help="your own table: word, tab, word of the dictionary")
+    words.add_argument("--malformed", choices=MALFORMED, default="refuse", help="cells that cannot be read")
+    words.add_argument("--lemmas", choices=keywords.LEMMAS, default="missing",
+                       help="words that become lemmas: those the dictionary lacks, or all")  # fmt: skip
+    words.add_argument("--phrases", choices=keywords.PHRASES, default="drop", help="keywords of several words")
+    words.add_argument("--pair", nargs=2, action="append", metavar=("UNIT", "UNIT"), help="print their overlap")
+    words.set_defaults(action=show_keywords)
+    why = commands.add_parser("reasons", help="phrases that stand for the reasons of an interview")
+    _add_source(why)
+    why.add_argument("--model", required=True, help="checkpoint of a sentence encoder")
+    why.add_argument("--program", help="default: $STEREOSWEEP_PROGRAM, else stereosweep")
+    why.add_argument("--threads", type=int, default=1)
+    default = reasons.Choice()
+    why.add_argument("--choice", choices=reasons.CHOICES, default=default.method)
+    why.add_argument("--top", type=int, default=default.top, help="phrases of each unit")
+    why.add_argument("--diversity", type=float, default=default.diversity, help="of mmr: 0 to 1")
+    why.add_argument("--candidates", type=int, default=default.candidates, help="of max_sum: nearest phrases looked at")
+    why.add_argument("--least", type=int, default=default.least_reasons, help="reasons that must hold a phrase")
+    why.set_defaults(action=show_reasons)
+    extreme = commands.add_parser("extremes", help="groups with the highest and lowest mean and variance of a score")
+    extreme.add_argument("directory", help="run directory or PROBE.stats.h5")
+    extreme.add_argument("--measure", help="default: the first of the score table")
+    extreme.add_argument("--item", action="append", help="default: all")
+    extreme.add_argument("--number", type=int, default=10, help="groups in each list")
+    extreme.add_argument("--output", type=Path, help="folder for extremes.csv")
+    extreme.set_defaults(action=show_extremes)
+
+
+def _add_source(parser):
+    parser.add_argument("directory", help="run directory or interview.h5")
+    parser.add_argument("--by", choices=UNITS, default="group")
+    parser.add_argument("--conversation", help="default: the first that asks for them")
+    parser.add_argument("--source", help="measure whose clusters are taken; default: rating")
+    parser.add_argument("--clusters", help="your own table with the columns group, cluster; default: those of 'stats'")
+    parser.add_argument("--rows", type=int, default=60, help="rows of a table that are printed")
+    parser.add_argument("--output", type=Path, help="folder for CSV files with everything")
+
+
+def read_said(arguments, kind):
+    """(rows by unit, lines that say where they come from); in reasons the group's own name is "they"."""
+    with open_result(arguments.directory) as result:
+        conversation = interviews.conversation_with(result, kind, arguments.conversation)
+        rows, counts = interviews.said(result, kind, conversation)
+        if kind == "reasons":
+            mentions = reasons.Mentions(interviews.group_names(result))
+            rows = [row._replace(text=mentions.replace(row.group, row.text)) for row in rows]
+    if not rows:
+        raise ResultError(f"no {kind} in '{conversation}': {counts}")
+    answers = "answers" if kind == "keywords" else "reasons"
+    statuses = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    lines = [cut(f"{len(rows):,} {kind} of conversation '{conversation}'; {answers}: {statuses}", 100)]
+    if arguments.by == "group":
+        return rows, lines
+    if arguments.clusters:
+        clusters, source = interviews.read_clusters(arguments.clusters), arguments.clusters
+    else:
+        with open_statistics(arguments.directory) as statistics:
+            clusters, source = interviews.clusters_of(statistics, arguments.source)
+    rows, lost = interviews.in_clusters(rows, clusters)
+    if not rows:
+        raise ResultError(f"none of the groups is in a cluster of {source}")
+    lines.append(cut(f"groups in no cluster: {len(lost)} {', '.join(lost)}".rstrip() + f"; clusters of {source}", 100))
+    for cluster in sorted(set(clusters.values())):
+        members = ", ".join(group for group, place in clusters.items() if place == cluster)
+        lines.append(cut(f"  cluster {cluster}: {members}", 100))
+    return sorted(rows, key=lambda row: row.group), lines
+
+
+def _share(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "none"
+
+
+def show_keywords(arguments):
+    dictionary = read_dictionary(arguments.dictionary, arguments.malformed)
+    mapping = read_mapping(arguments.mapping) if arguments.mapping else {}
+    rows, sources = read_said(arguments, "keywords")
+    normaliser = keywords.Normaliser(dictionary, mapping, arguments.lemmas, arguments.phrases)
+    units, left_out = keywords.normalise(rows, normaliser)
+    for pair in arguments.pair or ():
+        for unit in pair:
+            if unit not in units:
+                raise ResultError(f"no keywords of the {arguments.by} '{unit}'; there are {', '.join(units)}")
+    stages = keywords.coverage(units, dictionary)
+    found = keywords.directions(units, dictionary)
+    last = stages[-1]
+    print(
+        f"{_share(last.covered, last.total)} of {last.total:,} keywords are in the dictionary"
+        f" ({_share(last.distinct_covered, last.distinct)} of {last.distinct:,} different ones)"
+    )
+    print("\n".join(sources))
+    print(f"left out: {left_out.total():,} of several words (--phrases keep; a mapping keeps those it names)")
+    if dictionary.skipped:
+        print(f"cells and rows of the dictionary passed over: {len(dictionary.skipped)}")
+    print("\nCoverage")
+    table = [
+        (stage.stage, stage.distinct_covered, stage.distinct, _share(stage.distinct_covered, stage.distinct),
+         stage.covered, stage.total, _share(stage.covered, stage.total))
+        for stage in stages
+    ]  # fmt: skip
+    columns = ("after", "different", "of", "share", "said", "of", "share")
+    print("\n".join(render(columns, table)))
+    _print_dimensions(arguments, found)
+    for pair in arguments.pair or ():
+        _print_overlap(keywords.overlap(*pair, keywords.word_sets(units)))
+    if arguments.output:
+        _write_keywords(arguments, units, left_out, stages, found, dictionary)
+
+
+def _print_dimensions(arguments, found):
+    if not found:
+        print("\nno keyword is in the dictionary: no dimensions")
+        return
+    print(f"\nThe {TOP_DIMENSIONS} dimensions with most words; direction (-1 to 1): each word once; as often as said")
+    table = [
+        (cut(row.unit, 30), row.dimension, row.words, f"{100 * row.share:.0f} %", signed(row.direction), row.said,
+         signed(row.direction_by_frequency))
+        for row in found
+        if row.rank <= TOP_DIMENSIONS
+    ]  # fmt: skip
+    columns = (arguments.by, "dimension", "words", "share", "direction", "said", "by frequency")
+    print("\n".join(render(columns, table, arguments.rows)))
+
+
+def _print_overlap(found):
+    jaccard = "none: no words" if found.jaccard is None else f"{found.jaccard:.3f}"
+    print(f"\n{cut(found.left, 35)} and {cut(found.right, 35)}: Jaccard {jaccard}")
+    for name, words in (
+        ("shared", found.shared), (f"only {cut(found.left, 30)}", found.only_left),
+        (f"only {cut(found.right, 30)}", found.only_right),
+    ):  # fmt: skip
+        print(cut(f"  {name} ({len(words)}): {', '.join(words)}", 100))
+
+
+def _write_keywords(arguments, units, left_out, stages, found, dictionary):
+    names, sets = list(units), keywords.word_sets(units)
+    overlaps = [keywords.overlap(left, right, sets) for place, left in enumerate(names) for right in names[place + 1 :]]
+    words = [
+        (unit, *form, count, int(form.mapping in dictionary))
+        for unit, forms in units.items()
+        for form, count in sorted(forms.items())
+    ]
+    tables = {
+        "coverage": (keywords.Coverage._fields, stages),
+        "dimensions": (keywords.Direction._fields, found),
+        "overlaps": (keywords.Overlap._fields, overlaps),
+        "keywords": (("unit", *keywords.Forms._fields, "said", "in_dictionary"), words),
+        "left_out": (("keyword", "said"), sorted(left_out.items())),
+    }
+    print(f"\nwritten under {arguments.output}:")
+    for name, (columns, rows) in tables.items():
+        print(f"  {write_csv(arguments.output, name, columns, rows).name}: {len(rows):,} rows")
+
+
+def _choice(arguments):
+    choice = reasons.Choice(
+        arguments.choice, arguments.top, arguments.diversity, arguments.candidates, arguments.least
+    )  # fmt: skip
+    if choice.top < 1 or choice.candidates < 1 or choice.least_reasons < 1 or arguments.threads < 1:
+        raise ResultError("--top, --candidates, --least and --threads are at least 1")
+    if not 0 <= choice.diversity <= 1:
+        raise ResultError(f"--diversity {choice.diversity}: 0 to 1")
+    return choice
+
+
+def show_reasons(arguments):
+    choice = _choice(arguments)
+    rows, sources = read_said(arguments, "reasons")
+    units = {}
+    for row in rows:
+        units.setdefault(row.group, []).append(row.text)
+    found = reasons.phrases(
+        units, lambda texts: encode(texts, arguments.model, arguments.program, arguments.threads), choice
+    )
+    how = {"mmr": f"mmr, diversity {choice.diversity:g}", "max_sum": f"max_sum of {choice.candidates}"}
+    print(f"Phrases of {len(units):,} {arguments.by}s nearest to their reasons, by {how.get(choice.method, 'cosine')}")
+    print("\n".join(sources))
+    table = [(cut(row.unit, 30), row.rank, cut(row.phrase, 45), f"{row.cosine:.3f}", row.reasons) for row in found]
+    print("\n".join(render((arguments.by, "rank", "phrase", "cosine", "reasons"), table, arguments.rows)))
+    if arguments.output:
+        path = write_csv(arguments.output, "reasons", reasons.Phrase._fields, found)
+        print(f"written: {path.name} under {cut(str(arguments.output), 70)}")
+
+
+def show_extremes(arguments):
+    if arguments.number < 1:
+        raise ResultError(f"--number {arguments.number}: at least 1")
+    with open_statistics(arguments.directory) as statistics:
+        measure, found = score_extremes.extremes(statistics, arguments.measure, arguments.item, arguments.number)
+    print(f"{measure}: mean (variance, divisor n - 1) over prompt forms, rephrasings and replicates")
+    for item in dict.fromkeys(row.item for row in found):
+        print(f"\n{cut(item, 100)}")
+        lists = [
+            [f"{cut(row.subject, 20)} {row.mean:.2f} ({'' if row.variance is None else format(row.variance, '.2f')})"
+             for row in found if row.item == item and row.list == name]
+            for name in score_extremes.LISTS
+        ]  # fmt: skip
+        for left in (0, 2):
+            pair = lists[left : left + 2]
+            longest = max(map(len, pair))
+            table = [tuple(column[row] if row < len(column) else "" for column in pair) for row in range(longest)]
+            print("\n".join(render(score_extremes.LISTS[left : left + 2], table)))
+    if arguments.output:
+        path = write_csv(arguments.output, "extremes", score_extremes.Extreme._fields, found)
+        print(f"\nwritten: {cut(str(path), 90)}")

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "answers/Candidates.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+/// An option's words, or its letter, in the text: tokens [first, last).
+struct OptionMention {
+  std::size_t option;
+  std::size_t first;
+  std::size_t last;
+  bool is_letter = false;
+};
+
+class OptionReader {
+ public:
+  OptionReader(std::span<const Token> tokens, const Scale& scale) : tokens_(tokens), count_(scale.options.size()) {
+    for (const auto& option : scale.options) {
+      words_.emplace_back();
+      const TokenizedText text(plain_text(option));
+      for (const auto& token : text.tokens()) {
+        if (token.is_word() || token.is_number()) {
+          words_.back().emplace_back(token.text);
+        }
+      }
+    }
+    longest_first_.resize(count_);
+    std::iota(longest_first_.begin(), longest_first_.end(), std::size_t{0});
+    std::ranges::stable_sort(longest_first_, std::greater(), [&](std::size_t option) { return words_[option].size(); });
+  }
+
+  std::vector<Candidate> read() {
+    find_mentions();
+    std::vector<bool> is_scale = restated();
+    std::vector<Candidate> found;
+    for (std::size_t place = 0; place < mentions_.size(); ++place) {
+      const auto& mention = mentions_[place];
+      if (is_scale[place] || is_denied(tokens_, mention.first) || is_refused_clause(tokens_, mention.first)) {
+        continue;
+      }
+      const auto value = static_cast<double>(mention.option);
+      if (place + 1 < mentions_.size() && is_range(mention, mentions_[place + 1])) {
+        const auto other = static_cast<double>(mentions_[place + 1].option);
+        found.push_back({mention.first, std::min(value, other), std::max(value, other),
+                         strength_of(tokens_, mention.first, mentions_[place + 1].last), false});
+        ++place;
+        continue;
+      }
+      const auto strength = mention.is_letter
+                                ? std::max(Strength::cued, strength_of(tokens_, mention.first, mention.last))
+                                : strength_of(tokens_, mention.first, mention.last);
+      if (strength != Strength::bare || is_said_of_somebody(mention)) {
+        found.push_back({mention.first, value, value, strength, false});
+      }
+    }
+    return found;
+  }
+
+ private:
+  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
+
+  std::optional<std::size_t> end_of(std::size_t at, const std::vector<std::string>& words) const {
+    for (const auto& word : words) {
+      while (at < tokens_.size() && tokens_[at].is("-") && !words.empty() && &word != &words.front()) {
+        ++at;
+      }
+      if (at >= tokens_.size() || !tokens_[at].is(word)) {
+        return std::nullopt;
+      }
+      ++at;
+    }
+    return words.empty() ? std::nullopt : std::optional(at);
+  }
+
+  void find_mentions() {
+    for (std::size_t at = 0; at < tokens_.size();) {
+      auto next = at + 1;
+      bool is_found = false;
+      for (const auto option : longest_first_) {
+        if (const auto end = end_of(at, words_[option])) {
+          mentions_.push_back({option, at, *end});
+          next = *end;
+          is_found = true;
+          break;
+        }
+      }
+      if (!is_found && is_letter(at)) {
+        mentions_.push_back({static_cast<std::size_t>(tokens_[at].text.front() - 'a'), at, at + 1, true});
+      }
+      at = next;
+    }
+  }
+
+  /// "B", "(b)", "B) very", "option B"; not an article or a pronoun.
+  bool is_letter(std::size_t at) const {
+    const auto& token = tokens_[at];
+    if (!token.is_word() || token.text.size() != 1 || token.text.front() < 'a' ||
+        token.text.front() >= static_cast<char>('a' + static_cast<int>(std::min<std::size_t>(count_, 26)))) {
+      return false;
+    }
+    const bool closes =
+        is(at + 1, ")") || is(at + 1, "]") || ((is(at + 1, ".") || is(at + 1, ":")) && token.is_capital);
+    const bool cued = at > 0 && (is(at - 1, "option") || is(at - 1, "answer") || is(at - 1, "choice") ||
+                                 is(at - 1, "letter") || (is(at - 1, ":") && token.is_capital) ||
+                                 (is(at - 1, "is") && token.is_capital && token.text != "a" && token.text != "i"));
+    return closes || cued || tokens_.size() == 1;
+  }
+
+  /// [mention]: part of the scale as the question gave it.
+  std::vector<bool> restated() const {
+    std::vector<bool> is_scale(mentions_.size(), false);
+    for (std::size_t first = 0; first < mentions_.size();) {
+      auto last = first + 1;
+      std::set<std::size_t> different = {mentions_[first].option};
+      while (last < mentions_.size() && mentions_[last].first - mentions_[last - 1].last <= 3 && is_listing(last)) {
+        different.insert(mentions_[last].option);
+        ++last;
+      }
+      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(count_ - 1)) == 2;
+      if ((different.size() > 2 || is_pair) && last - first >= 2) {
+        std::fill(is_scale.begin() + static_cast<std::ptrdiff_t>(first),
+                  is_scale.begin() + static_cast<std::ptrdiff_t>(last), true);
+      }
+      first = last;
+    }
+    return is_scale;
+  }
+
+  /// Between a mention and the one before stand only signs, numbers, letters and "or", "and", "to".
+  bool is_listing(std::size_t place) const {
+    for (auto at = mentions_[place - 1].last; at < mentions_[place].first; ++at) {
+      const auto& token = tokens_[at];
+      const bool joins = token.is("or") || token.is("and") || token.is("to") || token.is("through") || token.is("vs") ||
+                         token.text.size() == 1;
+      if (token.is_word() ? !joins : (token.is(".") || token.is("!") || token.is("?") || token.is(";"))) {
+        return false;
+      }
+    }
+    return mentions_[place - 1].last < mentions_[place].first;
+  }
+
+  /// "somewhat to very", "between somewhat and very".
+  bool is_range(const OptionMention& left, const OptionMention& right) const {
+    if (right.first != left.last + 1 || left.option == right.option) {
+      return false;
+    }
+    const bool between = left.first > 0 && is(left.first - 1, "between");
+    return is(left.last, "to") || is(left.last, "or") || is(left.last, "-") || is(left.last, "/") ||
+           (is(left.last, "and") && between);
+  }
+
+  /// "They are seen as very ...", where nothing announces the answer.
+  bool is_said_of_somebody(const OptionMention& mention) const {
+    static constexpr std::string_view before[] = {
+        "are",     "is",        "as",     "be",       "being",      "were",      "was",       "been",
+        "seem",    "seems",     "seen",   "viewed",   "considered", "perceived", "generally", "often",
+        "usually", "typically", "widely", "commonly", "appear",     "appears",   "them",      "they're"};
+    static constexpr std::string_view general[] = {"hard",      "difficult",   "important", "complex", "complicated",
+                                                   "sensitive", "subjective",  "unclear",   "harmful", "diverse",
+                                                   "broad",     "challenging", "nuanced",   "varied",  "different",
+                                                   "often",     "much",        "many",      "few"};
+    const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
+    const bool is_general =
+        mention.last < tokens_.size() && std::ranges::find(general, tokens_[mention.last].text) != std::end(general);
+    const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
+    constexpr std::size_t few = 4;
+    const bool is_short = mention.first - sentence_around(tokens_, mention.first).first <= few;
+    return !is_general && (is_first || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
+                           std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
+  }
+
+  std::span<const Token> tokens_;
+  std::size_t count_;
+  std::vector<std::vector<std::string>> words_;
+  std::vector<std::size_t> longest_first_;
+  std::vector<OptionMention> mentions_;
+};
+
+}  // namespace
+
+std::vector<Candidate> option_candidates(std::span<const Token> tokens, const Scale& scale) {
+  return OptionReader(tokens, scale).read();
+}
+
+}  // namespace stereosweep::answers

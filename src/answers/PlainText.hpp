@@ -1,0 +1,68 @@
+// A sampled answer as plain text and as tokens: what all parsers of answers start from. Pure functions; time grows with
+// the length of the text.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stereosweep::answers {
+
+/// Without the signs of markdown and HTML and without <think> sections (one that does not end takes the rest). Dashes,
+/// quotation marks, full-width digits and Unicode white space stand as their plain signs; line ends are "\n"; control
+/// characters are blanks. The bars of tables stay. Bytes that are no UTF-8 become blanks. No
+/// white space at its ends.
+std::string plain_text(std::string_view answer);
+
+struct Token {
+  enum class Kind : unsigned char { word, number, mark, line_end };
+  Kind kind = Kind::mark;
+  std::string_view text;      ///< of the lower-case text
+  double value = 0;           ///< of a number
+  bool is_capital = false;    ///< its first letter
+  bool follows_blank = true;  ///< white space or the start of the text before it
+
+  bool is(std::string_view other) const { return text == other; }
+  bool is_word() const { return kind == Kind::word; }
+  bool is_number() const { return kind == Kind::number; }
+};
+
+/// ASCII letters, and every byte beyond ASCII.
+bool is_letter(char sign);
+
+/// The tokens of a plain text; keeps the lower-case text that they point into.
+class TokenizedText {
+ public:
+  explicit TokenizedText(std::string_view plain);
+  TokenizedText(const TokenizedText&) = delete;
+  TokenizedText& operator=(const TokenizedText&) = delete;
+  std::span<const Token> tokens() const { return tokens_; }
+  const std::string& lower() const { return lower_; }
+
+ private:
+  std::string lower_;
+  std::vector<Token> tokens_;
+};
+
+/// ".", "!", "?", ";" or a line end: what separates sentences.
+bool ends_sentence(const Token& token);
+
+/// Lines without white space at their ends; empty ones are kept.
+std::vector<std::string_view> lines_of(std::string_view plain);
+
+/// What stands at the start of a line: a bullet ("-", "*", "+", a dot) or a number with "." or ")".
+struct ListMark {
+  enum class Kind : unsigned char { none, bullet, number };
+  Kind kind = Kind::none;
+  long number = 0;
+  std::string_view rest;  ///< the line behind the mark
+};
+ListMark list_mark(std::string_view line);
+
+/// Declines to answer, in the first or last 20,000 bytes of the text (lower case): "I cannot", "as an AI", ... (the
+/// list is in the .cpp).
+bool has_refusal(std::string_view whole);
+
+}  // namespace stereosweep::answers

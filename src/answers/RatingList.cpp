@@ -1,0 +1,314 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/RatingParser.hpp"
+#include "base/Text.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+/// An item's name in the text: tokens [first, last).
+struct ItemMention {
+  std::size_t item;
+  std::size_t first;
+  std::size_t last;
+  bool opens_line = false;  ///< but for marks and the number of the line
+};
+
+class RatingListReader {
+ public:
+  RatingListReader(std::span<const Token> tokens, std::span<const std::string> items, const Scale& scale)
+      : tokens_(tokens), scale_(scale), ratings_(items.size(), Rating{.status = Status::missing}) {
+    for (const auto& item : items) {
+      names_.emplace_back();
+      const TokenizedText text(plain_text(item));
+      for (const auto& token : text.tokens()) {
+        names_.back().emplace_back(token.text);
+      }
+    }
+  }
+
+  std::vector<Rating> read() {
+    find_mentions();
+    read_table();
+    read_opened_lines();
+    read_running_text();
+    if (mentions_.empty()) {
+      read_bare_list();
+    }
+    return std::move(ratings_);
+  }
+
+ private:
+  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
+  bool is_line_end(std::size_t at) const { return at >= tokens_.size() || tokens_[at].kind == Token::Kind::line_end; }
+
+  void find_mentions() {
+    constexpr std::size_t most = 1000;  // more are no answer; they are compared with each other
+    bool opens = true;
+    for (std::size_t at = 0; at < tokens_.size() && mentions_.size() < most;) {
+      const auto item = item_at(at);
+      if (!item) {
+        const bool is_mark = tokens_[at].kind == Token::Kind::mark;
+        const bool is_number_mark =
+            opens && tokens_[at].is_number() && (is(at + 1, ".") || is(at + 1, ")") || is(at + 1, ":"));
+        opens = is_line_end(at) || (opens && (is_mark || is_number_mark));
+        ++at;
+        continue;
+      }
+      const auto last = at + names_[*item].size();
+      mentions_.push_back({*item, at, last, opens});
+      opens = false;
+      at = last;
+    }
+  }
+
+  /// The item whose name begins here, the longest one.
+  std::optional<std::size_t> item_at(std::size_t at) const {
+    std::optional<std::size_t> best;
+    for (std::size_t item = 0; item < names_.size(); ++item) {
+      const auto& words = names_[item];
+      bool is_here = !words.empty() && at + words.size() <= tokens_.size();
+      for (std::size_t place = 0; is_here && place < words.size(); ++place) {
+        is_here = tokens_[at + place].is(words[place]);
+      }
+      if (is_here && (!best || names_[*best].size() < words.size())) {
+        best = item;
+      }
+    }
+    return best;
+  }
+
+  /// Takes another answer about an item.
+  void take(std::size_t item, const Rating& rating) {
+    auto& known = ratings_[item];
+    if (rating.status == Status::unparsed) {
+      return;
+    }
+    const bool same = known.status == rating.status &&
+                      (known.status != Status::answered || known.value == rating.value) &&
+                      (known.status != Status::range || (known.low == rating.low && known.high == rating.high));
+    if (known.status == Status::missing || known.status == Status::unparsed) {
+      known = rating;
+    } else if (!same) {
+      known = {.status = Status::contradictory};
+    }
+  }
+
+  Rating read_part(std::size_t first, std::size_t last) const {
+    return read_rating(tokens_.subspan(first, last - first), scale_);
+  }
+
+  /// At most `longest_line` tokens further on.
+  std::size_t line_end(std::size_t at) const {
+    const auto last = std::min(tokens_.size(), at + longest_line);
+    while (at < last && !is_line_end(at)) {
+      ++at;
+    }
+    return at;
+  }
+
+  /// Rows of a table: the first cell beside the item's that holds a rating.
+  void read_table() {
+    for (const auto& mention : mentions_) {
+      auto first = mention.first;
+      while (first > 0 && mention.first - first < longest_line && !is_line_end(first - 1)) {
+        --first;
+      }
+      const auto last = line_end(mention.last);
+      const auto row = tokens_.subspan(first, last - first);
+      const auto is_bar = [](const Token& token) { return token.is("|"); };
+      if (std::ranges::count_if(row, is_bar) == 0) {
+        continue;
+      }
+      auto begin = first;
+      for (auto at = first; at <= last; ++at) {
+        if (at == last || is_bar(tokens_[at])) {
+          const bool is_own = mention.first >= begin && mention.first < at;
+          const auto rating = is_own ? read_part(mention.last, at) : read_part(begin, at);
+          if (rating.status != Status::unparsed) {
+            take(mention.item, rating);
+            break;
+          }
+          begin = at + 1;
+        }
+      }
+    }
+  }
+
+  /// "Friendly: 4 because ...", and what follows up to the next such line.
+  void read_opened_lines() {
+    std::vector<ItemMention> openers;
+    std::ranges::copy_if(mentions_, std::back_inserter(openers), [&](const ItemMention& one) {
+      return one.opens_line && !is(one.last, ",") && !is(one.last, "and") &&
+             ratings_[one.item].status == Status::missing;
+    });
+    // Two items in a line are no list with a line for each.
+    std::vector<ItemMention> alone;
+    for (const auto& one : openers) {
+      const auto end = line_end(one.last);
+      const bool shares = std::ranges::any_of(mentions_, [&](const ItemMention& other) {
+        return other.first >= one.last && other.first < end && other.item != one.item && !other.opens_line;
+      });
+      if (!shares || has_rating_at_once(one)) {
+        alone.push_back(one);
+      }
+    }
+    for (std::size_t place = 0; place < alone.size(); ++place) {
+      const auto& one = alone[place];
+      const auto last = place + 1 < alone.size() ? alone[place + 1].first : tokens_.size();
+      const auto end = std::min(line_end(one.last), last);
+      auto stop = end;
+      for (const auto& other : mentions_) {
+        if (other.first >= one.last && other.first < end && other.item != one.item) {
+          stop = std::min(stop, other.first);
+        }
+      }
+      auto rating = read_part(one.last, stop);
+      if (rating.status == Status::unparsed && stop == end && one.last == end) {
+        rating = read_before(one);
+      }
+      if (rating.status == Status::unparsed && stop == end) {
+        rating = read_part(one.last, last);
+      }
+      if (rating.status == Status::unparsed) {
+        ratings_[one.item].status = has_refusal(lower_text(one.last, last)) ? Status::refused : Status::unparsed;
+      } else {
+        take(one.item, rating);
+      }
+    }
+  }
+
+  /// "4: friendly", where nothing stands behind the item.
+  Rating read_before(const ItemMention& one) const {
+    auto first = one.first;
+    while (first > 0 && one.first - first < longest_line && !is_line_end(first - 1)) {
+      --first;
+    }
+    const bool leads = first + 1 < one.first && tokens_[first].is_number() &&
+                       (is(first + 1, ":") || is(first + 1, "-") || is(first + 1, "="));
+    return leads ? read_part(first, first + 1) : Rating{};
+  }
+
+  std::string lower_text(std::size_t first, std::size_t last) const {
+    std::string text;
+    for (auto at = first; at < last; ++at) {
+      text += tokens_[at].follows_blank ? " " : "";
+      text += tokens_[at].text;
+    }
+    return text;
+  }
+
+  bool has_rating_at_once(const ItemMention& one) const {
+    const auto last = std::min(tokens_.size(), one.last + 4);
+    return read_part(one.last, std::min(last, line_end(one.last))).status != Status::unparsed;
+  }
+
+  /// "friendly 4, sociable 3", "4 for friendly and 3 for sociable", "friendly and sociable both 4".
+  void read_running_text() {
+    const auto is_open = [&](std::size_t item) {
+      return ratings_[item].status == Status::missing || ratings_[item].status == Status::unparsed;
+    };
+    std::vector<Rating> found(ratings_.size(), Rating{.status = Status::missing});
+    std::swap(found, ratings_);
+    for (std::size_t place = 0; place < mentions_.size(); ++place) {
+      const auto& one = mentions_[place];
+      const auto begin = place > 0 ? mentions_[place - 1].last : 0;
+      const auto end = place + 1 < mentions_.size() ? mentions_[place + 1].first : tokens_.size();
+      const auto sentence = sentence_around(tokens_, one.first);
+      const bool number_first = leads_with_rating(sentence);
+      auto rating = number_first ? read_part(std::max(begin, sentence.first), one.first) : Rating{};
+      if (rating.status == Status::unparsed) {
+        rating = read_part(one.last, std::min(end, sentence.last));
+      }
+      // Joined to the next item: they share its rating.
+      for (auto next = place + 1; rating.status == Status::unparsed && next < mentions_.size() &&
+                                  is_joined(mentions_[next - 1], mentions_[next]);
+           ++next) {
+        const auto stop = next + 1 < mentions_.size() ? mentions_[next + 1].first : tokens_.size();
+        rating = read_part(mentions_[next].last, std::min(stop, sentence_around(tokens_, mentions_[next].first).last));
+      }
+      take(one.item, rating);
+    }
+    std::swap(found, ratings_);
+    for (std::size_t item = 0; item < ratings_.size(); ++item) {
+      if (is_open(item) && found[item].status != Status::missing) {
+        ratings_[item] = found[item];
+      }
+    }
+  }
+
+  /// "4 for friendly": a rating stands before the sentence's first item.
+  bool leads_with_rating(const Sentence& sentence) const {
+    const auto first =
+        std::ranges::find_if(mentions_, [&](const ItemMention& one) { return one.first >= sentence.first; });
+    return first->first > sentence.first && read_part(sentence.first, first->first).status != Status::unparsed;
+  }
+
+  /// Only "," and "and" stand between two items.
+  bool is_joined(const ItemMention& left, const ItemMention& right) const {
+    for (auto at = left.last; at < right.first; ++at) {
+      if (!is(at, ",") && !is(at, "and") && !is(at, "&")) {
+        return false;
+      }
+    }
+    return left.last < right.first;
+  }
+
+  /// As many ratings as items, one a line or separated by commas, and no words.
+  void read_bare_list() {
+    std::vector<Rating> found;
+    std::size_t first = 0;
+    std::size_t num_words = 0;
+    for (std::size_t at = 0; at <= tokens_.size(); ++at) {
+      if (at < tokens_.size() && !is_line_end(at) && !is(at, ",") && !is(at, ";")) {
+        num_words += tokens_[at].is_word() ? 1 : 0;
+        continue;
+      }
+      auto begin = first;
+      const bool is_numbered = begin + 2 < at && tokens_[begin].is_number() &&
+                               (is(begin + 1, ".") || is(begin + 1, ")") || is(begin + 1, ":"));
+      begin += is_numbered ? 2 : 0;
+      const auto rating = begin < at ? read_part(begin, at) : Rating{};
+      if (rating.status != Status::unparsed) {
+        found.push_back(rating);
+      }
+      first = at + 1;
+    }
+    const bool is_list = found.size() == ratings_.size() && (num_words <= 6 || !scale_.options.empty());
+    if (is_list) {
+      ratings_ = std::move(found);
+    }
+  }
+
+  static constexpr std::size_t longest_line = 1000;  ///< tokens: time must grow with the length of the text alone
+
+  std::span<const Token> tokens_;
+  const Scale& scale_;
+  std::vector<std::vector<std::string>> names_;
+  std::vector<ItemMention> mentions_;
+  std::vector<Rating> ratings_;
+};
+
+}  // namespace
+
+std::vector<Rating> parse_ratings(std::string_view answer, std::span<const std::string> items, const Scale& scale,
+                                  End end) {
+  const TokenizedText text(plain_text(answer));
+  auto ratings = RatingListReader(text.tokens(), items, scale).read();
+  const bool has_none = std::ranges::all_of(
+      ratings, [](const Rating& one) { return one.status == Status::missing || one.status == Status::unparsed; });
+  for (auto& rating : ratings) {
+    if (has_none && has_refusal(text.lower())) {
+      rating.status = Status::refused;
+    } else if (end == End::cut_off && (rating.status == Status::missing || rating.status == Status::unparsed)) {
+      rating.status = Status::truncated;
+    }
+  }
+  return ratings;
+}
+
+}  // namespace stereosweep::answers

@@ -1,0 +1,117 @@
+#include "answers/RatingParser.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace stereosweep::answers {
+namespace {
+
+/// Words that take back what was said before them.
+bool withdraws(std::span<const Token> tokens, std::size_t at) {
+  static constexpr std::string_view words[] = {
+      "actually",        "wait",       "correction", "scratch",   "revise",  "revised", "reconsider", "reconsidering",
+      "reconsideration", "reflection", "correct",    "corrected", "instead", "rather",  "oops",       "hmm"};
+  const auto& token = tokens[at];
+  if (!token.is_word()) {
+    return false;
+  }
+  const auto next_is = [&](std::size_t ahead, std::string_view text) {
+    return at + ahead < tokens.size() && tokens[at + ahead].is(text);
+  };
+  const bool opens = at == 0 || ends_sentence(tokens[at - 1]) || tokens[at - 1].is(",") || tokens[at - 1].is("-") ||
+                     tokens[at - 1].is("or") || tokens[at - 1].is("but");
+  if (token.is("no")) {
+    return opens && (next_is(1, ",") || next_is(1, "-"));
+  }
+  if (token.is("second")) {
+    return next_is(1, "thought") || next_is(1, "thoughts");
+  }
+  if (token.is("make") || token.is("i")) {
+    return (token.is("make") && (next_is(1, "that") || next_is(1, "it"))) || (token.is("i") && next_is(1, "mean"));
+  }
+  if (token.is("change") || token.is("changed") || token.is("changing")) {
+    return next_is(1, "my") || next_is(1, "it") || next_is(1, "that") || next_is(1, "to") || next_is(1, "the");
+  }
+  if (token.is("rather") || token.is("instead")) {
+    return opens && !next_is(1, "than") && !next_is(1, "of");
+  }
+  if (token.is("correct")) {
+    return next_is(1, "that") || next_is(1, "myself");
+  }
+  return std::ranges::find(words, token.text) != std::end(words);
+}
+
+/// Those that count: not withdrawn, and of the surest kind.
+std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Candidate> found) {
+  if (!found.empty()) {
+    for (auto at = found.back().token; at-- > 0;) {
+      if (withdraws(tokens, at)) {
+        std::erase_if(found, [at](const Candidate& one) { return one.token < at; });
+        break;
+      }
+    }
+  }
+  auto surest = Strength::bare;
+  for (const auto& one : found) {
+    surest = std::max(surest, one.strength);
+  }
+  std::erase_if(found, [surest](const Candidate& one) { return one.strength < surest; });
+  if (std::ranges::any_of(found, [](const Candidate& one) { return !one.is_off_scale && one.low == one.high; })) {
+    // A number on another scale beside one on this: "7/10, which is a 4".
+    std::erase_if(found, [&](const Candidate& one) {
+      return one.is_off_scale && one.token + 1 < tokens.size() &&
+             (tokens[one.token + 1].is("/") || tokens[one.token + 1].is("out"));
+    });
+  }
+  return found;
+}
+
+Rating decided(const std::vector<Candidate>& found) {
+  Rating rating;
+  const auto is_point = [](const Candidate& one) { return one.low == one.high; };
+  const auto point = std::ranges::find_if(found, is_point);
+  if (std::ranges::all_of(found, [](const Candidate& one) { return one.is_off_scale; })) {
+    rating.status = Status::off_scale;
+    return rating;
+  }
+  const auto& chosen = point == found.end() ? found.front() : *point;
+  const bool agrees = std::ranges::all_of(found, [&](const Candidate& one) {
+    const bool same = one.low == chosen.low && one.high == chosen.high;
+    return !one.is_off_scale &&
+           (same || (!is_point(one) && is_point(chosen) && chosen.low >= one.low && chosen.low <= one.high));
+  });
+  if (!agrees) {
+    rating.status = Status::contradictory;
+  } else if (is_point(chosen)) {
+    rating.status = Status::answered;
+    rating.value = chosen.low;
+  } else {
+    rating.status = Status::range;
+    rating.low = chosen.low;
+    rating.high = chosen.high;
+  }
+  return rating;
+}
+
+}  // namespace
+
+Rating read_rating(std::span<const Token> tokens, const Scale& scale) {
+  auto found = scale.options.empty() ? number_candidates(tokens, scale) : option_candidates(tokens, scale);
+  found = that_count(tokens, std::move(found));
+  return found.empty() ? Rating{} : decided(found);
+}
+
+Status no_answer(std::string_view lower, End end) {
+  return has_refusal(lower) ? Status::refused : end == End::cut_off ? Status::truncated : Status::unparsed;
+}
+
+Rating parse_rating(std::string_view answer, const Scale& scale, End end) {
+  const TokenizedText text(plain_text(answer));
+  auto rating = read_rating(text.tokens(), scale);
+  if (rating.status == Status::unparsed) {
+    rating.status = no_answer(text.lower(), end);
+  }
+  return rating;
+}
+
+}  // namespace stereosweep::answers

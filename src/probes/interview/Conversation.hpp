@@ -1,0 +1,104 @@
+// A conversation: turns that are asked one after the other, each with the
+// answers so far before it. Plain values, and how they are read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/Pieces.hpp"
+#include "config/ProbeFormat.hpp"
+
+namespace stereosweep::probes::interview {
+
+/// What is rated.
+struct RatedItem {
+  enum class Polarity : std::uint8_t { positive, negative };
+  inline static const std::vector<std::string> polarity_names = {"positive", "negative"};
+  std::string label;                       ///< unique in the job
+  std::string text;                        ///< as it stands in a question, and as an answer names it
+  std::string dimension;                   ///< "warmth", "competence", "status", ...
+  std::string facet;                       ///< "sociability", "morality", ...; may be empty
+  Polarity polarity = Polarity::positive;  ///< of the dimension; negative:
+                                           ///< scores are turned round
+  std::string definition;                  ///< may be empty
+  std::string question;                    ///< in place of the turn's text; may be empty
+  bool operator==(const RatedItem&) const = default;
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.line("text", self.text);
+    keys.required_line("dimension", self.dimension);
+    keys.line("facet", self.facet);
+    keys.choice("polarity", self.polarity, polarity_names);
+    keys.line("definition", self.definition);
+    keys.text("question", self.question);
+  }
+};
+
+struct Turn {
+  /// keywords: a list of words. reasons: one for each of these words. rating:
+  /// of one item. ratings: of several items in one answer. text: kept as it is.
+  enum class Kind : std::uint8_t { keywords, reasons, rating, ratings, text };
+  inline static const std::vector<std::string> kind_names = {"keywords", "reasons", "rating", "ratings", "text"};
+  enum class When : std::uint8_t { always, with_steps };
+  inline static const std::vector<std::string> when_names = {"always", "with_steps"};
+  /// Whether the probabilities of the scale's answers are asked, too: a second
+  /// opinion beside the sampled text.
+  enum class Options : std::uint8_t { left_out, asked };
+  inline static const std::vector<std::string> options_names = {"false", "true"};
+  std::string label;
+  Kind kind = Kind::text;
+  When when = When::always;  ///< with_steps: only in forms that ask the steps
+  std::string ask;           ///< with {group}, {item}, {items}, {scale}
+  std::int64_t most = 10;    ///< keywords that are kept
+  Options options = Options::left_out;
+  std::vector<RatedItem> items;
+  bool operator==(const Turn&) const = default;
+  /// All but `items`.
+  template <class Self, class Keys>
+  static void each_key(Self& self, Keys& keys) {
+    keys.required_line("label", self.label);
+    keys.choice("kind", self.kind, kind_names);
+    keys.choice("when", self.when, when_names);
+    keys.text("ask", self.ask);
+    keys.integer("most", self.most, 1, 100);
+    keys.choice("options", self.options, options_names);
+  }
+};
+
+/// Numbers from `low` to `high`, or options in words.
+struct RatingScale {
+  std::int64_t low = 1;
+  std::int64_t high = 5;
+  std::string low_label = {};             ///< "not at all"; may be empty
+  std::string high_label = {};            ///< "extremely"; may be empty
+  std::vector<std::string> options = {};  ///< in place of numbers
+  std::vector<double> values = {};        ///< of the options
+  bool operator==(const RatingScale&) const = default;
+  double least() const;
+  double greatest() const;
+  /// As an answer would write them, and what they stand for.
+  std::vector<std::string> answers() const;
+  std::vector<double> answer_values() const;
+};
+
+struct Conversation {
+  std::string label;
+  std::string instructions;  ///< may be empty; with {group}
+  RatingScale scale;
+  std::vector<Turn> turns;
+  bool operator==(const Conversation&) const = default;
+};
+
+/// Reads `axes.conversations`. One whose `rating` turn has several items
+/// becomes one for each, "LABEL ITEM".
+std::vector<Conversation> read_conversations(const config::Node& node, const config::ProbeReading& job);
+config::Node dump_conversation(const Conversation& conversation);
+
+/// Reports unless every brace of `text` belongs to one of `known`, as
+/// "{group}".
+void check_braces(const config::Node& node, const std::string& key, const std::string& text,
+                  const std::vector<std::string>& known, base::Problems& problems);
+
+}  // namespace stereosweep::probes::interview

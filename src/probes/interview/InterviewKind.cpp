@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "base/Text.hpp"
+#include "config/Chat.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
+#include "probes/interview/Interview.hpp"
+#include "probes/interview/InterviewProbe.hpp"
+#include "probes/interview/InterviewScores.hpp"
+#include "probes/interview/InterviewText.hpp"
+#include "sweep/Chat.hpp"
+
+namespace stereosweep::probes::interview {
+namespace {
+
+using base::with_thousands;
+
+void print_chat(const PlanRequest& request) {
+  const auto& job = request.job;
+  auto& out = plan_line(std::cout, "chat");
+  if (!job.model.chat) {
+    out << "none: conversations are plain text, 'Question: ...', 'Answer: "
+           "...'\n";
+    if (config::read_checkpoint_chat_text(job.model.path)) {
+      plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
+    }
+    if (job.settings<Interview>().sampling.stop.empty()) {
+      plan_line(std::cout, "note") << "no stop text: a model that goes on asks itself the next "
+                                      "question\n"
+                                   << "           (sampling.stop: [\"\\nQuestion:\"])\n";
+    }
+    return;
+  }
+  out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
+}
+
+/// What turns after the first can cost: their prompts hold answers that are not
+/// there yet.
+struct LaterTurns {
+  PlanSample sample;
+  std::uint64_t answers = 0;
+  std::uint64_t prompt_tokens = 0;  ///< at most
+  std::uint64_t new_tokens = 0;     ///< at most
+  std::uint64_t longest = 0;        ///< tokens of a prompt and its answer, at most
+};
+
+LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) {
+  LaterTurns later;
+  const auto& job = request.job;
+  const auto most = static_cast<std::uint64_t>(job.settings<Interview>().sampling.max_new_tokens);
+  const auto special = job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
+  later.sample.num_contexts = probe.blocks().product().num_contexts();
+  for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
+    later.sample.contexts_read += block.num_contexts;
+    for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+      const auto asked = probe.messages(block.first_context + i);
+      for (std::size_t turn = 0; turn < asked.size(); ++turn) {
+        const std::vector<std::string> none(turn);
+        const auto prompt = prompt_of(job, std::span(asked).first(turn + 1), none);
+        const auto tokens = request.tokenizer->encode(prompt, special).ids.size() + turn * most;
+        later.longest = std::max(later.longest, tokens + most);
+        if (turn > 0) {
+          later.answers += probe.num_rounds();
+          later.prompt_tokens += probe.num_rounds() * tokens;
+          later.new_tokens += probe.num_rounds() * most;
+        }
+      }
+    }
+  }
+  return later;
+}
+
+void print_later_turns(const LaterTurns& later, const std::optional<model::CausalSpecification>& specification) {
+  const auto& sample = later.sample;
+  plan_line(std::cout, "later") << sample.sum(later.answers, "answer") << " to turns after the first, of at most "
+                                << sample.sum(later.new_tokens, "token") << ", after\n           prompts of at most "
+                                << sample.sum(later.prompt_tokens, "token")
+                                << " (they hold the answers before; lines around count first turns)\n";
+  if (specification && later.longest > static_cast<std::uint64_t>(specification->max_tokens)) {
+    plan_line(std::cout, "WARNING") << "a conversation may have " << with_thousands(later.longest)
+                                    << " tokens, the model "
+                                    << with_thousands(static_cast<std::uint64_t>(specification->max_tokens))
+                                    << " positions: what is too long gets a status, no answer\n";
+  }
+}
+
+/// First messages and all others, with empty answers between them.
+void print_prompts(const InterviewProbe& probe, std::uint64_t limit) {
+  const std::uint64_t contexts = std::min(limit, probe.blocks().product().num_contexts());
+  for (std::uint64_t context = 0; context < contexts; ++context) {
+    const auto asked = probe.messages(context);
+    for (std::size_t turn = 0; turn < asked.size(); ++turn) {
+      std::cout << context << '\t' << turn << '\t' << base::json_quote(asked[turn]) << '\n';
+    }
+  }
+}
+
+class InterviewKind final : public ProbeKind {
+ public:
+  std::string_view name() const override { return Interview::probe_name; }
+  std::vector<std::string> keys() const override { return setting_names(); }
+  Defaults defaults() const override {
+    return {.contexts_per_block = 8, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens};
+  }
+  sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
+  void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
+    dump_settings(settings.as<Interview>(), job);
+  }
+  config::Node dump_statistics(const sweep::ProbeSettings& /*settings*/) const override { return config::Node::map(); }
+  bool parses_texts() const override { return true; }
+  bool samples_text(const sweep::Job& /*job*/) const override { return true; }
+  std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
+  std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) const override {
+    return make_interview(job, tokenizer);
+  }
+
+  std::string summary(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Interview>();
+    const auto list = subjects_of(settings);
+    const std::uint64_t contexts =
+        list.subjects.size() * settings.conversations.size() * settings.forms.size() * settings.rephrasings.size();
+    std::uint64_t turns = 0;
+    for (const auto& conversation : settings.conversations) {
+      for (const auto& form : settings.forms) {
+        turns += asked_turns(conversation, form).size();
+      }
+    }
+    const auto rounds = static_cast<std::uint64_t>(settings.sampling.rounds);
+    std::string text =
+        base::counted(settings.groups.size(), "group") + " + " +
+        base::counted(list.subjects.size() - settings.groups.size(), "intersection") + " x " +
+        base::counted(settings.conversations.size(), "conversation") + " x " +
+        base::counted(settings.forms.size(), "template") + " x " +
+        base::counted(settings.rephrasings.size(), "rephrasing") + ": " + base::counted(contexts, "context") +
+        ", each in " + base::counted(rounds, "round") + ": " +
+        base::counted(turns * list.subjects.size() * settings.rephrasings.size() * rounds, "sampled answer") +
+        "; chat: " + (job.model.chat ? job.model.chat->label : std::string("none"));
+    if (!list.omissions.empty()) {
+      text += "; " + base::counted(list.omissions.size(), "pair") + " left out (see plan)";
+    }
+    for (const auto& sentence : sweep::groups_with_equal_words(settings.groups)) {
+      text += "\n  note: " + sentence;
+    }
+    return text;
+  }
+
+  void plan(const PlanRequest& request) const override {
+    const auto made = make_interview(request.job, *request.tokenizer);
+    const auto& probe = dynamic_cast<const InterviewProbe&>(*made);
+    std::cout << request.job.name << ": interview of " << request.job.model.path << '\n';
+    plan_line(std::cout, "product") << summary(request.job) << '\n';
+    print_chat(request);
+    const auto specification = specification_of(request);
+    print_later_turns(later_turns(probe, request), specification);
+    print_causal_plan(std::cout, audit_causal(probe, request, specification), probe, request, specification);
+    print_omissions(std::cout, probe.subjects().omissions, request.limit.value_or(40));
+    if (request.prompts == PlanRequest::Prompts::printed) {
+      std::cout << '\n';
+      print_prompts(probe, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+    }
+  }
+
+  void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
+    const auto result = compute_scores(file, {}, StatsRequest::Parsing::as_stored);
+    if (detail == Detail::everything) {
+      std::cout << ratings_text(result, top) << '\n';
+    }
+    std::cout << statuses_text(result);
+  }
+  void show_answers(const AnswersRequest& request) const override { std::cout << answers_text(request); }
+
+  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
+    return compute_scores(file, job, StatsRequest::Parsing::as_stored).table;
+  }
+  std::string stats(const StatsRequest& request) const override {
+    const auto result = compute_scores(request.file, request.job, request.parsing);
+    results::StatisticsFile written(request.file, Interview::probe_name, request.target);
+    std::vector<std::string> rules;
+    for (const auto version : result.rules) {
+      rules.push_back(std::to_string(version));
+    }
+    written.root().write_attribute("rules_versions", base::join(rules, ", "));
+    results::write_score_table(written.layout(), result.table);
+    written.commit();
+    return ratings_text(result, request.top) + "\n" + statuses_text(result);
+  }
+};
+
+}  // namespace
+
+const ProbeKind& interview_kind() {
+  static const InterviewKind kind;
+  return kind;
+}
+
+}  // namespace stereosweep::probes::interview

@@ -1,0 +1,516 @@
+#include "probes/interview/InterviewProbe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/Random.hpp"
+#include "base/Text.hpp"
+#include "config/Yaml.hpp"
+#include "results/Export.hpp"
+
+namespace stereosweep::probes::interview {
+namespace {
+
+using results::ElementType;
+
+/// "keywords, reasons, ratings"
+template <class Read>
+std::string listed(const Conversation& conversation, Read read) {
+  std::vector<std::string> texts;
+  for (const auto& turn : conversation.turns) {
+    texts.push_back(read(turn));
+  }
+  return base::join(texts, ", ");
+}
+
+const std::string& kind_name(const Turn& turn) { return Turn::kind_names[static_cast<std::size_t>(turn.kind)]; }
+
+results::AxisSchema group_axis(const std::vector<sweep::Subject>& subjects) {
+  using sweep::Subject;
+  const auto part = [](std::size_t index) {
+    return [index](const Subject& subject) {
+      return index < subject.components.size() ? subject.components[index] : std::string();
+    };
+  };
+  return axis_of("group", "who is asked about", subjects, &Subject::label,
+                 {{"kind", "group or intersection",
+                   [](const Subject& subject) {
+                     return subject.kind == sweep::SubjectKind::intersection ? "intersection" : "group";
+                   }},
+                  {"domain", "domains of the parts, in order",
+                   [](const Subject& subject) { return base::join(subject.domains, " x "); }},
+                  {"first", "label of the first part", part(0)},
+                  {"second", "label of the second part", part(1)},
+                  {"plural", "words that stand in a question", &Subject::plural}});
+}
+
+std::vector<results::AxisSchema> outer_axes(const Interview& settings, const std::vector<sweep::Subject>& subjects) {
+  return {
+      group_axis(subjects),
+      axis_of("conversation", "turns that follow on each other", settings.conversations, &Conversation::label,
+              {{"turns", "labels of the turns, in order",
+                [](const auto& one) { return listed(one, [](const auto& turn) { return turn.label; }); }},
+               {"kinds", "what each turn asks for, in order", [](const auto& one) { return listed(one, kind_name); }}}),
+      axis_of("template", "form of the prompt", settings.forms, &PromptForm::label,
+              {{"text", "the first message", &PromptForm::text},
+               {"steps", "whether turns that lead up to a rating are asked",
+                [](const auto& form) { return PromptForm::steps_names[static_cast<std::size_t>(form.steps)]; }}}),
+      axis_of("rephrasing", "what is put around a question", settings.rephrasings, &sweep::Rephrasing::label)};
+}
+
+/// An item with where it is asked.
+struct PlacedItem {
+  RatedItem item;
+  std::string conversation;
+  std::string turn;
+  double turned_at = 0;       ///< least + greatest value of the scale
+  std::string option_values;  ///< empty: no options are asked
+};
+
+std::vector<PlacedItem> items_of(const Interview& settings) {
+  std::vector<PlacedItem> items;
+  for (const auto& conversation : settings.conversations) {
+    for (const auto& turn : conversation.turns) {
+      for (const auto& item : turn.items) {
+        std::vector<std::string> values;
+        for (const double value : conversation.scale.answer_values()) {
+          values.push_back(base::format_double(value));
+        }
+        items.push_back({item, conversation.label, turn.label,
+                         conversation.scale.least() + conversation.scale.greatest(),
+                         turn.options == Turn::Options::asked ? base::join(values, " ") : ""});
+      }
+    }
+  }
+  return items;
+}
+
+results::AxisSchema item_axis(const std::vector<PlacedItem>& items) {
+  const auto text = [](auto member) { return [member](const PlacedItem& one) { return one.item.*member; }; };
+  return axis_of(
+      "item", "what is rated", items, text(&RatedItem::label),
+      {{"conversation", "conversation that asks it", &PlacedItem::conversation},
+       {"turn", "turn that asks it", &PlacedItem::turn},
+       {"dimension", "dimension of the item", text(&RatedItem::dimension)},
+       {"facet", "part of the dimension", text(&RatedItem::facet)},
+       {"polarity", "positive: a high rating is high on the dimension",
+        [](const auto& one) { return RatedItem::polarity_names[static_cast<std::size_t>(one.item.polarity)]; }},
+       {"text", "as it stands in a question", text(&RatedItem::text)},
+       {"scale_sum", "least plus greatest value of its scale",
+        [](const auto& one) { return base::format_double(one.turned_at); }},
+       {"option_values", "values of the options, where their probabilities are asked", &PlacedItem::option_values}});
+}
+
+struct Sizes {
+  std::size_t options = 0;  ///< most answers of a scale whose probabilities are asked
+  std::size_t turns = 0;    ///< of the longest conversation
+  std::size_t places = 0;   ///< most keywords that are kept
+  bool has_reasons = false;
+};
+
+Sizes sizes_of(const Interview& settings) {
+  Sizes sizes;
+  for (const auto& conversation : settings.conversations) {
+    sizes.turns = std::max(sizes.turns, conversation.turns.size());
+    for (const auto& turn : conversation.turns) {
+      sizes.places = std::max(sizes.places, turn.kind == Turn::Kind::keywords ? std::size_t(turn.most) : 0);
+      sizes.options =
+          std::max(sizes.options, turn.options == Turn::Options::asked ? conversation.scale.answers().size() : 0);
+      sizes.has_reasons = sizes.has_reasons || turn.kind == Turn::Kind::reasons;
+    }
+  }
+  return sizes;
+}
+
+std::vector<results::CubeSchema> text_cubes() {
+  return {cube("question", ElementType::text, {"turn"}, "", "what the user's side says", "empty: not asked"),
+          cube("answer_text", ElementType::text, {"round", "turn"}, "", "sampled answer",
+               "a zero byte stands as U+FFFD; empty where answer_status is not ok"),
+          cube("answer_num_tokens", ElementType::int32, {"round", "turn"}, "1", "new tokens of the answer"),
+          cube("answer_mean_logprob", ElementType::float64, {"round", "turn"}, "nat",
+               "mean log-probability of the new tokens", "softmax of the model, no temperature, no penalty"),
+          cube("answer_status", ElementType::uint8, {"round", "turn"}, "", "what became of the turn", "",
+               answer_status_names),
+          cube("answer_ending", ElementType::uint8, {"round", "turn"}, "", "what ended the answer", "", ending_names),
+          cube("problem", ElementType::text, {}, "", "first failure of the engine in this context", "empty: none"),
+          cube("rules_version", ElementType::int32, {}, "1", "version of the rules that read the answers",
+               "the numbers below were read from answer_text by these rules; stats "
+               "--reparse reads them again")};
+}
+
+results::RawSchema interview_schema(const Interview& settings, const std::vector<sweep::Subject>& subjects) {
+  const auto sizes = sizes_of(settings);
+  const auto items = items_of(settings);
+  results::RawSchema schema;
+  schema.outer_axes = outer_axes(settings, subjects);
+  schema.inner_axes = {numbered_axis("round", "conversation of its own with the same first question",
+                                     static_cast<std::uint64_t>(settings.sampling.rounds)),
+                       numbered_axis("turn", "place in the conversation", sizes.turns)};
+  schema.cubes = text_cubes();
+  if (!items.empty()) {
+    schema.inner_axes.push_back(item_axis(items));
+    const auto add = [&](const char* name, const char* what, const char* description) {
+      schema.cubes.push_back(cube(name, ElementType::float64, {"round", "item"}, "1", what, description));
+    };
+    add("rating", "value that the answer names", "as answered, not turned round; NaN: see rating_status");
+    add("rating_low", "lower end of a range", "NaN: the answer is no range");
+    add("rating_high", "upper end of a range", "NaN: the answer is no range");
+    schema.cubes.push_back(cube("rating_status", ElementType::uint8, {"round", "item"}, "",
+                                "what the answer says of the item", "", reading_names()));
+  }
+  if (sizes.options > 0) {
+    schema.inner_axes.push_back(numbered_axis("option", "answer of the scale, in its order", sizes.options));
+    schema.cubes.push_back(cube("option_logprob", ElementType::float64, {"round", "item", "option"}, "nat",
+                                "log-probability of the option as the answer", "sum over its tokens"));
+    schema.cubes.push_back(cube("option_status", ElementType::uint8, {"round", "item"}, "",
+                                "why the log-probabilities are what they are", "", option_status_names));
+  }
+  if (sizes.places > 0) {
+    schema.inner_axes.push_back(numbered_axis("place", "place in the list of keywords", sizes.places));
+    schema.cubes.push_back(cube("keyword", ElementType::text, {"round", "place"}, "", "keyword", "empty: none"));
+    schema.cubes.push_back(cube("num_keywords", ElementType::int32, {"round"}, "1", "keywords of the answer"));
+    schema.cubes.push_back(
+        cube("keyword_status", ElementType::uint8, {"round"}, "", "what the list of keywords is", "", reading_names()));
+  }
+  if (sizes.has_reasons) {
+    schema.cubes.push_back(
+        cube("reason", ElementType::text, {"round", "place"}, "", "reason for the keyword at this place"));
+    schema.cubes.push_back(
+        cube("reason_status", ElementType::uint8, {"round", "place"}, "", "what the reason is", "", reading_names()));
+  }
+  return schema;
+}
+
+/// As it goes into the file and into the conversation: a zero byte ends a text
+/// of HDF5.
+std::string kept_text(const std::string& text) {
+  return base::replace_all(text, std::string_view("\0", 1), "\xEF\xBF\xBD");
+}
+
+}  // namespace
+
+std::size_t cube_index(const results::RawSchema& schema, const std::string& name) {
+  const auto found = std::ranges::find(schema.cubes, name, &results::CubeSchema::name);
+  if (found == schema.cubes.end()) {
+    throw base::InputError(base::describe("there is no cube '" + name + "'", "this is no result of an interview"));
+  }
+  return static_cast<std::size_t>(found - schema.cubes.begin());
+}
+
+bool has_cube(const results::RawSchema& schema, const std::string& name) {
+  return std::ranges::find(schema.cubes, name, &results::CubeSchema::name) != schema.cubes.end();
+}
+
+InterviewProbe::InterviewProbe(const sweep::Job& job)
+    : job_(job),
+      subjects_(subjects_of(settings())),
+      blocks_(sweep::Product({subjects_.subjects.size(), settings().conversations.size(), settings().forms.size(),
+                              settings().rephrasings.size()}),
+              static_cast<std::uint64_t>(job.execution.contexts_per_block)),
+      schema_(interview_schema(settings(), subjects_.subjects)) {
+  std::size_t items = 0;
+  for (const auto& conversation : settings().conversations) {
+    first_items_.push_back(items);
+    for (const auto& turn : conversation.turns) {
+      items += turn.items.size();
+    }
+    for (const auto& form : settings().forms) {
+      turns_.push_back(asked_turns(conversation, form));
+    }
+  }
+}
+
+Cell InterviewProbe::cell(std::uint64_t context) const {
+  const auto place = blocks_.product().coordinates(context);
+  return {place[0], place[1], place[2], place[3]};
+}
+
+const std::vector<std::size_t>& InterviewProbe::turns_of(std::uint64_t context) const {
+  const auto at = cell(context);
+  return turns_[at.conversation * settings().forms.size() + at.form];
+}
+
+std::vector<std::string> InterviewProbe::messages(std::uint64_t context) const {
+  const auto at = cell(context);
+  return messages_of(settings(), subjects_.subjects[at.subject], at);
+}
+
+query::Query InterviewProbe::ask(const std::string& prompt, std::size_t round, std::size_t turn) const {
+  const auto& sampling = settings().sampling;
+  // The seed follows from what is asked, so that neither ranks nor blocks nor
+  // other entries of the axes change a text.
+  const auto digest = base::sha256(prompt);
+  std::uint64_t stream = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    stream = stream << 8U | digest[i];
+  }
+  query::Generate generate;
+  generate.prompt = prompt;
+  generate.max_new_tokens = static_cast<std::int32_t>(sampling.max_new_tokens);
+  generate.temperature = sampling.temperature;
+  generate.top_k = static_cast<std::int32_t>(sampling.top_k);
+  generate.top_p = sampling.top_p;
+  generate.repetition_penalty = sampling.repetition_penalty;
+  generate.seed = base::random_bits(job_.seed, stream, std::uint64_t{round} << 16U | turn);
+  generate.stop = sampling.stop;
+  generate.framing = framing_of(job_);
+  return generate;
+}
+
+void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
+                             std::vector<query::Query>& queries) const {
+  const auto& conversation = settings().conversations[cell(context).conversation];
+  const auto& asked = conversation.turns[turn];
+  queries.push_back(ask(prompt, round, turn));
+  for (std::size_t item = 0; asked.options == Turn::Options::asked && item < asked.items.size(); ++item) {
+    queries.push_back(ask_options(job_, prompt, asked, item, conversation.scale));
+  }
+}
+
+Round InterviewProbe::first(const sweep::Block& block) const {
+  Round round;
+  for (std::uint64_t context = block.first_context; context < block.first_context + block.num_contexts; ++context) {
+    const auto asked = messages(context);
+    const auto prompt = prompt_of(job_, std::span(asked).first(1), {});
+    for (std::size_t i = 0; i < num_rounds(); ++i) {
+      ask_all(prompt, context, i, turns_of(context).front(), round.queries);
+    }
+  }
+  return round;
+}
+
+std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& block,
+                                                            const Transcript& transcript) const {
+  std::vector<Course> all;
+  for (std::size_t context = 0; context < block.num_contexts; ++context) {
+    for (std::size_t round = 0; round < num_rounds(); ++round) {
+      all.push_back({context, round, {}, {}});
+    }
+  }
+  for (std::size_t step = 0; step < transcript.answers.size(); ++step) {
+    std::size_t next = 0;
+    for (auto& course : all) {
+      const auto context = block.first_context + course.context;
+      const bool goes_on = course.answers.size() == step &&
+                           (step == 0 || std::holds_alternative<query::GenerateAnswer>(*course.answers.back())) &&
+                           step < turns_of(context).size();
+      if (!goes_on) {
+        continue;
+      }
+      course.answers.push_back(&transcript.answers[step].at(next++));
+      const auto& turns = settings().conversations[cell(context).conversation].turns;
+      const auto index = turns_of(context)[step];
+      std::size_t item = 0;
+      for (std::size_t turn = 0; turn < index; ++turn) {
+        item += turns[turn].items.size();
+      }
+      for (std::size_t i = 0; turns[index].options == Turn::Options::asked && i < turns[index].items.size(); ++i) {
+        course.options.emplace_back(item + i, &transcript.answers[step].at(next++));
+      }
+    }
+    STEREOSWEEP_ASSERT(next == transcript.answers[step].size(), "one answer per conversation that goes on");
+  }
+  return all;
+}
+
+std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Transcript& transcript) const {
+  Round round;
+  const std::size_t step = transcript.answers.size();
+  std::vector<std::string> asked;
+  std::size_t asked_of = block.num_contexts;
+  for (const auto& course : courses(block, transcript)) {
+    const auto context = block.first_context + course.context;
+    const auto& turns = turns_of(context);
+    if (course.answers.size() < step || step >= turns.size() ||
+        !std::holds_alternative<query::GenerateAnswer>(*course.answers.back())) {
+      continue;
+    }
+    if (asked_of != course.context) {
+      asked = messages(context);
+      asked_of = course.context;
+    }
+    std::vector<std::string> answers;
+    for (const auto* answer : course.answers) {
+      answers.push_back(kept_text(std::get<query::GenerateAnswer>(*answer).text));
+    }
+    const auto prompt = prompt_of(job_, std::span(asked).first(step + 1), answers);
+    ask_all(prompt, context, course.round, turns[step], round.queries);
+  }
+  return round.queries.empty() ? std::nullopt : std::optional(std::move(round));
+}
+
+results::RawBlock InterviewProbe::fold(const sweep::Block& block, const Transcript& transcript) const {
+  auto raw = results::unscored_block(schema_, block.num_contexts);
+  const auto fill = [&]<class T>(const std::string& name, T value) {
+    if (has_cube(schema_, name)) {
+      std::ranges::fill(column_of<T>(raw, cube_index(schema_, name)), value);
+    }
+  };
+  fill("answer_num_tokens", std::int32_t{0});
+  fill("num_keywords", std::int32_t{0});
+  fill("answer_ending", static_cast<std::uint8_t>(AnswerEnding::none));
+  fill("answer_status", static_cast<std::uint8_t>(AnswerStatus::not_asked));
+  fill("rules_version", rules_version());
+  fill("option_status", static_cast<std::uint8_t>(OptionStatus::not_asked));
+  for (const auto* status : {"rating_status", "keyword_status", "reason_status"}) {
+    fill(status, not_asked());
+  }
+  const auto num_turns = schema_.inner_axis("turn").labels.size();
+  auto& questions = column_of<std::string>(raw, cube_index(schema_, "question"));
+  for (std::size_t i = 0; i < block.num_contexts; ++i) {
+    const auto& turns = turns_of(block.first_context + i);
+    const auto asked = messages(block.first_context + i);
+    for (std::size_t step = 0; step < turns.size(); ++step) {
+      questions[i * num_turns + turns[step]] = asked[step];
+    }
+  }
+  for (const auto& course : courses(block, transcript)) {
+    fold_course(raw, block.first_context + course.context, course);
+    fold_options(raw, block.first_context + course.context, course);
+  }
+  return raw;
+}
+
+void InterviewProbe::fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
+  const auto num_turns = schema_.inner_axis("turn").labels.size();
+  const auto& conversation = settings().conversations[cell(context).conversation];
+  const auto& turns = turns_of(context);
+  const auto column = [&]<class T>(const char* name, T /*type*/) -> std::vector<T>& {
+    return column_of<T>(raw, cube_index(schema_, name));
+  };
+  auto& statuses = column("answer_status", std::uint8_t{});
+  std::vector<std::optional<SampledText>> texts(conversation.turns.size());
+  for (std::size_t step = 0; step < turns.size(); ++step) {
+    const auto at = (course.context * num_rounds() + course.round) * num_turns + turns[step];
+    auto& sampled = texts[turns[step]].emplace();
+    if (step >= course.answers.size()) {
+      statuses[at] = static_cast<std::uint8_t>(AnswerStatus::not_reached);
+      continue;
+    }
+    if (const auto* error = std::get_if<query::QueryError>(course.answers[step])) {
+      const bool is_long = error->fault == query::QueryFault::too_long;
+      statuses[at] = static_cast<std::uint8_t>(is_long ? AnswerStatus::too_long : AnswerStatus::engine_error);
+      auto& problem = column("problem", std::string())[course.context];
+      problem = problem.empty() ? error->message : problem;
+      continue;
+    }
+    const auto* answer = std::get_if<query::GenerateAnswer>(course.answers[step]);
+    STEREOSWEEP_ASSERT(answer != nullptr, "a generate query has a text");
+    sampled = {kept_text(answer->text), static_cast<AnswerEnding>(answer->ended)};
+    statuses[at] = static_cast<std::uint8_t>(AnswerStatus::ok);
+    column("answer_text", std::string())[at] = sampled.text;
+    column("answer_num_tokens", std::int32_t{})[at] = static_cast<std::int32_t>(answer->ids.size());
+    column("answer_mean_logprob", double{})[at] = answer->mean_logprob;
+    column("answer_ending", std::uint8_t{})[at] = static_cast<std::uint8_t>(sampled.ending);
+  }
+  fold_reading(raw, context, course, read_answers(conversation, texts));
+}
+
+void InterviewProbe::fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const {
+  for (const auto& [item, answer] : course.options) {
+    const auto cell_of_item =
+        (course.context * num_rounds() + course.round) * schema_.inner_axis("item").labels.size() +
+        first_items_[cell(context).conversation] + item;
+    auto& status = column_of<std::uint8_t>(raw, cube_index(schema_, "option_status"))[cell_of_item];
+    if (const auto* error = std::get_if<query::QueryError>(answer)) {
+      const bool is_long = error->fault == query::QueryFault::too_long;
+      status = static_cast<std::uint8_t>(is_long ? OptionStatus::too_long : OptionStatus::engine_error);
+      auto& problem = column_of<std::string>(raw, cube_index(schema_, "problem"))[course.context];
+      problem = problem.empty() ? error->message : problem;
+      continue;
+    }
+    const auto& logprob = std::get<query::ContinueAnswer>(*answer).logprob;
+    status = static_cast<std::uint8_t>(OptionStatus::ok);
+    const auto num_options = schema_.inner_axis("option").labels.size();
+    for (std::size_t option = 0; option < logprob.size(); ++option) {
+      const double sum = std::accumulate(logprob[option].begin(), logprob[option].end(), 0.0);
+      column_of<double>(raw, cube_index(schema_, "option_logprob"))[cell_of_item * num_options + option] = sum;
+      status = std::isfinite(sum) ? status : static_cast<std::uint8_t>(OptionStatus::not_finite);
+    }
+  }
+}
+
+void InterviewProbe::fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
+                                  const ReadConversation& read) const {
+  const auto row = course.context * num_rounds() + course.round;
+  const auto column = [&]<class T>(const char* name, T /*type*/) -> std::vector<T>& {
+    return column_of<T>(raw, cube_index(schema_, name));
+  };
+  for (std::size_t i = 0; i < read.ratings.size(); ++i) {
+    const auto at = row * schema_.inner_axis("item").labels.size() + first_items_[cell(context).conversation] + i;
+    column("rating", double{})[at] = read.ratings[i].value;
+    column("rating_low", double{})[at] = read.ratings[i].low;
+    column("rating_high", double{})[at] = read.ratings[i].high;
+    column("rating_status", std::uint8_t{})[at] = read.ratings[i].status;
+  }
+  if (!has_cube(schema_, "keyword")) {
+    return;
+  }
+  const auto num_places = schema_.inner_axis("place").labels.size();
+  column("keyword_status", std::uint8_t{})[row] = read.keyword_status;
+  column("num_keywords", std::int32_t{})[row] = static_cast<std::int32_t>(read.keywords.size());
+  for (std::size_t place = 0; place < read.keywords.size(); ++place) {
+    column("keyword", std::string())[row * num_places + place] = read.keywords[place];
+  }
+  for (std::size_t place = 0; place < read.reasons.size(); ++place) {
+    column("reason", std::string())[row * num_places + place] = read.reasons[place].text;
+    column("reason_status", std::uint8_t{})[row * num_places + place] = read.reasons[place].status;
+  }
+}
+
+void InterviewProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
+  const auto& sampling = settings().sampling;
+  hash.field("interview 1").number(framing_of(job_) == query::Framing::written ? 1 : 0);
+  hash.number(job_.draws() ? job_.seed : 0).number(static_cast<std::uint64_t>(sampling.rounds));
+  hash.number(static_cast<std::uint64_t>(sampling.max_new_tokens)).number(static_cast<std::uint64_t>(sampling.top_k));
+  for (const double number : {sampling.temperature, sampling.top_p, sampling.repetition_penalty}) {
+    hash.field(base::format_double(number));
+  }
+  hash.number(sampling.stop.size());
+  for (const auto& stop : sampling.stop) {
+    hash.field(stop);
+  }
+  for (const auto& cube : schema_.cubes) {  // the shape of a block: other
+                                            // conversations can make it wider
+    hash.field(cube.name).number(schema_.values_per_context(cube));
+  }
+  for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
+    const auto context = block.first_context + i;
+    const auto asked = messages(context);
+    const auto& turns = turns_of(context);
+    hash.number(first_items_[cell(context).conversation]).number(asked.size());
+    for (std::size_t step = 0; step < asked.size(); ++step) {
+      hash.number(turns[step]).field(asked[step]);
+    }
+    // Answers stand where they will: what the chat template writes around them
+    // is told by one that is empty.
+    const std::vector<std::string> none(asked.size() - 1);
+    hash.field(prompt_of(job_, asked, none));
+    const auto& conversation = settings().conversations[cell(context).conversation];
+    hash.field(config::emit_yaml(dump_conversation(conversation)));
+  }
+}
+
+std::unique_ptr<Probe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
+  const auto& settings = job.settings<Interview>();
+  base::Problems problems;
+  require_axis(settings.groups.size(), "axes.groups", "group", problems);
+  require_axis(settings.conversations.size(), "axes.conversations", "conversation", problems);
+  require_axis(settings.forms.size(), "axes.templates", "template", problems);
+  if (job.model.chat) {
+    for (const auto& token : job.model.chat->control_tokens) {
+      if (!tokenizer.id_of(token)) {
+        problems.add({.file = "", .line = 0, .key = "model.chat"},
+                     "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
+                     "it would be read as letters", "Name the model's own template, or none.");
+      }
+    }
+  }
+  problems.raise_if_any("the job cannot be probed");
+  return std::make_unique<InterviewProbe>(job);
+}
+
+}  // namespace stereosweep::probes::interview

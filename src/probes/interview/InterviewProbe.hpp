@@ -1,0 +1,86 @@
+// Interviews of a causal model about groups: conversations whose turns are
+// sampled one after the other (definitions: README.md).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probes/Probe.hpp"
+#include "probes/interview/AnswerReading.hpp"
+#include "probes/interview/Interview.hpp"
+#include "probes/interview/Prompts.hpp"
+
+namespace stereosweep::probes::interview {
+
+/// What became of a turn.
+enum class AnswerStatus : std::uint8_t { ok, too_long, engine_error, not_reached, not_asked };
+inline const std::vector<std::string> answer_status_names = {"ok", "too_long", "engine_error", "not_reached",
+                                                             "not_asked"};
+
+/// Why the options' log-probabilities are what they are. not_asked: the turn
+/// asks for none, or was not reached.
+enum class OptionStatus : std::uint8_t { ok, too_long, not_finite, engine_error, not_asked };
+inline const std::vector<std::string> option_status_names = {"ok", "too_long", "not_finite", "engine_error",
+                                                             "not_asked"};
+
+/// Contexts are [group, conversation, template, rephrasing]; each has `rounds`
+/// conversations. Step s of a block asks the s-th asked turn of every
+/// conversation that has come so far.
+class InterviewProbe final : public Probe {
+ public:
+  explicit InterviewProbe(const sweep::Job& job);
+  const results::RawSchema& schema() const override { return schema_; }
+  const sweep::BlockPlan& blocks() const override { return blocks_; }
+  Round first(const sweep::Block& block) const override;
+  std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
+  results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
+  void hash_content(const sweep::Block& block, base::Sha256& hash) const override;
+
+  const sweep::SubjectList& subjects() const { return subjects_; }
+  Cell cell(std::uint64_t context) const;
+  /// What the user's side says in a context.
+  std::vector<std::string> messages(std::uint64_t context) const;
+  std::size_t num_rounds() const { return static_cast<std::size_t>(settings().sampling.rounds); }
+
+ private:
+  /// A conversation of a block: its context there, its round, and the answers
+  /// to the turns that were asked.
+  struct Course {
+    std::size_t context = 0;
+    std::size_t round = 0;
+    std::vector<const query::Answer*> answers;
+    std::vector<std::pair<std::size_t, const query::Answer*>> options;  ///< item of the conversation, and its answer
+  };
+  const Interview& settings() const { return job_.settings<Interview>(); }
+  const std::vector<std::size_t>& turns_of(std::uint64_t context) const;
+  /// All conversations of the block with what they were answered.
+  std::vector<Course> courses(const sweep::Block& block, const Transcript& transcript) const;
+  query::Query ask(const std::string& prompt, std::size_t round, std::size_t turn) const;
+  /// The turn's text, then the options of each of its items.
+  void ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
+               std::vector<query::Query>& queries) const;
+  void fold_options(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
+  void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;
+  void fold_reading(results::RawBlock& raw, std::uint64_t context, const Course& course,
+                    const ReadConversation& read) const;
+
+  sweep::Job job_;
+  sweep::SubjectList subjects_;
+  sweep::BlockPlan blocks_;
+  std::vector<std::vector<std::size_t>> turns_;  ///< [conversation, form] those that are asked
+  std::vector<std::size_t> first_items_;         ///< [conversation] on the axis `item`
+  results::RawSchema schema_;
+};
+
+/// The index of a cube in a schema. Throws InputError where there is none: the
+/// file is no interview.
+std::size_t cube_index(const results::RawSchema& schema, const std::string& name);
+bool has_cube(const results::RawSchema& schema, const std::string& name);
+
+/// Throws InputError with everything that keeps the job from being asked of
+/// this tokenizer.
+std::unique_ptr<Probe> make_interview(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+}  // namespace stereosweep::probes::interview

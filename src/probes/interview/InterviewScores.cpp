@@ -1,0 +1,317 @@
+#include "probes/interview/InterviewScores.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "answers/Rating.hpp"
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "probes/interview/InterviewProbe.hpp"
+#include "stats/Answers.hpp"
+
+namespace stereosweep::probes::interview {
+namespace {
+
+using results::ScoreStatus;
+
+/// An item of the file's axis.
+struct Item {
+  std::string label;
+  std::string conversation;
+  std::string turn;
+  std::string dimension;
+  std::string facet;
+  bool is_turned = false;
+  double scale_sum = 0;
+  std::vector<double> option_values;
+};
+
+std::vector<Item> items_of(const results::RawSchema& schema) {
+  if (!has_cube(schema, "rating")) {
+    return {};
+  }
+  const auto& axis = schema.inner_axis("item");
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < axis.labels.size(); ++i) {
+    const auto text = [&](const char* name) { return coordinate_of(axis, name)[i]; };
+    const auto sum = base::parse_double(text("scale_sum"));
+    base::refuse_if(!sum, "the item '" + axis.labels[i] + "' has no scale", "this is no result of an interview");
+    items.push_back({axis.labels[i],
+                     text("conversation"),
+                     text("turn"),
+                     text("dimension"),
+                     text("facet"),
+                     text("polarity") == "negative",
+                     *sum,
+                     {}});
+    for (const auto& value : base::split(text("option_values"), ' ')) {
+      if (const auto number = base::parse_double(value)) {
+        items.back().option_values.push_back(*number);
+      }
+    }
+  }
+  return items;
+}
+
+struct MeasureText {
+  std::string name;
+  std::string description;
+};
+
+results::ScoreTableAxes table_axes(const results::RawSchema& schema, const std::vector<Item>& items) {
+  std::vector<MeasureText> measures = {{"rating", "rating of the item, turned round for negative items"},
+                                       {"rating_complete_answers",
+                                        "the same, where every item of the turn has "
+                                        "a rating (stereomap's rule)"},
+                                       {"usable", "1: the answer rates the item, 0: it does not"},
+                                       {"refused", "1: the answer declines to rate the item, 0: it does not"}};
+  if (has_cube(schema, "option_logprob")) {
+    measures.push_back({"option_rating", "expected value of the scale by the probabilities of its answers"});
+    measures.push_back({"option_share", "greatest probability among the scale's answers"});
+  }
+  results::AxisSchema subject = schema.outer_axes.at(0);
+  subject.name = "subject";
+  results::AxisSchema replicate = schema.inner_axis("round");
+  replicate.name = "replicate";
+  replicate.long_name = "round";
+  for (auto& label : replicate.labels) {
+    label = "round " + label;
+  }
+  const auto pole = [](const char* turned, const char* straight) {
+    return [=](const Item& item) { return (item.is_turned ? turned : straight) + item.label; };
+  };
+  auto item_axis = axis_of("item", "what is rated", items, &Item::label,
+                           {{"dimension", "dimension of the item", &Item::dimension},
+                            {"left", "what a low score is near to", pole("", "not ")},
+                            {"right", "what a high score is near to", pole("not ", "")},
+                            {"facet", "part of the dimension", &Item::facet},
+                            {"conversation", "conversation that asks it", &Item::conversation},
+                            {"direction", "turned: least + greatest value of the scale - rating",
+                             [](const auto& item) { return item.is_turned ? "turned" : "as_rated"; }}});
+  return {axis_of("measure", "what a score is", measures, &MeasureText::name,
+                  {{"units", "unit of the score", [](const auto&) { return "1"; }},
+                   {"description", "definition", &MeasureText::description}}),
+          std::move(subject),
+          schema.outer_axes.at(2),
+          schema.outer_axes.at(3),
+          std::move(replicate),
+          items.empty() ? results::ScoreTable::no_axis(5) : std::move(item_axis)};
+}
+
+/// Consecutive items of the axis.
+struct ItemRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// The turns of each conversation that rate, as ranges of items.
+std::vector<std::vector<ItemRange>> turns_of(const std::vector<std::string>& conversations,
+                                             const std::vector<Item>& items) {
+  std::vector<std::vector<ItemRange>> turns(conversations.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto found = std::ranges::find(conversations, items[i].conversation);
+    base::refuse_if(found == conversations.end(), "the item '" + items[i].label + "' belongs to no conversation",
+                    "this is no result of an interview");
+    auto& own = turns[static_cast<std::size_t>(found - conversations.begin())];
+    const bool goes_on = !own.empty() && own.back().first + own.back().count == i && items[i - 1].turn == items[i].turn;
+    if (!goes_on) {
+      own.push_back({i, 0});
+    }
+    ++own.back().count;
+  }
+  return turns;
+}
+
+std::vector<std::uint64_t> lengths_of(const std::vector<results::AxisSchema>& axes) {
+  std::vector<std::uint64_t> lengths;
+  for (const auto& axis : axes) {
+    lengths.push_back(axis.labels.size());
+  }
+  return lengths;
+}
+
+constexpr auto answered = static_cast<std::uint8_t>(answers::Status::answered);
+constexpr auto refused = static_cast<std::uint8_t>(answers::Status::refused);
+
+/// In the file, "not_scored" stands behind all others.
+void require_names(const results::RawSchema& schema, const std::string& cube, const std::vector<std::string>& names) {
+  if (has_cube(schema, cube)) {
+    const auto& written = schema.cubes[cube_index(schema, cube)].flag_meanings;
+    const auto known = std::span(written).first(std::min(written.size(), names.size()));
+    base::refuse_if(!std::ranges::equal(known, names) || written.size() > names.size() + 1,
+                    "'" + cube + "' has other statuses than this program knows", "another version wrote the file",
+                    "stereosweep stats DIR --reparse reads the texts again.");
+  }
+}
+
+class Collector {
+ public:
+  Collector(const results::RawSchema& schema, const sweep::Job& job, StatsRequest::Parsing parsing)
+      : schema_(schema),
+        items_(items_of(schema)),
+        turns_(turns_of(schema.outer_axes.at(1).labels, items_)),
+        product_(lengths_of(schema.outer_axes)),
+        num_rounds_(schema.inner_axis("round").labels.size()) {
+    result_.table.axes = table_axes(schema, items_);
+    result_.table.resize();
+    std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
+    result_.answer_counts.resize(answer_status_names.size() + 1);
+    result_.rating_counts.resize(reading_names().size() + 1);
+    if (has_cube(schema, "keyword_status")) {
+      result_.keyword_counts.resize(reading_names().size() + 1);
+    }
+    if (parsing == StatsRequest::Parsing::again) {
+      conversations_ = &job.settings<Interview>().conversations;
+      base::refuse_if(!std::ranges::equal(*conversations_, schema.outer_axes.at(1).labels, {}, &Conversation::label),
+                      "the job's conversations are not those of the file", "its texts cannot be read again");
+    } else {
+      require_names(schema, "rating_status", reading_names());
+      require_names(schema, "keyword_status", reading_names());
+    }
+    require_names(schema, "answer_status", answer_status_names);
+  }
+
+  void add(std::uint64_t context, const results::RawBlock& block, std::uint64_t place) {
+    const auto at = product_.coordinates(context);
+    const auto num_turns = schema_.inner_axis("turn").labels.size();
+    const auto& answers = column<std::uint8_t>(block, "answer_status");
+    for (auto i = place * num_rounds_ * num_turns; i < (place + 1) * num_rounds_ * num_turns; ++i) {
+      ++result_.answer_counts.at(answers[i]);
+    }
+    const auto rules = column<std::int32_t>(block, "rules_version")[place];
+    const bool is_scored = rules >= 0;
+    if (is_scored) {
+      result_.rules.insert(conversations_ == nullptr ? rules : rules_version());
+    }
+    for (std::size_t round = 0; round < num_rounds_; ++round) {
+      const auto row = place * num_rounds_ + round;
+      std::optional<ReadConversation> again;
+      if (conversations_ != nullptr && is_scored) {
+        again = read_again(block, row, (*conversations_)[at[1]]);
+      }
+      if (!result_.keyword_counts.empty()) {
+        ++result_.keyword_counts.at(again ? again->keyword_status : column<std::uint8_t>(block, "keyword_status")[row]);
+      }
+      std::size_t done = 0;
+      for (const auto& turn : turns_[at[1]]) {
+        std::vector<ReadRating> ratings;
+        for (std::size_t i = 0; i < turn.count; ++i, ++done) {
+          ratings.push_back(again ? again->ratings.at(done) : stored(block, row * items_.size() + turn.first + i));
+        }
+        score(at, round, turn.first, ratings);
+        score_options(block, at, round, row, turn);
+      }
+    }
+  }
+
+  InterviewResult take() { return std::move(result_); }
+
+ private:
+  template <class T>
+  const std::vector<T>& column(const results::RawBlock& block, const char* name) const {
+    return column_of<T>(block, cube_index(schema_, name));
+  }
+
+  ReadRating stored(const results::RawBlock& block, std::size_t cell) const {
+    return {.status = column<std::uint8_t>(block, "rating_status")[cell],
+            .value = column<double>(block, "rating")[cell]};
+  }
+
+  ReadConversation read_again(const results::RawBlock& block, std::size_t row, const Conversation& conversation) const {
+    const auto num_turns = schema_.inner_axis("turn").labels.size();
+    std::vector<std::optional<SampledText>> texts(conversation.turns.size());
+    for (std::size_t turn = 0; turn < texts.size(); ++turn) {
+      const auto cell = row * num_turns + turn;
+      if (column<std::uint8_t>(block, "answer_status")[cell] != static_cast<std::uint8_t>(AnswerStatus::not_asked)) {
+        texts[turn] = {column<std::string>(block, "answer_text")[cell],
+                       static_cast<AnswerEnding>(column<std::uint8_t>(block, "answer_ending")[cell])};
+      }
+    }
+    return read_answers(conversation, texts);
+  }
+
+  /// Of one turn.
+  void score(const std::vector<std::uint64_t>& at, std::size_t round, std::size_t first_item,
+             const std::vector<ReadRating>& ratings) {
+    const bool complete = std::ranges::all_of(ratings, [](const auto& one) { return one.status == answered; });
+    for (std::size_t i = 0; i < ratings.size(); ++i) {
+      const auto& [status, value, low, high] = ratings[i];
+      const auto& item = items_[first_item + i];
+      ++result_.rating_counts.at(status);
+      const auto set = [&](Measure measure, double number, ScoreStatus why) {
+        const auto cell =
+            result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, first_item + i});
+        result_.table.values[cell] = number;
+        result_.table.statuses[cell] = why;
+      };
+      const bool is_known = status < no_text();
+      const auto absent = status > not_asked()    ? ScoreStatus::unscored
+                          : status == not_asked() ? ScoreStatus::not_applicable
+                                                  : ScoreStatus::missing;
+      const auto rate = [&](Measure measure, bool usable) {
+        set(measure, usable ? (item.is_turned ? item.scale_sum - value : value) : stats::nan,
+            usable ? ScoreStatus::ok : absent);
+      };
+      rate(Measure::rating, status == answered);
+      rate(Measure::rating_complete_answers, complete);
+      const auto share = [&](Measure measure, bool holds) {
+        set(measure, is_known ? (holds ? 1.0 : 0.0) : stats::nan, is_known ? ScoreStatus::ok : absent);
+      };
+      share(Measure::usable, status == answered);
+      share(Measure::refused, status == refused);
+    }
+  }
+
+  void score_options(const results::RawBlock& block, const std::vector<std::uint64_t>& at, std::size_t round,
+                     std::size_t row, const ItemRange& turn) {
+    for (auto i = turn.first; i < turn.first + turn.count && !items_[i].option_values.empty(); ++i) {
+      const auto cell = row * items_.size() + i;
+      const auto num_options = schema_.inner_axis("option").labels.size();
+      const auto status = column<std::uint8_t>(block, "option_status")[cell];
+      const auto logprob = std::span(column<double>(block, "option_logprob"))
+                               .subspan(cell * num_options, std::min(num_options, items_[i].option_values.size()));
+      const auto shares = stats::option_probabilities(logprob);
+      const auto absent = status >= option_status_names.size() ? ScoreStatus::unscored : ScoreStatus::missing;
+      double mean = 0;
+      for (std::size_t option = 0; option < shares.size(); ++option) {
+        mean += shares[option] * items_[i].option_values[option];
+      }
+      const auto set = [&](Measure measure, double number) {
+        const auto place = result_.table.index({static_cast<std::size_t>(measure), at[0], at[2], at[3], round, i});
+        result_.table.values[place] = shares.empty() ? stats::nan : number;
+        result_.table.statuses[place] = shares.empty() ? absent : ScoreStatus::ok;
+      };
+      set(Measure::option_rating, items_[i].is_turned ? items_[i].scale_sum - mean : mean);
+      set(Measure::option_share, shares.empty() ? stats::nan : *std::ranges::max_element(shares));
+    }
+  }
+
+  results::RawSchema schema_;
+  std::vector<Item> items_;
+  std::vector<std::vector<ItemRange>> turns_;
+  sweep::Product product_;
+  std::size_t num_rounds_;
+  const std::vector<Conversation>* conversations_ = nullptr;
+  InterviewResult result_;
+};
+
+}  // namespace
+
+InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing) {
+  const auto& schema = file.schema();
+  cube_index(schema, "answer_text");
+  base::refuse_if(schema.outer_axes.size() != 4, "'" + file.path().string() + "' is no result of an interview",
+                  std::to_string(schema.outer_axes.size()) + " outer axes");
+  Collector collector(schema, job, parsing);
+  const auto step = file.contexts_within(std::uint64_t{64} << 20);
+  for (std::uint64_t first = 0; first < file.num_contexts(); first += step) {
+    const auto count = std::min(step, file.num_contexts() - first);
+    const auto block = file.read(first, count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      collector.add(first + i, block, i);
+    }
+  }
+  return collector.take();
+}
+
+}  // namespace stereosweep::probes::interview

@@ -1,0 +1,36 @@
+// The file of an interview -> the score table, and how many answers have which
+// status.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "probes/ProbeKind.hpp"
+#include "probes/interview/AnswerReading.hpp"
+#include "results/Reader.hpp"
+#include "results/ScoreTable.hpp"
+#include "sweep/Job.hpp"
+
+namespace stereosweep::probes::interview {
+
+/// The measures of the table, in this order.
+/// The last two only where options are asked.
+enum class Measure : std::uint8_t { rating, rating_complete_answers, usable, refused, option_rating, option_share };
+
+struct InterviewResult {
+  results::ScoreTable table;
+  std::vector<std::uint64_t> answer_counts;   ///< [status of a turn, the file's "not_scored" last]
+  std::vector<std::uint64_t> rating_counts;   ///< [status of a rating]; those that were not asked are
+                                              ///< left out
+  std::vector<std::uint64_t> keyword_counts;  ///< [status of a list of keywords]; empty where none is
+                                              ///< asked
+  std::set<std::int32_t> rules;               ///< versions of the rules by which the answers were read
+};
+
+/// Reads the whole file once. `again`: reads the texts by the rules of this
+/// program, for which it needs the job. Throws InputError if it is no
+/// interview, or not one of this job.
+InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing);
+
+}  // namespace stereosweep::probes::interview

@@ -1,0 +1,190 @@
+#include "probes/interview/InterviewText.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "probes/interview/InterviewProbe.hpp"
+#include "results/TextTable.hpp"
+
+namespace stereosweep::probes::interview {
+namespace {
+
+std::string counts_line(const std::string& what, const std::vector<std::uint64_t>& counts,
+                        const std::vector<std::string>& names) {
+  std::string line = what + ":";
+  for (std::size_t status = 0; status < counts.size(); ++status) {
+    const auto name = status < names.size() ? names[status] : std::string(results::not_scored);
+    line += counts[status] > 0 && name != "not_asked" ? "  " + name + " " + base::with_thousands(counts[status]) : "";
+  }
+  return results::wrapped(line, 2) + "\n";
+}
+
+/// Mean over all cells of a subject that have a score on items of the
+/// dimension.
+std::string mean_of(const results::ScoreTable& table, std::size_t subject, const std::string& dimension) {
+  const auto& dimensions = coordinate_of(table.axes[5], "dimension");
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t form = 0; form < table.length(2); ++form) {
+    for (std::size_t wording = 0; wording < table.length(3); ++wording) {
+      for (std::size_t round = 0; round < table.length(4); ++round) {
+        for (std::size_t item = 0; item < table.length(5); ++item) {
+          const double value = table.values[table.index(
+              {static_cast<std::size_t>(Measure::rating), subject, form, wording, round, item})];
+          if (dimensions[item] == dimension && std::isfinite(value)) {
+            sum += value;
+            ++count;
+          }
+        }
+      }
+    }
+  }
+  return results::fixed(count == 0 ? stats::nan : sum / static_cast<double>(count), 2);
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const auto& line : base::split(base::printable(text), '\n')) {
+    out += results::wrapped("    " + line, 4) + "\n";
+  }
+  return out;
+}
+
+/// One round of one context.
+std::string conversation_text(const results::RawSchema& schema, const results::RawBlock& block, std::size_t round) {
+  const auto num_turns = schema.inner_axis("turn").labels.size();
+  const auto text = [&](const char* name) -> const std::vector<std::string>& {
+    return column_of<std::string>(block, cube_index(schema, name));
+  };
+  const auto flag = [&](const char* name, std::size_t cell) {
+    const auto index = cube_index(schema, name);
+    return schema.cubes[index].flag_meanings.at(column_of<std::uint8_t>(block, index)[cell]);
+  };
+  std::string out;
+  for (std::size_t turn = 0; turn < num_turns; ++turn) {
+    const auto cell = round * num_turns + turn;
+    const auto status = flag("answer_status", cell);
+    if (status == "not_asked") {
+      continue;
+    }
+    out += "  asked:\n" + indented(text("question")[turn]);
+    out += status == "ok" ? "  answered (" + flag("answer_ending", cell) + "):\n" + indented(text("answer_text")[cell])
+                          : "  no answer: " + status + "\n";
+  }
+  if (has_cube(schema, "rating")) {
+    const auto& items = schema.inner_axis("item").labels;
+    std::string line;
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      const auto cell = round * items.size() + item;
+      const auto status = flag("rating_status", cell);
+      const double value = column_of<double>(block, cube_index(schema, "rating"))[cell];
+      if (status != "not_asked") {
+        line += (line.empty() ? "" : ", ") + items[item] + " " +
+                (std::isfinite(value) ? base::format_double(value) : status);
+      }
+    }
+    out += line.empty() ? "" : results::wrapped("  read as: " + line, 4) + "\n";
+  }
+  return out;
+}
+
+/// Indices of the groups on the first axis; all where none is named.
+std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::vector<std::string>& names) {
+  std::vector<std::size_t> groups;
+  for (const auto& name : names) {
+    const auto found = std::ranges::find(axis.labels, name);
+    base::refuse_if(found == axis.labels.end(), "no group '" + name + "' in this result", "",
+                    base::did_you_mean(name, axis.labels));
+    groups.push_back(static_cast<std::size_t>(found - axis.labels.begin()));
+  }
+  for (std::size_t group = 0; names.empty() && group < axis.labels.size(); ++group) {
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string ratings_text(const InterviewResult& result, std::size_t top) {
+  const auto& table = result.table;
+  if (table.axes[5].coordinates.empty()) {
+    return "";
+  }
+  std::vector<std::string> dimensions;
+  for (const auto& dimension : coordinate_of(table.axes[5], "dimension")) {
+    if (std::ranges::find(dimensions, dimension) == dimensions.end()) {
+      dimensions.push_back(dimension);
+    }
+  }
+  std::vector<std::string> head = {"group"};
+  head.insert(head.end(), dimensions.begin(), dimensions.end());
+  results::TextTable text(std::move(head));
+  const auto shown = std::min(top, table.length(1));
+  for (std::size_t subject = 0; subject < shown; ++subject) {
+    std::vector<std::string> row = {table.axes[1].labels[subject]};
+    for (const auto& dimension : dimensions) {
+      row.push_back(mean_of(table, subject, dimension));
+    }
+    text.add(std::move(row));
+  }
+  return "Mean rating by dimension, over all answers that have one; negative "
+         "items turned round\n\n" +
+         text.text() + results::rest_text(shown, table.length(1), "groups");
+}
+
+std::string statuses_text(const InterviewResult& result) {
+  std::string text = counts_line("turns", result.answer_counts, answer_status_names);
+  if (std::ranges::any_of(result.rating_counts, [](auto count) { return count > 0; })) {
+    text += counts_line("ratings", result.rating_counts, reading_names());
+  }
+  if (!result.keyword_counts.empty()) {
+    text += counts_line("keyword lists", result.keyword_counts, reading_names());
+  }
+  std::vector<std::string> versions;
+  for (const auto version : result.rules) {
+    versions.push_back(std::to_string(version));
+  }
+  text += "answers were read by rules " + (versions.empty() ? "of no version" : base::join(versions, ", ")) + "\n";
+  if (std::ranges::any_of(result.rules, [](auto version) { return version != rules_version(); })) {
+    text += results::wrapped("WARNING this program has rules " + std::to_string(rules_version()) +
+                                 ": stereosweep stats DIR --reparse reads the texts again",
+                             2) +
+            "\n";
+  }
+  return text;
+}
+
+std::string answers_text(const AnswersRequest& request) {
+  const auto& schema = request.file.schema();
+  cube_index(schema, "answer_text");
+  const auto per_group = request.file.contexts_per_subject();
+  const auto num_rounds = schema.inner_axis("round").labels.size();
+  const auto groups = groups_of(schema.outer_axes.at(0), request.groups);
+  std::vector<std::uint64_t> lengths;
+  for (const auto& axis : schema.outer_axes) {
+    lengths.push_back(axis.labels.size());
+  }
+  const sweep::Product product(lengths);
+  std::string text;
+  std::uint64_t shown = 0;
+  for (const auto group : groups) {
+    for (std::uint64_t i = 0; i < per_group && shown < request.top; ++i) {
+      const auto context = group * per_group + i;
+      const auto at = product.coordinates(context);
+      const auto block = request.file.read(context, 1);
+      for (std::size_t round = 0; round < num_rounds && shown < request.top; ++round, ++shown) {
+        std::vector<std::string> names;
+        for (std::size_t axis = 0; axis < at.size(); ++axis) {
+          names.push_back(schema.outer_axes[axis].labels[at[axis]]);
+        }
+        text += results::wrapped(base::join(names, " | ") + " | round " + std::to_string(round), 2) + "\n" +
+                conversation_text(schema, block, round) + "\n";
+      }
+    }
+  }
+  return text + results::rest_text(shown, groups.size() * per_group * num_rounds, "conversations");
+}
+
+}  // namespace stereosweep::probes::interview

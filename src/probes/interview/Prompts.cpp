@@ -1,0 +1,129 @@
+#include "probes/interview/Prompts.hpp"
+
+#include "base/Check.hpp"
+#include "base/Text.hpp"
+#include "sweep/Chat.hpp"
+#include "sweep/Wording.hpp"
+
+namespace stereosweep::probes::interview {
+namespace {
+
+using Places = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Replaces every place, from left to right: what is put in is not searched
+/// again. A group that opens a sentence gets a capital.
+std::string filled(std::string_view text, const Places& places) {
+  std::string out;
+  while (!text.empty()) {
+    const Places::value_type* found = nullptr;
+    for (const auto& place : places) {
+      found = text.starts_with(place.first) ? &place : found;
+    }
+    if (found == nullptr) {
+      out += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    text.remove_prefix(found->first.size());
+    const bool opens = found->first == "{group}" && sweep::opens_sentence_at(out, text);
+    out += opens ? sweep::capitalise(found->second) : found->second;
+  }
+  return out;
+}
+
+std::string items_text(const Turn& turn) {
+  std::string text;
+  for (const auto& item : turn.items) {
+    text += (text.empty() ? "- " : "\n- ") + item.text + (item.definition.empty() ? "" : ": " + item.definition);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::size_t> asked_turns(const Conversation& conversation, const PromptForm& form) {
+  std::vector<std::size_t> asked;
+  for (std::size_t turn = 0; turn < conversation.turns.size(); ++turn) {
+    if (form.steps == PromptForm::Steps::asked || conversation.turns[turn].when == Turn::When::always) {
+      asked.push_back(turn);
+    }
+  }
+  return asked;
+}
+
+std::string scale_text(const RatingScale& scale) {
+  const auto end = [](std::int64_t number, const std::string& label) {
+    return std::to_string(number) + (label.empty() ? "" : " (" + label + ")");
+  };
+  return scale.options.empty() ? end(scale.low, scale.low_label) + " to " + end(scale.high, scale.high_label)
+                               : base::join(scale.options, ", ");
+}
+
+std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell) {
+  const auto& conversation = settings.conversations[cell.conversation];
+  const auto& form = settings.forms[cell.form];
+  const auto& wrapper = settings.rephrasings[cell.rephrasing].wrapper;
+  std::vector<std::string> messages;
+  for (const auto index : asked_turns(conversation, form)) {
+    const auto& turn = conversation.turns[index];
+    const bool is_single = turn.kind == Turn::Kind::rating;
+    const auto& own = is_single ? turn.items.front().question : turn.ask;
+    const auto wrapped = filled(wrapper, {{"{prompt}", own.empty() ? turn.ask : own}});
+    const auto question = filled(wrapped, {{"{group}", subject.plural},
+                                           {"{item}", is_single ? turn.items.front().text : ""},
+                                           {"{items}", items_text(turn)},
+                                           {"{scale}", scale_text(conversation.scale)}});
+    if (messages.empty()) {
+      const auto instructions = filled(conversation.instructions, {{"{group}", subject.plural}});
+      messages.emplace_back(
+          base::trim(filled(form.text, {{"{instructions}", instructions}, {"{question}", question}})));
+    } else {
+      messages.push_back(question);
+    }
+  }
+  return messages;
+}
+
+const sweep::ChatTemplate& plain_conversation() {
+  static const sweep::ChatTemplate chat = [] {
+    sweep::ChatTemplate made;
+    made.label = "plain";
+    made.user = {"Question: ", "\n"};
+    made.assistant = {"Answer: ", "\n\n"};
+    made.generation = "Answer:";
+    made.trim = sweep::ChatTemplate::Trim::both_ends;
+    return made;
+  }();
+  return chat;
+}
+
+query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
+                         const RatingScale& scale) {
+  const auto& chat = job.model.chat ? *job.model.chat : plain_conversation();
+  const bool goes_on = chat.assistant.prefix.starts_with(chat.generation);
+  const auto lead = goes_on ? chat.assistant.prefix.substr(chat.generation.size()) : "";
+  const bool is_single = turn.kind == Turn::Kind::rating;
+  query::Continue asked{is_single ? prompt : prompt + lead + turn.items[item].text + ":", {}, framing_of(job)};
+  for (const auto& answer : scale.answers()) {
+    asked.continuations.push_back((is_single ? lead : " ") + answer);
+  }
+  return asked;
+}
+
+std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked, std::span<const std::string> answers) {
+  STEREOSWEEP_ASSERT(asked.size() == answers.size() + 1, "the user speaks last");
+  std::vector<sweep::Message> messages;
+  for (std::size_t turn = 0; turn < asked.size(); ++turn) {
+    messages.push_back({sweep::Role::user, asked[turn]});
+    if (turn < answers.size()) {
+      messages.push_back({sweep::Role::assistant, answers[turn]});
+    }
+  }
+  return sweep::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
+}
+
+query::Framing framing_of(const sweep::Job& job) {
+  return job.model.chat ? query::Framing::written : query::Framing::tokenizer;
+}
+
+}  // namespace stereosweep::probes::interview

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "answers/AnswerJson.hpp"
+#include "answers/Keywords.hpp"
+#include "answers/Rating.hpp"
+#include "base/Error.hpp"
+#include "base/File.hpp"
+#include "base/Json.hpp"
+#include "support/Places.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+using base::Json;
+
+struct AnswerCase {
+  std::string question;
+  Json expected;
+};
+
+std::vector<AnswerCase> read_cases(const std::string& name) {
+  std::istringstream lines(base::read_file(source_directory() + "/tests/answers/" + name + ".jsonl"));
+  std::vector<AnswerCase> cases;
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = base::parse_json(line, name);
+    cases.push_back({row.at("ask").dump(), row.at("answer")});
+  }
+  return cases;
+}
+
+/// The share of a file's answers that are parsed as expected; prints it with those that are not.
+double accuracy(const std::string& name) {
+  const auto cases = read_cases(name);
+  std::size_t good = 0;
+  for (const auto& one : cases) {
+    const auto found = base::parse_json(parse_line(one.question), name);
+    if (found == one.expected) {
+      ++good;
+    } else {
+      std::cout << name << ": " << one.question << " -> " << found.dump() << ", expected " << one.expected.dump()
+                << '\n';
+    }
+  }
+  std::cout << name << ": " << good << " of " << cases.size() << '\n';
+  return static_cast<double>(good) / static_cast<double>(cases.size());
+}
+
+TEST(Answers, RatingsOfTheAnswerSetsAreRead) {
+  EXPECT_GE(accuracy("ratings"), 0.99);
+  EXPECT_GE(accuracy("ratings_later"), 0.99);
+  EXPECT_GE(accuracy("rating_lists"), 0.99);
+}
+
+TEST(Answers, KeywordsAndReasonsOfTheAnswerSetAreRead) {
+  EXPECT_GE(accuracy("keywords"), 0.97);
+  EXPECT_GE(accuracy("reasons"), 0.97);
+}
+
+TEST(Answers, NoRefusalIsTakenForAnAnswer) {
+  std::size_t count = 0;
+  for (const auto* name : {"ratings", "ratings_later"}) {
+    for (const auto& one : read_cases(name)) {
+      if (one.expected.at("status") == "refused") {
+        EXPECT_FALSE(base::parse_json(parse_line(one.question), name).contains("value")) << one.question;
+        ++count;
+      }
+    }
+  }
+  EXPECT_GE(count, 25U);
+}
+
+TEST(Answers, WhiteSpaceAroundAnAnswerChangesNothing) {
+  for (const auto& one : read_cases("ratings")) {
+    auto question = base::parse_json(one.question, "question");
+    question["text"] = "\n \t" + question["text"].get<std::string>() + "  \r\n\n";
+    EXPECT_EQ(parse_line(question.dump()), parse_line(one.question)) << one.question;
+  }
+}
+
+TEST(Answers, ACutTextIsTruncatedOnlyWhereItHoldsNoAnswer) {
+  EXPECT_EQ(parse_rating("This group is", {}, End::cut_off).status, Status::truncated);
+  EXPECT_EQ(parse_rating("This group is", {}).status, Status::unparsed);
+  EXPECT_EQ(parse_rating("Rating: 4. This group is", {}, End::cut_off).value, 4);
+  EXPECT_EQ(parse_keywords("1. warm\n2. kind\n3. hon", 5, End::cut_off).words,
+            (std::vector<std::string>{"warm", "kind"}));
+  const std::vector<std::string> items = {"friendly", "honest"};
+  const auto ratings = parse_ratings("Friendly: 4\nHon", items, {}, End::cut_off);
+  EXPECT_EQ(ratings[0].value, 4);
+  EXPECT_EQ(ratings[1].status, Status::truncated);
+}
+
+TEST(Answers, LongAnswersAreReadInTimeThatGrowsWithTheirLength) {
+  const std::vector<std::string> items = {"friendly", "honest"};
+  for (const std::string part : {"4 ", "friendly: ", "* ", "<think>", "1 to ", "( ", "| ", "friendly 4, ", "- warm\n",
+                                 "\x01\x7f", "actually "}) {
+    std::string text;
+    while (text.size() < 200'000) {
+      text += part;
+    }
+    parse_rating(text, {});
+    parse_rating(text, {.options = {"not at all", "very"}});
+    EXPECT_EQ(parse_ratings(text, items, {}).size(), 2U);
+    EXPECT_LE(parse_keywords(text, 10).words.size(), 10U);
+    EXPECT_EQ(parse_reasons(text, items).size(), 2U);
+  }
+}
+
+TEST(Answers, BadLinesAreRefusedWithTheField) {
+  for (const auto& [line, word] : std::vector<std::pair<std::string, std::string>>{
+           {"", "line"},
+           {"[]", "array"},
+           {R"({"kind":"ratng","text":""})", "rating"},
+           {R"({"kind":"rating","low":1,"high":5})", "text"},
+           {R"({"kind":"rating","text":"4","low":5,"high":1})", "low"},
+           {R"({"kind":"rating","text":"4"})", "low"},
+           {R"({"kind":"rating","text":"4","low":1,"high":5,"options":["a"]})", "options"},
+           {R"({"kind":"rating","text":"4","options":[]})", "options"},
+           {R"({"kind":"ratings","text":"4","low":1,"high":5})", "items"},
+           {R"({"kind":"keywords","text":"a","most":0})", "most"},
+           {R"({"kind":"keywords","text":"a","mst":3})", "most"},
+           {R"({"kind":"rating","text":4,"low":1,"high":5})", "text"},
+           {R"({"kind":"rating","text":"4","low":1,"high":5,"finished":1})", "finished"}}) {
+    try {
+      parse_line(line);
+      FAIL() << line;
+    } catch (const base::InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << line << ": " << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::answers

@@ -1,0 +1,57 @@
+#include "answers/PlainText.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace stereosweep::answers {
+namespace {
+
+TEST(PlainText, HasNoMarkup) {
+  EXPECT_EQ(plain_text("**Rating:** `4`"), "Rating: 4");
+  EXPECT_EQ(plain_text("# Answer\n> 4"), "Answer\n 4");
+  EXPECT_EQ(plain_text("* warm\n*kind*"), "- warm\nkind");
+  EXPECT_EQ(plain_text("a_b _c_"), "a_b c");
+  EXPECT_EQ(plain_text("<b>4</b><br>5 < 6"), "4\n5 < 6");
+}
+
+TEST(PlainText, HasNoThoughts) {
+  EXPECT_EQ(plain_text("<think>1 or 2</think>3"), "3");
+  EXPECT_EQ(plain_text("a <think>never ends"), "a");
+  EXPECT_EQ(plain_text("thought before</think>3"), "3");
+}
+
+TEST(PlainText, HasPlainSigns) {
+  EXPECT_EQ(plain_text("I\u2019d say \uFF14\u20135\u2026"), "I'd say 4-5...");
+  EXPECT_EQ(plain_text("warm\u2014they\u00A0care"), "warm - they care");
+  EXPECT_EQ(plain_text("4\r\n5\r6"), "4\n5\n6");
+  EXPECT_EQ(plain_text(std::string("a\0b\x01\xFF", 5)), "a b");
+}
+
+TEST(TokenizedText, ReadsNumbersAndWords) {
+  const TokenizedText text("Don't give 3.5, 1,000 or 2,5!");
+  std::vector<double> numbers;
+  std::vector<std::string> words;
+  for (const auto& token : text.tokens()) {
+    if (token.is_number()) {
+      numbers.push_back(token.value);
+    } else if (token.is_word()) {
+      words.emplace_back(token.text);
+    }
+  }
+  EXPECT_EQ(numbers, (std::vector<double>{3.5, 1000, 2.5}));
+  EXPECT_EQ(words, (std::vector<std::string>{"don't", "give", "or"}));
+  EXPECT_TRUE(text.tokens().front().is_capital);
+}
+
+TEST(ListMarks, AreBulletsAndNumbers) {
+  EXPECT_EQ(list_mark("- warm").rest, "warm");
+  EXPECT_EQ(list_mark("12) warm").number, 12);
+  EXPECT_EQ(list_mark("3. warm").rest, "warm");
+  EXPECT_EQ(list_mark("3.5 warm").kind, ListMark::Kind::none);
+  EXPECT_EQ(list_mark("warm").kind, ListMark::Kind::none);
+}
+
+}  // namespace
+}  // namespace stereosweep::answers

@@ -1,0 +1,231 @@
+"""Interviews: one digest for any number of ranks and kills, conversations that follow their answers, scores as recomputed."""
+
+import collections
+import json
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+import runs
+import xarray as xr
+
+# The fake engine says only: yes, no, often, never, some, many, warm, able.
+JOB = """
+schema: stereosweep/1
+name: interview
+seed: 7
+model: {path: MODEL, chat: none}
+probe: interview
+axes:
+  groups: {file: stereomap_groups, only: [Lawyers, Students, Nurses]}
+  conversations:
+    - label: traits
+      instructions: Say what most people think.
+      scale: [[often, 5], [some, 3], [never, 1]]
+      turns:
+        - {label: words, kind: keywords, when: with_steps, most: 3, ask: 'Which words fit {group}?'}
+        - {label: why, kind: reasons, when: with_steps, ask: 'Why?'}
+        - label: rate
+          kind: ratings
+          ask: "Rate {group}, with {scale}.\\n{items}"
+          items: [{label: friendly, text: warm, dimension: warmth}, {label: unable, text: able, dimension: competence, polarity: negative}]
+    - label: status
+      scale: [[often, 5], [some, 3], [never, 1]]
+      turns:
+        - label: one
+          kind: rating
+          ask: '{item}'
+          options: true
+          items:
+            - {label: rich, dimension: status, question: 'Are {group} rich: {scale}?'}
+            - {label: famous, dimension: status, question: 'Are {group} famous: {scale}?'}
+        - {label: why_so, kind: text, ask: 'Why so?'}
+  templates: {file: stereomap_forms, only: [full, without_both]}
+sampling: {rounds: 5, max_new_tokens: 3}
+statistics: {means: all}
+execution: {engine: fake, contexts_per_block: 3}
+"""
+
+
+def program(*arguments):
+    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    path = tmp_path_factory.mktemp("job") / "job.yaml"
+    path.write_text(JOB.replace("MODEL", str(runs.ROOT / "tests/models/letters")))
+    return path
+
+
+@pytest.fixture(scope="module")
+def reference(job, tmp_path_factory):
+    output = tmp_path_factory.mktemp("reference") / "run"
+    code, _, err = runs.run(job, output)
+    assert code == 0, err
+    return output
+
+
+@pytest.fixture(scope="module")
+def raw(reference):
+    with xr.open_dataset(reference / "interview.h5", engine="netcdf4") as data:
+        return data.load()
+
+
+@pytest.fixture(scope="module")
+def derived(reference):
+    done = program("stats", reference)
+    assert done.returncode == 0, done.stderr
+    assert "answers were read by rules" in done.stdout and "WARNING" not in done.stdout
+    with xr.open_dataset(reference / "interview.stats.h5", engine="netcdf4") as data:
+        return data.load()
+
+
+def flags(data, name):
+    return np.array(data[name].attrs["flag_meanings"].split())[data[name].values]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_same_digest_on_any_number_of_ranks(job, reference, tmp_path, ranks):
+    code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+def test_same_digest_after_a_kill_and_with_other_blocks(job, reference, tmp_path):
+    process = runs.start(job, tmp_path / "run", ranks=2, inject="block_start:*:delay=100")
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] > 2)
+    runs.kill_tree(process)
+    runs.finish(process)
+    assert runs.status(tmp_path / "run")["state"] != "done"
+    code, _, err = runs.run(job, tmp_path / "run", ranks=3)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+    code, _, err = runs.run(job, tmp_path / "wide", "execution.contexts_per_block=1000")
+    assert code == 0, err
+    assert runs.digest(tmp_path / "wide") == runs.digest(reference)
+
+
+def test_raw_cubes(raw):
+    assert raw.answer_text.dims == ("group", "conversation", "template", "rephrasing", "round", "turn")
+    assert raw.answer_text.shape == (3, 3, 2, 1, 5, 3)
+    assert list(raw.conversation.values) == ["traits", "status rich", "status famous"]
+    status = flags(raw, "answer_status")
+    assert set(status[:, 0, 0].ravel()) == {"ok"}
+    assert set(status[:, 0, 1, 0, :, :2].ravel()) == {"not_asked"} and set(status[:, 1:, ..., 2].ravel()) == {"not_asked"}
+    texts = raw.answer_text.values[status == "ok"]
+    assert all(len(text.split()) == 3 for text in texts)
+    assert (raw.answer_num_tokens.values[status == "ok"] == 3).all()
+    assert (raw.answer_mean_logprob.values[status == "ok"] < 0).all()
+    assert np.isnan(raw.answer_mean_logprob.values[status != "ok"]).all()
+    assert len(set(raw.answer_text.values[0, 0, 0, 0, :, 0])) > 1, "rounds draw anew"
+    assert raw.question.values[0, 0, 0, 0, 0] == "Say what most people think.\n\nWhich words fit lawyers?"
+    assert raw.question.values[0, 0, 1, 0, 2] == "Rate lawyers, with often, some, never.\n- warm\n- able"
+    assert raw.question.values[1, 1, 0, 0, 0] == "Are students rich: often, some, never?"
+
+
+def test_ratings_keywords_and_reasons_are_those_of_the_parse_command(raw):
+    """The stored readings are what `parse` says of the stored texts."""
+    asked, stored = [], []
+    status, reads = flags(raw, "answer_status"), flags(raw, "rating_status")
+    scale = {"options": ["often", "some", "never"]}
+    for place in np.ndindex(3, 2, 1, 5):
+        group, form, wording, turn = place
+        cell = (group, 0, form, wording, turn)
+        text = raw.answer_text.values[(*cell, 2)]
+        finished = str(raw.answer_ending.attrs["flag_meanings"]).split()[raw.answer_ending.values[(*cell, 2)]] != "length"
+        asked.append({"kind": "ratings", "items": ["warm", "able"], **scale, "text": text, "finished": finished})
+        stored.append((list(reads[cell][:2]), raw.rating.values[cell][:2]))
+    lines = subprocess.run([runs.PROGRAM, "parse"], input="".join(json.dumps(one) + "\n" for one in asked), text=True,
+                           capture_output=True, check=True).stdout.splitlines()
+    values = [5, 3, 1]
+    for line, (statuses, ratings) in zip(map(json.loads, lines), stored, strict=True):
+        assert line["statuses"] == statuses
+        for value, status_name, rating in zip(line["values"], statuses, ratings, strict=True):
+            if status_name == "answered":
+                assert rating == values[int(value)]
+            else:
+                assert np.isnan(rating)
+    counts = collections.Counter(name for statuses, _ in stored for name in statuses)
+    assert len(counts) > 1, counts
+    assert set(reads[:, 0, ..., 2:].ravel()) == {"not_asked"} and status.shape[-1] == 3
+
+
+def test_score_table(raw, derived):
+    assert list(derived.measure.values) == ["rating", "rating_complete_answers", "usable", "refused", "option_rating",
+                                            "option_share"]
+    assert derived.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
+    status = flags(raw, "rating_status")  # [group, conversation, form, wording, round, item]
+    own = np.array([0, 0, 1, 2])          # conversation of each item
+    reads = np.stack([status[:, own[item], ..., item] for item in range(4)], axis=-1)
+    ratings = np.stack([raw.rating.values[:, own[item], ..., item] for item in range(4)], axis=-1)
+    ratings[..., 1] = 6 - ratings[..., 1]
+    score = derived.score.values
+    np.testing.assert_array_equal(score[0], ratings)
+    complete = ratings.copy()
+    gap = np.isnan(ratings[..., :2]).any(axis=-1)
+    complete[..., :2][gap] = np.nan
+    np.testing.assert_array_equal(score[1], complete)
+    np.testing.assert_array_equal(score[2], reads == "answered")
+    np.testing.assert_array_equal(score[3], reads == "refused")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of items that no answer rates
+        means = np.nanmean(np.nanmean(ratings, axis=3), axis=(1, 2))
+    np.testing.assert_allclose(derived.mean_score.values[0], means, rtol=1e-12)
+
+
+def test_second_opinion_of_options(raw, derived):
+    """Probabilities of the scale's answers after the same conversation, for the items that ask them."""
+    status = flags(raw, "option_status")
+    assert set(status[:, 0].ravel()) == {"not_asked"} and set(status[:, 1, ..., 2].ravel()) == {"ok"}
+    for conversation, item in ((1, 2), (2, 3)):
+        logprob = raw.option_logprob.values[:, conversation, ..., item, :]
+        shares = np.exp(logprob - logprob.max(axis=-1, keepdims=True))
+        shares /= shares.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(derived.score.values[4, ..., item], shares @ [5, 3, 1], rtol=1e-12)
+        np.testing.assert_allclose(derived.score.values[5, ..., item], shares.max(axis=-1), rtol=1e-12)
+    assert np.isnan(derived.score.values[4:, ..., :2]).all()
+
+
+def test_reparse_show_plan_and_validate(job, reference, derived, tmp_path):
+    again = program("stats", reference, "--reparse", "--output", tmp_path / "again.h5")
+    assert again.returncode == 0, again.stderr
+    with xr.open_dataset(tmp_path / "again.h5", engine="netcdf4") as data:
+        np.testing.assert_array_equal(data.score.values, derived.score.values)
+    shown = program("show", reference, "--answers", "--group", "Lawyers", "--top", "2")
+    assert shown.returncode == 0 and shown.stdout.count("round ") == 2
+    assert "Which words fit lawyers?" in shown.stdout and "Nurses" not in shown.stdout and "read as: friendly" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+    assert program("show", reference, "--answers", "--group", "Lawers").returncode == 2
+    assert program("show", reference, "--group", "Lawyers").returncode == 2
+    plan = program("plan", job)
+    assert plan.returncode == 0, plan.stderr
+    later = 3 * 5 * (2 + 2 * 2)           # groups, rounds: two steps of one form; an explanation in two conversations and forms
+    assert f"{later} answers to turns after the first" in plan.stdout
+    checked = program("validate", job)
+    assert checked.returncode == 0 and f"{later + 3 * 5 * 6} sampled answers" in checked.stdout
+
+
+def test_real_model_with_greedy_answers(job, tmp_path):
+    """Greedy answers of the bundled model: each turn's answer is what `query` gives for the documented prompt."""
+    model = runs.ROOT / "tests/models/planted_causal"
+    code, _, err = runs.run(job, tmp_path / "run", f"model.path={model}", "execution.engine=torch", "sampling.temperature=0",
+                            "sampling.rounds=1", "axes.groups={file: stereomap_groups, only: [Nurses]}")
+    assert code == 0, err
+    with xr.open_dataset(tmp_path / "run/interview.h5", engine="netcdf4") as data:
+        data = data.load()
+    prompt = f"Question: {data.question.values[0, 1, 0, 0, 0]}\nAnswer:"
+    query = {"kind": "continue", "prompt": prompt, "continuations": [" often", " some", " never"]}
+    line = subprocess.run([runs.PROGRAM, "query", "--model", model], input=json.dumps(query) + "\n", text=True,
+                          capture_output=True, check=True).stdout
+    np.testing.assert_allclose(data.option_logprob.values[0, 1, 0, 0, 0, 2], json.loads(line)["logprob"], rtol=1e-6)
+    questions, answers = data.question.values[0, 0, 0, 0], data.answer_text.values[0, 0, 0, 0, 0]
+    prompt = ""
+    for question, answer in zip(questions, answers, strict=True):
+        prompt += f"Question: {question.strip()}\nAnswer:"
+        query = {"kind": "generate", "prompt": prompt, "max_new_tokens": 3, "temperature": 0}
+        line = subprocess.run([runs.PROGRAM, "query", "--model", model], input=json.dumps(query) + "\n", text=True,
+                              capture_output=True, check=True).stdout
+        assert json.loads(line)["text"] == answer
+        prompt += f" {answer.strip()}\n\n"
