@@ -61,8 +61,7 @@ std::chrono::seconds age_of(const std::string& utc) {
 
 /// What a state hides whose writer has ended without a word; empty if all is as it says.
 std::string remark(const run::ReadStatus& read, const fs::path& directory) {
-  const auto& state = read.status.state;
-  if (state == "done" || state == "stopped" || state == "failed" || state == "lost") {
+  if (read.status.has_ended()) {
     return "";
   }
   constexpr const char* advice = ": run the same command again";
@@ -82,7 +81,7 @@ std::string remark(const run::ReadStatus& read, const fs::path& directory) {
   if (const auto age = age_of(read.updated); age > longest_silence) {
     const auto minutes = static_cast<std::uint64_t>(age / std::chrono::minutes(1));
     return ", but nothing was written for " + base::counted(minutes, "minute") +
-           (state == "running" || state == "stopping" ? ": probably killed" : ": perhaps killed") +
+           (read.status.state == "running" || read.status.state == "stopping" ? ": probably killed" : ": perhaps killed") +
            "; if it is gone from " + read.host + ", run the same command again";
   }
   return "";

@@ -127,13 +127,26 @@ void PendingFile::write(std::string_view content) {
 }
 
 void PendingFile::commit() {
-  if (::fsync(handle_) != 0) {
-    fail(path_, "fsync", errno);
-  }
+  sync_content();
+  show();
+  sync_directory(parent_of(target_));
+}
+
+void PendingFile::show() {
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {
     fail(target_, "rename to", errno);
   }
+}
+
+void PendingFile::sync() {
+  sync_content();
   sync_directory(parent_of(target_));
+}
+
+void PendingFile::sync_content() {
+  if (::fsync(handle_) != 0) {
+    fail(path_, "fsync", errno);
+  }
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {

@@ -26,8 +26,13 @@ class PendingFile {
   void write(std::string_view content);
   /// Fsyncs the file, renames it over the target and fsyncs the directory. Throws Error.
   void commit();
+  /// Renames it over the target without waiting for the disk: readers see it at once. Throws Error.
+  void show();
+  /// Fsyncs what was shown. Throws Error.
+  void sync();
 
  private:
+  void sync_content();
   std::filesystem::path target_;
   std::filesystem::path path_;
   int handle_ = -1;

@@ -284,7 +284,7 @@ class StageRun {
   }
 
   void announce() {
-    job_.status->update([](RunStatus& status) { status.state = "running"; });
+    job_.status->update([](RunStatus& status) { status.enter("running"); });
     const auto status = job_.status->current();
     base::log(base::LogLevel::info,
               status.name + (stage_.name().empty() ? "" : ", stage " + stage_.name()) + ": " +
@@ -362,7 +362,7 @@ probes::StageRequest request_of(JobParts& job) {
                 job.status->update([&](RunStatus& status) {
                   if (!step.empty()) {
                     status.stage = step;
-                    status.state = "running";
+                    status.enter("running");
                   }
                 });
               },
@@ -470,7 +470,7 @@ class JobStages {
     probes::Stage::Bytes bytes;
     job_.on_rank_zero(
         [&] {
-          job_.status->update([](RunStatus& status) { status.state = "exporting"; });
+          job_.status->update([](RunStatus& status) { status.enter("exporting"); });
           bytes = step.stage->finish(request_, {step.run->reread(), step.run->settings().text});
         },
         "finish_stage");
@@ -525,7 +525,7 @@ class JobStages {
     if (wanted.empty()) {
       base::log(base::LogLevel::info, job_.job().name + " is complete: nothing to do (" + result.string() + ")");
     } else {
-      job_.status->update([](RunStatus& status) { status.state = "exporting"; });
+      job_.status->update([](RunStatus& status) { status.enter("exporting"); });
     }
     for (auto* step : wanted) {
       const auto& journal = step->run->reread();

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Json.hpp"
 #include "base/Log.hpp"
+#include "base/PendingFile.hpp"
 #include "parallel/MpiSession.hpp"
 
 namespace stereosweep::run {
@@ -78,33 +80,51 @@ bool may_be_missing(std::string_view place) {
 
 }  // namespace
 
+bool RunStatus::has_ended() const {
+  return state == "done" || state == "stopped" || state == "lost" || state == "failed";
+}
+
+void RunStatus::enter(const std::string& next) {
+  if (!has_ended()) {
+    state = next;
+  }
+}
+
 StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus first)
     : path_(path_in(run_directory)), status_(std::move(first)) {
   write();
 }
 
 void StatusFile::put_back(const std::string& text) {
-  const std::lock_guard lock(write_mutex_);
-  write_text(text);
+  replace([&] { return text; });
 }
 
 void StatusFile::write() {
-  const std::lock_guard lock(write_mutex_);
+  replace([this] { return text_of_now(); });
+}
+
+std::string StatusFile::text_of_now() const {
   ReadStatus now{schema,     current(),       parallel::host_name(),
                  ::getpid(), base::utc_now(), base::text_from_environment("SLURM_JOB_ID")};
   base::Json json;
   for_each_field(now, [&](const char* place, const auto& value) { json[pointer_to(place)] = value; });
-  write_text(json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+  return json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
 }
 
-void StatusFile::write_text(const std::string& text) {
+void StatusFile::replace(const std::function<std::string()>& text_of) {
+  std::optional<base::PendingFile> shown;
+  std::unique_lock lock(write_mutex_);
+  const auto text = text_of();
   try {
-    base::write_file_atomically(path_, text);
+    shown.emplace(path_);
+    shown->write(text);
+    shown->show();
+    lock.unlock();  // a launcher gives the end of a run about a second: it must not wait for another thread's fsync
+    shown->sync();
   } catch (const base::Error& error) {
-    if (!overwrite(path_, text) && !warned_) {
+    if (lock.owns_lock() && !overwrite(path_, text) && !std::exchange(warned_, true)) {
       base::log(base::LogLevel::warning, error.what());
     }
-    warned_ = true;
   }
 }
 

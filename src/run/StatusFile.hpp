@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -31,6 +32,11 @@ struct RunStatus {
   std::string slowest;      ///< "rank 3 on node7 (0.52 s per block)"
   int num_ranks = 1;
   std::string started;  ///< UTC
+
+  /// done, stopped, lost, failed.
+  bool has_ended() const;
+  /// Unless the run has ended: a signal may write the end at any moment of the main thread.
+  void enter(const std::string& next);
 };
 
 /// Rank zero's file. Safe from several threads. A file that cannot be written is a warning: it must not end a run.
@@ -58,7 +64,9 @@ class StatusFile {
 
  private:
   void write();
-  void write_text(const std::string& text);
+  std::string text_of_now() const;
+  /// Readers see the text at once; then waits for the disk.
+  void replace(const std::function<std::string()>& text_of);
   std::filesystem::path path_;
   std::mutex write_mutex_;
   mutable std::mutex mutex_;

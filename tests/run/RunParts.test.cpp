@@ -94,6 +94,17 @@ TEST_F(DirectoryTest, StatusReadsBack) {
   EXPECT_EQ(read->process, ::getpid());
 }
 
+TEST_F(DirectoryTest, TheEndOfARunIsNotUndone) {
+  StatusFile file(directory, RunStatus());
+  file.update([](RunStatus& now) { now.enter("running"); });
+  EXPECT_EQ(read_status(directory)->status.state, "running");
+  for (const std::string end : {"stopped", "lost", "failed", "done"}) {
+    file.update([&](RunStatus& now) { now.state = end; });
+    file.update([](RunStatus& now) { now.enter("exporting"); });
+    EXPECT_EQ(read_status(directory)->status.state, end);
+  }
+}
+
 TEST_F(DirectoryTest, ForeignStatusIsBadInput) {
   for (const std::string text : {"{}", "[1]", "{\"schema\": \"stereosweep-status/1\"}", "no json"}) {
     std::ofstream(directory / "status.json") << text;
