@@ -99,6 +99,7 @@ sweep::ClusterRequest read_clusters(const Node& node, const std::string& key, co
   sweep::ClusterRequest clusters;
   Fields fields(node, key, problems);
   read_labels(fields, "measures", problems, clusters.measures);
+  read_labels(fields, "dimensions", problems, clusters.dimensions);
   visit_clusters(clusters, fields);
   if (!clusters.human_ratings.empty()) {
     clusters.human_ratings = pieces.resolve_path(clusters.human_ratings);
@@ -298,6 +299,7 @@ void dump_comparison(const sweep::Comparison& comparison, Node& statistics) {
   if (comparison.clusters) {
     FieldsDump clusters;
     clusters.add("measures", dump_labels(comparison.clusters->measures));
+    clusters.add("dimensions", dump_labels(comparison.clusters->dimensions));
     visit_clusters(*comparison.clusters, clusters);
     statistics.add("clusters", clusters.take());
   }

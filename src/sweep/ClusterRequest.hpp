@@ -13,8 +13,9 @@ struct ClusterRequest {
   enum class Start : std::uint8_t { plus_plus, random };
   /// Which of the two groups of an intersection stand side by side.
   enum class Across : std::uint8_t { none, first, second };
-  std::vector<std::string> measures = {};  ///< each clustered by itself; empty: all
-  std::string number = "elbow";            ///< of clusters, or "elbow": where the inertia bends most
+  std::vector<std::string> measures = {};    ///< each clustered by itself; empty: all
+  std::vector<std::string> dimensions = {};  ///< the coordinates, in this order; empty: all of the score table
+  std::string number = "elbow";              ///< of clusters, or "elbow": where the inertia bends most
   Start start = Start::plus_plus;
   std::int64_t restarts = 1000;
   std::int64_t max_clusters = 10;  ///< the curve of the elbow ends there

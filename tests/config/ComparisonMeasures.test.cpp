@@ -126,10 +126,10 @@ TEST(ComparisonMeasures, ClustersHaveDefaultsAndReadBackWhatTheyDump) {
   EXPECT_EQ(plain.comparison.clusters.value(), sweep::ClusterRequest());
   EXPECT_TRUE(plain.comparison.asks());
   EXPECT_FALSE(read_comparison("means: all\n").comparison.clusters);
-  for (const auto* text :
-       {"clusters: {}\n", "clusters: {measures: all}\n", "variation: {measures: all}\n",
-        "clusters: {start: random, restarts: 2000, max_clusters: 4}\n",
-        "clusters: {measures: [a], number: 5, high_above: 2.5, across: second, human_ratings: x}\n"}) {
+  for (const auto* text : {"clusters: {}\n", "clusters: {measures: all}\n", "variation: {measures: all}\n",
+                           "clusters: {start: random, restarts: 2000, max_clusters: 4}\n",
+                           "clusters: {measures: [a], dimensions: [x, b], number: 5, high_above: 2.5, across: second, "
+                           "human_ratings: x}\n"}) {
     const auto read = read_comparison(text);
     EXPECT_THAT(read.problems, IsEmpty());
     Node statistics = Node::map();
@@ -145,6 +145,8 @@ TEST(ComparisonMeasures, SaysWhatIsWrongWithClusters) {
            {"clusters: {number: 101}\n", "job:1:statistics.clusters.number"},
            {"clusters: {high_above: middle}\n", "job:1:statistics.clusters.high_above"},
            {"clusters: {across: third}\n", "job:1:statistics.clusters.across"},
+           {"clusters: {dimensions: some}\n", "job:1:statistics.clusters.dimensions"},
+           {"clusters: {dimensions: [x, x]}\n", "job:1:statistics.clusters.dimensions"},
            {"clusters: {restarts: 999}\n", "job:1:statistics.clusters.restarts"},
            {"clusters: {cluster: 3}\n", "job:1:statistics.clusters.cluster"}}) {
     EXPECT_THAT(read_comparison(text).problems, ElementsAre(HasSubstr(problem))) << text;

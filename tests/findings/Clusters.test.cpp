@@ -191,6 +191,41 @@ TEST(FindingsClusters, people_are_clustered_and_are_the_reference) {
   EXPECT_EQ(clusters_of(two.planted.random.scores(), request, 1).type_of(2, 4), "low-low");
 }
 
+/// As though the table had these dimensions alone, in the order that is asked for.
+TEST(FindingsClusters, dimensions_are_those_that_are_asked_for) {
+  RandomScores random({1, 9, 2, 2, 1, 4});
+  random.table.axes[item_axis].coordinates = {{"dimension", "", {"a", "b", "c", "b"}}};
+  for (std::size_t place = 0; place < random.table.values.size(); ++place) {
+    random.table.values[place] = base::random_unit(7, 1, place);
+  }
+  random.at({0, 4, 0, 0, 0, 1}) = stats::nan;
+  for (std::size_t cell = 0; cell < 4; ++cell) {
+    random.at({0, 2, cell / 2, cell % 2, 0, 0}) = stats::nan;  // no score on a, which counts only where a is asked for
+  }
+  const auto all = clusters_of(random.scores(), {.number = "3", .max_clusters = 4}, 5);
+  const auto some = clusters_of(random.scores(), {.dimensions = {"c", "b"}, .number = "3", .max_clusters = 4}, 5);
+  EXPECT_THAT(some.dimensions, ElementsAre("c", "b"));
+  EXPECT_EQ(some.pairs.size(), 1U);
+  EXPECT_EQ(all.sources[0].subjects.size(), 8U);
+  EXPECT_EQ(some.sources[0].subjects.size(), 9U);
+  std::vector<double> points;
+  for (std::size_t subject = 0; subject < 9; ++subject) {
+    points.push_back(all.sources[0].points[subject * 3 + 2]);
+    points.push_back(all.sources[0].points[subject * 3 + 1]);
+  }
+  EXPECT_EQ(some.sources[0].points, points);
+  stats::ClusterSettings settings;
+  settings.seed = 5;
+  EXPECT_EQ(some.sources[0].chosen().inertia, stats::cluster({points, 2}, 3, settings).inertia);
+  try {
+    clusters_of(random.scores(), {.dimensions = {"c", "bb"}}, 5);
+    FAIL() << "a dimension that no item has";
+  } catch (const base::InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("statistics.clusters.dimensions: no item has the dimension 'bb' (the score "
+                                        "table has a, b, c)"));
+  }
+}
+
 TEST(FindingsClusters, says_what_is_missing) {
   RandomScores random({1, 3, 2, 1, 1, 2});
   EXPECT_THROW(clusters_of(random.scores(), {}, 1), base::InputError);

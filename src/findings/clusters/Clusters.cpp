@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -26,13 +27,23 @@ const std::vector<std::string>* coordinate(const results::AxisSchema& axis, cons
   return found == axis.coordinates.end() ? nullptr : &found->values;
 }
 
-std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis) {
-  auto dimensions = dimension_groups(axis);
-  if (dimensions.empty()) {
+/// Those that are asked for, in this order; else all.
+std::vector<ItemGroup> dimensions_of(const results::AxisSchema& axis, const std::vector<std::string>& asked) {
+  const auto known = dimension_groups(axis);
+  if (known.empty()) {
     throw base::InputError(base::describe("statistics.clusters: there is nothing to cluster by",
                                           "no item of the score table has a dimension", "leave the key out"));
   }
-  return dimensions;
+  std::vector<std::string> names;
+  std::ranges::transform(known, std::back_inserter(names), &ItemGroup::name);
+  std::vector<ItemGroup> chosen;
+  for (const auto& name : asked) {
+    const auto found = std::ranges::find(known, name, &ItemGroup::name);
+    base::refuse_if(found == known.end(), "statistics.clusters.dimensions: no item has the dimension '" + name + "'",
+                    "the score table has " + base::join(names, ", "), base::did_you_mean(name, names));
+    chosen.push_back(*found);
+  }
+  return asked.empty() ? known : chosen;
 }
 
 /// A clustering for the other ranks.
@@ -275,7 +286,7 @@ Clusters::Agreement agreement_of(const Clusters& clusters, std::size_t source, c
 }
 
 Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::uint64_t seed) {
-  const auto dimensions = dimensions_of(*scores.axes[item_axis]);
+  const auto dimensions = dimensions_of(*scores.axes[item_axis], request.dimensions);
   Clusters clusters;
   clusters.measures = chosen_measures(scores, request.measures, "statistics.clusters");
   clusters.subjects = scores.axes[subject_axis]->labels;

@@ -76,7 +76,8 @@ struct Clusters {
 };
 
 /// Replicates are averaged within a cell first, or the one that is their mean is taken; a point is the mean over cells.
-/// Throws InputError where the table has no dimensions or not the measures, and for faults of the people's table.
+/// Throws InputError where the table has no dimensions, not those that are asked for, or not the measures, and for
+/// faults of the people's table.
 Clusters clusters_of(const Scores& scores, const sweep::ClusterRequest& request, std::uint64_t seed);
 
 /// Whether all subjects of a row are in clusters with the same sides; `none`: one of them is in no cluster.
