@@ -4,6 +4,7 @@
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "run/JobStages.hpp"
@@ -38,7 +39,8 @@ base::ExitCode execute_export(const CommandLine& line) {
   base::FileSet files("");
   std::optional<tokenizer::Tokenizer> tokenizer;
   if (job.needs_model()) {
-    files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+    files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
+                                        base::CheckpointPart::small_files);
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
   }
   const auto check = [&](const results::JournalStore& store) { require_same_origin(directory, store, job, files); };

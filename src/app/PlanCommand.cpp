@@ -12,6 +12,7 @@
 #include "app/PowerPlan.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "model/causal/CausalSpecification.hpp"
@@ -71,8 +72,9 @@ std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
   if (run::is_fake(request.job)) {
     return engine::make_engine(settings, request.files, *request.tokenizer);
   }
-  run::require_memory(request.job, request.files, run::node_memory(1, request.job.model.path));
-  const auto files = base::read_checkpoint_files(request.job.model.path, base::CheckpointPart::all_files);
+  const auto directory = base::checkpoint_directory(request.job.model.location());
+  run::require_memory(request.job, request.files, run::node_memory(1, directory));
+  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
   return engine::make_engine(settings, files, *request.tokenizer);
 }
 
@@ -128,7 +130,8 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
   std::optional<model::Load> load;
   std::optional<tokenizer::Tokenizer> tokenizer;
   if (job.needs_model()) {
-    files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::small_files);
+    files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
+                                        base::CheckpointPart::small_files);
     if (files.find("config.json") != nullptr && model::is_causal(files)) {
       load = load_of(job, files);
       print_model_plan(std::cout, files, job, *load, gpu_bytes_for(job, line));

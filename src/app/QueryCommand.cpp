@@ -9,6 +9,7 @@
 
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
+#include "base/HubCache.hpp"
 #include "base/Profile.hpp"
 #include "base/Text.hpp"
 #include "config/Chat.hpp"
@@ -33,7 +34,8 @@ std::size_t place_of(const std::string& given, const std::string& what, const st
 }
 
 void add_query_options(options::options_description_easy_init add) {
-  add("model", options::value<std::string>(), "Hugging Face checkpoint directory");
+  add("model", options::value<std::string>(),
+      "checkpoint directory, or a name in the Hugging Face cache (org/name@revision)");
   add("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
   add("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
   add("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
@@ -89,7 +91,8 @@ AnsweredLine answer_line(const std::string& line, query::Engine& engine, ChatPro
 }
 
 base::ExitCode execute_query(const CommandLine& line) {
-  base::refuse_if(!line.has("model"), "--model is missing", "a query needs a checkpoint directory");
+  base::refuse_if(!line.has("model"), "--model is missing",
+                  "a query needs a checkpoint directory or the name of a cached model");
   engine::EngineSettings settings;
   const auto choose = [&](const std::string& option, const std::vector<std::string>& names) {
     const auto& given = line.get<std::string>(option);
@@ -102,7 +105,7 @@ base::ExitCode execute_query(const CommandLine& line) {
     base::profile::enable();
   }
   const auto& model = line.get<std::string>("model");
-  const auto files = base::read_checkpoint_files(model, base::CheckpointPart::all_files);
+  const auto files = base::read_checkpoint_files(base::checkpoint_directory(model), base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto engine = engine::make_engine(settings, files, tokenizer);
   ChatPrompts chats(model, tokenizer);

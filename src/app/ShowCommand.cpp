@@ -20,7 +20,8 @@ namespace options = boost::program_options;
 
 std::string head_text(const results::ResultFile& file) {
   std::string text = file.path().string() + "\n";
-  for (const auto* name : {"title", "schema", "model", "dtype", "software_version", "created", "num_ranks", "hosts"}) {
+  for (const auto* name :
+       {"title", "schema", "model", "model_revision", "dtype", "software_version", "created", "num_ranks", "hosts"}) {
     if (const auto value = file.text(name)) {
       const auto field = "  " + std::string(name) + ": ";
       text += field + results::shortened(*value, results::screen_width - field.size()) + "\n";

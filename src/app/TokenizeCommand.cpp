@@ -8,6 +8,7 @@
 #include "app/CommandLine.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -86,7 +87,8 @@ base::ExitCode tokenize_lines(const tokenizer::Tokenizer& tokenizer, LineForm fo
 }
 
 void add_tokenize_options(options::options_description_easy_init add) {
-  add("model", options::value<std::string>(), "a Hugging Face directory");
+  add("model", options::value<std::string>(),
+      "checkpoint directory, or a name in the Hugging Face cache (org/name@revision)");
   add("no-special", "without the special tokens that frame a text");
   add("json-lines", "each line is a JSON string, so that a text may hold line ends");
 }
@@ -97,7 +99,8 @@ base::ExitCode execute_tokenize(const CommandLine& line) {
   }
   std::ios::sync_with_stdio(false);
   std::cin.tie(nullptr);
-  const auto files = base::read_checkpoint_files(line.get<std::string>("model"), base::CheckpointPart::small_files);
+  const auto directory = base::checkpoint_directory(line.get<std::string>("model"));
+  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   return tokenize_lines(tokenizer, line.has("json-lines") ? LineForm::json : LineForm::text,
                         line.has("no-special") ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add);

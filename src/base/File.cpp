@@ -14,6 +14,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/HubCache.hpp"
 #include "base/PendingFile.hpp"
 #include "base/Text.hpp"
 
@@ -150,7 +151,8 @@ const SharedBytes* FileSet::find(const std::string& name) const {
 const SharedBytes& FileSet::at(const std::string& name) const {
   const auto* file = find(name);
   if (file == nullptr) {
-    throw InputError(describe(directory_ + "/" + name + " is missing", "the model directory needs it"));
+    throw InputError(describe(directory_ + "/" + name + " is missing", "the model directory needs it",
+                              download_suggestion(directory_)));
   }
   return *file;
 }

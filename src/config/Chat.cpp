@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Json.hpp"
 #include "base/Sha256.hpp"
 #include "base/Text.hpp"
@@ -95,8 +96,8 @@ std::optional<base::Json> read_json_file(const std::filesystem::path& path) {
 std::string hash_of(std::string_view text) { return base::to_hex(base::sha256(normalised_chat_text(text))); }
 
 /// The checkpoint's bos_token, a text or an object with one; "" for null, nothing where the key is left out.
-std::optional<std::string> first_token(const std::filesystem::path& model) {
-  const auto document = read_json_file(model / "tokenizer_config.json");
+std::optional<std::string> first_token(const std::string& model) {
+  const auto document = read_json_file(base::checkpoint_directory(model) / "tokenizer_config.json");
   if (!document || !document->contains("bos_token")) {
     return std::nullopt;
   }
@@ -204,7 +205,7 @@ ChatTemplate find_checkpoint_chat(const std::string& model_path, const std::file
 }
 
 std::optional<std::string> read_checkpoint_chat_text(const std::string& model_path) {
-  const std::filesystem::path directory(model_path);
+  const auto directory = base::checkpoint_directory(model_path);
   std::error_code error;
   if (std::filesystem::exists(directory / "chat_template.jinja", error)) {
     return base::read_file(directory / "chat_template.jinja", max_template_bytes);

@@ -1,6 +1,8 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/HubCache.hpp"
 #include "config/Chat.hpp"
 #include "config/ComparisonReader.hpp"
 #include "config/Fields.hpp"
@@ -24,10 +26,38 @@ std::string read_name(const Node& node, base::Problems& problems) {
   return name;
 }
 
+/// "" for a directory, and where the cache of this machine does not hold the name.
+std::string cached_commit(const std::string& path) {
+  std::error_code ignored;
+  const auto wanted = base::parse_hub_name(path);
+  if (!wanted || std::filesystem::is_directory(path, ignored)) {
+    return "";
+  }
+  const auto found = base::find_in_hub_cache(*wanted);
+  return found ? found->commit : "";
+}
+
+/// What a resolved job says of a name: the commit that it stood for.
+std::string read_revision(const Node& node, const std::string& path, base::Problems& problems) {
+  const auto text = read_line(node, "model.revision", problems, 100).value_or("");
+  if (!base::is_commit(text)) {
+    problems.add(node.place("model.revision"), "'" + text + "' is no commit", "40 hexadecimal digits are needed",
+                 "Write a branch or tag behind the name: path: ORG/NAME@" + (text.empty() ? "REVISION" : text));
+    return "";
+  }
+  if (!path.empty() && !base::parse_hub_name(path)) {
+    problems.add(node.place("model.revision"), "a revision of '" + path + "'",
+                 "only a name on the hub, such as org/name, has revisions", "Leave it out.");
+    return "";
+  }
+  return text;
+}
+
 sweep::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& problems) {
   sweep::ModelSpec model;
   const auto read_path = [&](const Node& path, const std::string& key) {
     model.path = pieces.resolve_path(read_line(path, key, problems, 4000).value_or(""));
+    model.revision = pieces.inline_only() ? "" : cached_commit(model.path);
   };
   if (node.kind == Node::Kind::scalar) {
     read_path(node, "model");
@@ -36,6 +66,9 @@ sweep::ModelSpec read_model(const Node& node, Pieces& pieces, base::Problems& pr
   Fields fields(node, "model", problems);
   if (const Node* path = fields.required("path")) {
     read_path(*path, "model.path");
+  }
+  if (const Node* revision = fields.optional("revision")) {
+    model.revision = read_revision(*revision, model.path, problems);
   }
   fields.choice("dtype", model.dtype, query::dtype_names);
   fields.optional("chat");  // read when the probe is known
@@ -50,11 +83,11 @@ void read_chat(const Node& node, const ProbeFormat& format, Pieces& pieces, base
     problems.add(said->place("model.chat"), "the probe '" + std::string(format.name()) + "' takes no chat template",
                  "its prompts are sentences, not conversations");
   } else if (said != nullptr) {
-    model.chat = read_model_chat(*said, model.path, pieces, problems);
+    model.chat = read_model_chat(*said, model.location(), pieces, problems);
   } else if (format.defaults().chat == ChatUse::from_checkpoint && !model.path.empty()) {
     Node automatic = node;  // as if `chat: auto` stood there
     automatic.kind = Node::Kind::null;
-    model.chat = read_model_chat(automatic, model.path, pieces, problems);
+    model.chat = read_model_chat(automatic, model.location(), pieces, problems);
   }
 }
 
@@ -92,6 +125,9 @@ Node dump_model(const sweep::Job& job, Extent extent) {
   Node model = Node::map();
   if (extent == Extent::everything) {
     model.add("path", Node::text(job.model.path));
+    if (!job.model.revision.empty()) {
+      model.add("revision", Node::text(job.model.revision));
+    }
   }
   model.add("dtype", Node::plain(query::name_of(job.model.dtype)));
   if (format_of(job.probe_name()).defaults().chat != ChatUse::refused) {
@@ -184,7 +220,8 @@ void check_whole(const Node& file, const Node& root, const sweep::Job& job, cons
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
-    std::vector<std::string> names = {"name", "seed", "probe", "model", "model.path", "model.dtype", "model.chat"};
+    std::vector<std::string> names = {"name",       "seed",           "probe",       "model",
+                                      "model.path", "model.revision", "model.dtype", "model.chat"};
     for (const auto& name : dump_execution({.tensor_parallel = 2, .block_limit_s = 1}, Extent::everything).keys) {
       names.push_back("execution." + name);
     }

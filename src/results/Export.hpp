@@ -40,9 +40,9 @@ struct ExportCounts {
 /// `attributes` are the run's own facts, in this order: created (ISO 8601 UTC; when the run began, so that the same
 /// run gives the same file), dependencies (libtorch, CUDA, MPI, ... at run time), machine, hosts, gpus, num_ranks
 /// (history), slurm_job_id, seed, dtype, job_sha256, model, model_sha256, tokenizer_sha256, settings, and what scoring
-/// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows.
-/// The export itself adds schema, schema_version, title, software, software_version, build, hdf5_version,
-/// numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last,
+/// took: num_queries, num_distinct_sequences, num_distinct_tokens, num_head_rows; of a model that was named as on the
+/// hub also model_revision (commit). The export itself adds schema, schema_version, title, software, software_version,
+/// build, hdf5_version, numerical_contract, raw_cubes, outer_axes, num_blocks, num_blocks_scored, raw_digest and, last,
 /// complete.
 struct RunDescription {
   std::string title;

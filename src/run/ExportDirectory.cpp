@@ -141,24 +141,28 @@ results::Attributes attributes_of(const sweep::Job& job, const results::JournalS
   const auto raw_hash = raw_job_hash(job);
   base::Sha256 job_hash;
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
-  return {{"created", history.first("started")},
-          {"dependencies", history.distinct("dependencies")},
-          {"machine", field_of(settings, "device")},
-          {"hosts", history.distinct("hosts")},
-          {"gpus", history.distinct("gpus")},
-          {"num_ranks", base::join(history.values("num_ranks"), " ")},
-          {"slurm_job_id", history.distinct("slurm_job_id")},
-          {"seed", std::to_string(job.seed)},
-          {"dtype", query::name_of(job.model.dtype)},
-          {"job_sha256", base::to_hex(job_hash.finish())},
-          {"model", job.model.path},
-          {"model_sha256", files_hash(settings, "model")},
-          {"tokenizer_sha256", files_hash(settings, "tokenizer")},
-          {"settings", settings.text},
-          {"num_queries", static_cast<std::int64_t>(cost.queries)},
-          {"num_distinct_sequences", static_cast<std::int64_t>(cost.distinct_sequences)},
-          {"num_distinct_tokens", static_cast<std::int64_t>(cost.distinct_tokens)},
-          {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
+  results::Attributes attributes = {{"created", history.first("started")},
+                                    {"dependencies", history.distinct("dependencies")},
+                                    {"machine", field_of(settings, "device")},
+                                    {"hosts", history.distinct("hosts")},
+                                    {"gpus", history.distinct("gpus")},
+                                    {"num_ranks", base::join(history.values("num_ranks"), " ")},
+                                    {"slurm_job_id", history.distinct("slurm_job_id")},
+                                    {"seed", std::to_string(job.seed)},
+                                    {"dtype", query::name_of(job.model.dtype)},
+                                    {"job_sha256", base::to_hex(job_hash.finish())},
+                                    {"model", job.model.path},
+                                    {"model_sha256", files_hash(settings, "model")},
+                                    {"tokenizer_sha256", files_hash(settings, "tokenizer")},
+                                    {"settings", settings.text},
+                                    {"num_queries", static_cast<std::int64_t>(cost.queries)},
+                                    {"num_distinct_sequences", static_cast<std::int64_t>(cost.distinct_sequences)},
+                                    {"num_distinct_tokens", static_cast<std::int64_t>(cost.distinct_tokens)},
+                                    {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
+  if (!job.model.revision.empty()) {
+    attributes.emplace_back("model_revision", job.model.revision);
+  }
+  return attributes;
 }
 
 /// Before a result takes its name.

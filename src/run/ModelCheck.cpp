@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/Error.hpp"
+#include "base/HubCache.hpp"
 #include "engine/EngineFactory.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
@@ -76,7 +77,8 @@ ModelReport examine_directory(const sweep::Job& job) {
     }
   };
   attempt([&] {
-    const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
+    const auto files =
+        base::read_checkpoint_files(base::checkpoint_directory(job.model.location()), base::CheckpointPart::all_files);
     std::optional<model::CheckpointOutline> outline;
     if (job.execution.engine != query::EngineKind::fake) {
       attempt([&] {
@@ -115,7 +117,7 @@ bool has_tokenizer(const base::FileSet& files) {
 
 const ModelReport& ModelCheck::examine(const sweep::Job& job) {
   std::string key = job.probe_name() + " " + std::to_string(job.execution.tensor_parallel) + " " +
-                    std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.path;
+                    std::to_string(static_cast<int>(job.execution.engine)) + " " + job.model.location();
   if (const auto vectors = probes::kind_of(job).vectors(job)) {
     key = std::to_string(vectors->layer) + " " + std::to_string(static_cast<int>(vectors->source)) + " " + key;
   }
@@ -124,11 +126,12 @@ const ModelReport& ModelCheck::examine(const sweep::Job& job) {
     ModelReport report;
     std::error_code ignored;
     if (job.needs_model() && !job.model.path.empty()) {
-      if (std::filesystem::exists(job.model.path, ignored)) {
+      const auto cached = base::parse_hub_name(job.model.location());
+      if (std::filesystem::exists(job.model.location(), ignored) || (cached && base::find_in_hub_cache(*cached))) {
         report = examine_directory(job);
       } else {
         report.notes.push_back("the model '" + job.model.path + "' is not on this machine; run will need " +
-                               needed_files(job));
+                               needed_files(job) + (cached ? ". Fetch it: " + base::download_command(*cached) : ""));
       }
     }
     found = known_.emplace(std::move(key), std::move(report)).first;

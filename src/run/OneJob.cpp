@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Json.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
@@ -139,7 +140,7 @@ void begin_anew(JobParts& parts) {
 
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read.
 void check_devices(JobParts& parts) {
-  const auto& path = parts.job().model.path;
+  const auto path = coordinated(parts.world, [&] { return base::checkpoint_directory(parts.job().model.location()); });
   const auto settings = engine_settings(parts.job());
   const auto small_files = parallel::read_checkpoint_once(parts.world, path, base::CheckpointPart::small_files);
   auto& gpu = parts.scoring->gpu;
@@ -167,7 +168,9 @@ void read_model(JobParts& parts) {
       coordinated(parts.world, [&] { refuse_idle_gpus(scoring.job, scoring.gpu); });
     }
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
-    scoring.files = parallel::read_checkpoint_once(parts.world, scoring.job.model.path, part);
+    const auto location = scoring.job.model.location();
+    const auto directory = coordinated(parts.world, [&] { return base::checkpoint_directory(location); });
+    scoring.files = parallel::read_checkpoint_once(parts.world, directory, part);
     coordinated(parts.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);

@@ -7,6 +7,7 @@
 #include "base/Bytes.hpp"
 #include "base/FaultInjection.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Log.hpp"
 #include "base/Text.hpp"
 #include "config/JobDump.hpp"
@@ -42,7 +43,8 @@ struct PlannedJobs {
 };
 
 void require_usable_model(const sweep::Job& job, int node_ranks) {
-  const auto files = base::read_checkpoint_files(job.model.path, base::CheckpointPart::all_files);
+  const auto directory = base::checkpoint_directory(job.model.location());
+  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   probes::kind_of(job).make_probe(job, tokenizer);
   if (is_fake(job)) {
@@ -55,7 +57,7 @@ void require_usable_model(const sweep::Job& job, int node_ranks) {
   model::read_stored_tensors(files);  // weights that are not there
   const bool on_gpu = job.execution.device != query::Device::cpu && parallel::count_gpus() > 0;
   if (!on_gpu) {  // what is free on a GPU is known once it is bound
-    require_memory(job, files, node_memory(node_ranks, job.model.path));
+    require_memory(job, files, node_memory(node_ranks, directory));
   }
 }
 
@@ -81,7 +83,7 @@ fs::path root_of(const RunRequest& request, const sweep::Job& job, std::size_t n
 
 /// Equal for jobs whose raw numbers are the same.
 std::string numbers_of(const sweep::Job& job) {
-  std::string text = config::canonical_raw_dump(job) + job.model.path + '\n';
+  std::string text = config::canonical_raw_dump(job) + job.model.location() + '\n';
   if (!job.needs_model()) {
     for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
       text += path;

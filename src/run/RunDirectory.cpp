@@ -28,7 +28,9 @@ constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
 }
 
 std::string path_difference(const sweep::Job& before, const sweep::Job& after) {
-  return before.model.path == after.model.path ? "" : "model.path: " + before.model.path + ", now " + after.model.path;
+  const auto was = before.model.location();
+  const auto is = after.model.location();
+  return was == is ? "" : "model.path: " + was + ", now " + is;
 }
 
 /// Whether a block was scored, or there is a result whose journals are gone.

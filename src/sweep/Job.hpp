@@ -16,9 +16,12 @@
 namespace stereosweep::sweep {
 
 struct ModelSpec {
-  std::string path;  ///< Hugging Face checkpoint directory; empty: no model (contexts with a file of vectors)
+  std::string path;  ///< checkpoint directory or name on the hub; empty: no model (contexts with a file of vectors)
   query::Dtype dtype = query::Dtype::float32;
   std::optional<ChatTemplate> chat = std::nullopt;  ///< how prompts become conversations; nothing: they go as they are
+  std::string revision = {};  ///< commit at which the cache held the name; empty: a directory, or not found yet
+  /// What is read: the path, or the name at its revision.
+  std::string location() const { return revision.empty() ? path : path.substr(0, path.find('@')) + "@" + revision; }
   bool operator==(const ModelSpec&) const = default;
 };
 

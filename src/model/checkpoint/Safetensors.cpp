@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/HubCache.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
 
@@ -218,8 +219,10 @@ std::string find_pickle(const base::FileSet& files) {
                               "a pickle file runs code of whoever wrote it",
                               "convert to safetensors: model.save_pretrained(..., safe_serialization=True)"));
   }
+  const auto fetch = base::download_suggestion(files.directory());
   throw InputError(describe(files.directory() + " holds neither " + single_file + " nor " + index_file,
-                            "weights are read from safetensors only", "convert to safetensors"));
+                            "weights are read from safetensors only",
+                            fetch.empty() ? "convert to safetensors" : fetch));
 }
 
 StoredTensors read_shards(const base::FileSet& files, const base::SharedBytes& index) {

@@ -23,7 +23,7 @@ void print_chat(const PlanRequest& request) {
   if (!job.model.chat) {
     out << "none: conversations are plain text, 'Question: ...', 'Answer: "
            "...'\n";
-    if (config::read_checkpoint_chat_text(job.model.path)) {
+    if (config::read_checkpoint_chat_text(job.model.location())) {
       plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
     }
     if (job.settings<Interview>().sampling.stop.empty()) {

@@ -24,7 +24,7 @@ void print_chat(const PlanRequest& request) {
   auto& out = plan_line(std::cout, "chat");
   if (!job.model.chat) {
     out << "none: prompts go to the model as they are\n";
-    if (config::read_checkpoint_chat_text(job.model.path)) {
+    if (config::read_checkpoint_chat_text(job.model.location())) {
       plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
     }
     return;
