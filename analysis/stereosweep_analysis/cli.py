@@ -1,4 +1,5 @@
 """python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR
+python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
@@ -15,6 +16,7 @@ from .answers import read_answers, write_answers
 from .forest import forest
 from .open import ResultError, open_statistics, require_label
 from .ratings import read_ratings
+from .report import command as report_command
 
 
 def _parser():
@@ -37,6 +39,7 @@ def _parser():
     answers.add_argument("table", help="where to write the table")
     answers.set_defaults(action=make_answers)
     text_commands.add_parsers(commands)
+    report_command.add_parser(commands)
     return parser
 
 

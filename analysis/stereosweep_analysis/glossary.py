@@ -1,0 +1,40 @@
+"""What the names in a result mean: measures, axes, statuses and the numbers of tables, in one sentence each."""
+
+import csv
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+KINDS = ("measure", "axis", "status", "number")
+
+
+class Term(NamedTuple):
+    title: str
+    definition: str
+
+
+@cache
+def glossary():
+    """{(kind, name): Term} of glossary.tsv."""
+    text = resources.files(__package__).joinpath("glossary.tsv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return {(row["kind"], row["name"]): Term(row["title"], row["definition"]) for row in rows}
+
+
+def term(kind, name):
+    """The term, or None where the glossary lacks it."""
+    return glossary().get((kind, str(name)))
+
+
+def measure_term(name):
+    """A measure of the score table; an association's has two parts, variant and prior: "ilps_star prior_word"."""
+    parts = [term("measure", part) for part in str(name).split(" ")]
+    if not parts or None in parts:
+        return None
+    return Term(", ".join(part.title for part in parts), " ".join(part.definition for part in parts))
+
+
+def title_of(kind, name):
+    """The term's title, or the name itself."""
+    found = measure_term(name) if kind == "measure" else term(kind, name)
+    return found.title if found else str(name)

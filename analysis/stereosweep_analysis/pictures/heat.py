@@ -1,0 +1,61 @@
+"""Heat map of any means [row, column]."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import Normalize, TwoSlopeNorm
+
+from ..labels import literal
+from .style import DIVERGING, PAGE, page_style, symmetric_limit
+
+MOST_ROWS = 60
+NO_NUMBER = "0.85"
+
+
+def heat_map(values, rows, columns, label, groups=None, centre=None):
+    """`rows`, `columns`: names; `groups`: of the rows, a line divides them; `centre`: value of the colour white (None:
+    a scale from the least to the greatest value). At most MOST_ROWS rows, those farthest from the others' mean."""
+    values = np.asarray(values, dtype=float)
+    groups = groups or [""] * len(rows)
+    kept, left_out = _kept(values)
+    values, rows, groups = values[kept], [rows[place] for place in kept], [groups[place] for place in kept]
+    with page_style():
+        names, heads = [literal(name, 40) for name in rows], [literal(name, 34) for name in columns]
+        longest = max(map(len, heads))
+        is_turned = longest * len(heads) > 70
+        wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
+        high = 0.5 + 0.155 * len(rows) + (0.045 * longest if is_turned else 0.2)
+        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, 2.2)))
+        if centre is None:
+            finite = values[np.isfinite(values)]
+            norm, colours = Normalize(*((finite.min(), finite.max()) if finite.size else (0, 1))), "cividis"
+        else:
+            limit = symmetric_limit(values - centre)
+            norm, colours = TwoSlopeNorm(centre, centre - limit, centre + limit), DIVERGING
+        axes.set_facecolor(NO_NUMBER)
+        image = axes.pcolormesh(
+            np.ma.masked_invalid(values), cmap=colours, norm=norm, edgecolors="white", linewidth=0.4,
+            rasterized=values.size > 4000,
+        )  # fmt: skip
+        axes.invert_yaxis()
+        axes.set_yticks(np.arange(len(rows)) + 0.5, names)
+        turn = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if is_turned else {}
+        axes.set_xticks(np.arange(len(columns)) + 0.5, heads, **turn)
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        for place in range(1, len(groups)):
+            if groups[place] != groups[place - 1]:
+                axes.axhline(place, color="0.25", linewidth=0.8)
+        bar = figure.colorbar(image, ax=axes, location="right", shrink=0.6, aspect=30, pad=0.02)
+        bar.set_label(label if not left_out else f"{label} · {left_out} rows are not drawn")
+        bar.outline.set_visible(False)
+    return figure
+
+
+def _kept(values):
+    if len(values) <= MOST_ROWS:
+        return list(range(len(values))), 0
+    with np.errstate(invalid="ignore"):
+        centred = np.nan_to_num(np.abs(values - np.nanmean(np.where(np.isfinite(values), values, np.nan), 0)))
+    kept = np.sort(np.argsort(-centred.max(1), kind="stable")[:MOST_ROWS])
+    return list(kept), len(values) - MOST_ROWS

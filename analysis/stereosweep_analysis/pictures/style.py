@@ -1,0 +1,39 @@
+"""What all pictures share: sizes in inches for print, colours that colour-blind people tell apart, marks."""
+
+import contextlib
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display where jobs run
+
+import matplotlib.pyplot as plt
+
+PAGE = 6.3  # inches between the margins of a paper
+COLUMN = 3.2  # one of two columns
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")  # Okabe and Ito 2008
+MARKS = "osD^vP*X"
+QUIET = "0.45"
+DIVERGING = "PuOr_r"
+MOST_SERIES = len(SERIES)
+
+
+@contextlib.contextmanager
+def page_style():
+    """Letters of 8 points on white, thin lines."""
+    settings = {
+        "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5,
+        "legend.fontsize": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+        "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.2,
+        "figure.constrained_layout.use": True, "font.family": "sans-serif",
+        "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
+    }  # fmt: skip
+    with plt.rc_context(settings):
+        yield
+
+
+def symmetric_limit(values):
+    """Largest distance from 0 of the finite numbers (1 without any): both ends of a diverging scale."""
+    import numpy as np
+
+    finite = np.abs(values[np.isfinite(values)])
+    return max(float(finite.max()), 1e-12) if finite.size else 1.0

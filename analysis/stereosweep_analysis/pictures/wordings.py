@@ -1,0 +1,37 @@
+"""How much the wording matters: one line a subject over all wordings."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ..labels import literal
+from .style import PAGE, SERIES, page_style
+
+MOST_PANELS = 4
+
+
+def wording_lines(values, wordings, items, label):
+    """`values`: [subject, wording, item]; wordings from the lowest to the highest mean of the panel's subjects."""
+    items = items[:MOST_PANELS]
+    with page_style():
+        figure, panels = plt.subplots(
+            1, len(items), figsize=(PAGE, 2.6), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.05}
+        )
+        for place, (axes, item) in enumerate(zip(panels[0], items, strict=True)):
+            lines = values[:, :, place]
+            good = np.isfinite(lines)
+            mean = np.divide(
+                np.where(good, lines, 0).sum(0), good.sum(0), out=np.full(lines.shape[1], np.nan), where=good.any(0)
+            )
+            order = np.argsort(mean, kind="stable")
+            axes.plot(lines[:, order].T, color="0.75", linewidth=0.5)
+            axes.plot(mean[order], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
+            axes.set_title(literal(item, 28))
+            if len(wordings) <= 8:
+                names = [literal(wordings[index], 16) for index in order]
+                axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
+            else:
+                axes.set_xlabel(f"{len(wordings)} wordings, sorted")
+            axes.set_axisbelow(True)
+            axes.grid(axis="y", color="0.92", linewidth=0.6)
+        panels[0][0].set_ylabel(label)
+    return figure

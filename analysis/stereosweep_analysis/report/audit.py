@@ -1,0 +1,122 @@
+"""What was asked and what came of it: prompts as they were, how words were cut into tokens, statuses."""
+
+import math
+
+import numpy as np
+
+from ..glossary import term
+from .scores import slices, texts
+from .tables import Column, make_table
+
+MOST_PROMPTS = 24
+MOST_WORDS = 400
+PROMPTS = ("prompt", "question", "sentence")  # what a probe calls its text
+
+
+def status_tables(run):
+    """One table of all statuses of the result and of the score table, with what each means."""
+    rows = []
+    for title, dataset, name in _status_variables(run):
+        counts = count_flags(dataset[name])
+        total = sum(counts.values())
+        for status, count in counts.items():
+            if count:
+                found = term("status", status)
+                rows.append((title, status, count, 100 * count / total, found.definition if found else ""))
+    columns = (
+        Column("numbers"), Column("status"), Column("count", kind="number"), Column("share in %", kind="number"),
+        Column("meaning"),
+    )  # fmt: skip
+    return make_table("What became of every number", columns, rows)
+
+
+def _status_variables(run):
+    if run.raw is not None:
+        for name in run.raw.data_vars:
+            if "flag_meanings" in run.raw[name].attrs and str(name).endswith("status"):
+                yield f"raw: {str(name).replace('_', ' ')}", run.raw, name
+    yield "scores", run.statistics, "score_status"
+
+
+def count_flags(variable):
+    """{meaning: count} of a variable with flag_values and flag_meanings, read in parts."""
+    names = str(variable.attrs["flag_meanings"]).split()
+    values = np.atleast_1d(variable.attrs["flag_values"]).astype(int)
+    counts = np.zeros(256, dtype=np.int64)
+    first = variable.dims[0]
+    for part in slices(variable.sizes[first]):
+        counts += np.bincount(variable.isel({first: part}).values.ravel().astype(np.uint8), minlength=256)
+    return {name: int(counts[value]) for name, value in zip(names, values, strict=True)}
+
+
+def prompt_table(run):
+    """A spread sample of the texts that the model was given; None where the result keeps none."""
+    if run.raw is None:
+        return None
+    name = next((name for name in PROMPTS if name in run.raw), None)
+    if name is None:
+        return None
+    texts_of = run.raw[name]
+    lengths = [texts_of.sizes[axis] for axis in texts_of.dims]
+    total = int(np.prod(lengths))
+    rows, seen = [], set()
+    for place in _spread(total, 8 * MOST_PROMPTS):
+        where = np.unravel_index(place, lengths)
+        text = str(texts_of[where].values)
+        if text and text not in seen and len(rows) < MOST_PROMPTS:
+            seen.add(text)
+            labels = [_label(texts_of, axis, index) for axis, index in zip(texts_of.dims, where, strict=True)]
+            rows.append((*labels, text))
+    columns = [Column(str(axis).replace("_", " ")) for axis in texts_of.dims] + [Column("text", kind="text")]
+    return make_table(
+        "Texts that the model was given", columns, rows,
+        f"{len(rows)} of {total:,} texts, spread evenly over the run; all are in the result file under “{name}”.",
+    )  # fmt: skip
+
+
+def _spread(total, count):
+    """Places from first to last, different ones; by the golden section, so that every axis varies."""
+    if total <= count:
+        return list(range(total))
+    step = round(total * 0.6180339887)
+    while math.gcd(step, total) > 1:
+        step += 1
+    return [(index * step) % total for index in range(count)]
+
+
+def _label(variable, axis, index):
+    return str(variable[axis].values[index]) if axis in variable.coords else str(index)
+
+
+def token_table(run):
+    """How many tokens each word has, over all texts; None where the result does not say."""
+    if run.raw is None or "num_subwords" not in run.raw:
+        return None
+    counts = run.raw["num_subwords"]
+    axis = counts.dims[-1]
+    if axis not in ("word", "occupation"):
+        return None
+    length = counts.sizes[axis]
+    least, most = np.full(length, np.iinfo(int).max), np.zeros(length, dtype=int)
+    first = counts.dims[0]
+    for part in slices(counts.sizes[first]):
+        values = counts.isel({first: part}).transpose(..., axis).values.reshape(-1, length).astype(int)
+        most = np.maximum(most, values.max(0))
+        least = np.minimum(least, np.where(values > 0, values, np.iinfo(int).max).min(0))
+    pairs = texts(run.raw, f"{axis}_pair", axis)
+    labels = texts(run.raw, axis, axis)
+    rows = [
+        (label, pair, int(low) if high else 0, int(high))
+        for label, pair, low, high in zip(labels, pairs, least, most, strict=True)
+    ]
+    rows.sort(key=lambda row: -row[3])
+    split = sum(row[3] > 1 for row in rows)
+    columns = (
+        Column(axis), Column("trait pair" if any(pairs) else ""), Column("fewest tokens", kind="number"),
+        Column("most tokens", kind="number"),
+    )  # fmt: skip
+    if not any(pairs):
+        columns = (columns[0], *columns[2:])
+        rows = [(row[0], *row[2:]) for row in rows]
+    note = f"{split} of {len(rows)} are cut into more than one token in some text; 0 tokens: never scored."
+    return make_table("How the tokenizer cuts the words that are scored", columns, rows, note)

@@ -1,0 +1,50 @@
+"""What a report is made of: sections of paragraphs, pictures, tables and facts; plain values, no HTML."""
+
+from typing import NamedTuple
+
+from .tables import Table
+
+
+class Paragraph(NamedTuple):
+    text: str
+    kind: str = ""  # "": plain; "warning"; "code": as it stands, in letters of one width
+
+
+class Picture(NamedTuple):
+    """`svg`: trusted markup of `inline_svg`; `caption`: what is seen, in words."""
+
+    svg: str
+    caption: str
+
+
+class Facts(NamedTuple):
+    rows: list[tuple[str, str]]
+
+
+class Points(NamedTuple):
+    rows: list[str]
+
+
+class Folded(NamedTuple):
+    """Shown on request."""
+
+    title: str
+    blocks: list
+
+
+class Section(NamedTuple):
+    """`name`: of the anchor, unique in the page."""
+
+    name: str
+    title: str
+    blocks: list
+
+
+KINDS = {
+    Paragraph: "paragraph", Picture: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table"
+}  # fmt: skip
+
+
+def kind_of(block):
+    """What the page's template calls the block."""
+    return KINDS[type(block)]

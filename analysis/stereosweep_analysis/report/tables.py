@@ -1,0 +1,61 @@
+"""Tables of a report: rows of texts and numbers, with what each column means."""
+
+import math
+from typing import NamedTuple
+
+MOST_ROWS = 1500  # of one table in the page; what is left out is counted
+
+
+class Column(NamedTuple):
+    """`definition`: one sentence below the table; empty where the title says it."""
+
+    title: str
+    definition: str = ""
+    kind: str = "text"  # text, number, p
+
+
+class Table(NamedTuple):
+    """`rows`: a cell for each column; None and NaN are shown as "none". `left_out`: rows that are not in the page."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: list[tuple]
+    note: str = ""
+    left_out: int = 0
+
+
+def make_table(caption, columns, rows, note=""):
+    """The first MOST_ROWS rows; the note says how many are left out."""
+    left_out = max(len(rows) - MOST_ROWS, 0)
+    if left_out:
+        note = f"{note} {left_out:,} further rows are not in this page: they are in the statistics file.".strip()
+    return Table(caption, tuple(columns), rows[:MOST_ROWS], note, left_out)
+
+
+def number_text(value):
+    """Three significant digits, integers whole; "none" where there is no number."""
+    if value is None or not math.isfinite(value):
+        return "none"
+    if value == int(value) and abs(value) < 1e15 and isinstance(value, int):
+        return f"{value:,}".replace("-", "\u2212")
+    size = abs(value)
+    if size and (size < 1e-4 or size >= 1e6):
+        text = f"{value:.2e}"
+    else:
+        decimals = 3 if size < 10 else 2 if size < 100 else 1
+        text = f"{value:.{decimals}f}"
+    return text.replace("-", "\u2212")
+
+
+def p_text(value):
+    """A p-value with three decimals; "none" where there is none."""
+    if value is None or not math.isfinite(value):
+        return "none"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def cell_text(value, column):
+    """The cell as it stands in the page."""
+    if column.kind == "text":
+        return "" if value is None else str(value)
+    return p_text(value) if column.kind == "p" else number_text(value)

@@ -1,0 +1,211 @@
+"""The report: its numbers against plain loops and scipy, hostile names, what is missing."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import xarray as xr
+from report_files import add_contrasts, result_dataset, statistics_dataset, write
+from scipy import stats
+
+from stereosweep_analysis import ResultError, cli
+from stereosweep_analysis.glossary import KINDS, glossary
+from stereosweep_analysis.report import audit, report
+from stereosweep_analysis.report.runs import Run
+from stereosweep_analysis.report.scores import measure_means, recommended_measure
+from stereosweep_analysis.report.tables import MOST_ROWS, Column, make_table, number_text, p_text
+
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
+
+
+def values(subjects=3, templates=5, rephrasings=2, replicates=2, items=2):
+    generator = np.random.default_rng(5)
+    made = generator.normal(size=(subjects, templates, rephrasings, replicates, items))
+    made[0, 1:2] = np.nan  # a template without any score
+    made[1, 2:3, 0] = np.nan  # of one rephrasing
+    made[2:3, :, :, :, 1] = np.nan  # an item without any
+    return made
+
+
+class Outline(HTMLParser):
+    """Tags, attributes and texts of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.ids, self.text = [], set(), [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.ids += [value for name, value in attributes if name == "id"]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_means_and_intervals_are_those_of_a_plain_loop():
+    table = values()
+    means = measure_means(statistics_dataset(table), "ilps_star prior_word")
+    for subject in range(3):
+        for item in range(2):
+            chosen = table[subject, ..., item]
+            cells = [[chosen[t, r].mean() for r in range(2)] for t in range(5)]  # replicates lack together
+            of_templates = [np.nanmean(row) for row in cells if np.isfinite(row).any()]
+            if not of_templates:
+                assert np.isnan(means.mean[subject, item]) and np.isnan(means.low[subject, item])
+                assert means.n[subject, item] == 0
+                continue
+            np.testing.assert_allclose(means.mean[subject, item], np.nanmean(cells), rtol=1e-12)
+            assert means.n[subject, item] == len(of_templates)
+            centre, error = np.mean(of_templates), stats.sem(of_templates)
+            low, high = stats.t.interval(0.95, len(of_templates) - 1, centre, error)
+            np.testing.assert_allclose((means.low[subject, item], means.high[subject, item]), (low, high), rtol=1e-9)
+
+
+def test_one_template_has_no_interval_and_intervals_of_the_file_are_kept():
+    single = measure_means(
+        statistics_dataset(values(templates=1, rephrasings=1)[1:2] * 0 + 2.0), "ilps_star prior_word"
+    )
+    assert single.mean[0, 0] == 2 and np.isnan(single.low).all()
+    statistics = statistics_dataset(values())
+    for place, name in enumerate(("", "_low", "_high", "_n")):
+        statistics[f"mean_score{name}"] = (("measure", "subject", "item"), np.full((1, 3, 2), float(place)))
+    statistics["mean_score_low"].attrs["long_name"] = "lower end of the 90 % interval, rescaled"
+    means = measure_means(statistics, "ilps_star prior_word")
+    assert (means.mean == 0).all() and (means.low == 1).all() and (means.high == 2).all() and (means.n == 3).all()
+    assert means.interval == "90 % interval, rescaled"
+
+
+def test_mean_replicates_are_not_counted_twice():
+    statistics = statistics_dataset(values(replicates=3)).assign_coords(
+        replicate=np.array(["mean", "run 1", "run 2"], dtype=object)
+    )
+    table = values(replicates=3)[1, 0, 0, 1:, 0]
+    chosen = statistics.isel(subject=[1], template=[0], rephrasing=[0])
+    np.testing.assert_allclose(measure_means(chosen, "ilps_star prior_word").mean[0, 0], table.mean())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.000"), (-1.5, "\u22121.500"), (12.345, "12.35"), (1234.5, "1234.5"), (3, "3"), (12345, "12,345"),
+     (1e-7, "1.00e\u221207"), (float("nan"), "none"), (None, "none"), (float("inf"), "none")],
+)  # fmt: skip
+def test_numbers_as_text(value, text):
+    assert number_text(value) == text
+
+
+def test_small_p_is_never_zero():
+    assert (p_text(0.0004), p_text(0.05), p_text(float("nan"))) == ("<0.001", "0.050", "none")
+
+
+def test_rows_that_are_left_out_are_counted():
+    table = make_table("t", [Column("a")], [(str(place),) for place in range(MOST_ROWS + 3)], "Note.")
+    assert len(table.rows) == MOST_ROWS and table.note.startswith("Note. 3 further rows")
+
+
+def test_audit_counts_what_is_there(tmp_path):
+    generator = np.random.default_rng(2)
+    counts, status = generator.integers(0, 4, (70, 3, 2)), generator.integers(0, 2, (70, 3, 2))
+    counts[:, :, 1] = 1
+    prompts = [[f"group {group} in template {template}" for template in range(3)] for group in range(70)]
+    result = result_dataset(prompts, counts, status)
+    run = Run("made up", "association", tmp_path, statistics_dataset(values()), result)
+    tokens = {row[0]: row[2:] for row in audit.token_table(run).rows}
+    positive = counts[:, :, 0][counts[:, :, 0] > 0]
+    assert tokens == {"word 0": (positive.min(), counts[:, :, 0].max()), "word 1": (1, 1)}
+    rows = {(row[0], row[1]): row[2] for row in audit.status_tables(run).rows}
+    assert rows["raw: status", "joins"] == status.sum() and rows["raw: status", "ok"] == (status == 0).sum()
+    assert rows["scores", "missing"] == np.isnan(values()).sum()
+    table = audit.prompt_table(run)
+    assert len(table.rows) == audit.MOST_PROMPTS
+    assert all(row[-1] == f"{row[0]} in {row[1]}" for row in table.rows)
+    assert len({row[0] for row in table.rows}) > 5 and len({row[1] for row in table.rows}) == 3
+
+
+def test_a_page_holds_what_was_found(tmp_path, capsys):
+    statistics = add_contrasts(
+        statistics_dataset(values(), title="my run"), ["one", "two"], [0.5, -2.0], [0.04, 0.0001]
+    )
+    write(tmp_path / "run", statistics, result_dataset([["Text A", "Text B"]], [[[1], [2]]], [[[0], [1]]]))
+    assert cli.main(["report", str(tmp_path / "run")]) == 0
+    path = tmp_path / "run" / "report.html"
+    assert capsys.readouterr().out.strip() == str(path)
+    page = path.read_text(encoding="utf-8")
+    outline = Outline(page)
+    text = " ".join(outline.text)
+    assert "Contrast two in ilps_star prior_word, item 0: \u22122.000 (adjusted p <0.001)" in text
+    for part in ("my run", "Which traits does the model expect", "Text A", "models/made-up", "@inproceedings{cao"):
+        assert part in text
+    assert "ab" * 32 in text and "joins" in text
+    assert outline.tags.count("h1") == 1 and outline.tags.count("svg") >= 3
+    assert len(outline.ids) == len(set(outline.ids))
+    assert not {"src", "onclick"} & outline.attributes and "link" not in outline.tags
+
+
+def test_several_runs_stand_in_one_page(tmp_path):
+    for name in ("a", "b"):
+        write(tmp_path / name, statistics_dataset(values(), title="same title"))
+    out = report([tmp_path / "a", tmp_path / "b" / "association.stats.h5"], tmp_path / "both.html")
+    page = out.read_text()
+    assert out == tmp_path / "both.html" and "same title (2): Scores" in page
+    ids = Outline(page).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_hostile_names_stay_text(tmp_path):
+    statistics = statistics_dataset(values(), subjects=[HOSTILE, "bell\x07 \ud800", "x" * 5000], title=HOSTILE)
+    statistics = add_contrasts(statistics, [HOSTILE], [1.0], [0.5]).assign_attrs(model=HOSTILE, job_sha256=HOSTILE)
+    path = tmp_path / "association.stats.h5"
+    statistics = statistics.assign_coords(subject=np.array([HOSTILE, "bell\x07", "x" * 5000], dtype=object))
+    statistics.to_netcdf(path, engine="h5netcdf")
+    outline = Outline(report([path]).read_text(encoding="utf-8"))
+    assert outline.tags.count("script") == 1 and "img" not in outline.tags and "onerror" not in outline.attributes
+    assert any("onerror=alert(1)" in text for text in outline.text) and not any("49 " in text for text in outline.text)
+
+
+def test_a_run_without_any_score_has_a_report(tmp_path):
+    write(tmp_path / "run", statistics_dataset(values() * np.nan))
+    assert "missing" in report([tmp_path / "run"]).read_text()
+
+
+def test_unfinished_runs_are_said(tmp_path):
+    write(tmp_path / "run", statistics_dataset(values()).assign_attrs(source_complete=0))
+    assert "This run has not ended" in report([tmp_path / "run"]).read_text()
+
+
+def test_what_is_no_run_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("STEREOSWEEP_PROGRAM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli.main(["report", str(tmp_path / "nothing")]) == 1
+    assert "is no run directory" in capsys.readouterr().err
+    assert cli.main(["report", str(tmp_path)]) == 1
+    assert "run 'stereosweep stats" in capsys.readouterr().err
+    with pytest.raises(ResultError, match="no run is named"):
+        report([])
+    xr.Dataset(attrs={"schema": "stereosweep-statistics/x", "schema_version": "1.0", "complete": 1}).to_netcdf(
+        tmp_path / "x.stats.h5", engine="h5netcdf"
+    )
+    assert cli.main(["report", str(tmp_path)]) == 1
+    assert "no score table" in capsys.readouterr().err
+
+
+def test_missing_statistics_are_computed_by_the_program(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'the reason' >&2\nexit 2\n")
+    program.chmod(0o755)
+    (tmp_path / "run").mkdir()
+    monkeypatch.setenv("STEREOSWEEP_PROGRAM", str(program))
+    assert cli.main(["report", str(tmp_path / "run")]) == 1
+    assert "stats failed: the reason" in capsys.readouterr().err
+
+
+def test_the_recommended_measure_is_the_probes():
+    assert recommended_measure(statistics_dataset(values())) == "ilps_star prior_word"
+    assert recommended_measure(statistics_dataset(values(), measure="own")) == "own"
+
+
+def test_the_glossary_has_sentences():
+    assert {kind for kind, _ in glossary()} == set(KINDS)
+    for (kind, name), entry in glossary().items():
+        assert entry.title and entry.definition.endswith("."), (kind, name)
