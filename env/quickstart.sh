@@ -77,6 +77,12 @@ if [ -d "$wordnet" ]; then
   draw ceat
 fi
 
+reports=(results/planted results/real)
+[ ! -d "$wordnet" ] || reports+=(results/ceat)
+for name in "${reports[@]}" results/winoidentity results/ratings; do
+  step "report $name/report.html" "$program" report "$name"
+done
+
 finding "FINDINGS
 1. Does the program find associations that were planted in a model? (Kendall's tau-b; 1 is perfect)"
 current="comparison with what was planted"
@@ -115,4 +121,6 @@ finding "FILES
    results/NAME/stats.txt   the tables                 results/NAME/*.stats.h5   the same as numbers
    results/NAME/*.h5        the raw numbers            results/NAME/*.png        the pictures
    $log     what every step printed
-Next: README.md, section «Your own job». This took $((SECONDS - began)) s."
+Next: README.md, section «Your own job». This took $((SECONDS - began)) s.
+All about a run on one page, for a browser:
+   $PWD/results/real/report.html"

@@ -1,0 +1,73 @@
+"""`stereosweep report`: which Python it starts, what it hands over, and the page of a real run."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+import runs
+
+SETTINGS = {key: value for key, value in os.environ.items() if not key.startswith("STEREOSWEEP_PYTHON")}
+
+
+def report(*arguments, program=runs.PROGRAM, **settings):
+    done = subprocess.run(
+        [program, "report", *map(str, arguments)], env={**SETTINGS, **runs.ENVIRONMENT, **settings}, capture_output=True,
+        text=True, cwd=runs.ROOT,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def lonely(tmp_path):
+    """A copy of the program above which no build/python lies."""
+    program = tmp_path / "build" / "release" / "bin" / "stereosweep"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(pathlib.Path(runs.PROGRAM).resolve().read_bytes())
+    program.chmod(0o755)
+    return program
+
+
+def test_arguments_and_the_program_are_handed_over(tmp_path, lonely):
+    python = script(tmp_path / "my python", 'printf "%s\\n" "$@" "$STEREOSWEEP_PROGRAM"; exit 7')
+    code, out, _ = report("a", "b c", "--out", "page.html", program=lonely, STEREOSWEEP_PYTHON=str(python))
+    assert code == 7
+    assert out.splitlines() == ["-m", "stereosweep_analysis", "report", "--out=page.html", "--", "a", "b c", str(lonely)]
+
+
+def test_the_python_of_the_build_comes_before_the_path(tmp_path, lonely):
+    on_path = script(tmp_path / "bin" / "stereosweep-analysis", 'echo path "$@"')
+    settings = {"PATH": f"{on_path.parent}:{os.environ['PATH']}"}
+    assert report("a", program=lonely, **settings)[1] == "path report -- a\n"
+    script(tmp_path / "build" / "python", 'echo build "$@"')
+    assert report("a", program=lonely, **settings)[1] == "build -m stereosweep_analysis report -- a\n"
+    named = script(tmp_path / "named", 'echo named "$@"')
+    assert report("a", program=lonely, STEREOSWEEP_PYTHON=str(named), **settings)[1].startswith("named ")
+
+
+def test_without_a_python_it_says_how(tmp_path, lonely):
+    code, out, err = report("a", program=lonely, PATH=str(tmp_path))
+    assert code == 2 and out == "" and "pip install ./analysis" in err
+    code, _, err = report("a", program=lonely, STEREOSWEEP_PYTHON=str(tmp_path / "nothing"))
+    assert code == 1 and "cannot be started: No such file" in err
+    assert report(program=lonely)[0] == 2
+
+
+@pytest.mark.skipif(not (runs.ROOT / "build" / "python").exists(), reason="no build/python (env/setup.sh)")
+def test_a_run_without_statistics_gets_a_page(tmp_path):
+    groups = "{file: abc_groups, only: [women, men, teenagers]}"
+    code, _, err = runs.run(runs.ROOT / "jobs/10_planted.yaml", tmp_path / "run", f"axes.groups={groups}")
+    assert code == 0, err
+    code, out, err = report(tmp_path / "run", STEREOSWEEP_PYTHON=str(runs.ROOT / "build" / "python"))
+    assert code == 0, err
+    page = pathlib.Path(out.strip()).read_text(encoding="utf-8")
+    assert (tmp_path / "run" / "association.stats.h5").exists()
+    assert page.count("<svg") >= 3 and "teenagers" in page and "tests/models/planted" in page
+    assert report(tmp_path / "nothing", STEREOSWEEP_PYTHON=str(runs.ROOT / "build" / "python"))[0] == 1
