@@ -10,6 +10,7 @@
 #include "probes/interview/InterviewProbe.hpp"
 #include "probes/interview/InterviewScores.hpp"
 #include "probes/interview/InterviewText.hpp"
+#include "probes/interview/statistics/InterviewStatistics.hpp"
 #include "sweep/Chat.hpp"
 
 namespace stereosweep::probes::interview {
@@ -175,7 +176,19 @@ class InterviewKind final : public ProbeKind {
     return compute_scores(file, job, StatsRequest::Parsing::as_stored).table;
   }
   std::string stats(const StatsRequest& request) const override {
-    const auto result = compute_scores(request.file, request.job, request.parsing);
+    const auto& schema = request.file.schema();
+    TextDiversityCollector texts(schema);
+    const auto result = compute_scores(
+        request.file, request.job, request.parsing,
+        [&](std::uint64_t context, const auto& block, std::uint64_t place) { texts.add(context, block, place); });
+    InterviewStatistics statistics;
+    statistics.diversities = texts.take();
+    if (const auto turns = rating_turns(schema); !turns.empty()) {
+      statistics.consistency = consistency_of(result.table, turns);
+    }
+    if (request.job.settings<Interview>().draws()) {
+      statistics.confidence = request.job.comparison.confidence;
+    }
     results::StatisticsFile written(request.file, Interview::probe_name, request.target);
     std::vector<std::string> rules;
     for (const auto version : result.rules) {
@@ -183,8 +196,10 @@ class InterviewKind final : public ProbeKind {
     }
     written.root().write_attribute("rules_versions", base::join(rules, ", "));
     results::write_score_table(written.layout(), result.table);
+    write_statistics(written.layout(), schema, statistics);
     written.commit();
-    return ratings_text(result, request.top) + "\n" + statuses_text(result);
+    return ratings_text(result, request.top) + statistics_text(schema, statistics, request.top) + "\n" +
+           statuses_text(result);
   }
 };
 

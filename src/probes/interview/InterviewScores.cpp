@@ -297,7 +297,8 @@ class Collector {
 
 }  // namespace
 
-InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing) {
+InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
+                               const ContextVisitor& visit) {
   const auto& schema = file.schema();
   cube_index(schema, "answer_text");
   base::refuse_if(schema.outer_axes.size() != 4, "'" + file.path().string() + "' is no result of an interview",
@@ -309,6 +310,9 @@ InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job
     const auto block = file.read(first, count);
     for (std::uint64_t i = 0; i < count; ++i) {
       collector.add(first + i, block, i);
+      if (visit) {
+        visit(first + i, block, i);
+      }
     }
   }
   return collector.take();

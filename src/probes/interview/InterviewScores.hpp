@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -28,9 +29,13 @@ struct InterviewResult {
   std::set<std::int32_t> rules;               ///< versions of the rules by which the answers were read
 };
 
+/// What else is made of the contexts: called for each, in order, with its place in the block.
+using ContextVisitor = std::function<void(std::uint64_t context, const results::RawBlock& block, std::uint64_t place)>;
+
 /// Reads the whole file once. `again`: reads the texts by the rules of this
 /// program, for which it needs the job. Throws InputError if it is no
 /// interview, or not one of this job.
-InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing);
+InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job& job, StatsRequest::Parsing parsing,
+                               const ContextVisitor& visit = {});
 
 }  // namespace stereosweep::probes::interview

@@ -1,0 +1,197 @@
+"""Diversity, consistency and refusals of an interview as recomputed from its raw file: by nltk, scipy and counting."""
+
+import collections
+import itertools
+import math
+import re
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+import runs
+import xarray as xr
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from scipy import stats
+
+# The fake engine says only: yes, no, often, never, some, many, warm, able.
+JOB = """
+schema: stereosweep/1
+name: interview
+seed: 11
+model: {path: MODEL, chat: none}
+probe: interview
+axes:
+  groups: {file: stereomap_groups, only: [Lawyers, Students, Nurses]}
+  conversations:
+    - label: traits
+      scale: [[often, 5], [some, 4], [many, 3], [yes, 2], [never, 1]]
+      turns:
+        - {label: why, kind: text, when: with_steps, ask: 'Why {group}?'}
+        - label: rate
+          kind: ratings
+          ask: "Rate {group}, with {scale}.\\n{items}"
+          items: [{label: friendly, text: warm, dimension: warmth}, {label: unable, text: able, dimension: competence, polarity: negative}]
+    - label: status
+      scale: [[often, 5], [some, 4], [many, 3], [yes, 2], [never, 1]]
+      turns:
+        - {label: one, kind: rating, ask: 'Are {group} {item}: {scale}?', items: [{label: rich, dimension: status}]}
+  templates: {file: stereomap_forms, only: [full, without_both]}
+  rephrasings: [{label: none, wrapper: '{prompt}'}, {label: please, wrapper: 'Please: {prompt}'}]
+sampling: {rounds: 4, max_new_tokens: 9}
+execution: {engine: fake}
+"""
+STATUSES = ["ok", "no_values", "too_few", "constant", "not_finite"]
+
+
+def opened(path):
+    with xr.open_dataset(path, engine="netcdf4") as data:
+        return data.load()
+
+
+def interviewed(folder, *settings, statistics=()):
+    """(raw file, statistics file, what `stats` prints)"""
+    job = folder / "job.yaml"
+    job.write_text(JOB.replace("MODEL", str(runs.ROOT / "tests/models/letters")))
+    code, _, err = runs.run(job, folder / "run", *settings)
+    assert code == 0, err
+    done = subprocess.run([runs.PROGRAM, "stats", folder / "run", *statistics], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("written:")]
+    assert max(map(len, lines)) <= 100
+    return opened(folder / "run/interview.h5"), opened(folder / "run/interview.stats.h5"), done.stdout
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory):
+    return interviewed(tmp_path_factory.mktemp("sampled"), statistics=["statistics.inference.confidence=0.9"])
+
+
+def words(text):
+    return re.findall(r"[a-z]+|\d+|[^\sa-z\d]", text.lower())
+
+
+def self_bleu(texts, order):
+    texts = [text for text in texts if len(text) >= order]
+    if len(texts) < 2:
+        return math.nan, len(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = [sentence_bleu(texts[:own] + texts[own + 1:], text, weights=[1 / order] * order,
+                                smoothing_function=SmoothingFunction().method1) for own, text in enumerate(texts)]
+    return sum(scores) / len(scores), len(texts)
+
+
+def entropy(texts, order):
+    """(bit, n-grams)"""
+    counts = collections.Counter(gram for text in texts for gram in zip(*(text[skip:] for skip in range(order))))
+    return (stats.entropy(list(counts.values()), base=2) if counts else math.nan), counts.total()
+
+
+def check_diversity(found, over, texts, order):
+    bleu, compared = self_bleu(texts, order)
+    bits, ngrams = entropy(texts, order)
+    assert int(found[f"texts_{over}"]) == compared and int(found[f"ngrams_{over}"]) == ngrams
+    for name, value, few in ((f"self_bleu_{over}", bleu, compared), (f"entropy_{over}", bits, ngrams)):
+        status = STATUSES[int(found[f"{name}_status"])]
+        if math.isnan(value):
+            assert np.isnan(found[name]) and status == ("too_few" if few == 1 else "no_values")
+        else:
+            assert status == "ok" and abs(float(found[name]) - value) < 1e-12
+
+
+def check_texts(raw, derived):
+    """Every cell of the three sets of texts."""
+    assert derived.self_bleu_over_rounds.dims == ("subject", "conversation", "template", "rephrasing", "turn", "ngram")
+    asked = np.array(raw.answer_status.attrs["flag_meanings"].split())[raw.answer_status.values] == "ok"
+    texts = raw.answer_text.values
+    dims = raw.answer_text.dims
+    axes = {"over_rounds": ("group", "conversation", "template", "rephrasing", "turn"),
+            "over_wordings": ("group", "conversation", "turn"), "over_groups": ("conversation", "template", "turn")}
+    for over, names in axes.items():
+        for place in itertools.product(*(range(raw.sizes[name]) for name in names)):
+            at = dict(zip(names, place, strict=True))
+            cell = tuple(at.get(name, slice(None)) for name in dims)
+            kept = [words(text) for text in texts[cell][asked[cell]].ravel()]
+            where = {"subject" if name == "group" else name: index for name, index in at.items()}
+            for number, order in enumerate((2, 3)):
+                check_diversity(derived.isel(where | {"ngram": number}), over, kept, order)
+
+
+def test_texts_against_nltk(sampled):
+    raw, derived, text = sampled
+    check_texts(raw, derived)
+    assert {str(order) for order in derived.ngram.values} == {"2", "3"} and derived.entropy_over_groups.attrs["units"] == "bit"
+    values = derived.self_bleu_over_rounds.values
+    assert np.isfinite(values).any() and len(np.unique(values[np.isfinite(values)])) > 10
+    row = next(line.split() for line in text.splitlines() if line.startswith("traits") and " why " in line)
+    own = derived.isel(conversation=0, turn=0, template=0)
+    assert row[3:] == ["24", f"{float(own.self_bleu_over_groups[1]):.3f}", f"{float(own.self_bleu_over_rounds[..., 1].mean()):.3f}",
+                       f"{float(own.entropy_over_groups[0]):.2f}", f"{float(own.entropy_over_groups[1]):.2f}"]
+
+
+@pytest.mark.parametrize("length", [1, 9])
+def test_one_greedy_round(tmp_path, length):
+    """One text a cell, of one word or several: no Self-BLEU over rounds; no draws: no intervals."""
+    raw, derived, text = interviewed(tmp_path, "sampling.rounds=1", "sampling.temperature=0", f"sampling.max_new_tokens={length}")
+    check_texts(raw, derived)
+    expected = {"no_values"} if length == 1 else {"too_few", "no_values"}  # not every form and conversation has every turn
+    assert {STATUSES[code] for code in derived.self_bleu_over_rounds_status.values.ravel()} == expected
+    assert set(derived.rating_variation_over_rounds_status.values.ravel()) <= {1, 2}
+    assert np.isnan(derived.subject_refused_low).all() and np.isfinite(derived.subject_refused_share).all()
+    assert "greedy answers are no draws" in " ".join(text.split()) and "text_confidence" not in derived.attrs
+
+
+def variation(values):
+    values = np.array(values)[np.isfinite(values)]
+    return stats.variation(values, ddof=1) if len(values) > 1 else math.nan
+
+
+def mean(values):
+    values = values[np.isfinite(values)]
+    return values.mean() if values.size else math.nan
+
+
+def test_consistency_against_scipy(sampled):
+    raw, derived, text = sampled
+    del raw
+    rating = derived.score.sel(measure="rating").values  # [subject, template, rephrasing, round, item]
+    dimensions = [str(name) for name in derived.rated_dimension.values]
+    assert dimensions == ["warmth", "competence", "status"]
+    largest = 0
+    for subject, (place, name) in itertools.product(range(3), enumerate(dimensions)):
+        own = rating[subject][..., derived.item_dimension.values.astype(str) == name]
+        by_form = [mean(own[form]) for form in range(2)]
+        for form in range(2):
+            at = {"template": form, "subject": subject, "rated_dimension": place}
+            by_round = [mean(own[form, :, turn]) for turn in range(4)]
+            np.testing.assert_allclose(derived.rating_variation_over_rounds[at], variation(by_round), rtol=1e-12)
+            assert int(derived.rating_variation_over_rounds_n[at]) == np.isfinite(by_round).sum()
+            np.testing.assert_allclose(derived.rating_variation_to_first_form[at],
+                                       variation(by_form) if form else math.nan, rtol=1e-12)
+            largest = max(largest, variation(by_round) if form == 1 and name == "warmth" else 0)
+        np.testing.assert_allclose(derived.rating_variation_over_forms[subject, place], variation(by_form), rtol=1e-12)
+    assert np.isfinite(derived.rating_variation_over_rounds).sum() > 9
+    row = next(line.split() for line in text.splitlines() if line.startswith("without_both") and " warmth " in line)
+    assert row[3] == f"{largest:.3f}"
+
+
+def test_shares_of_texts_against_scipy(sampled):
+    raw, derived, text = sampled
+    reads = np.array(raw.rating_status.attrs["flag_meanings"].split())[raw.rating_status.values]
+    rated = {"subject": collections.Counter(), "template": collections.Counter()}
+    for place in np.ndindex(reads.shape[:-1]):
+        items = reads[place][:2] if place[1] == 0 else reads[place][2:]
+        status = "rated" if "answered" in items else "refused" if "refused" in items else "unrated"
+        for axis, own in (("subject", place[0]), ("template", place[2])):
+            rated[axis].update([(own, "texts"), (own, status)])
+    for axis, counts in rated.items():
+        for own in range(derived.sizes[axis]):
+            texts = counts[own, "texts"]
+            assert int(derived[f"{axis}_rated_texts"][own]) == texts == {"subject": 32, "template": 48}[axis]
+            for name, count in (("refused", counts[own, "refused"]), ("unrated", counts[own, "refused"] + counts[own, "unrated"])):
+                interval = stats.binomtest(count, texts).proportion_ci(0.9, method="exact")
+                found = [float(derived[f"{axis}_{name}_{end}"][own]) for end in ("share", "low", "high")]
+                np.testing.assert_allclose(found, [count / texts, interval.low, interval.high], rtol=1e-9, atol=1e-12)
+    assert derived.attrs["text_confidence"] == 0.9 and "90 % interval" in " ".join(text.split())
+    assert any(count for (_, status), count in rated["subject"].items() if status == "unrated")
