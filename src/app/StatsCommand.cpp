@@ -11,6 +11,7 @@
 #include "app/CommandLine.hpp"
 #include "app/ResultPath.hpp"
 #include "app/RunsStats.hpp"
+#include "base/Allocation.hpp"
 #include "base/Error.hpp"
 #include "base/File.hpp"
 #include "base/Log.hpp"
@@ -247,6 +248,7 @@ base::ExitCode execute_stats(const CommandLine& line) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
+  base::keep_freed_memory();  // every slab of a large result takes the place of the one before
   const auto step = [&] { return compute(line, world); };
   return world.size() == 1 ? step() : parallel::end_on_all_ranks(world, step);
 }

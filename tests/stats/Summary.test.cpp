@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include "base/File.hpp"
@@ -18,6 +20,19 @@ const base::Json& goldens() {
   static const auto parsed =
       base::parse_json(base::read_file(source_directory() + "/tests/stats/goldens.json"), "goldens.json");
   return parsed;
+}
+
+TEST(Summary, MedianIsTheMiddleOfTheSortedValues) {
+  std::mt19937_64 random(7);
+  for (std::size_t count = 1; count < 70; ++count) {
+    for (int table = 0; table < 20; ++table) {
+      std::vector<double> values(count);
+      std::ranges::generate(values, [&] { return static_cast<double>(random() % 9) - 4; });  // with ties
+      const auto found = median(values).value;
+      std::ranges::sort(values);
+      EXPECT_EQ(found, (values[(count - 1) / 2] + values[count / 2]) / 2) << count;
+    }
+  }
 }
 
 TEST(Spread, EqualsNumpyAndScipy) {

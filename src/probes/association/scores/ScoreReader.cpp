@@ -182,7 +182,7 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
 
 CoveredScore TraitPairs::pole_score(std::size_t pole, std::span<const double> word_scores,
                                     Statistics::Aggregate aggregate) const {
-  std::array<std::byte, 512> room{};  // a pole of few words needs no heap
+  std::array<std::byte, 512> room;  // NOLINT(*-member-init): a pole of few words needs no heap
   std::pmr::monotonic_buffer_resource pool(room.data(), room.size());
   std::pmr::vector<double> defined(&pool);
   defined.reserve(poles_[pole].words.size());
