@@ -3,7 +3,8 @@ python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
-python -m stereosweep_analysis extremes DIR [--item ITEM] [--output DIR]"""
+python -m stereosweep_analysis extremes DIR [--item ITEM] [--output DIR]
+python -m stereosweep_analysis consistency DIR [--output DIR]"""
 
 import argparse
 import sys

@@ -1,9 +1,9 @@
-"""The commands on what models say of groups: keywords, reasons, extremes."""
+"""The commands on what models say of groups: keywords, reasons, extremes, consistency."""
 
 from pathlib import Path
 
+from . import consistency, interviews, keywords, reasons
 from . import extremes as score_extremes
-from . import interviews, keywords, reasons
 from .dictionary import MALFORMED, read_dictionary, read_mapping
 from .encoder import encode
 from .open import ResultError, open_result, open_statistics
@@ -11,6 +11,9 @@ from .tables import cut, render, signed, write_csv
 
 TOP_DIMENSIONS = 5  # of a unit, as in StereoMap's figure 4
 UNITS = ("group", "cluster")
+REFUSALS = ("of", "texts", "refused", "low", "high", "no rating", "low", "high")
+VARIATION = ("form", "dimension", "over rounds", "largest", "to first form", "largest")
+DIVERSITY = ("form", "conversation", "turn", "n-gram", "texts", "Self-BLEU", "of a group", "entropy, bit")
 
 
 def add_parsers(commands):
@@ -43,6 +46,11 @@ def add_parsers(commands):
     extreme.add_argument("--number", type=int, default=10, help="groups in each list")
     extreme.add_argument("--output", type=Path, help="folder for extremes.csv")
     extreme.set_defaults(action=show_extremes)
+    steady = commands.add_parser("consistency", help="how much an interview's answers vary, and how many refuse")
+    steady.add_argument("directory", help="run directory or interview.stats.h5")
+    steady.add_argument("--rows", type=int, default=60, help="rows of a table that are printed")
+    steady.add_argument("--output", type=Path, help="folder for CSV files with everything")
+    steady.set_defaults(action=show_consistency)
 
 
 def _add_source(parser):
@@ -221,3 +229,26 @@ def show_extremes(arguments):
     if arguments.output:
         path = write_csv(arguments.output, "extremes", score_extremes.Extreme._fields, found)
         print(f"\nwritten: {cut(str(path), 90)}")
+
+
+def _fixed(value):
+    return "none" if value is None else f"{value:.3f}" if isinstance(value, float) else value
+
+
+def show_consistency(arguments):
+    with open_statistics(arguments.directory) as statistics:
+        tables = {
+            "refusals_by_form": (consistency.Refusals, REFUSALS, consistency.refusals(statistics, "template")),
+            "variation": (consistency.Variation, VARIATION, consistency.variations(statistics)),
+            "diversity": (consistency.Diversity, DIVERSITY, consistency.diversities(statistics)),
+            "refusals_by_group": (consistency.Refusals, REFUSALS, consistency.refusals(statistics, "subject")),
+        }
+    for name, (_, head, found) in tables.items():
+        if found:
+            print(f"\n{name.replace('_', ' ')}")
+            table = [tuple(_fixed(cut(cell, 16) if isinstance(cell, str) else cell) for cell in row) for row in found]
+            print("\n".join(render(head, table, arguments.rows)))
+    if arguments.output:
+        print(f"\nwritten under {cut(str(arguments.output), 80)}:")
+        for name, (row, _, found) in tables.items():
+            print(f"  {write_csv(arguments.output, name, row._fields, found).name}: {len(found):,} rows")
