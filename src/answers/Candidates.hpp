@@ -7,11 +7,17 @@
 
 #include "answers/PlainText.hpp"
 #include "answers/Rating.hpp"
+#include "answers/Refusal.hpp"
 
 namespace stereosweep::answers {
 
 /// How sure it is that a number or an option is meant as the answer.
-enum class Strength : std::uint8_t { bare, cued, final };
+enum class Strength : std::uint8_t {
+  supposed,  ///< what others would say, an example
+  bare,
+  cued,  ///< "I rate them 4", "Answer: 4", "4"
+  final  ///< "Overall, 4"
+};
 
 struct Candidate {
   std::size_t token = 0;
@@ -26,20 +32,36 @@ struct Candidate {
 std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale);
 std::vector<Candidate> option_candidates(std::span<const Token> tokens, const Scale& scale);
 
-/// Helpers of both.
-
 /// The sentence around a token: [first, last).
 struct Sentence {
   std::size_t first;
   std::size_t last;
 };
 Sentence sentence_around(std::span<const Token> tokens, std::size_t place);
-/// "not a", "rather than", "at least": what stands before `place` denies or bounds it.
-bool is_denied(std::span<const Token> tokens, std::size_t place);
-/// A clause before `place`, in its sentence, refuses: "I cannot give a 4".
-bool is_refused_clause(std::span<const Token> tokens, std::size_t place);
-/// Words before `place` in its sentence announce an answer ("rate", "score of"), a last one ("overall"), or it stands
-/// alone.
-Strength strength_of(std::span<const Token> tokens, std::size_t first, std::size_t last);
+
+/// What the words around a place say of it.
+class Surroundings {
+ public:
+  /// Keeps the view of the tokens.
+  explicit Surroundings(std::span<const Token> tokens);
+  /// "not a", "rather than", "at least", "would not say": the words before `place` deny or bound it, or its box is not
+  /// ticked ("[ ]").
+  bool deny(std::size_t place) const;
+  /// "I cannot give a 4", "a 4 would be a judgment, so I decline".
+  bool refuse(std::size_t place) const;
+  /// Words before [first, last) in its sentence announce an answer ("rate", "score of"), a last one ("overall"), or it
+  /// stands alone; less where somebody else would say so, or behind the label of an explanation ("Reason: ...").
+  Strength strength(std::size_t first, std::size_t last) const;
+
+ private:
+  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
+  bool is_denied_at_once(std::size_t place) const;
+  bool is_denied_in_clause(std::size_t place) const;
+  void find_explanations();
+
+  std::span<const Token> tokens_;
+  std::vector<Refusal> refusals_;
+  std::vector<bool> is_explanation_;  ///< of each token
+};
 
 }  // namespace stereosweep::answers

@@ -7,22 +7,39 @@
 
 #include "answers/PlainText.hpp"
 #include "answers/RatingParser.hpp"
+#include "answers/Refusal.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {
 
+using Parts = std::vector<std::string_view>;
+
 constexpr std::size_t most_words = 4;  // of a keyword; more are a sentence
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 std::size_t count_words(std::string_view text) {
   std::size_t count = 0;
   bool is_inside = false;
   for (const char c : text) {
-    const bool is_part = c != ' ' && c != '\t';
-    count += is_part && !is_inside ? 1 : 0;
-    is_inside = is_part;
+    count += !is_blank(c) && !is_inside ? 1 : 0;
+    is_inside = !is_blank(c);
   }
   return count;
+}
+
+/// Whether one of the words of a text (lower case) is in a list.
+template <std::size_t count>
+bool has_word(std::string_view text, const std::string_view (&words)[count]) {
+  for (std::size_t first = 0; first < text.size();) {
+    const auto last = std::min(text.find_first_of(" \t,.:;!?()|", first), text.size());
+    if (std::ranges::find(words, text.substr(first, last - first)) != std::end(words)) {
+      return true;
+    }
+    first = last + 1;
+  }
+  return false;
 }
 
 /// Where an explanation begins: ":", "(", "=", "->" or a dash with blanks around it.
@@ -34,49 +51,52 @@ std::size_t explanation(std::string_view text) {
   return std::min(first, text.size());
 }
 
-/// A keyword without what does not belong to it; "" where nothing is left, or too much.
+/// A keyword without what does not belong to it; "" where nothing is left, or a sentence.
 std::string clean(std::string_view text) {
+  static constexpr std::string_view leads[] = {"and ", "or ", "also ", "they are ", "they're ", "being ", "& "};
+  static constexpr std::string_view sentence_words[] = {
+      "they", "it",    "it's",    "i",    "we",    "you",     "people",  "is",   "are",   "was",   "were",
+      "have", "has",   "this",    "that", "these", "those",   "there",   "can",  "would", "could", "should",
+      "but",  "their", "however", "many", "most",  "general", "example", "some", "about"};
+  static constexpr std::string_view fillers[] = {"etc", "and so on", "so on", "and more", "among others",
+                                                 "e.g", "i.e",       "json",  "null"};
+  constexpr std::size_t longest = 120;  // bytes
   text = base::trim(text.substr(0, explanation(text)));
-  while (!text.empty() && !is_letter(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && !is_letter(text.back())) {
-    text.remove_suffix(1);
+  if (text.size() > longest) {
+    return "";
   }
   auto word = base::lower_ascii(text);
-  for (const std::string_view lead : {"and ", "or ", "also "}) {
-    word = word.starts_with(lead) ? word.substr(lead.size()) : word;
+  for (std::size_t before = word.size() + 1; word.size() < before;) {
+    before = word.size();
+    const auto lead = std::ranges::find_if(leads, [&](std::string_view one) { return word.starts_with(one); });
+    word.erase(0, lead == std::end(leads) ? 0 : lead->size());
+    while (!word.empty() && !is_letter(word.front())) {
+      word.erase(0, 1);
+    }
+    while (!word.empty() && !is_letter(word.back())) {
+      word.pop_back();
+    }
   }
-  const bool is_sentence = word.find(". ") != std::string::npos || count_words(word) > most_words;
-  return is_sentence ? "" : word;
+  const bool is_sentence =
+      word.find(". ") != std::string::npos || count_words(word) > most_words || has_word(word, sentence_words);
+  return is_sentence || std::ranges::find(fillers, word) != std::end(fillers) ? "" : word;
 }
 
-/// Introductions and headings, which are no keywords.
+/// Introductions, headings and remarks, which are no keywords.
 bool is_heading(std::string_view word) {
-  static constexpr std::string_view headings[] = {"keywords",
-                                                  "keyword",
-                                                  "answer",
-                                                  "here are",
-                                                  "traits",
-                                                  "characteristics",
-                                                  "list",
-                                                  "note",
-                                                  "sure",
-                                                  "certainly",
-                                                  "of course",
-                                                  "keywords are",
-                                                  "the keywords are",
-                                                  "adjectives",
-                                                  "words",
-                                                  "feelings",
-                                                  "verbs",
-                                                  "emotions",
-                                                  "okay",
-                                                  "ok",
-                                                  "yes"};
-  return std::ranges::find(headings, word) != std::end(headings) || word.starts_with("here are") ||
-         word.starts_with("here is") || word.starts_with("these are") || word.starts_with("i hope") ||
-         word.starts_with("i'm ") || word.starts_with("let me");
+  static constexpr std::string_view headings[] = {
+      "keywords",        "keyword",        "answer",        "traits",      "trait",
+      "characteristics", "characteristic", "list",          "note",        "sure",
+      "words",           "word",           "certainly",     "of course",   "adjectives",
+      "adjective",       "feelings",       "feeling",       "verbs",       "verb",
+      "emotions",        "emotion",        "okay",          "ok",          "yes",
+      "positive",        "negative",       "neutral",       "disclaimer",  "attributes",
+      "behaviors",       "behaviours",     "reason",        "reasons",     "absolutely",
+      "remember",        "great question", "good question", "descriptors", "stereotypes"};
+  static constexpr std::string_view openings[] = {"here are", "here is", "here's",    "these are",  "i hope",
+                                                  "let me",   "please ", "hope this", "in summary", "the following"};
+  return std::ranges::find(headings, word) != std::end(headings) ||
+         std::ranges::any_of(openings, [&](std::string_view one) { return word.starts_with(one); });
 }
 
 class KeywordList {
@@ -88,6 +108,11 @@ class KeywordList {
       words_.push_back(std::move(word));
     }
   }
+  void add_all(const Parts& parts) {
+    for (const auto part : parts) {
+      add(part);
+    }
+  }
   std::size_t size() const { return words_.size(); }
   std::vector<std::string> take() { return std::move(words_); }
 
@@ -97,13 +122,12 @@ class KeywordList {
   std::vector<std::string> words_;
 };
 
-/// Parts between commas, semicolons and, at the end of a list, "and".
-std::vector<std::string_view> parts_of(std::string_view list) {
-  std::vector<std::string_view> parts;
+/// Parts between commas, semicolons, strokes, hash signs and, at the end of a list, "and".
+Parts parts_of(std::string_view list) {
+  Parts parts;
   std::size_t first = 0;
   for (std::size_t at = 0; at <= list.size(); ++at) {
-    if (at == list.size() || list[at] == ',' || list[at] == ';' || list[at] == '|' || list[at] == '[' ||
-        list[at] == ']') {
+    if (at == list.size() || std::string_view(",;|[]/#").find(list[at]) != std::string_view::npos) {
       const auto part = base::trim(list.substr(first, at - first));
       if (!part.empty()) {
         parts.push_back(part);
@@ -123,36 +147,77 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   return parts;
 }
 
-/// One line as a list; its first sentence alone, behind an introduction that ends in a colon.
-std::vector<std::string_view> listed_in(std::string_view line) {
-  const auto colon = line.find(':');
-  if (colon != std::string_view::npos && line.substr(colon).find(',') != std::string_view::npos &&
-      line.substr(0, colon).find(',') == std::string_view::npos) {
-    line = base::trim(line.substr(colon + 1));
+/// What stands behind the last word of `text` that leads to a list ("are seen as ..."); all of it: there is none.
+std::string_view behind_lead(std::string_view text) {
+  auto rest = text;
+  for (const std::string_view lead :
+       {" are ", " is ", " be ", " as ", " include ", " includes ", " including ", " like ", " being ", " think of ",
+        " terms of ", " use ", " say ", " feel ", " choose ", " list ", " generally ", " often ", " typically "}) {
+    const auto at = rest.rfind(lead);
+    rest = at == std::string_view::npos ? rest : rest.substr(at + lead.size());
   }
-  for (const std::string_view verb : {" are ", " include ", " be "}) {
-    const auto at = line.find(verb);
-    if (at != std::string_view::npos && at < line.find(',')) {
-      line = line.substr(at + verb.size());
-      break;
-    }
-  }
-  const auto end = line.find(". ");
-  return parts_of(line.substr(0, end));
+  return rest;
 }
 
-/// "1. warm 2. kind 3. fair" in one line, as lines.
+/// A sentence as a list of keywords; empty: it is none.
+Parts listed_in(std::string_view sentence) {
+  const auto colon = sentence.find(':');
+  if (colon != std::string_view::npos && sentence.find_first_of(",;/#") > colon) {
+    sentence = base::trim(sentence.substr(colon + 1));
+  }
+  Parts parts;
+  for (const auto part : parts_of(sentence)) {
+    const auto tail = base::trim(behind_lead(part));
+    if (tail.size() < part.size()) {
+      parts.clear();
+    }
+    parts.push_back(tail);
+  }
+  const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
+  const bool is_list = parts.size() > 1 && 10 * keywords >= 7 * std::ssize(parts);
+  return is_list ? parts : Parts{};
+}
+
+/// Whether a sentence (lower case) speaks of generalisations: "stereotypes are harmful, unfair and misleading".
+bool is_about_stereotypes(std::string_view sentence) {
+  static constexpr std::string_view subjects[] = {"stereotypes are", "generalizations are", "stereotyping is",
+                                                  "labels are",      "generalizing is",     "stereotypes can"};
+  return std::ranges::any_of(subjects,
+                             [&](std::string_view one) { return sentence.find(one) != std::string_view::npos; });
+}
+
+/// Sentences of a line, without their ends.
+Parts sentences_of(std::string_view line) {
+  Parts sentences;
+  for (std::size_t first = 0; first < line.size();) {
+    auto last = first;
+    while (last < line.size() && !((line[last] == '.' || line[last] == '!' || line[last] == '?') &&
+                                   (last + 1 == line.size() || is_blank(line[last + 1])))) {
+      ++last;
+    }
+    const auto sentence = base::trim(line.substr(first, last - first));
+    if (!sentence.empty()) {
+      sentences.push_back(sentence);
+    }
+    first = last + 1;
+  }
+  return sentences;
+}
+
+/// "1. warm 2. kind", "(1) warm (2) kind" in one line, as lines.
 std::string with_numbered_lines(const std::string& plain) {
   std::string text;
   for (std::size_t at = 0; at < plain.size(); ++at) {
-    const bool begins = (plain[at] >= '1' && plain[at] <= '9') && at > 0 && plain[at - 1] == ' ';
+    const auto digit = plain[at] == '(' ? at + 1 : at;
+    const bool begins =
+        at > 0 && plain[at - 1] == ' ' && digit < plain.size() && plain[digit] >= '1' && plain[digit] <= '9';
     if (begins) {
-      auto end = at;
-      while (end < plain.size() && std::isdigit(static_cast<unsigned char>(plain[end])) != 0) {
+      auto end = digit;
+      while (end < plain.size() && end - digit < 3 && std::isdigit(static_cast<unsigned char>(plain[end])) != 0) {
         ++end;
       }
-      const bool marks =
-          end - at <= 2 && end + 1 < plain.size() && (plain[end] == '.' || plain[end] == ')') && plain[end + 1] == ' ';
+      const bool marks = end - digit <= 2 && end + 1 < plain.size() &&
+                         (plain[end] == ')' || (plain[end] == '.' && digit == at)) && plain[end + 1] == ' ';
       text += marks ? "\n" : "";
     }
     text += plain[at];
@@ -160,61 +225,258 @@ std::string with_numbered_lines(const std::string& plain) {
   return text;
 }
 
+/// A line of an answer: what stands behind its list mark.
+struct AnswerLine {
+  std::string_view text;
+  std::size_t indent = 0;
+  bool is_marked = false;
+};
+
+/// "a) warm", "Word 1: warm", beside the marks of every list.
+std::string_view behind_mark(std::string_view line) {
+  const auto mark = list_mark(line);
+  if (mark.kind != ListMark::Kind::none) {
+    return mark.rest;
+  }
+  if (line.size() > 2 && std::isalpha(static_cast<unsigned char>(line[0])) != 0 && (line[1] == ')' || line[1] == '.') &&
+      is_blank(line[2])) {
+    return base::trim(line.substr(2));
+  }
+  const auto digit = line.find_first_of("0123456789");
+  const auto word = base::trim(line.substr(0, std::min(digit, line.size())));
+  const auto end = digit == std::string_view::npos ? digit : line.find_first_not_of("0123456789", digit);
+  const bool is_numbered = end != std::string_view::npos && !word.empty() && count_words(word) == 1 &&
+                           is_heading(base::lower_ascii(word)) &&
+                           (line[end] == ':' || line[end] == '.' || line[end] == ')');
+  return is_numbered ? base::trim(line.substr(end + 1)) : line;
+}
+
+std::vector<AnswerLine> answer_lines(std::string_view plain) {
+  std::vector<AnswerLine> lines;
+  for (std::size_t first = 0; first <= plain.size();) {
+    const auto last = std::min(plain.find('\n', first), plain.size());
+    const auto whole = plain.substr(first, last - first);
+    const auto line = base::trim(whole);
+    if (!line.empty()) {
+      const auto rest = behind_mark(line);
+      lines.push_back({rest, static_cast<std::size_t>(line.data() - whole.data()), rest.size() < line.size()});
+    }
+    first = last + 1;
+  }
+  return lines;
+}
+
+/// The column of words of a table.
+Parts table_column(const std::vector<AnswerLine>& lines) {
+  std::vector<Parts> rows;
+  for (const auto& line : lines) {
+    if (line.text.find('|') != std::string_view::npos && !line.is_marked) {
+      Parts cells;
+      auto rest = line.text.starts_with('|') ? line.text.substr(1) : line.text;
+      while (!rest.empty()) {
+        const auto bar = std::min(rest.find('|'), rest.size());
+        cells.push_back(base::trim(rest.substr(0, bar)));
+        rest.remove_prefix(std::min(bar + 1, rest.size()));
+      }
+      rows.push_back(std::move(cells));
+    }
+  }
+  const auto is_rule = [](const Parts& row) {
+    return std::ranges::all_of(row, [](std::string_view cell) {
+      return !cell.empty() && cell.find_first_not_of("-: ") == std::string_view::npos;
+    });
+  };
+  const auto rule = std::ranges::find_if(rows, is_rule);
+  const auto first = rule == rows.end() ? rows.begin() : rule + 1;
+  if (rows.end() - first < 1 || rows.size() < 2) {
+    return {};
+  }
+  // The first column that holds words.
+  std::size_t column = 0;
+  while (column < first->size() && !std::ranges::any_of((*first)[column], is_letter)) {
+    ++column;
+  }
+  Parts words;
+  for (auto row = first; row != rows.end(); ++row) {
+    if (column < row->size()) {
+      words.push_back((*row)[column]);
+    }
+  }
+  return words;
+}
+
+/// Entries of numbered or bulleted lines. Lines that are set in below another are what is listed where they are short
+/// ("Positive:" above "kind"), and explain the line above otherwise.
+Parts marked_entries(const std::vector<AnswerLine>& lines) {
+  Parts entries;
+  std::size_t outer = std::string_view::npos;
+  for (const auto& line : lines) {
+    outer = line.is_marked ? std::min(outer, line.indent) : outer;
+  }
+  const auto own = [](std::string_view text) { return text.substr(0, explanation(text)); };
+  for (std::size_t place = 0; place < lines.size(); ++place) {
+    const auto& line = lines[place];
+    if (!line.is_marked) {
+      continue;
+    }
+    const bool has_inner =
+        place + 1 < lines.size() && lines[place + 1].is_marked && lines[place + 1].indent > line.indent;
+    const bool inner_is_listed =
+        has_inner && line.text.ends_with(':') && count_words(lines[place + 1].text) < most_words;
+    const bool is_inner = line.indent > outer + 1;
+    const bool is_explanation = is_inner && count_words(line.text) >= most_words;
+    const bool is_example = is_inner && clean(line.text).empty();
+    if (!inner_is_listed && !is_explanation && !is_example) {
+      const auto parts = parts_of(own(line.text));
+      entries.insert(entries.end(), parts.begin(), parts.end());
+    }
+  }
+  return entries;
+}
+
+/// Lines that are a keyword, with or without an explanation.
+Parts short_lines(const std::vector<AnswerLine>& lines) {
+  Parts found;
+  for (const auto& line : lines) {
+    const auto own = line.text.substr(0, explanation(line.text));
+    if (!line.is_marked && !line.text.ends_with(':') && count_words(own) <= 3 &&
+        own.find_first_of(",;|/#") == std::string_view::npos && !has_refusal(line.text)) {
+      found.push_back(line.text);
+    }
+  }
+  return found;
+}
+
+/// Whether what stands before a colon names a list ("Positive traits") and is no keyword.
+bool names_list(std::string_view label) {
+  const auto lower = base::lower_ascii(base::trim(label));
+  static constexpr std::string_view words[] = {"positive", "negative", "neutral", "words", "keywords", "traits"};
+  return lower.empty() || lower.ends_with('s') || is_heading(lower) || has_word(lower, words);
+}
+
+/// Lists that stand behind a name ("Positive: kind, warm") or go on over lines.
+Parts lists_of_lines(const std::vector<AnswerLine>& lines) {
+  Parts all;
+  std::size_t num_lists = 0;
+  for (const auto& line : lines) {
+    const auto parts = listed_in(line.text);
+    if (parts.empty() || sentences_of(line.text).size() > 1) {
+      continue;
+    }
+    const auto before =
+        base::trim(line.text.substr(0, static_cast<std::size_t>(parts.front().data() - line.text.data())));
+    const bool is_named = before.ends_with(':') && names_list(before.substr(0, before.size() - 1));
+    if (before.empty() || is_named) {
+      ++num_lists;
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+  }
+  return num_lists > 1 ? all : Parts{};
+}
+
+/// The sentence that lists most.
+Parts longest_list(const std::vector<AnswerLine>& lines) {
+  Parts best;
+  for (const auto& line : lines) {
+    for (const auto sentence : sentences_of(line.text)) {
+      const auto parts = is_about_stereotypes(base::lower_ascii(sentence)) ? Parts{} : listed_in(sentence);
+      best = parts.size() > best.size() ? parts : best;
+    }
+  }
+  return best;
+}
+
+/// "Kind. Warm. Busy."
+Parts short_sentences(const std::vector<AnswerLine>& lines) {
+  for (const auto& line : lines) {
+    const auto sentences = sentences_of(line.text);
+    const bool is_list = sentences.size() > 1 && std::ranges::all_of(sentences, [](std::string_view one) {
+                           return count_words(one) < most_words && !clean(one).empty();
+                         });
+    if (is_list) {
+      return sentences;
+    }
+  }
+  return {};
+}
+
+/// Words in quotation marks.
+Parts quoted_words(std::string_view plain) {
+  Parts found;
+  for (auto open = plain.find('"'); open != std::string_view::npos;) {
+    const auto close = plain.find('"', open + 1);
+    const auto word = plain.substr(open + 1, close == std::string_view::npos ? 0 : close - open - 1);
+    if (!word.empty() && count_words(word) < most_words) {
+      found.push_back(word);
+    }
+    open = close == std::string_view::npos ? close : plain.find('"', close + 1);
+  }
+  return found;
+}
+
+/// Declines before the place and does not come back to the question: what is listed there is something else.
+bool declines_before(std::string_view plain, std::size_t place) {
+  constexpr std::size_t looked_at = 20'000;  // bytes
+  const auto begin = place > looked_at ? place - looked_at : 0;
+  const TokenizedText text(plain.substr(begin, place - begin));
+  auto refusals = find_refusals(text.tokens());
+  std::erase_if(refusals, [](const Refusal& one) { return one.is_disclaimer; });
+  if (refusals.empty()) {
+    return false;
+  }
+  static constexpr std::string_view turns[] = {
+      "but",        "however",     "though",     "although",  "yet",          "still",       "said",
+      "common",     "commonly",    "often",      "following", "here",         "based",       "according",
+      "perception", "perceptions", "associated", "typically", "nevertheless", "nonetheless", "sometimes"};
+  static constexpr std::string_view leaves[] = {"instead", "alternatively", "happy", "suggest", "recommend", "rather"};
+  bool returns = false;
+  for (const auto& token : text.tokens().subspan(refusals.back().last)) {
+    returns = (returns || std::ranges::find(turns, token.text) != std::end(turns)) &&
+              std::ranges::find(leaves, token.text) == std::end(leaves);
+  }
+  return !returns;
+}
+
+/// The first of the shapes of a list that the answer has.
+Parts find_entries(std::string_view plain, const std::vector<AnswerLine>& lines, End end) {
+  const auto has_words = [](const Parts& parts) {
+    return std::ranges::count_if(parts, [](std::string_view one) {
+      const auto word = clean(one);
+      return !word.empty() && !is_heading(word);
+    });
+  };
+  const bool is_short = lines.size() == 1 && count_words(lines.front().text) <= 2 && end == End::finished;
+  const Parts alone = is_short ? Parts{lines.front().text} : Parts{};
+  const auto marked = marked_entries(lines);
+  if (has_words(marked) > 1 || (has_words(marked) > 0 && lines.size() == 1)) {
+    return marked;
+  }
+  Parts best;
+  for (const auto& parts : {table_column(lines), lists_of_lines(lines), short_lines(lines)}) {
+    if (has_words(parts) > 1) {
+      return parts;
+    }
+  }
+  for (const auto& parts : {longest_list(lines), short_sentences(lines), quoted_words(plain), marked, alone}) {
+    best = has_words(parts) > has_words(best) ? parts : best;
+  }
+  return best;
+}
+
 }  // namespace
 
 Keywords parse_keywords(std::string_view answer, std::size_t most, End end) {
   const auto plain = with_numbered_lines(plain_text(answer));
-  const auto lines = lines_of(plain);
-  std::vector<std::string_view> marked;
-  std::vector<std::string_view> short_lines;
-  for (const auto line : lines) {
-    const auto mark = list_mark(line);
-    if (mark.kind != ListMark::Kind::none) {
-      marked.push_back(mark.rest);
-    } else if (!line.empty() && !line.ends_with(':') && count_words(line.substr(0, explanation(line))) <= 3 &&
-               line.find(',') == std::string_view::npos && !has_refusal(base::lower_ascii(line))) {
-      short_lines.push_back(line);
-    }
-  }
+  const auto entries = find_entries(plain, answer_lines(plain), end);
   KeywordList list(most);
-  if (marked.size() >= 2) {
-    for (const auto item : marked) {
-      const auto own = item.substr(0, explanation(item));
-      for (const auto part : parts_of(own)) {
-        list.add(part);
-      }
-    }
+  if (!entries.empty() && !declines_before(plain, static_cast<std::size_t>(entries.front().data() - plain.data()))) {
+    list.add_all(entries);
   }
-  if (list.size() == 0 && short_lines.size() >= 2) {
-    for (const auto line : short_lines) {
-      list.add(line);
-    }
-  }
-  if (list.size() < 2) {
-    KeywordList best(most);
-    for (const auto line : lines) {
-      KeywordList here(most);
-      const auto mark = list_mark(line);
-      const auto parts = listed_in(mark.rest);
-      const auto keywords = std::ranges::count_if(parts, [](std::string_view part) { return !clean(part).empty(); });
-      const bool is_list = parts.size() > 1 && 10 * keywords >= 7 * std::ssize(parts);
-      const bool is_one = parts.size() == 1 && lines.size() == 1 && count_words(mark.rest) <= 2;
-      for (const auto part : is_list || is_one ? parts : std::vector<std::string_view>{}) {
-        here.add(part);
-      }
-      if (here.size() > best.size()) {
-        best = std::move(here);
-      }
-    }
-    if (best.size() > list.size()) {
-      list = std::move(best);
-    }
-  }
-  Keywords keywords{list.size() > 0 ? Status::answered : no_answer(base::lower_ascii(plain), end), list.take()};
+  const auto lower = base::lower_ascii(plain);
+  Keywords keywords{list.size() > 0 ? Status::answered : no_answer(lower, end), list.take()};
   // The last word of a text that was cut may be half a word.
   const bool is_half = end == End::cut_off && keywords.words.size() > 1 && keywords.words.size() < most &&
-                       !plain.empty() && is_letter(plain.back()) &&
-                       base::lower_ascii(plain).ends_with(keywords.words.back());
+                       !plain.empty() && is_letter(plain.back()) && lower.ends_with(keywords.words.back());
   if (is_half) {
     keywords.words.pop_back();
   }

@@ -20,7 +20,8 @@ struct OptionMention {
 
 class OptionReader {
  public:
-  OptionReader(std::span<const Token> tokens, const Scale& scale) : tokens_(tokens), count_(scale.options.size()) {
+  OptionReader(std::span<const Token> tokens, const Scale& scale)
+      : tokens_(tokens), surroundings_(tokens), count_(scale.options.size()) {
     for (const auto& option : scale.options) {
       words_.emplace_back();
       const TokenizedText text(plain_text(option));
@@ -37,26 +38,30 @@ class OptionReader {
 
   std::vector<Candidate> read() {
     find_mentions();
-    std::vector<bool> is_scale = restated();
+    const std::vector<bool> is_scale = restated();
     std::vector<Candidate> found;
     for (std::size_t place = 0; place < mentions_.size(); ++place) {
       const auto& mention = mentions_[place];
-      if (is_scale[place] || is_denied(tokens_, mention.first) || is_refused_clause(tokens_, mention.first)) {
+      if (is_scale[place] || surroundings_.deny(mention.first) || surroundings_.refuse(mention.first)) {
         continue;
       }
       const auto value = static_cast<double>(mention.option);
-      if (place + 1 < mentions_.size() && is_range(mention, mentions_[place + 1])) {
+      const bool has_next = place + 1 < mentions_.size();
+      if (has_next && is_range(mention, mentions_[place + 1])) {
         const auto other = static_cast<double>(mentions_[place + 1].option);
         found.push_back({mention.first, std::min(value, other), std::max(value, other),
-                         strength_of(tokens_, mention.first, mentions_[place + 1].last), false});
+                         surroundings_.strength(mention.first, mentions_[place + 1].last), false});
         ++place;
         continue;
       }
-      const auto strength = mention.is_letter
-                                ? std::max(Strength::cued, strength_of(tokens_, mention.first, mention.last))
-                                : strength_of(tokens_, mention.first, mention.last);
-      if (strength != Strength::bare || is_said_of_somebody(mention)) {
-        found.push_back({mention.first, value, value, strength, false});
+      if (has_next && only_denies(mention, mentions_[place + 1])) {
+        continue;
+      }
+      const auto strength = surroundings_.strength(mention.first, mention.last);
+      const bool is_meant = mention.is_letter || is_said_of_somebody(mention);
+      if ((strength != Strength::bare && !is_said_of_question(mention)) || is_meant) {
+        found.push_back(
+            {mention.first, value, value, mention.is_letter ? std::max(Strength::cued, strength) : strength, false});
       }
     }
     return found;
@@ -155,27 +160,58 @@ class OptionReader {
            (is(left.last, "and") && between);
   }
 
-  /// "They are seen as very ...", where nothing announces the answer.
+  /// "never" in "I'd never say always".
+  bool only_denies(const OptionMention& mention, const OptionMention& next) const {
+    static constexpr std::string_view denials[] = {"never", "rarely", "hardly", "no", "not"};
+    const bool is_denial = std::ranges::find(denials, tokens_[mention.first].text) != std::end(denials) &&
+                           mention.last == mention.first + 1;
+    return is_denial && mention.last < tokens_.size() && tokens_[mention.last].is_word() && next.first > mention.last &&
+           surroundings_.deny(next.first);
+  }
+
+  /// "They are seen as very ...", "most people somewhat agree", where nothing announces the answer.
   bool is_said_of_somebody(const OptionMention& mention) const {
     static constexpr std::string_view before[] = {
-        "are",     "is",        "as",     "be",       "being",      "were",      "was",       "been",
-        "seem",    "seems",     "seen",   "viewed",   "considered", "perceived", "generally", "often",
-        "usually", "typically", "widely", "commonly", "appear",     "appears",   "them",      "they're"};
-    static constexpr std::string_view general[] = {"hard",      "difficult",   "important", "complex", "complicated",
-                                                   "sensitive", "subjective",  "unclear",   "harmful", "diverse",
-                                                   "broad",     "challenging", "nuanced",   "varied",  "different",
-                                                   "often",     "much",        "many",      "few"};
+        "are",     "is",        "as",     "be",        "being",      "were",      "was",       "been",    "would",
+        "seem",    "seems",     "seen",   "viewed",    "considered", "perceived", "generally", "often",   "people",
+        "usually", "typically", "widely", "commonly",  "appear",     "appears",   "them",      "they're", "they",
+        "i",       "we",        "public", "americans", "society",    "do",        "not",       "feel",    "considers"};
     const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
-    const bool is_general =
-        mention.last < tokens_.size() && std::ranges::find(general, tokens_[mention.last].text) != std::end(general);
     const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
     constexpr std::size_t few = 4;
     const bool is_short = mention.first - sentence_around(tokens_, mention.first).first <= few;
-    return !is_general && (is_first || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
-                           std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
+    const bool is_phrase = words_[mention.option].size() > 1;  // few texts hold one by chance
+    return !is_said_of_question(mention) &&
+           (is_first || is_phrase || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
+            std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
+  }
+
+  /// "It is very hard to say", "an extremely sensitive question", "very much".
+  bool is_said_of_question(const OptionMention& mention) const {
+    static constexpr std::string_view general[] = {"hard",      "difficult",   "important", "complex", "complicated",
+                                                   "sensitive", "subjective",  "unclear",   "harmful", "diverse",
+                                                   "broad",     "challenging", "nuanced",   "varied",  "different",
+                                                   "often",     "many",        "few",       "large",   "wide"};
+    static constexpr std::string_view subjects[] = {"it",     "it's",     "this",  "that",
+                                                    "that's", "question", "topic", "there"};
+    static constexpr std::string_view behind[] = {"to", "that", "for", "question", "topic", "way", "of"};
+    if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
+      return false;
+    }
+    if (std::ranges::find(general, tokens_[mention.last].text) != std::end(general)) {
+      return true;
+    }
+    const auto sentence = sentence_around(tokens_, mention.first);
+    const auto has_subject =
+        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
+                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
+                    [](const Token& token) { return std::ranges::find(subjects, token.text) != std::end(subjects); });
+    return has_subject && mention.last + 1 < tokens_.size() &&
+           std::ranges::find(behind, tokens_[mention.last + 1].text) != std::end(behind);
   }
 
   std::span<const Token> tokens_;
+  Surroundings surroundings_;
   std::size_t count_;
   std::vector<std::vector<std::string>> words_;
   std::vector<std::size_t> longest_first_;

@@ -61,8 +61,4 @@ struct ListMark {
 };
 ListMark list_mark(std::string_view line);
 
-/// Declines to answer, in the first or last 20,000 bytes of the text (lower case): "I cannot", "as an AI", ... (the
-/// list is in the .cpp).
-bool has_refusal(std::string_view whole);
-
 }  // namespace stereosweep::answers

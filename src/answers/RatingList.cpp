@@ -1,14 +1,36 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "answers/RatingParser.hpp"
+#include "answers/Refusal.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {
+
+/// Whether two words are forms of one: "friendly", "friendliness"; "competent", "competence".
+bool is_same_stem(std::string_view left, std::string_view right) {
+  constexpr std::size_t shortest = 4;
+  static constexpr std::string_view endings[] = {
+      "",     "s",     "y",   "ly",     "ness",    "iness", "ity", "ility", "le",  "t",    "ce",   "cy",
+      "e",    "ed",    "ing", "ful",    "fulness", "th",    "ive", "ion",   "ism", "al",   "ably", "ability",
+      "able", "fully", "ve",  "veness", "iveness", "ily",   "ent", "ence",  "ant", "ance", "alism"};
+  const auto is_ending = [](std::string_view text) { return std::ranges::find(endings, text) != std::end(endings); };
+  auto common = static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
+  for (; common >= shortest; --common) {
+    if (is_ending(left.substr(common)) && is_ending(right.substr(common))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// How an item's name may be written.
+enum class NameForm : std::uint8_t { exact, same_stem };
 
 /// An item's name in the text: tokens [first, last).
 struct ItemMention {
@@ -26,7 +48,9 @@ class RatingListReader {
       names_.emplace_back();
       const TokenizedText text(plain_text(item));
       for (const auto& token : text.tokens()) {
-        names_.back().emplace_back(token.text);
+        if (!is_joint(token)) {
+          names_.back().emplace_back(token.text);
+        }
       }
     }
   }
@@ -46,12 +70,32 @@ class RatingListReader {
   bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
   bool is_line_end(std::size_t at) const { return at >= tokens_.size() || tokens_[at].kind == Token::Kind::line_end; }
 
+  /// "high-status", "high status" and "high_status" are one name.
+  static bool is_joint(const Token& token) { return token.is("-") || token.is("_"); }
+
+  /// Names as they are given; where an item has none, lines that begin with another form of it.
   void find_mentions() {
+    find_mentions(NameForm::exact);
+    std::vector<bool> is_named(names_.size(), false);
+    for (const auto& one : mentions_) {
+      is_named[one.item] = true;
+    }
+    if (std::ranges::find(is_named, false) == is_named.end()) {
+      return;
+    }
+    auto exact = std::exchange(mentions_, {});
+    find_mentions(NameForm::same_stem);
+    std::erase_if(mentions_, [&](const ItemMention& one) { return is_named[one.item] || !one.opens_line; });
+    mentions_.insert(mentions_.end(), exact.begin(), exact.end());
+    std::ranges::stable_sort(mentions_, {}, &ItemMention::first);
+  }
+
+  void find_mentions(NameForm form) {
     constexpr std::size_t most = 1000;  // more are no answer; they are compared with each other
     bool opens = true;
     for (std::size_t at = 0; at < tokens_.size() && mentions_.size() < most;) {
-      const auto item = item_at(at);
-      if (!item) {
+      const auto found = item_at(at, form);
+      if (!found) {
         const bool is_mark = tokens_[at].kind == Token::Kind::mark;
         const bool is_number_mark =
             opens && tokens_[at].is_number() && (is(at + 1, ".") || is(at + 1, ")") || is(at + 1, ":"));
@@ -59,27 +103,41 @@ class RatingListReader {
         ++at;
         continue;
       }
-      const auto last = at + names_[*item].size();
-      mentions_.push_back({*item, at, last, opens});
+      mentions_.push_back(*found);
+      mentions_.back().opens_line = opens;
       opens = false;
-      at = last;
+      at = found->last;
     }
   }
 
   /// The item whose name begins here, the longest one.
-  std::optional<std::size_t> item_at(std::size_t at) const {
-    std::optional<std::size_t> best;
+  std::optional<ItemMention> item_at(std::size_t at, NameForm form) const {
+    std::optional<ItemMention> best;
     for (std::size_t item = 0; item < names_.size(); ++item) {
-      const auto& words = names_[item];
-      bool is_here = !words.empty() && at + words.size() <= tokens_.size();
-      for (std::size_t place = 0; is_here && place < words.size(); ++place) {
-        is_here = tokens_[at + place].is(words[place]);
-      }
-      if (is_here && (!best || names_[*best].size() < words.size())) {
-        best = item;
+      const auto last = name_end(at, names_[item], form);
+      if (last > at && (!best || best->last < last)) {
+        best = {item, at, last};
       }
     }
     return best;
+  }
+
+  /// Where the name ends that begins at `at`; `at`: there is none.
+  std::size_t name_end(std::size_t at, const std::vector<std::string>& name, NameForm form) const {
+    auto end = at;
+    for (const auto& word : name) {
+      while (end > at && end < tokens_.size() && is_joint(tokens_[end])) {
+        ++end;
+      }
+      const bool is_here =
+          end < tokens_.size() &&
+          (tokens_[end].is(word) || (form == NameForm::same_stem && is_same_stem(tokens_[end].text, word)));
+      if (!is_here) {
+        return at;
+      }
+      ++end;
+    }
+    return end;
   }
 
   /// Takes another answer about an item.
@@ -167,7 +225,10 @@ class RatingListReader {
           stop = std::min(stop, other.first);
         }
       }
-      auto rating = read_part(one.last, stop);
+      auto rating = read_at_once(one, end);
+      if (rating.status == Status::unparsed) {
+        rating = read_part(one.last, stop);
+      }
       if (rating.status == Status::unparsed && stop == end && one.last == end) {
         rating = read_before(one);
       }
@@ -180,6 +241,17 @@ class RatingListReader {
         take(one.item, rating);
       }
     }
+  }
+
+  /// "Friendly (4): 3 in 5 say so": a number alone behind the item, where nothing takes it back.
+  Rating read_at_once(const ItemMention& one, std::size_t end) const {
+    auto at = one.last;
+    while (at < end && tokens_[at].kind == Token::Kind::mark) {
+      ++at;
+    }
+    const bool is_alone = at < end && tokens_[at].is_number() && at > one.last &&
+                          (is(at + 1, ")") || is(at + 1, "]")) && (is(at - 1, "(") || is(at - 1, "["));
+    return is_alone ? read_part(at, at + 1) : Rating{};
   }
 
   /// "4: friendly", where nothing stands behind the item.
@@ -258,13 +330,14 @@ class RatingListReader {
     return left.last < right.first;
   }
 
-  /// As many ratings as items, one a line or separated by commas, and no words.
+  /// As many ratings as items, one a line or separated by commas or "and", and no words.
   void read_bare_list() {
     std::vector<Rating> found;
     std::size_t first = 0;
     std::size_t num_words = 0;
     for (std::size_t at = 0; at <= tokens_.size(); ++at) {
-      if (at < tokens_.size() && !is_line_end(at) && !is(at, ",") && !is(at, ";")) {
+      const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
+      if (!separates) {
         num_words += tokens_[at].is_word() ? 1 : 0;
         continue;
       }

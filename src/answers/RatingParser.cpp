@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "answers/Refusal.hpp"
+
 namespace stereosweep::answers {
 namespace {
 
@@ -51,11 +53,28 @@ std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Can
       }
     }
   }
-  auto surest = Strength::bare;
+  auto surest = Strength::supposed;
   for (const auto& one : found) {
     surest = std::max(surest, one.strength);
   }
+  const auto declines = [](const Refusal& one) { return !one.is_disclaimer; };
+  if (surest == Strength::supposed && std::ranges::any_of(find_refusals(tokens), declines)) {
+    return {};  // "I won't rate them. One person may say 3 and another 5."
+  }
+  const auto all = found;
   std::erase_if(found, [surest](const Candidate& one) { return one.strength < surest; });
+  if (found.size() == 1 && found.front().low < found.front().high) {
+    // "2 or 3, leaning 3"
+    const auto sentence = sentence_around(tokens, found.front().token);
+    const auto& range = found.front();
+    const auto named = std::ranges::find_if(all, [&](const Candidate& one) {
+      return one.low == one.high && one.token > range.token && one.token < sentence.last && one.low >= range.low &&
+             one.low <= range.high;
+    });
+    if (named != all.end()) {
+      found = {*named};
+    }
+  }
   if (std::ranges::any_of(found, [](const Candidate& one) { return !one.is_off_scale && one.low == one.high; })) {
     // A number on another scale beside one on this: "7/10, which is a 4".
     std::erase_if(found, [&](const Candidate& one) {

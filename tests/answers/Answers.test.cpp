@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers/AnswerJson.hpp"
@@ -33,12 +36,13 @@ std::vector<AnswerCase> read_cases(const std::string& name) {
   return cases;
 }
 
-/// The share of a file's answers that are parsed as expected; prints it with those that are not.
-double accuracy(const std::string& name) {
-  const auto cases = read_cases(name);
-  std::size_t good = 0;
-  for (const auto& one : cases) {
+/// The share of a file's answers that are parsed as expected, of each kind; prints them with those that are not.
+std::map<std::string, double> accuracies(const std::string& name) {
+  std::map<std::string, std::pair<int, int>> counts;  // good, all
+  for (const auto& one : read_cases(name)) {
+    auto& [good, all] = counts[base::parse_json(one.question, name).at("kind")];
     const auto found = base::parse_json(parse_line(one.question), name);
+    ++all;
     if (found == one.expected) {
       ++good;
     } else {
@@ -46,32 +50,40 @@ double accuracy(const std::string& name) {
                 << '\n';
     }
   }
-  std::cout << name << ": " << good << " of " << cases.size() << '\n';
-  return static_cast<double>(good) / static_cast<double>(cases.size());
+  std::map<std::string, double> shares;
+  for (const auto& [kind, count] : counts) {
+    std::cout << name << ", " << kind << ": " << count.first << " of " << count.second << '\n';
+    shares[kind] = static_cast<double>(count.first) / count.second;
+  }
+  return shares;
 }
 
-TEST(Answers, RatingsOfTheAnswerSetsAreRead) {
-  EXPECT_GE(accuracy("ratings"), 0.99);
-  EXPECT_GE(accuracy("ratings_later"), 0.99);
-  EXPECT_GE(accuracy("rating_lists"), 0.99);
-}
+const std::vector<std::string> answer_sets = {"ratings", "ratings_later", "rating_lists", "keywords",
+                                              "reasons", "chat",          "chat_later"};
 
-TEST(Answers, KeywordsAndReasonsOfTheAnswerSetAreRead) {
-  EXPECT_GE(accuracy("keywords"), 0.97);
-  EXPECT_GE(accuracy("reasons"), 0.97);
+TEST(Answers, AnswerSetsAreRead) {
+  const std::map<std::string, double> least = {
+      {"rating", 0.99}, {"ratings", 0.99}, {"keywords", 0.97}, {"reasons", 0.97}};
+  for (const auto& name : answer_sets) {
+    for (const auto& [kind, share] : accuracies(name)) {
+      EXPECT_GE(share, least.at(kind)) << name << ", " << kind;
+    }
+  }
 }
 
 TEST(Answers, NoRefusalIsTakenForAnAnswer) {
   std::size_t count = 0;
-  for (const auto* name : {"ratings", "ratings_later"}) {
+  for (const auto& name : answer_sets) {
     for (const auto& one : read_cases(name)) {
-      if (one.expected.at("status") == "refused") {
-        EXPECT_FALSE(base::parse_json(parse_line(one.question), name).contains("value")) << one.question;
+      if (one.expected.contains("status") && one.expected.at("status") == "refused") {
+        const auto found = base::parse_json(parse_line(one.question), name);
+        EXPECT_FALSE(found.contains("value")) << one.question;
+        EXPECT_TRUE(!found.contains("keywords") || found.at("keywords").empty()) << one.question;
         ++count;
       }
     }
   }
-  EXPECT_GE(count, 25U);
+  EXPECT_GE(count, 60U);
 }
 
 TEST(Answers, WhiteSpaceAroundAnAnswerChangesNothing) {
@@ -96,17 +108,20 @@ TEST(Answers, ACutTextIsTruncatedOnlyWhereItHoldsNoAnswer) {
 
 TEST(Answers, LongAnswersAreReadInTimeThatGrowsWithTheirLength) {
   const std::vector<std::string> items = {"friendly", "honest"};
+  const auto limit = std::chrono::seconds(5);  // each takes 0.1 s; 10 s and more where time grows with the square
   for (const std::string part : {"4 ", "friendly: ", "* ", "<think>", "1 to ", "( ", "| ", "friendly 4, ", "- warm\n",
-                                 "\x01\x7f", "actually "}) {
+                                 "\x01\x7f", "actually ", "[", "\"", "{\"a\":", "i cannot ", "not ", "[x] 4, maybe "}) {
     std::string text;
-    while (text.size() < 200'000) {
+    while (text.size() < 600'000) {
       text += part;
     }
+    const auto start = std::chrono::steady_clock::now();
     parse_rating(text, {});
     parse_rating(text, {.options = {"not at all", "very"}});
     EXPECT_EQ(parse_ratings(text, items, {}).size(), 2U);
     EXPECT_LE(parse_keywords(text, 10).words.size(), 10U);
     EXPECT_EQ(parse_reasons(text, items).size(), 2U);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, limit) << part;
   }
 }
 

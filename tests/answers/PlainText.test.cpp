@@ -22,10 +22,20 @@ TEST(PlainText, HasNoThoughts) {
   EXPECT_EQ(plain_text("thought before</think>3"), "3");
 }
 
+TEST(PlainText, HasJsonAsLines) {
+  EXPECT_EQ(plain_text("```json\n{\"rating\": 4, \"why\": \"kind\"}\n```"), "rating: 4\nwhy: kind");
+  EXPECT_EQ(plain_text("Here:\n[\"warm\", \"kind\"]"), "Here:\n- warm\n- kind");
+  EXPECT_EQ(plain_text(R"([{"trait": "warm", "score": 4, "why": "a"}])"), "- warm: 4\nwhy: a");
+  EXPECT_EQ(plain_text(R"({"warm": {"score": 4}, "kind": [1, 2]})"), "warm:\nscore: 4\nkind:\n- 1\n- 2");
+  EXPECT_EQ(plain_text("[a number]"), "[a number]");
+  EXPECT_EQ(plain_text(R"({"warm": 4, "warm": 5})"), R"({"warm": 4, "warm": 5})");  // not JSON of one meaning
+}
+
 TEST(PlainText, HasPlainSigns) {
   EXPECT_EQ(plain_text("I\u2019d say \uFF14\u20135\u2026"), "I'd say 4-5...");
   EXPECT_EQ(plain_text("warm\u2014they\u00A0care"), "warm - they care");
   EXPECT_EQ(plain_text("4\r\n5\r6"), "4\n5\n6");
+  EXPECT_EQ(plain_text("\u0664 \u2611 \u2B50 \u2610"), "4 [x]   [ ]");
   EXPECT_EQ(plain_text(std::string("a\0b\x01\xFF", 5)), "a b");
 }
 
