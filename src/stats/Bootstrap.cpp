@@ -159,6 +159,14 @@ ClusterBootstrap::ClusterBootstrap(std::size_t num_clusters, std::size_t num_rep
   }
 }
 
+double ClusterBootstrap::noise_level(std::size_t replicate) const {
+  std::uint64_t squares = 0;
+  for (const std::int64_t times : this->times(replicate)) {
+    squares += static_cast<std::uint64_t>((times - 1) * (times - 1));
+  }
+  return num_clusters_ < 2 ? 0 : static_cast<double>(squares) / static_cast<double>(num_clusters_ - 1);
+}
+
 std::vector<double> ClusterBootstrap::sums(std::span<const double> values, std::size_t num_columns) const {
   STEREOSWEEP_ASSERT(values.size() == num_clusters_ * num_columns, "one row of values per cluster");
   std::vector<double> result(num_replicates_ * num_columns, 0);

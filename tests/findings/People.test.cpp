@@ -49,8 +49,8 @@ TEST(AnswerTable, EqualMeansOfWholeNumbersAreEqual) {
 TEST(AnswerTable, DrawnMeansDoNotDependOnTheirNumber) {
   const auto answers = random_answers(3, 5, 4);
   const AnswerTable table(answers, 5, 4, {.low = 1, .high = 7});
-  const auto all = table.drawn_means({.first = 0, .count = 8, .seed = 11});
-  const auto later = table.drawn_means({.first = 4, .count = 3, .seed = 11});
+  const auto all = table.drawn({.first = 0, .count = 8, .seed = 11}).means;
+  const auto later = table.drawn({.first = 4, .count = 3, .seed = 11}).means;
   for (std::size_t place = 0; place < later.size(); ++place) {
     const double other = all[4 * 20 + place];
     EXPECT_TRUE(later[place] == other || (std::isnan(later[place]) && std::isnan(other)));

@@ -56,22 +56,27 @@ bool AnswerTable::has_several_annotators() const {
   return std::ranges::any_of(subjects_, [](const Subject& subject) { return subject.num_annotators > 1; });
 }
 
-std::vector<double> AnswerTable::drawn_means(const Replicates& which) const {
+DrawnAnswers AnswerTable::drawn(const Replicates& which) const {
   const auto row_length = subjects_.size() * num_items_;
-  std::vector<double> means(which.count * row_length, 0);
+  DrawnAnswers drawn{std::vector<double>(which.count * row_length, 0),
+                     std::vector<double>(subjects_.size() * which.count, 0)};
   for (std::size_t place = 0; place < subjects_.size(); ++place) {
     const auto& subject = subjects_[place];
+    auto* const means = drawn.means.data() + place * num_items_;
     if (subject.num_annotators == 0) {
       for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
-        std::fill_n(means.data() + replicate * row_length + place * num_items_, num_items_, stats::nan);
+        std::fill_n(means + replicate * row_length, num_items_, stats::nan);
       }
       continue;
     }
-    const auto stream = stream_of(place) ^ which.first;
-    const stats::ClusterBootstrap drawn(subject.num_annotators, which.count, which.seed, stream);
-    drawn.put_means(subject.values, subject.present, means.data() + place * num_items_, row_length);
+    const auto stream = annotators_stream + (std::uint64_t{place} << 20U);
+    const stats::ClusterBootstrap draws(subject.num_annotators, which.count, which.seed, stream ^ which.first);
+    draws.put_means(subject.values, subject.present, means, row_length);
+    for (std::size_t replicate = 0; replicate < which.count; ++replicate) {
+      drawn.levels[place * which.count + replicate] = draws.noise_level(replicate);
+    }
   }
-  return means;
+  return drawn;
 }
 
 DrawnCells AnswerTable::drawn_cells() const {

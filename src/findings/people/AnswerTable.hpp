@@ -38,6 +38,12 @@ struct DrawnCells {
   std::vector<double> expansion;  ///< sqrt(n / (n - 1)) of n to draw from: by so much a replicate varies too little
 };
 
+/// Draws of annotators.
+struct DrawnAnswers {
+  std::vector<double> means;   ///< [replicate, subject, item], on the table's scale
+  std::vector<double> levels;  ///< [subject, replicate]: ClusterBootstrap::noise_level
+};
+
 class AnswerTable {
  public:
   AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
@@ -50,16 +56,13 @@ class AnswerTable {
   bool has_several_annotators() const;
   /// 0: nobody answered about the subject.
   std::size_t num_annotators(std::size_t subject) const { return subjects_[subject].num_annotators; }
-  /// Means where each subject's annotators are drawn with replacement, each with all its answers about the subject:
-  /// [replicate, subject, item], on the table's scale. An annotator of several subjects is drawn for each of them by
-  /// itself.
-  std::vector<double> drawn_means(const Replicates& replicates) const;
-  /// Of these means, on the table's scale: [subject, item].
+  /// Each subject's annotators are drawn with replacement, each with all its answers about the subject. An annotator of
+  /// several subjects is drawn for each of them by itself.
+  DrawnAnswers drawn(const Replicates& replicates) const;
+  /// Of drawn means, on the table's scale: [subject, item].
   DrawnCells drawn_cells() const;
   std::size_t num_items() const { return num_items_; }
   std::size_t num_subjects() const { return subjects_.size(); }
-  /// Of the draws of a subject's annotators.
-  static std::uint64_t stream_of(std::size_t subject) { return annotators_stream + (std::uint64_t{subject} << 20U); }
 
  private:
   struct Subject {

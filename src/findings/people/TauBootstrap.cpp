@@ -25,6 +25,7 @@ constexpr std::size_t replicates_together = 256;  // whose means are held; a pow
 struct DrawnTables {
   std::vector<double> scores;
   std::vector<double> ratings;
+  std::vector<double> levels;  ///< [subject, replicate], of drawn annotators
 };
 
 DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings,
@@ -43,7 +44,13 @@ DrawnTables draw(const ScoreCells& scores, const AnswerTable& answers, const Boo
   } else {
     drawn.scores = scores.means();
   }
-  drawn.ratings = settings.draws_annotators ? answers.drawn_means(which) : answers.means();
+  if (settings.draws_annotators) {
+    auto own = answers.drawn(which);
+    drawn.ratings = std::move(own.means);
+    drawn.levels = std::move(own.levels);
+  } else {
+    drawn.ratings = answers.means();
+  }
   return drawn;
 }
 
@@ -109,20 +116,6 @@ DrawnCells fixed_cells(std::vector<double> means) {
   return {std::move(means), std::vector<double>(count, 0), std::vector<double>(count, 1)};
 }
 
-/// [replicate]: how much noise a draw of `count` leaves in a mean, over what it leaves on average.
-std::vector<double> noise_levels(std::size_t count, const BootstrapSettings& settings, std::uint64_t stream) {
-  const stats::ClusterBootstrap draws(count, settings.replicates, settings.seed, stream);
-  std::vector<double> levels;
-  for (std::size_t replicate = 0; replicate < settings.replicates; ++replicate) {
-    double squares = 0;
-    for (const auto times : draws.times(replicate)) {
-      squares += (times - 1.0) * (times - 1.0);
-    }
-    levels.push_back(squares / (static_cast<double>(count) - 1));
-  }
-  return levels;
-}
-
 std::set<std::size_t> subjects_of(const CellList& list, const AnswerTable& answers) {
   std::set<std::size_t> subjects;
   std::ranges::transform(list, std::inserter(subjects, subjects.end()),
@@ -130,51 +123,42 @@ std::set<std::size_t> subjects_of(const CellList& list, const AnswerTable& answe
   return subjects;
 }
 
-/// What templates, rephrasings and annotators leave, each a list of replicates; of those alone that are drawn.
-class NoiseLevels {
- public:
-  NoiseLevels(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings)
-      : answers_(answers) {
-    if (settings.draws_templates && scores.num_templates > 1) {
-      of_scores_.push_back(noise_levels(scores.num_templates, settings, templates_stream));
-    }
-    if (settings.draws_rephrasings && scores.num_rephrasings > 1) {
-      of_scores_.push_back(noise_levels(scores.num_rephrasings, settings, rephrasings_stream));
-    }
-    for (std::size_t subject = 0; settings.draws_annotators && subject < answers.num_subjects(); ++subject) {
-      of_subjects_.push_back(
-          answers.num_annotators(subject) > 1
-              ? noise_levels(answers.num_annotators(subject), settings, AnswerTable::stream_of(subject))
-              : std::vector<double>{});
+/// [replicate]: levels of the annotators of these subjects; 0 where none are drawn.
+std::vector<double> sums_of_levels(const DrawnTables& drawn, const std::set<std::size_t>& subjects, std::size_t count) {
+  std::vector<double> sums(count, 0);
+  if (!drawn.levels.empty()) {
+    for (const auto subject : subjects) {
+      std::ranges::transform(std::span(drawn.levels).subspan(subject * count, count), sums, sums.begin(), std::plus());
     }
   }
+  return sums;
+}
 
-  std::vector<std::vector<double>> of(const CellList& list) const {
-    auto levels = of_scores_;
-    std::vector<double> sums;
-    for (const auto subject : of_subjects_.empty() ? std::set<std::size_t>{} : subjects_of(list, answers_)) {
-      const auto& one = of_subjects_[subject];
-      sums.resize(std::max(sums.size(), one.size()), 0);
-      std::ranges::transform(one, sums, sums.begin(), std::plus());
+/// [replicate] of drawn templates and of drawn rephrasings, of those alone that are drawn.
+std::vector<std::vector<double>> noise_levels(const ScoreCells& scores, const BootstrapSettings& settings) {
+  std::vector<std::vector<double>> levels;
+  const auto add = [&](std::size_t count, std::uint64_t stream) {
+    const stats::ClusterBootstrap draws(count, settings.replicates, settings.seed, stream);
+    auto& own = levels.emplace_back();
+    for (std::size_t replicate = 0; replicate < settings.replicates; ++replicate) {
+      own.push_back(draws.noise_level(replicate));
     }
-    if (!sums.empty()) {
-      levels.push_back(std::move(sums));
-    }
-    return levels;
+  };
+  if (settings.draws_templates) {
+    add(scores.num_templates, templates_stream);
   }
-
- private:
-  const AnswerTable& answers_;
-  std::vector<std::vector<double>> of_scores_;
-  std::vector<std::vector<double>> of_subjects_;
-};
+  if (settings.draws_rephrasings) {
+    add(scores.num_rephrasings, rephrasings_stream);
+  }
+  return levels;
+}
 
 double product_of(std::span<const double> left, std::span<const double> right) {
   return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
 }
 
 /// Takes what follows the levels linearly out of `taus`; their mean stays.
-void take_out(std::vector<std::vector<double>> levels, std::vector<double>& taus) {
+void take_out(const std::vector<std::vector<double>>& levels, std::vector<double>& taus) {
   std::vector<std::size_t> finite;
   for (std::size_t replicate = 0; replicate < taus.size(); ++replicate) {
     if (std::isfinite(taus[replicate])) {
@@ -274,7 +258,7 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
     const auto of = [&](const std::vector<double>& tables, std::size_t replicate) {
       return std::span(tables).subspan(tables.size() == num_cells ? 0 : replicate * num_cells, num_cells);
     };
-    std::vector<double> taus(lists.size() * which.count, stats::nan);  // [list, replicate]
+    std::vector<double> found(lists.size() * which.count, stats::nan);  // [list, replicate]
     const auto num_threads = std::max(1U, settings.num_threads);
     stats::on_threads(num_threads, [&](unsigned thread) {
       for (std::size_t list = 0; list < lists.size(); ++list) {
@@ -284,26 +268,33 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
           if (drawn.scores.size() != num_cells) {
             tau.set_scores(of(drawn.scores, replicate));
           }
-          taus[list * which.count + replicate] = tau.with_ratings(of(drawn.ratings, replicate));
+          found[list * which.count + replicate] = tau.with_ratings(of(drawn.ratings, replicate));
         }
       }
     });
-    return taus;
+    for (const auto& list : lists) {
+      const auto levels = sums_of_levels(drawn, subjects_of(list, answers), which.count);
+      found.insert(found.end(), levels.begin(), levels.end());
+    }
+    return found;
   };
-  std::vector<std::vector<double>> taus(lists.size());
+  std::vector<std::vector<double>> found(2 * lists.size());  // taus of each list, then levels of its annotators
   const auto num_units = (settings.replicates + replicates_together - 1) / replicates_together;
   for (const auto& unit : share<double>(ranks, num_units, compute)) {
-    const auto count = lists.empty() ? 0 : unit.size() / lists.size();
-    for (std::size_t list = 0; list < lists.size(); ++list) {
-      const auto own = std::span(unit).subspan(list * count, count);
-      taus[list].insert(taus[list].end(), own.begin(), own.end());
+    for (std::size_t part = 0; part < found.size(); ++part) {
+      const auto count = unit.size() / found.size();
+      const auto own = std::span(unit).subspan(part * count, count);
+      found[part].insert(found[part].end(), own.begin(), own.end());
     }
   }
-  const NoiseLevels levels(scores, answers, settings);
+  auto levels = noise_levels(scores, settings);
+  levels.emplace_back();
   for (std::size_t list = 0; list < lists.size(); ++list) {
-    take_out(levels.of(lists[list]), taus[list]);
+    levels.back() = std::move(found[lists.size() + list]);
+    take_out(levels, found[list]);
   }
-  return taus;
+  found.resize(lists.size());
+  return found;
 }
 
 double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
