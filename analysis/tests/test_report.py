@@ -11,8 +11,9 @@ from scipy import stats
 from stereosweep_analysis import ResultError, cli
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.report import audit, report
-from stereosweep_analysis.report.runs import Run
+from stereosweep_analysis.report.runs import Run, open_runs
 from stereosweep_analysis.report.scores import measure_means, recommended_measure
+from stereosweep_analysis.report.side_by_side import comparison_blocks
 from stereosweep_analysis.report.tables import MOST_ROWS, Column, make_table, number_text, p_text
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
@@ -77,13 +78,14 @@ def test_one_template_has_no_interval_and_intervals_of_the_file_are_kept():
     assert means.interval == "90 % interval, rescaled"
 
 
-def test_mean_replicates_are_not_counted_twice():
-    statistics = statistics_dataset(values(replicates=3)).assign_coords(
-        replicate=np.array(["mean", "run 1", "run 2"], dtype=object)
-    )
-    table = values(replicates=3)[1, 0, 0, 1:, 0]
-    chosen = statistics.isel(subject=[1], template=[0], rephrasing=[0])
-    np.testing.assert_allclose(measure_means(chosen, "ilps_star prior_word").mean[0, 0], table.mean())
+def test_mean_replicates_count_only_where_there_are_no_others():
+    table = values(replicates=3)
+    table[2, :, :, 1:] = np.nan
+    labels = np.array(["mean", "run 1", "run 2"], dtype=object)
+    statistics = statistics_dataset(table).assign_coords(replicate=labels).isel(template=[0], rephrasing=[0])
+    means = measure_means(statistics, "ilps_star prior_word").mean[:, 0]
+    np.testing.assert_allclose(means[1], table[1, 0, 0, 1:, 0].mean())
+    np.testing.assert_allclose(means[2], table[2, 0, 0, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
     page = path.read_text(encoding="utf-8")
     outline = Outline(page)
     text = " ".join(outline.text)
-    assert "Contrast two in ilps_star prior_word, item 0: \u22122.000 (adjusted p <0.001)" in text
+    assert "two in ilps_star prior_word, item 0: \u22122.000 (adjusted p <0.001)" in text
     for part in ("my run", "Which traits does the model expect", "Text A", "models/made-up", "@inproceedings{cao"):
         assert part in text
     assert "ab" * 32 in text and "joins" in text
@@ -144,13 +146,30 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
 
 
 def test_several_runs_stand_in_one_page(tmp_path):
-    for name in ("a", "b"):
-        write(tmp_path / name, statistics_dataset(values(), title="same title"))
+    table = values()
+    write(tmp_path / "a", statistics_dataset(table, title="same title"))
+    other = statistics_dataset(table[:2] + 3.0, ["subject 1", "only here"], title="same title")
+    write(tmp_path / "b", other)
     out = report([tmp_path / "a", tmp_path / "b" / "association.stats.h5"], tmp_path / "both.html")
     page = out.read_text()
     assert out == tmp_path / "both.html" and "same title (2): Scores" in page
     ids = Outline(page).ids
     assert len(ids) == len(set(ids))
+    blocks = comparison_blocks(open_runs([tmp_path / "a", tmp_path / "b"]))
+    rows = {row[:2]: row[2:] for row in blocks[-1].rows}
+    assert set(rows) == {("subject 1", "item 0"), ("subject 1", "item 1")} and "6 means" in blocks[-1].note
+    for item in range(2):
+        one, two = (np.nanmean(table[place, ..., item]) for place in (1, 0))
+        np.testing.assert_allclose(rows["subject 1", f"item {item}"], (one, two + 3, abs(two + 3 - one)), rtol=1e-12)
+
+
+def test_runs_without_anything_in_common_say_so(tmp_path):
+    write(tmp_path / "a", statistics_dataset(values()))
+    write(tmp_path / "b", statistics_dataset(values(), measure="other"))
+    write(tmp_path / "c", statistics_dataset(values(), ["x", "y", "z"]))
+    for name, reason in (("b", "no measure in common"), ("c", "share no subject")):
+        blocks = comparison_blocks(open_runs([tmp_path / "a", tmp_path / name]))
+        assert len(blocks) == 1 and reason in blocks[0].text
 
 
 def test_hostile_names_stay_text(tmp_path):

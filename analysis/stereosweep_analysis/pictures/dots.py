@@ -42,11 +42,11 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     eighth are not drawn."""
     dots, left_out = strongest(dots, centre or 0.0, most)
     series = list(dict.fromkeys(dot.series for dot in dots))[:MOST_SERIES]
-    heights, ticks, heads = _rows_of(dots)
+    heights, ticks, heads = rows_of(dots)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, 0.75 + ROW_HEIGHT * (len(ticks) + len(heads))))
         for place, name in enumerate(series):
-            shift = 0.0 if len(series) == 1 else 0.28 * (1 - 2 * place / (len(series) - 1))
+            shift = 0.0 if len(series) == 1 else min(0.3, 0.08 * len(series)) * (1 - 2 * place / (len(series) - 1))
             chosen = [dot for dot in dots if dot.series == name]
             y = np.array([heights[dot.group, dot.label] for dot in chosen]) + shift
             value, low, high = (np.array([getattr(dot, field) for dot in chosen]) for field in ("value", "low", "high"))
@@ -71,7 +71,7 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     return figure
 
 
-def _rows_of(dots):
+def rows_of(dots):
     """{(group, label): height}, [(height, label)], [(height, group)] from above, a line of its own for a group."""
     heights, ticks, heads = {}, [], []
     height, group = 0.0, ""

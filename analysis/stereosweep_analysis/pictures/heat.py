@@ -8,20 +8,29 @@ from ..labels import literal
 from .style import DIVERGING, PAGE, page_style, symmetric_limit
 
 MOST_ROWS = 60
+MOST_COLUMNS = 34
 NO_NUMBER = "0.85"
 
 
 def heat_map(values, rows, columns, label, groups=None, centre=None):
     """`rows`, `columns`: names; `groups`: of the rows, a line divides them; `centre`: value of the colour white (None:
-    a scale from the least to the greatest value). At most MOST_ROWS rows, those farthest from the others' mean."""
+    a scale from the least to the greatest value). At most MOST_ROWS rows and MOST_COLUMNS columns, those farthest from
+    the others' mean."""
     values = np.asarray(values, dtype=float)
     groups = groups or [""] * len(rows)
-    kept, left_out = _kept(values)
-    values, rows, groups = values[kept], [rows[place] for place in kept], [groups[place] for place in kept]
+    kept = _kept(values, MOST_ROWS)
+    across = _kept(values[kept].T, MOST_COLUMNS)
+    left_out = [
+        f"{count} {name} are not drawn"
+        for count, name in ((len(rows) - len(kept), "rows"), (len(columns) - len(across), "columns"))
+        if count
+    ]
+    values, columns = values[np.ix_(kept, across)], [columns[place] for place in across]
+    rows, groups = [rows[place] for place in kept], [groups[place] for place in kept]
     with page_style():
         names, heads = [literal(name, 40) for name in rows], [literal(name, 34) for name in columns]
         longest = max(map(len, heads))
-        is_turned = longest * len(heads) > 70
+        is_turned = longest > 4
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
         high = 0.5 + 0.155 * len(rows) + (0.045 * longest if is_turned else 0.2)
         figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, 2.2)))
@@ -47,15 +56,16 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
             if groups[place] != groups[place - 1]:
                 axes.axhline(place, color="0.25", linewidth=0.8)
         bar = figure.colorbar(image, ax=axes, location="right", shrink=0.6, aspect=30, pad=0.02)
-        bar.set_label(label if not left_out else f"{label} · {left_out} rows are not drawn")
+        bar.set_label(" · ".join([label, *left_out]))
         bar.outline.set_visible(False)
     return figure
 
 
-def _kept(values):
-    if len(values) <= MOST_ROWS:
-        return list(range(len(values))), 0
-    with np.errstate(invalid="ignore"):
-        centred = np.nan_to_num(np.abs(values - np.nanmean(np.where(np.isfinite(values), values, np.nan), 0)))
-    kept = np.sort(np.argsort(-centred.max(1), kind="stable")[:MOST_ROWS])
-    return list(kept), len(values) - MOST_ROWS
+def _kept(values, most):
+    """Places of the rows farthest from the others' mean, in order."""
+    if len(values) <= most:
+        return np.arange(len(values))
+    good = np.isfinite(values)
+    mean = np.where(good, values, 0.0).sum(0) / np.maximum(good.sum(0), 1)
+    reach = np.where(good, np.abs(values - mean), 0.0).max(1)
+    return np.sort(np.argsort(-reach, kind="stable")[:most])

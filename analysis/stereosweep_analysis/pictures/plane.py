@@ -63,20 +63,40 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
     return figure
 
 
-def name_points(figure, axes, points, names, most=MOST_NAMES):
-    """Names beside the points that lie farthest out, as many as fit without covering each other or a point."""
+def pair_scatter(one, other, names, labels):
+    """The same cells in two runs; on the line they are equal."""
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    good = np.isfinite(one) & np.isfinite(other)
+    points = np.stack([one[good], other[good]], 1)
+    with page_style():
+        figure, axes = plt.subplots(figsize=(4.4, 4.2))
+        ends = [points.min(), points.max()]
+        axes.plot(ends, ends, color=QUIET, linewidth=0.8, linestyle=":")
+        axes.plot(*points.T, "o", color=SERIES[0], markersize=3.4, alpha=0.7, markeredgewidth=0)
+        axes.margins(0.08)
+        away = np.argsort(-np.abs(points[:, 0] - points[:, 1]), kind="stable")[:8]
+        chosen = [name for name, is_good in zip(names, good, strict=True) if is_good]
+        name_points(figure, axes, points, chosen, 8, away)
+        axes.set_xlabel(literal(labels[0]))
+        axes.set_ylabel(literal(labels[1]))
+    return figure
+
+
+def name_points(figure, axes, points, names, most=MOST_NAMES, order=None):
+    """Names beside the points in `order` (default: farthest out first) that cover neither each other nor a point."""
     if not len(points):
         return
     figure.canvas.draw()
-    spread = np.maximum(points.std(0), 1e-12)
-    order = np.argsort(-np.abs((points - points.mean(0)) / spread).sum(1), kind="stable")
+    if order is None:
+        spread = np.maximum(points.std(0), 1e-12)
+        order = np.argsort(-np.abs((points - points.mean(0)) / spread).sum(1), kind="stable")
     places = axes.transData.transform(points)
     scale = figure.dpi / 72
     taken = [(x - 3 * scale, y - 3 * scale, x + 3 * scale, y + 3 * scale) for x, y in places]
     area = axes.get_window_extent()
     written = 0
     for index in order:
-        text = literal(names[index], 30)
+        text = literal(names[index], 42)
         wide, high = 3.7 * scale * len(text), 7 * scale
         x, y = places[index]
         for left, low, align in ((x + 4 * scale, y - high / 2, "left"), (x - 4 * scale - wide, y - high / 2, "right")):

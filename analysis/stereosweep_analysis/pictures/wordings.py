@@ -7,6 +7,7 @@ from ..labels import literal
 from .style import PAGE, SERIES, page_style
 
 MOST_PANELS = 4
+MOST_VECTORS = 2000  # points of a panel; more are drawn as pixels
 
 
 def wording_lines(values, wordings, items, label):
@@ -14,7 +15,7 @@ def wording_lines(values, wordings, items, label):
     items = items[:MOST_PANELS]
     with page_style():
         figure, panels = plt.subplots(
-            1, len(items), figsize=(PAGE, 2.6), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.05}
+            1, len(items), figsize=(PAGE, 2.6), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.05}, dpi=200
         )
         for place, (axes, item) in enumerate(zip(panels[0], items, strict=True)):
             lines = values[:, :, place]
@@ -23,7 +24,7 @@ def wording_lines(values, wordings, items, label):
                 np.where(good, lines, 0).sum(0), good.sum(0), out=np.full(lines.shape[1], np.nan), where=good.any(0)
             )
             order = np.argsort(mean, kind="stable")
-            axes.plot(lines[:, order].T, color="0.75", linewidth=0.5)
+            axes.plot(lines[:, order].T, color="0.75", linewidth=0.5, rasterized=lines.size > MOST_VECTORS)
             axes.plot(mean[order], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
             axes.set_title(literal(item, 28))
             if len(wordings) <= 8:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from matplotlib.figure import Figure
+
 from .tables import Table
 
 
@@ -11,7 +13,16 @@ class Paragraph(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """`svg`: trusted markup of `inline_svg`; `caption`: what is seen, in words."""
+    """`caption`: what is seen, in words; `more`: what a reader who cannot see it should know besides."""
+
+    figure: Figure
+    title: str
+    caption: str
+    more: str = ""
+
+
+class Markup(NamedTuple):
+    """A picture as trusted markup of `inline_svg`."""
 
     svg: str
     caption: str
@@ -41,7 +52,7 @@ class Section(NamedTuple):
 
 
 KINDS = {
-    Paragraph: "paragraph", Picture: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table"
+    Paragraph: "paragraph", Markup: "picture", Facts: "facts", Points: "points", Folded: "folded", Table: "table"
 }  # fmt: skip
 
 

@@ -9,11 +9,18 @@ import jinja2
 import markupsafe
 
 from ..glossary import glossary, measure_term, term
-from . import audit, findings
-from .blocks import Facts, Folded, Paragraph, Section, kind_of
+from . import audit
+from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
+from .clusters import cluster_blocks
+from .comparisons import contrast_blocks, contrast_points, correlation_blocks, people_blocks
+from .conditions import condition_blocks
+from .embeddings import detection_blocks, effect_points, test_blocks, word_blocks
+from .findings import finding_points, means_picture, means_table, wording_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
 from .scores import measure_means, measures_of, recommended_measure
+from .side_by_side import comparison_blocks
+from .svg import inline_svg
 from .tables import cell_text
 
 TOOL = """@software{stereosweep,
@@ -25,10 +32,8 @@ TOOL = """@software{stereosweep,
 
 def make_page(runs):
     """The report as HTML text. `runs`: of open_runs."""
-    sections = []
-    for place, run in enumerate(runs):
-        sections += run_sections(run, f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
-    sections += [words_section(runs), citation_section(runs)]
+    sections = [*report_sections(runs), words_section(runs), citation_section(runs)]
+    sections = [section._replace(blocks=[*_with_markup(section)]) for section in sections]
     style, script = (_resource(name) for name in ("style.css", "tables.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -44,6 +49,28 @@ def make_page(runs):
     )  # fmt: skip
 
 
+def report_sections(runs):
+    """What was found, run by run; several runs side by side first."""
+    sections = []
+    blocks = comparison_blocks(runs)
+    if blocks:
+        sections.append(Section("side-by-side", "Side by side", blocks))
+    for place, run in enumerate(runs):
+        sections += run_sections(run, f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
+    return sections
+
+
+def _with_markup(section):
+    """The section's blocks, pictures as SVG."""
+    for place, block in enumerate(section.blocks):
+        if isinstance(block, Picture):
+            name = f"{section.name}-picture-{place}"
+            description = f"{block.caption} {block.more}".strip()
+            yield Markup(inline_svg(block.figure, name, block.title, description), block.caption)
+        else:
+            yield block
+
+
 def _resource(name):
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
@@ -56,18 +83,22 @@ def run_sections(run, anchor, prefix):
     summary = []
     if not is_complete(run):
         summary.append(Paragraph("This run has not ended: the numbers are those of a part of it.", "warning"))
-    summary += [Paragraph(words.reading), *findings.finding_points(statistics, means)]
+    summary += [Paragraph(words.reading), *(effect_points(statistics) or finding_points(statistics, means))]
+    summary += contrast_points(statistics)
     shown = measure_term(means.measure)
     definition = f"{means.measure}: {means.description}" if shown is None else f"{shown.title}: {shown.definition}"
-    scores = [Paragraph(definition), *findings.means_picture(statistics, means, f"{anchor}-means")]
-    scores.append(findings.means_table(statistics, means))
+    pictures = condition_blocks(statistics, means) or means_picture(statistics, means)
     found = [
         ("summary", "What was found", summary),
-        ("scores", "Scores", scores),
-        ("contrasts", "Contrasts", findings.contrast_blocks(statistics, f"{anchor}-contrasts-picture")),
-        ("people", "Agreement with people", findings.people_blocks(statistics, means, f"{anchor}-people-picture")),
-        ("clusters", "Clusters", findings.cluster_blocks(statistics, f"{anchor}-clusters-picture")),
-        ("wordings", "Wordings", findings.wording_blocks(statistics, means, f"{anchor}-wordings-picture")),
+        ("scores", "Scores", [Paragraph(definition), *pictures, means_table(statistics, means)]),
+        ("contrasts", "Contrasts", contrast_blocks(statistics)),
+        ("tests", "Tests of word sets", test_blocks(statistics)),
+        ("words", "Single words", word_blocks(statistics)),
+        ("detection", "Detected words", detection_blocks(statistics)),
+        ("people", "Agreement with people", people_blocks(statistics, means)),
+        ("clusters", "Clusters", cluster_blocks(statistics)),
+        ("correlations", "Correlations", correlation_blocks(statistics)),
+        ("wordings", "Wordings", wording_blocks(statistics, means)),
         ("asked", "What the model was asked", [table for table in [audit.prompt_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),

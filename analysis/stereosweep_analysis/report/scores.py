@@ -7,6 +7,7 @@ from scipy import stats
 
 SUBJECTS_AT_ONCE = 64
 CONFIDENCE = 0.95
+NO_INTERVAL = "no interval: there is one wording"
 # Where a probe has several measures.
 PREFERRED = ("ilps_star prior_word", "share", "option_text", "rating", "effect_size")
 
@@ -44,13 +45,18 @@ def recommended_measure(statistics):
 
 
 def cells(statistics, measure, subjects):
-    """[subject, template, rephrasing, item] of a slice of subjects; NaN where there is no score."""
+    """[subject, template, rephrasing, item] of a slice of subjects, replicates averaged; NaN where there is no score.
+
+    The replicate "mean" counts only where the others have no score.
+    """
     part = statistics["score"].sel(measure=measure).isel(subject=subjects)
     labels = [str(label) for label in part["replicate"].values]
-    if len(labels) > 1 and "mean" in labels:
-        part = part.isel(replicate=[place for place, label in enumerate(labels) if label != "mean"])
     values = part.transpose("subject", "template", "rephrasing", "replicate", "item").values
-    return nan_mean(values, 3)
+    if len(labels) == 1 or "mean" not in labels:
+        return nan_mean(values, 3)
+    mean = labels.index("mean")
+    others = nan_mean(np.delete(values, mean, 3), 3)
+    return np.where(np.isfinite(others), others, values[:, :, :, mean])
 
 
 def nan_mean(values, axis):
@@ -89,7 +95,7 @@ def measure_means(statistics, measure):
         mean[part] = nan_mean(values.reshape(len(values), -1, num_items), 1)
         wordings = nan_mean(values, 2) if over == "templates" else nan_mean(values, 1)
         low[part], high[part], n[part] = t_interval(wordings)
-    interval = f"{100 * CONFIDENCE:g} % interval: Student's t over {over}"
+    interval = f"{100 * CONFIDENCE:g} % interval (Student's t over {over})" if np.isfinite(low).any() else NO_INTERVAL
     asked = _asked_means(statistics, measure)
     if asked is not None:
         mean, low, high, n = asked

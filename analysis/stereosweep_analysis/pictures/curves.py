@@ -1,0 +1,46 @@
+"""Curves: the elbow of k-means, the detection of words."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ..labels import literal
+from .style import COLUMN, MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
+
+
+def elbow_curves(inertia, sources, elbows):
+    """`inertia`: [source, number of clusters - 1]; `elbows`: the number at each source's elbow (0: none)."""
+    with page_style():
+        figure, axes = plt.subplots(figsize=(COLUMN * 1.2, 2.3))
+        for place, source in enumerate(sources[:MOST_SERIES]):
+            values = inertia[place] / inertia[place][0] if inertia[place][0] else inertia[place]
+            numbers = np.arange(1, len(values) + 1)
+            axes.plot(numbers, values, color=SERIES[place], marker=MARKS[place], markersize=3.5, label=literal(source))
+            elbow = int(elbows[place])
+            if 0 < elbow <= len(values):
+                axes.plot(elbow, values[elbow - 1], "o", markersize=10, markerfacecolor="none", color=SERIES[place])
+        axes.set_xlabel("number of clusters")
+        axes.set_ylabel("inertia / inertia of one cluster")
+        axes.set_xticks(np.arange(1, inertia.shape[1] + 1))
+        axes.set_ylim(0)
+        axes.legend()
+    return figure
+
+
+def detection_curves(false_rates, true_rates, kinds, names):
+    """`..._rates`: [name, kind, threshold]; one panel a kind, one line a name, chance on the diagonal."""
+    with page_style():
+        figure, panels = plt.subplots(1, len(kinds), figsize=(PAGE, 3.2), sharey=True, squeeze=False)
+        for place, (axes, kind) in enumerate(zip(panels[0], kinds, strict=True)):
+            for row, name in enumerate(names[:MOST_SERIES]):
+                x, y = false_rates[row, place], true_rates[row, place]
+                good = np.isfinite(x) & np.isfinite(y)
+                axes.plot(x[good], y[good], color=SERIES[row], drawstyle="steps-post", label=literal(name, 34))
+            axes.plot([0, 1], [0, 1], color=QUIET, linewidth=0.7, linestyle=":")
+            axes.set_title(literal(kind))
+            axes.set_xlabel("share of other words that are detected")
+            axes.set_aspect("equal")
+            axes.set_xlim(-0.02, 1.02)
+            axes.set_ylim(-0.02, 1.02)
+        panels[0][0].set_ylabel("share of the group's words")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,52 @@
+"""Dot plots side by side with common rows: one panel a kind of sentence."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ..labels import literal
+from .dots import ROW_HEIGHT, rows_of, strongest
+from .style import MARKS, MOST_SERIES, PAGE, SERIES, page_style
+
+
+def dot_panels(panels, x_label):
+    """`panels`: [(title, dots, {series: value of a dashed line})]; rows that all panels share stand at one height."""
+    every = [dot for _, dots, _ in panels for dot in dots]
+    kept, left_out = strongest(every, float(np.mean([dot.value for dot in every])))
+    rows = {(dot.group, dot.label) for dot in kept}
+    heights, ticks, heads = rows_of(kept)
+    series = list(dict.fromkeys(dot.series for dot in every))[:MOST_SERIES]
+    with page_style():
+        high = 0.9 + ROW_HEIGHT * (len(ticks) + len(heads))
+        figure, all_axes = plt.subplots(1, len(panels), figsize=(PAGE, high), sharey=True, sharex=True, squeeze=False)
+        for axes, (title, dots, lines) in zip(all_axes[0], panels, strict=True):
+            for place, name in enumerate(series):
+                chosen = [dot for dot in dots if dot.series == name and (dot.group, dot.label) in rows]
+                shift = 0.0 if len(series) == 1 else 0.24 * (1 - 2 * place / (len(series) - 1))
+                y = np.array([heights[dot.group, dot.label] for dot in chosen]) + shift
+                value, low, high = (
+                    np.array([getattr(dot, field) for dot in chosen]) for field in ("value", "low", "high")
+                )
+                axes.hlines(y, low, high, color=SERIES[place], linewidth=1.1)
+                axes.plot(
+                    value, y, MARKS[place], color=SERIES[place], markersize=3.6, linestyle="none", label=literal(name)
+                )
+                if name in lines:
+                    axes.axvline(lines[name], color=SERIES[place], linewidth=0.9, linestyle="--", zorder=0)
+            axes.set_title(literal(title))
+            axes.tick_params(axis="y", length=0)
+            axes.grid(axis="x", color="0.92", linewidth=0.6)
+            axes.set_axisbelow(True)
+            axes.spines["left"].set_visible(False)
+            axes.set_xlabel(x_label)
+        first = all_axes[0][0]
+        labels = [(height, literal(label, 30)) for height, label in ticks]
+        labels += [(height, literal(name, 30)) for height, name in heads]
+        first.set_yticks([height for height, _ in labels], [label for _, label in labels])
+        for tick in first.get_yticklabels()[len(ticks) :]:
+            tick.set(style="italic", color="0.3")
+        first.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
+        if len(series) > 1:
+            figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        if left_out:
+            first.set_xlabel(f"{x_label}\n{left_out} rows are not drawn")
+    return figure

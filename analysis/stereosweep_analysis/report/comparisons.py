@@ -1,0 +1,180 @@
+"""What the job's statistics compared: contrasts, correlations, agreement with people."""
+
+import numpy as np
+
+from ..pictures.dots import Dot, interval_dots
+from ..pictures.plane import alignment_scatter
+from .blocks import Paragraph, Picture, Points
+from .scores import texts
+from .tables import Column, make_table, number_text, p_text
+
+
+def interval_text(variable):
+    """What an interval's lower end says of itself."""
+    return str(variable.attrs.get("long_name", "")).removeprefix("lower end of the ")
+
+
+class _Contrasts:
+    """Rows of the axis `contrast`, and their order from the smallest p."""
+
+    def __init__(self, statistics):
+        fields = ("difference", "low", "high", "effect", "num_templates", "p", "p_max_t", "p_holm")
+        self.numbers = {field: statistics[f"contrast_{field}"].values for field in fields}
+        self.names, self.measures, self.items = (
+            texts(statistics, f"contrast_{part}", "contrast") for part in ("name", "measure", "item")
+        )
+        max_t = self.numbers["p_max_t"]
+        self.adjusted = np.where(np.isfinite(max_t), max_t, self.numbers["p_holm"])
+        self.order = [int(row) for row in np.argsort(self.numbers["p"], kind="stable")]  # NaN stands last
+
+
+def contrast_points(statistics):
+    """The contrasts with the smallest adjusted p, in words."""
+    if "contrast_difference" not in statistics:
+        return []
+    rows = _Contrasts(statistics)
+    best = [row for row in np.argsort(rows.adjusted, kind="stable")[:3] if np.isfinite(rows.adjusted[row])]
+    if not best:
+        return []
+    points = [
+        f"{rows.names[row]} in {rows.measures[row]}, {rows.items[row]}: "
+        f"{number_text(rows.numbers['difference'][row])} (adjusted p {p_text(rows.adjusted[row])})"
+        for row in best
+    ]
+    return [Paragraph("Contrasts with the smallest adjusted p:"), Points(points)]
+
+
+def contrast_blocks(statistics):
+    """Contrasts that the job asked for: dots with intervals, and a table with adjusted p."""
+    if "contrast_difference" not in statistics:
+        return []
+    rows = _Contrasts(statistics)
+    interval = interval_text(statistics["contrast_low"])
+    family = str(statistics["contrast_p_holm"].attrs.get("long_name", "")).removeprefix("p after Holm, ")
+    columns = [
+        Column("contrast"),
+        Column("measure"),
+        Column("item"),
+        Column("difference", "left minus right, in the measure's unit", "number"),
+        Column("low", interval, "number"),
+        Column("high", "upper end of the same interval", "number"),
+        Column("effect", "difference in standard deviations of the templates' differences", "number"),
+        Column("n", "templates, or pairs of them", "number"),
+        Column("p", "two-sided, signs of templates flipped", "p"),
+        Column("adjusted p", f"max-T or Holm, {family}", "p"),
+    ]
+    cells = [
+        (
+            *(part[row] for part in (rows.names, rows.measures, rows.items)),
+            *(float(rows.numbers[field][row]) for field in ("difference", "low", "high", "effect")),
+            int(rows.numbers["num_templates"][row]),
+            float(rows.numbers["p"][row]),
+            float(rows.adjusted[row]),
+        )
+        for row in rows.order
+    ]
+    table = make_table("All contrasts", columns, cells, "Smallest p first.")
+    return [*_contrast_picture(rows, interval), table]
+
+
+def _contrast_picture(rows, interval):
+    """Of the measure whose contrast has the smallest p."""
+    if not rows.order:
+        return []
+    measure = rows.measures[rows.order[0]]
+    difference = rows.numbers["difference"]
+    chosen = [row for row in rows.order if rows.measures[row] == measure and np.isfinite(difference[row])]
+    if not chosen:
+        return []
+    several = len({rows.items[row] for row in chosen}) > 1
+    dots = [
+        Dot(
+            rows.names[row],
+            *(float(rows.numbers[field][row]) for field in ("difference", "low", "high")),
+            series=rows.items[row] if several else "",
+        )
+        for row in chosen
+    ]
+    figure = interval_dots(dots, f"difference in {measure}", 0.0)
+    return [Picture(figure, f"Contrasts in {measure}", f"Contrasts in {measure}, smallest p first. Lines: {interval}.")]
+
+
+def correlation_blocks(statistics):
+    """Correlations over subjects that the job asked for."""
+    if "correlation_coefficient" not in statistics:
+        return []
+    fields = ("coefficient", "low", "high", "n", "p", "p_holm")
+    numbers = {field: statistics[f"correlation_{field}"].values for field in fields}
+    labels = texts(statistics, "correlation", "correlation")
+    order = np.argsort(numbers["p"], kind="stable")
+    interval = interval_text(statistics["correlation_low"])
+    columns = [
+        Column("correlation"),
+        Column("coefficient", kind="number"),
+        Column("low", interval, "number"),
+        Column("high", "upper end of the same interval", "number"),
+        Column("n", "subjects with both scores", "number"),
+        Column("p", "two-sided, subjects shuffled", "p"),
+        Column("adjusted p", "Holm, in its family", "p"),
+    ]
+    rows = [(labels[row], *(float(numbers[field][row]) for field in fields)) for row in order]
+    rows = [(*row[:4], int(row[4]), *row[5:]) for row in rows]
+    shown = [row for row in order if np.isfinite(numbers["coefficient"][row])]
+    table = make_table("All correlations", columns, rows, "Smallest p first.")
+    if not shown:
+        return [table]
+    dots = [
+        Dot(labels[row], *(float(numbers[field][row]) for field in ("coefficient", "low", "high"))) for row in shown
+    ]
+    figure = interval_dots(dots, "correlation over subjects", 0.0)
+    return [Picture(figure, "Correlations", f"Correlations over subjects. Lines: {interval}."), table]
+
+
+def people_blocks(statistics, means):
+    """Agreement of scores of groups on pairs with people's means."""
+    if "human_mean" not in statistics or "tau_pooled" not in statistics:
+        return []
+    variants, priors = ([str(label) for label in statistics[axis].values] for axis in ("variant", "prior"))
+    fields = {
+        "tau_pooled": Column("tau-b", "rank correlation of scores and people's means, all groups and pairs", "number"),
+        "tau_pooled_n": Column("n", "cells that are rated and scored", "number"),
+        "tau_pooled_p_items": Column("p items", "trait pairs shuffled: cite this one or the next", "p"),
+        "tau_pooled_p_groups": Column("p groups", "groups shuffled", "p"),
+        "precision_at_3_mean": Column("P@3", "a group's three highest and lowest traits on people's side", "number"),
+        "precision_at_3_chance": Column("P@3 by chance", "of scores in random order", "number"),
+    }
+    chosen = {field: statistics[field].transpose("variant", "prior").values for field in fields}
+    rows = [
+        (variant, prior, *(chosen[field][i, j].item() for field in fields))
+        for i, variant in enumerate(variants)
+        for j, prior in enumerate(priors)
+    ]
+    columns = [Column("measure"), Column("prior"), *fields.values()]
+    source = str(statistics.attrs.get("human_ratings", ""))
+    return [
+        _people_picture(statistics, *_variant_of(means.measure, variants, priors)),
+        make_table("Agreement of each measure", columns, rows, f"Ratings: {source}."),
+    ]
+
+
+def _people_picture(statistics, variant, prior):
+    scores = statistics["mean_pair_score"].sel(variant=variant, prior=prior).transpose("group", "pair")
+    people = statistics["human_mean"].transpose("group", "pair")
+    labels = [f"{group}: {pair}" for group in scores["group"].values for pair in scores["pair"].values]
+    figure = alignment_scatter(
+        people.values.ravel(),
+        scores.values.ravel(),
+        labels,
+        texts(statistics, "pair_dimension", "pair") * scores.sizes["group"],
+        ("people: mean rating (0 left pole, 100 right pole)", f"model: {variant}"),
+        50.0,
+    )
+    tau = number_text(float(statistics["tau_pooled"].sel(variant=variant, prior=prior)))
+    caption = f"People's mean ratings and the model's scores, one mark a group and trait pair; tau-b {tau}."
+    return Picture(figure, "Agreement with people", caption)
+
+
+def _variant_of(measure, variants, priors):
+    parts = measure.split(" ")
+    variant = parts[0] if parts[0] in variants else variants[0]
+    return variant, parts[1] if len(parts) > 1 and parts[1] in priors else priors[0]

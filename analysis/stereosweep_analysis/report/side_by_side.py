@@ -1,0 +1,81 @@
+"""Several runs of the same kind of probe: their means of the same subjects and items, in one picture and one table."""
+
+import numpy as np
+
+from ..pictures.dots import Dot, interval_dots
+from ..pictures.plane import pair_scatter
+from .blocks import Paragraph, Picture
+from .findings import is_signed, measure_title
+from .scores import measure_means, measures_of, recommended_measure
+from .tables import Column, make_table
+
+MOST_ROWS = 30
+
+
+def shared_measure(runs):
+    """The measure that all runs have, the recommended one first; None where there is none."""
+    known = [measures_of(run.statistics) for run in runs]
+    best = recommended_measure(runs[0].statistics)
+    return next((name for name in [best, *known[0]] if all(name in names for names in known)), None)
+
+
+def comparison_blocks(runs):
+    """Where the runs differ most. Subjects and items are paired by their labels; what one run lacks is counted."""
+    if len(runs) < 2:
+        return []
+    measure = shared_measure(runs)
+    if measure is None:
+        return [Paragraph("These runs have no measure in common: there is nothing to set side by side.")]
+    all_means = [measure_means(run.statistics, measure) for run in runs]
+    places = [
+        {(subject, item): (i, j) for i, subject in enumerate(means.subjects) for j, item in enumerate(means.items)}
+        for means in all_means
+    ]
+    shared = [cell for cell in places[0] if all(cell in other for other in places)]
+    dropped = sum(len(place) for place in places) - len(runs) * len(shared)
+    if not shared:
+        return [Paragraph("These runs share no subject and item: there is nothing to set side by side.")]
+    table = np.array(
+        [[means.mean[place[cell]] for cell in shared] for means, place in zip(all_means, places, strict=True)]
+    )
+    with np.errstate(invalid="ignore"):
+        spread = np.nan_to_num(table.max(0) - table.min(0), nan=-1.0)
+    order = np.argsort(-spread, kind="stable")
+    return [
+        *_pictures(runs, all_means, places, [shared[cell] for cell in order], table[:, order]),
+        _table(runs, all_means[0], [shared[cell] for cell in order], table[:, order], dropped),
+    ]
+
+
+def _pictures(runs, all_means, places, shared, table):
+    label = measure_title(all_means[0])
+    dots = []
+    for subject, item in shared[:MOST_ROWS]:
+        for run, means, place in zip(runs, all_means, places, strict=True):
+            at = place[subject, item]
+            numbers = (float(array[at]) for array in (means.mean, means.low, means.high))
+            dots.append(Dot(f"{subject}: {item}", *numbers, series=run.label))
+    figure = interval_dots(dots, label, 0.0 if is_signed(all_means[0]) else None, MOST_ROWS)
+    caption = (
+        f"The {min(len(shared), MOST_ROWS)} means that differ most between the runs. Lines: {all_means[0].interval}."
+    )
+    pictures = [Picture(figure, "Runs side by side", caption)]
+    if len(runs) == 2 and np.isfinite(table).all(0).sum() > 2:
+        names = [f"{subject}: {item}" for subject, item in shared]
+        figure = pair_scatter(table[0], table[1], names, (f"{runs[0].label}: {label}", f"{runs[1].label}: {label}"))
+        caption = "Every mean of one run against that of the other; on the line they are equal."
+        pictures.append(Picture(figure, "One run against the other", caption))
+    return pictures
+
+
+def _table(runs, means, shared, table, dropped):
+    columns = [Column("subject"), Column("item"), *(Column(run.label, kind="number") for run in runs)]
+    columns.append(Column("range", "greatest minus least", "number"))
+    rows = [
+        (*cell, *map(float, table[:, place]), float(table[:, place].max() - table[:, place].min()))
+        for place, cell in enumerate(shared)
+    ]
+    note = "For tests of the differences give the same directories to stereosweep stats."
+    if dropped:
+        note = f"{dropped} means of subjects and items that not all runs have are left out. {note}"
+    return make_table(f"Means of all runs: {measure_title(means)}", columns, rows, note)
