@@ -83,7 +83,9 @@ base::ExitCode execute(const Command& command, const Arguments& arguments) {
     std::cout << visible;
     return base::ExitCode::done;
   }
-  if (command.places != Places::none) {
+  if (command.places == Places::any) {
+    line.places = line.has(places_key) ? line.get<std::vector<std::string>>(places_key) : std::vector<std::string>();
+  } else if (command.places != Places::none) {
     base::refuse_if(!line.has(places_key), "no " + std::string(command.what_place) + " is named", hint);
     line.overrides = line.get<std::vector<std::string>>(places_key);
     line.place = line.overrides.front();

@@ -17,12 +17,13 @@ namespace stereosweep::app {
 using Arguments = std::vector<std::string>;
 
 /// What a command takes besides its options.
-enum class Places { none, one, one_and_overrides };
+enum class Places { none, one, one_and_overrides, any };
 
 struct CommandLine {
   boost::program_options::variables_map values;
   std::string place;                   ///< JOB or DIR; empty with Places::none
   std::vector<std::string> overrides;  ///< key=value
+  std::vector<std::string> places;     ///< with Places::any
   bool has(const std::string& option) const { return values.count(option) > 0; }
   template <class T>
   const T& get(const std::string& option) const {
@@ -47,6 +48,7 @@ struct Command {
 base::ExitCode execute(const Command& command, const Arguments& arguments);
 
 extern const Command run_command;
+extern const Command models_command;
 extern const Command parse_command;
 extern const Command plan_command;
 extern const Command status_command;
