@@ -125,7 +125,8 @@ std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, c
   }
   const auto config = model::read_masked_specification(files);
   require_layer(files, asked, config.num_layers);
-  return static_cast<std::uint64_t>(config.hidden);
+  const bool is_word = asked.source == query::VectorSource::input_embedding;
+  return static_cast<std::uint64_t>(is_word ? config.embedding_width() : config.hidden);
 }
 
 // Not at::show_config(): it asks torch for its devices, which decides whether there is CUDA.

@@ -55,6 +55,38 @@ def unigram(split=True, rule=None):
     return tokenizer
 
 
+def framed_unigram(normalizer, pre_tokenizer):
+    """ALBERT's and DeBERTa-v3's kind: BERT's frame around pieces of SentencePiece."""
+    tokenizer = unigram()
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
+    tokenizer.add_special_tokens(["[CLS]", "[SEP]", "[PAD]", AddedToken("[MASK]", lstrip=True, normalized=False)])
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=[
+        (name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")])
+    return tokenizer
+
+
+def albert():
+    steps = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(),
+             normalizers.StripAccents(), normalizers.Lowercase(), normalizers.Precompiled(character_map("nmt_nfkc"))]
+    always = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    return framed_unigram(sequence(*steps), pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), always]))
+
+
+def deberta():
+    steps = [normalizers.Strip(), normalizers.Precompiled(character_map("nmt_nfkc")),
+             normalizers.Replace(Regex(" {2,}"), " ")]
+    return framed_unigram(sequence(*steps), pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always"))
+
+
+def modernbert():
+    tokenizer = byte_level(["[CLS]", "[SEP]", "[PAD]", "<|padding|>"], normalizer=normalizers.NFC())
+    tokenizer.add_tokens([AddedToken(" " * count, normalized=True) for count in range(2, 6)])
+    tokenizer.add_special_tokens([AddedToken("[MASK]", lstrip=True, normalized=False, special=True)])
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=[
+        (name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")])
+    return tokenizer
+
+
 def openai_gpt():
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -120,6 +152,9 @@ FAMILIES = {
     "t5": lambda: unigram(rule="nmt_nfkc"),
     "t5-folded": lambda: unigram(rule="nfkc_cf"),
     "unigram-whole": lambda: unigram(split=False),
+    "albert": albert,
+    "deberta-v3": deberta,
+    "modernbert": modernbert,
     "regex-next": lambda: word_piece(N.Replace(Regex(r"\s+"), " "), pre=P.Split(Regex(r"\w+|\d"), "merged_with_next")),
     "regex-invert": lambda: word_piece(N.NFC(), pre=P.Split(Regex(r"[\p{L}\p{M}]+|\p{N}"), "removed", invert=True)),
     **CAUSAL,

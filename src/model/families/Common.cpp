@@ -31,6 +31,30 @@ void refuse_variants(const ConfigFields& fields) {
                    "quantized weights are not supported", "floating-point weights are needed");
 }
 
+MaskedSpecification read_encoder(const ConfigFields& fields, const EncoderDefaults& defaults,
+                                 const std::string& layer_name) {
+  refuse_variants(fields);
+  fields.refuse_if(fields.is_on("is_decoder"), "is_decoder", "true is not supported",
+                   "a masked model attends in both directions");
+  MaskedSpecification specification;
+  specification.vocabulary = fields.size("vocab_size", defaults.vocabulary);
+  specification.hidden = fields.size(defaults.hidden_key, defaults.hidden);
+  specification.inner = fields.size(defaults.inner_key, defaults.inner);
+  specification.num_layers = read_count(fields, {{defaults.layers_key}, defaults.layers});
+  specification.num_heads = read_count(fields, {{defaults.heads_key}, defaults.heads});
+  specification.positions = fields.size("max_position_embeddings", defaults.positions);
+  specification.activation = read_activation(fields, defaults.activation_key, defaults.activation);
+  specification.head_activation = specification.activation;
+  specification.tied_decoder = fields.is_on("tie_word_embeddings", ConfigFields::Flag::on);
+  fields.refuse_if(
+      specification.hidden % specification.num_heads != 0, defaults.heads_key, std::to_string(specification.num_heads),
+      "it does not divide " + std::string(defaults.hidden_key) + " " + std::to_string(specification.hidden));
+  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
+    specification.names.layers.push_back(layer_name + std::to_string(layer) + ".");
+  }
+  return specification;
+}
+
 CausalSpecification read_sizes(const ConfigFields& fields, const Sizes& sizes) {
   refuse_variants(fields);
   fields.refuse_if(fields.is_on("use_bidirectional_attention"), "use_bidirectional_attention", "true is not supported",

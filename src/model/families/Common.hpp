@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "model/causal/CausalSpecification.hpp"
@@ -29,7 +30,11 @@ struct MaskedFamily {
 std::span<const CausalFamily> gpt_families();
 std::span<const CausalFamily> falcon_families();
 std::span<const CausalFamily> llama_families();
-std::span<const MaskedFamily> masked_families();
+std::span<const MaskedFamily> bert_families();
+std::span<const MaskedFamily> distilbert_families();
+std::span<const MaskedFamily> albert_families();
+std::span<const MaskedFamily> modernbert_families();
+std::span<const MaskedFamily> deberta_families();
 
 /// One size and the names that configurations have for it.
 struct SizeKey {
@@ -47,6 +52,27 @@ struct Sizes {
 
 /// Refuses what no family may have: cross-attention, pruned heads, quantized weights.
 void refuse_variants(const ConfigFields& fields);
+
+/// Keys of an encoder, and what they are where config.json leaves them out.
+struct EncoderDefaults {
+  std::int64_t vocabulary = 30522;
+  std::int64_t hidden = 768;
+  std::int64_t inner = 3072;
+  std::int64_t layers = 12;
+  std::int64_t heads = 12;
+  std::int64_t positions = 512;
+  const char* activation = "gelu";
+  const char* hidden_key = "hidden_size";
+  const char* inner_key = "intermediate_size";
+  const char* layers_key = "num_hidden_layers";
+  const char* heads_key = "num_attention_heads";
+  const char* activation_key = "hidden_act";
+};
+
+/// Sizes, both activations and whether the decoder is tied; names.layers is NAME 0., NAME 1., ... Refuses variants,
+/// decoders, heads that do not divide the width, and more than 4096 layers or heads.
+MaskedSpecification read_encoder(const ConfigFields& fields, const EncoderDefaults& defaults,
+                                 const std::string& layer_name);
 
 /// Vocabulary, hidden, num_heads (= num_key_heads), max_tokens and plain layers. Refuses variants, and
 /// more than 4096 layers or heads.

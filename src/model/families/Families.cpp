@@ -20,6 +20,17 @@ const Family* find(std::span<const Family> table, std::string_view type) {
 
 constexpr auto causal_tables = {families::gpt_families, families::falcon_families, families::llama_families};
 
+constexpr auto masked_tables = {families::bert_families, families::distilbert_families, families::albert_families,
+                                families::modernbert_families, families::deberta_families};
+
+const families::MaskedFamily* find_masked(std::string_view type) {
+  const families::MaskedFamily* found = nullptr;
+  for (const auto table : masked_tables) {
+    found = found == nullptr ? find(table(), type) : found;
+  }
+  return found;
+}
+
 const families::CausalFamily* find_causal(std::string_view type) {
   const families::CausalFamily* found = nullptr;
   for (const auto table : causal_tables) {
@@ -32,12 +43,14 @@ const families::CausalFamily* find_causal(std::string_view type) {
 const families::CausalFamily* find_family(const ConfigFields& fields) {
   const auto type = fields.text("model_type", "");
   const auto* causal = find_causal(type);
-  if (causal != nullptr || find(families::masked_families(), type) != nullptr) {
+  if (causal != nullptr || find_masked(type) != nullptr) {
     return causal;
   }
   std::vector<std::string> names;
   const auto add = [&](const auto& family) { names.emplace_back(family.model_type); };
-  std::ranges::for_each(families::masked_families(), add);
+  for (const auto table : masked_tables) {
+    std::ranges::for_each(table(), add);
+  }
   for (const auto table : causal_tables) {
     std::ranges::for_each(table(), add);
   }
@@ -76,7 +89,7 @@ MaskedSpecification read_masked_specification(const base::FileSet& files) {
   const ConfigFields fields(files);
   fields.refuse_if(find_family(fields) != nullptr, "model_type",
                    base::json_quote(fields.text("model_type", "")) + " is a causal model", "a masked one is needed");
-  return find(families::masked_families(), fields.text("model_type", ""))->read(fields);
+  return find_masked(fields.text("model_type", ""))->read(fields);
 }
 
 bool is_causal(const base::FileSet& files) { return find_family(ConfigFields(files)) != nullptr; }

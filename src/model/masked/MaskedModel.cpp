@@ -11,12 +11,14 @@
 
 #include "base/Check.hpp"
 #include "base/Profile.hpp"
+#include "model/causal/LayerKernels.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 #include "model/masked/MaskedWeights.hpp"
+#include "model/masked/PlacedAttention.hpp"
 
 namespace stereosweep::model {
 namespace {
@@ -77,7 +79,27 @@ void check(const Packed& batch, const ModelShape& shape, int layer) {
   STEREOSWEEP_ASSERT(layer >= 0 && layer <= shape.num_layers, "layer " + std::to_string(layer));
 }
 
-// The BERT body with either head, over packed rows.
+// What the layers of one batch share.
+struct Pass {
+  Segments everywhere;               // every token asks
+  Segments few;                      // the rows that are read ask
+  at::Tensor rows;                   // these rows
+  RelativeIndex relative = {};       // of models with relative positions
+  std::vector<RotaryAngles> angles;  // by rotary: picked by token
+
+  // Of one layer: which rows ask.
+  const Segments& segments(const at::Tensor* wanted) const { return wanted == nullptr ? everywhere : few; }
+};
+
+void rotate_in_place(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& angles) {
+  rotate_on_cpu(rows, heads, rotary, angles);
+}
+
+at::Tensor picked(const at::Tensor& states, const at::Tensor* rows) {
+  return rows == nullptr ? states : states.index_select(0, *rows);
+}
+
+// The body of all masked models with any head, over packed rows.
 class Encoder : public MaskedModel {
  public:
   Encoder(MaskedSpecification config, MaskedWeights weights) : config_(config), weights_(std::move(weights)) {
@@ -103,7 +125,8 @@ class Encoder : public MaskedModel {
     const auto few_borders = rows_before(borders, rows);
     const auto ids = filled_up(batch.ids, batch.ids.front(), device);
     const auto positions = filled_up(positions_of(batch), std::int32_t{0}, device);
-    const auto shared = first_layer_tokens(ids, positions, layer, device);
+    const bool can_share = !places_count_ && config_.norm == NormPlace::after_adding;
+    const auto shared = can_share ? first_layer_tokens(ids, positions, layer, device) : std::nullopt;
     Staging staging;
     const auto input_ids = staging.add(shared ? filled_up(shared->ids, shared->ids.front(), device) : ids);
     const auto input_positions =
@@ -117,16 +140,18 @@ class Encoder : public MaskedModel {
     if (layer == 0) {
       return states.index_select(0, staging.at(wanted)).slice(0, 0, count);
     }
-    const Segments everywhere{borders, borders, staging.at(all_begin), staging.at(all_begin)};
+    const auto pass = prepare({borders, borders, staging.at(all_begin), staging.at(all_begin)},
+                              {borders, few_borders, staging.at(all_begin), staging.at(few_begin)}, staging.at(wanted),
+                              staging.at(input_positions));
     if (shared) {
-      states = run_first_layer(states, staging.at(input_rows), everywhere);
+      states = run_first_layer(states, staging.at(input_rows), pass);
     }
     for (int i = shared ? 1 : 0; i + 1 < layer; ++i) {
-      states = run_layer(weights_.layers[i], states, everywhere, nullptr);
+      states = run_layer(i, states, pass, nullptr);
     }
-    const Segments few{borders, few_borders, staging.at(all_begin), staging.at(few_begin)};
-    const auto few_rows = staging.at(wanted);
-    return run_layer(weights_.layers[layer - 1], states, few, &few_rows).slice(0, 0, count);
+    states = run_layer(layer - 1, states, pass, &pass.rows).slice(0, 0, count);
+    return layer == shape_.num_layers && weights_.final_norm.weight.defined() ? normalize(states, weights_.final_norm)
+                                                                              : states;
   }
 
   at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override {
@@ -165,36 +190,91 @@ class Encoder : public MaskedModel {
   }
 
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const {
-    const auto words = at::embedding(weights_.words, ids);
-    return normalize(words.add(at::embedding(weights_.positions, positions)), weights_.embedding_norm);
+    auto states = at::embedding(weights_.words, ids);
+    if (!config_.names.positions.empty()) {
+      states = states.add(at::embedding(weights_.positions, positions));
+    } else if (weights_.positions.defined()) {
+      states = states.add(weights_.positions);
+    }
+    states = normalize(states, weights_.embedding_norm);
+    return weights_.embedding_projection ? weights_.embedding_projection->apply(states) : states;
+  }
+
+  Pass prepare(Segments everywhere, Segments few, at::Tensor rows, const at::Tensor& positions) const {
+    Pass pass{std::move(everywhere), std::move(few), std::move(rows), {}, {}};
+    const auto length = longest(pass.everywhere.key_begin);
+    if (config_.relative.farthest > 0) {
+      pass.relative = relative_index(config_.relative, length, weights_.words.device());
+    }
+    for (const auto& rotary : config_.rotaries) {
+      const auto angles = rotary_angles(rotary, length);
+      const auto pick = [&](const at::Tensor& all) { return all.to(positions.device()).index_select(0, positions); };
+      pass.angles.push_back({pick(angles.cosines), pick(angles.sines)});
+    }
+    return pass;
   }
 
   /// The first of several layers: `distinct` [distinct tokens, hidden], `tokens` which of them each token is.
-  at::Tensor run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens, const Segments& segments) const {
+  at::Tensor run_first_layer(const at::Tensor& distinct, const at::Tensor& tokens, const Pass& pass) const {
     const auto& layer = weights_.layers.front();
     const auto all = layer.query_key_value->apply(distinct).index_select(0, tokens);
-    return finish_layer(layer, split(all, config_.hidden, config_.hidden), distinct.index_select(0, tokens), segments);
+    const auto projected = split(all, config_.hidden, config_.hidden);
+    const auto mixed = attend(projected.query, projected.key, projected.value, pass.everywhere, config_.num_heads);
+    return finish_layer(layer, mixed, distinct.index_select(0, tokens));
   }
 
-  at::Tensor run_layer(const MaskedLayer& layer, const at::Tensor& states, const Segments& segments,
-                       const at::Tensor* rows) const {
-    const auto kept = rows == nullptr ? states : states.index_select(0, *rows);
+  /// `rows` null: all rows of `states` ask and are returned.
+  at::Tensor run_layer(int number, const at::Tensor& states, const Pass& pass, const at::Tensor* rows) const {
+    const auto& layer = weights_.layers[static_cast<std::size_t>(number)];
+    const auto kept = picked(states, rows);
+    if (config_.norm == NormPlace::before) {
+      const auto normed = layer.attention_norm.weight.defined() ? normalize(states, layer.attention_norm) : states;
+      const auto mixed = mix(number, normed, normed, pass, rows);
+      const auto attended = layer.attention_output.apply_and_add(mixed, kept);
+      const auto inner = layer.inner.apply(normalize(attended, layer.output_norm));
+      return layer.outer.apply_and_add(activate_gated(inner, config_.activation), attended);
+    }
+    return finish_layer(layer, mix(number, states, kept, pass, rows), kept);
+  }
+
+  /// What attention makes of a layer's input: [rows, hidden]; `kept` is `states` at `rows`.
+  at::Tensor mix(int number, const at::Tensor& states, const at::Tensor& kept, const Pass& pass,
+                 const at::Tensor* rows) const {
+    const auto& layer = weights_.layers[static_cast<std::size_t>(number)];
+    const auto heads = config_.num_heads;
     const auto width = layer.query_key_value ? config_.hidden : 0;
     auto projected =
         split((layer.query_key_value ? layer.query_key_value : layer.key_value)->apply(states), width, config_.hidden);
-    if (!projected.query.defined()) {
-      projected.query = layer.query->apply(kept);
-    } else if (rows != nullptr) {
-      projected.query = projected.query.index_select(0, *rows);
+    if (config_.relative.farthest > 0) {
+      const auto mixed = attend_relatively(projected.query, projected.key, projected.value, pass.everywhere, heads,
+                                           layer.relative, pass.relative);
+      return picked(mixed, rows);
     }
-    return finish_layer(layer, projected, kept, segments);
+    const auto reach = turn(number, projected, pass);
+    if (reach > 0 && reach < longest(pass.everywhere.key_begin) - 1) {
+      const auto mixed = attend_within(projected.query, projected.key, projected.value, pass.everywhere, heads, reach);
+      return picked(mixed, rows);
+    }
+    const auto query = projected.query.defined() ? picked(projected.query, rows) : layer.query->apply(kept);
+    return attend(query, projected.key, projected.value, pass.segments(rows), heads);
   }
 
-  /// From queries [rows, hidden], keys and values [tokens, hidden] to the layer's output; `kept` is its input at
-  /// `rows`.
-  at::Tensor finish_layer(const MaskedLayer& layer, const Projected& projected, const at::Tensor& kept,
-                          const Segments& segments) const {
-    const auto mixed = attend(projected.query, projected.key, projected.value, segments, config_.num_heads);
+  /// Turns queries and keys where the layer does; how many places its tokens see on each side, 0: all.
+  std::int64_t turn(int number, const Projected& projected, const Pass& pass) const {
+    if (config_.layers.empty()) {
+      return 0;
+    }
+    const auto& kind = config_.layers[static_cast<std::size_t>(number)];
+    const auto& rotary = config_.rotaries[static_cast<std::size_t>(kind.rotary)];
+    const auto rotate = shape_.kernels == Kernels::own_kernels ? rotate_in_place : rotate_with_operators;
+    for (const auto& vectors : {projected.query, projected.key}) {
+      rotate(vectors, config_.num_heads, rotary, pass.angles[static_cast<std::size_t>(kind.rotary)]);
+    }
+    return kind.window;
+  }
+
+  /// From what attention made of a layer's input `kept` to the layer's output, with norms behind each part.
+  at::Tensor finish_layer(const MaskedLayer& layer, const at::Tensor& mixed, const at::Tensor& kept) const {
     const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
     const auto inner = layer.inner.apply_activated(attended, config_.activation);
     return normalize(layer.outer.apply_and_add(inner, attended), layer.output_norm);
@@ -202,7 +282,7 @@ class Encoder : public MaskedModel {
 
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const {
     const base::profile::Span span("norms");
-    return at::layer_norm(states, {config_.hidden}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
+    return at::layer_norm(states, {norm.weight.size(0)}, norm.weight, norm.bias, config_.layer_norm_epsilon, false);
   }
 
   const MaskedHead& head() const {
@@ -213,6 +293,7 @@ class Encoder : public MaskedModel {
   MaskedSpecification config_;
   MaskedWeights weights_;
   ModelShape shape_;
+  bool places_count_ = config_.relative.farthest > 0 || !config_.rotaries.empty();  ///< in each layer's scores
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Masked models (BERT, RoBERTa): packed token ids in, hidden states and vocabulary logits out.
+// Masked models (BERT and its kin): packed token ids in, hidden states and vocabulary logits out.
 //   shapes   hidden states [row, hidden]; logits [row, vocabulary] float32
 //   rows     of a packed batch count its tokens from 0, sequence after sequence
 //   errors   InputError (exit 2) from `load` names the file and the field or tensor; everything else is a contract
@@ -38,10 +38,10 @@ class MaskedModel {
   /// Hidden state number `layer` (0 = embeddings' output, num_layers = last) of the given rows (sorted, distinct):
   /// [rows, hidden] in the model's dtype, on its device.
   virtual at::Tensor hidden(const Packed& batch, int layer, std::span<const std::int64_t> rows) const = 0;
-  /// Rows of the input embedding matrix, as they are stored: [ids, hidden] in the model's dtype, on its device.
+  /// Rows of the input embedding matrix, as they are stored: [ids, embedding] in the model's dtype, on its device.
   virtual at::Tensor input_embeddings(std::span<const query::TokenId> ids) const = 0;
   /// The vector that the decoder matrix multiplies (BERT: transform; RoBERTa: LayerNorm(gelu(dense h))):
-  /// [rows, hidden] float32. Needs a head.
+  /// [rows, embedding] float32. Needs a head.
   virtual at::Tensor head_input(const at::Tensor& hidden) const = 0;
   /// [rows, vocabulary] float32, decoder bias included. Needs a head.
   virtual at::Tensor logits(const at::Tensor& head_input) const = 0;
@@ -49,7 +49,7 @@ class MaskedModel {
   virtual const at::Tensor& decoder_bias() const = 0;
 };
 
-/// The BERT body with the head of its family.
+/// The encoder with the head of its family.
 std::unique_ptr<MaskedModel> make_masked_model(MaskedSpecification specification, MaskedWeights weights);
 
 }  // namespace stereosweep::model

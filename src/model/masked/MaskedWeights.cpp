@@ -1,7 +1,12 @@
 #include "model/masked/MaskedWeights.hpp"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,24 +17,52 @@ namespace stereosweep::model {
 
 namespace {
 
+enum class Bias { none, stored };
+
+Bias bias_if(bool stored) { return stored ? Bias::stored : Bias::none; }
+
+struct Matrix {
+  at::Tensor weight;
+  at::Tensor bias;  // undefined: none
+};
+
+Matrix below_each_other(std::initializer_list<Matrix> parts) {
+  std::vector<at::Tensor> weights;
+  std::vector<at::Tensor> biases;
+  for (const auto& part : parts) {
+    weights.push_back(part.weight);
+    biases.push_back(part.bias);
+  }
+  return {at::cat(weights), biases.front().defined() ? at::cat(biases) : at::Tensor()};
+}
+
 class EncoderReader {
  public:
-  EncoderReader(TensorReader& reader, const MaskedSpecification& config) : reader_(reader), config_(config) {
-    if (reader.has_any(config.names.body)) {
-      prefix_ = config.names.body;
+  EncoderReader(TensorReader& reader, const MaskedSpecification& config)
+      : reader_(reader), config_(config), names_(config.names) {
+    if (reader.has_any(names_.body)) {
+      prefix_ = names_.body;
     }
+    const auto is_stored = [&](const MaskedHeadNames& head) { return reader.has_any(head.beginning); };
+    const auto found = std::ranges::find_if(names_.heads, is_stored);
+    head_names_ = found == names_.heads.end() ? nullptr : &*found;
   }
 
   MaskedWeights read() {
     MaskedWeights weights;
-    const auto hidden = config_.hidden;
-    weights.words = reader_.take(words_name(), {config_.vocabulary, hidden});
-    weights.positions = reader_.take(prefix_ + "embeddings.position_embeddings.weight", {config_.positions, hidden});
-    const auto types = reader_.take(prefix_ + "embeddings.token_type_embeddings.weight", {config_.token_types, hidden});
-    weights.positions = weights.positions.add(types[0]);
-    weights.embedding_norm = norm(prefix_ + "embeddings.LayerNorm");
-    for (std::int64_t index = 0; index < config_.num_layers; ++index) {
+    weights.words = reader_.take(words_name(), {config_.vocabulary, config_.embedding_width()});
+    weights.positions = positions();
+    weights.embedding_norm = norm(prefix_ + names_.embedding_norm, config_.embedding_width());
+    if (!names_.embedding_projection.empty()) {
+      weights.embedding_projection =
+          linear(prefix_ + names_.embedding_projection, config_.hidden, config_.embedding_width(), Bias::stored);
+    }
+    read_relative_table();
+    for (std::size_t index = 0; index < names_.layers.size(); ++index) {
       weights.layers.push_back(layer(index));
+    }
+    if (!names_.final_norm.empty()) {
+      weights.final_norm = norm(prefix_ + names_.final_norm, config_.hidden);
     }
     weights.head = head(weights.words);
     reader_.check_left([this](const std::string& name) { return is_harmless(name); });
@@ -39,84 +72,154 @@ class EncoderReader {
  private:
   // Tied matrices may be stored under either name.
   std::string words_name() const {
-    const auto own = prefix_ + "embeddings.word_embeddings.weight";
-    const auto decoder = config_.names.head + "decoder.weight";
+    const auto own = prefix_ + names_.words + ".weight";
+    const auto decoder = head_names_ == nullptr ? "" : head_names_->decoder + ".weight";
     return !reader_.has(own) && reader_.has(decoder) && config_.tied_decoder ? decoder : own;
   }
 
+  at::Tensor positions() {
+    at::Tensor table;
+    if (!names_.positions.empty()) {
+      table = reader_.take(prefix_ + names_.positions + ".weight", {config_.positions, config_.embedding_width()});
+    }
+    if (config_.token_types == 0) {
+      return table;
+    }
+    const auto types =
+        reader_.take(prefix_ + names_.token_types + ".weight", {config_.token_types, config_.embedding_width()});
+    return table.defined() ? table.add(types[0]) : types.slice(0, 0, 1);
+  }
+
   // Old checkpoints call scale and shift of a layer norm gamma and beta.
-  Norm norm(const std::string& name) {
+  Norm norm(const std::string& name, std::int64_t width) {
     const auto old = !reader_.has(name + ".weight") && reader_.has(name + ".gamma");
-    return {reader_.take(name + (old ? ".gamma" : ".weight"), {config_.hidden}),
-            reader_.take(name + (old ? ".beta" : ".bias"), {config_.hidden})};
+    return {reader_.take(name + (old ? ".gamma" : ".weight"), {width}),
+            config_.norm_bias ? reader_.take(name + (old ? ".beta" : ".bias"), {width}) : at::Tensor()};
   }
 
-  Linear linear(const std::string& name, std::int64_t out, std::int64_t in) {
+  Matrix matrix(const std::string& name, std::int64_t out, std::int64_t in, Bias bias) {
     auto weight = reader_.take(name + ".weight", {out, in});
-    return {std::move(weight), reader_.take(name + ".bias", {out})};
+    return {std::move(weight), bias == Bias::stored ? reader_.take(name + ".bias", {out}) : at::Tensor()};
   }
 
-  // Several matrices of one input below each other, so that one product does the work of all.
-  Linear stacked(const std::string& scope, std::initializer_list<const char*> names) {
-    std::vector<at::Tensor> weights;
-    std::vector<at::Tensor> biases;
-    for (const auto* name : names) {
-      weights.push_back(reader_.take(scope + name + ".weight", {config_.hidden, config_.hidden}));
-      biases.push_back(reader_.take(scope + name + ".bias", {config_.hidden}));
+  static Linear linear_of(Matrix matrix) { return {std::move(matrix.weight), std::move(matrix.bias)}; }
+
+  Linear linear(const std::string& name, std::int64_t out, std::int64_t in, Bias bias) {
+    return linear_of(matrix(name, out, in, bias));
+  }
+
+  MaskedLayer layer(std::size_t index) {
+    const auto& scope = names_.layers[index];
+    if (const auto known = layers_.find(scope); known != layers_.end()) {
+      return known->second;
     }
-    return {at::cat(weights), at::cat(biases)};
+    return layers_.emplace(scope, read_layer(prefix_ + scope, index)).first->second;
   }
 
-  MaskedLayer layer(std::int64_t index) {
-    const auto scope = prefix_ + "encoder.layer." + std::to_string(index) + ".";
+  // Whether few rows of this layer's queries can be computed alone.
+  bool has_queries_apart(std::size_t index) const {
+    return index + 1 == names_.layers.size() && std::ranges::count(names_.layers, names_.layers[index]) == 1 &&
+           config_.relative.farthest == 0 && config_.rotaries.empty();
+  }
+
+  MaskedLayer read_layer(const std::string& scope, std::size_t index) {
     const auto hidden = config_.hidden;
+    const auto attention = bias_if(config_.attention_bias);
+    const auto feed = bias_if(config_.inner_bias);
+    const bool is_gated = config_.norm == NormPlace::before;
     MaskedLayer weights;
-    if (index + 1 < config_.num_layers) {
-      weights.query_key_value = stacked(scope + "attention.self.", {"query", "key", "value"});
+    if (!names_.query_key_value.empty()) {
+      weights.query_key_value = linear(scope + names_.query_key_value, 3 * hidden, hidden, attention);
     } else {
-      weights.query = linear(scope + "attention.self.query", hidden, hidden);
-      weights.key_value = stacked(scope + "attention.self.", {"key", "value"});
+      const auto query = matrix(scope + names_.query, hidden, hidden, attention);
+      const auto key = matrix(scope + names_.key, hidden, hidden, attention);
+      const auto value = matrix(scope + names_.value, hidden, hidden, attention);
+      weights.relative = relative_rows(scope, query, key);
+      if (has_queries_apart(index)) {
+        weights.query = linear_of(query);
+        weights.key_value = linear_of(below_each_other({key, value}));
+      } else {
+        weights.query_key_value = linear_of(below_each_other({query, key, value}));
+      }
     }
-    weights.attention_output = linear(scope + "attention.output.dense", hidden, hidden);
-    weights.attention_norm = norm(scope + "attention.output.LayerNorm");
-    weights.inner = linear(scope + "intermediate.dense", config_.inner, hidden);
-    weights.outer = linear(scope + "output.dense", hidden, config_.inner);
-    weights.output_norm = norm(scope + "output.LayerNorm");
+    weights.attention_output = linear(scope + names_.attention_output, hidden, hidden, attention);
+    if (config_.norm == NormPlace::after_adding || index > 0) {
+      weights.attention_norm = norm(scope + names_.attention_norm, hidden);
+    }
+    weights.inner = linear(scope + names_.inner, (is_gated ? 2 : 1) * config_.inner, hidden, feed);
+    weights.outer = linear(scope + names_.outer, hidden, config_.inner, feed);
+    weights.output_norm = norm(scope + names_.output_norm, hidden);
     return weights;
   }
 
+  void read_relative_table() {
+    const auto& relative = config_.relative;
+    if (relative.farthest == 0) {
+      return;
+    }
+    relative_table_ = reader_.take(prefix_ + "encoder.rel_embeddings.weight", {2 * relative.span(), config_.hidden});
+    if (relative.normed) {
+      const auto own = norm(prefix_ + "encoder.LayerNorm", config_.hidden);
+      relative_table_ =
+          at::layer_norm(relative_table_, {config_.hidden}, own.weight, own.bias, config_.layer_norm_epsilon, false);
+    }
+  }
+
+  RelativeRows relative_rows(const std::string& scope, const Matrix& query, const Matrix& key) {
+    const auto& relative = config_.relative;
+    RelativeRows rows;
+    const auto project = [&](const Matrix& by) { return at::linear(relative_table_, by.weight, by.bias); };
+    const auto own = [&](const char* name) {
+      return matrix(scope + "attention.self." + name, config_.hidden, config_.hidden, Bias::stored);
+    };
+    if (relative.farthest > 0 && relative.content_to_position) {
+      rows.keys = project(relative.own_projections ? own("pos_key_proj") : key);
+    }
+    if (relative.farthest > 0 && relative.position_to_content) {
+      rows.queries = project(relative.own_projections ? own("pos_query_proj") : query);
+    }
+    return rows;
+  }
+
   std::optional<MaskedHead> head(const at::Tensor& words) {
-    const auto& names = config_.names;
-    if (!reader_.has_any(names.head)) {
+    if (head_names_ == nullptr) {
       return std::nullopt;
     }
     // transformers' rule: the decoder's own matrix and bias count where they are stored; else the tied ones do.
-    const auto decoder = names.head + "decoder.weight";
-    const auto own_bias = names.head + "decoder.bias";
-    const auto shared_bias = names.head + "bias";
+    const auto& names = *head_names_;
+    const auto decoder = names.decoder + ".weight";
+    const auto own_bias = names.decoder + ".bias";
+    const auto width = config_.embedding_width();
     const bool own_matrix = !config_.tied_decoder || reader_.has(decoder);
     MaskedHead weights;
-    weights.transform = linear(names.head_dense, config_.hidden, config_.hidden);
-    weights.norm = norm(names.head_norm);
-    const auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, config_.hidden}) : words;
+    weights.transform = linear(names.dense, width, config_.hidden, bias_if(config_.head_bias));
+    weights.norm = norm(names.norm, width);
+    const auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, width}) : words;
     weights.vocabulary = matrix.size(0);
-    auto bias = reader_.take_as(reader_.has(own_bias) ? own_bias : shared_bias, {weights.vocabulary}, at::kFloat);
+    auto bias = !config_.decoder_bias
+                    ? at::zeros({weights.vocabulary}, words.options().dtype(at::kFloat))
+                    : reader_.take_as(reader_.has(own_bias) ? own_bias : names.bias, {weights.vocabulary}, at::kFloat);
     weights.decoder = OutputProjection(matrix, std::move(bias));
-    reader_.ignore(shared_bias);
+    reader_.ignore(names.bias);
     return weights;
   }
 
   // Parts that do not change what is computed here. Anything else that is left means another architecture.
   bool is_harmless(const std::string& name) const {
     const auto within = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    const auto begins = [&](const std::string& part) { return name.starts_with(part); };
     return name.starts_with(prefix_ + "pooler.") || name.starts_with("pooler.") ||
            name.starts_with("cls.seq_relationship.") || name.starts_with("classifier.") || within("position_ids") ||
-           within("token_type_ids");
+           within("token_type_ids") || std::ranges::any_of(names_.harmless, begins);
   }
 
   TensorReader& reader_;
   const MaskedSpecification& config_;
+  const MaskedNames& names_;
+  const MaskedHeadNames* head_names_ = nullptr;  ///< null: no head is stored
   std::string prefix_;
+  std::map<std::string, MaskedLayer> layers_;  ///< by what stands before their names
+  at::Tensor relative_table_;                  ///< [2 span, hidden]
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The matrices of a BERT or RoBERTa checkpoint, found by name, checked, converted once.
+// The matrices of a masked checkpoint, found by name, checked, converted once.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,31 +12,41 @@
 
 namespace stereosweep::model {
 
-/// One encoder layer. The last one keeps queries apart, because they are needed for few rows.
+/// Relative positions as one layer's queries and keys see them: [2 span, hidden]; undefined where they do not.
+struct RelativeRows {
+  at::Tensor keys;
+  at::Tensor queries;
+};
+
+/// One encoder layer. The last one keeps queries apart, because they are needed for few rows, unless it shares its
+/// weights with others or has relative positions or rotaries.
 struct MaskedLayer {
   std::optional<Linear> query_key_value;  ///< [3 hidden, hidden]; all layers but the last
   std::optional<Linear> query;            ///< [hidden, hidden]; the last layer
   std::optional<Linear> key_value;        ///< [2 hidden, hidden]; the last layer
   Linear attention_output;
-  Norm attention_norm;
-  Linear inner;
+  Norm attention_norm;  ///< weight undefined: none
+  Linear inner;         ///< with a gate: both below each other
   Linear outer;
-  Norm output_norm;
+  Norm output_norm;  ///< behind the layer, or before its feed-forward part (NormPlace)
+  RelativeRows relative = {};
 };
 
 struct MaskedHead {
   Linear transform;
   Norm norm;
-  OutputProjection decoder;  ///< [vocabulary, hidden]
+  OutputProjection decoder;  ///< [vocabulary, embedding]
   std::int64_t vocabulary = 0;
 };
 
 struct MaskedWeights {
-  at::Tensor words;      ///< [vocabulary, hidden]
-  at::Tensor positions;  ///< [positions, hidden], row 0 of the token types added
+  at::Tensor words;      ///< [vocabulary, embedding]
+  at::Tensor positions;  ///< [positions or 1, embedding], row 0 of the token types added; undefined: neither
   Norm embedding_norm;
   std::vector<MaskedLayer> layers;
   std::optional<MaskedHead> head;
+  std::optional<Linear> embedding_projection = std::nullopt;  ///< [hidden, embedding]
+  Norm final_norm = {};                                       ///< weight undefined: none
 };
 
 /// Throws InputError naming file and tensor: missing, wrong shape, not floating, NaN or infinite, unexpected.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "base/Text.hpp"
@@ -345,15 +346,20 @@ ModelCost model_cost(const model::MaskedSpecification& config) {
   const auto hidden = static_cast<std::uint64_t>(config.hidden);
   const auto inner = static_cast<std::uint64_t>(config.inner);
   const auto vocabulary = static_cast<std::uint64_t>(config.vocabulary);
+  const auto width = static_cast<std::uint64_t>(config.embedding_width());
   const auto layers = static_cast<std::uint64_t>(config.num_layers);
-  const std::uint64_t products = 4 * hidden * hidden + 2 * hidden * inner;
+  const std::set<std::string> stored(config.names.layers.begin(), config.names.layers.end());  // some share weights
+  const auto stored_layers = stored.empty() ? layers : stored.size();
+  const std::uint64_t matrices = config.norm == model::NormPlace::before ? 3 : 2;  // with a gate
+  const std::uint64_t products = 4 * hidden * hidden + matrices * hidden * inner;
   const std::uint64_t layer = products + 4 * hidden + inner + hidden + 4 * hidden;
-  const std::uint64_t tables = static_cast<std::uint64_t>(config.positions + config.token_types) + vocabulary;
-  const std::uint64_t head =
-      hidden * hidden + 3 * hidden + vocabulary + (config.tied_decoder ? 0 : vocabulary * hidden);
-  return {.parameters = tables * hidden + 2 * hidden + layers * layer + head,
+  const auto positions = config.names.positions.empty() ? 0 : config.positions;
+  const std::uint64_t tables = static_cast<std::uint64_t>(positions + config.token_types) + vocabulary;
+  const std::uint64_t projection = config.embedding == 0 ? 0 : hidden * width + hidden;
+  const std::uint64_t head = hidden * width + 3 * width + vocabulary + (config.tied_decoder ? 0 : vocabulary * width);
+  return {.parameters = tables * width + 2 * width + projection + stored_layers * layer + head,
           .flops_per_token = 2.0 * static_cast<double>(layers * products),
-          .flops_per_row = 2.0 * static_cast<double>(hidden * hidden + hidden * vocabulary)};
+          .flops_per_row = 2.0 * static_cast<double>(hidden * width + width * vocabulary)};
 }
 
 findings::RatingNames rating_names(const sweep::Job& job) {
