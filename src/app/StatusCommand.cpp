@@ -81,7 +81,8 @@ std::string remark(const run::ReadStatus& read, const fs::path& directory) {
   if (const auto age = age_of(read.updated); age > longest_silence) {
     const auto minutes = static_cast<std::uint64_t>(age / std::chrono::minutes(1));
     return ", but nothing was written for " + base::counted(minutes, "minute") +
-           (read.status.state == "running" || read.status.state == "stopping" ? ": probably killed" : ": perhaps killed") +
+           (read.status.state == "running" || read.status.state == "stopping" ? ": probably killed"
+                                                                              : ": perhaps killed") +
            "; if it is gone from " + read.host + ", run the same command again";
   }
   return "";

@@ -8,9 +8,8 @@ from statistics_tables import AXES, NO_VALUES, OK, TOO_FEW
 
 try:
     from statsmodels.stats.multitest import multipletests
-    from statsmodels.stats.proportion import proportion_confint
 except ImportError:
-    multipletests = proportion_confint = None
+    multipletests = None
 
 SIDES = AXES[1:5]
 
@@ -159,12 +158,13 @@ def check_row(report, number, row, sides, pool, inference, seed, scale, unit):
 
 
 def drawn_interval(p, inference):
-    """Clopper and Pearson."""
+    """Clopper and Pearson, by the beta distribution: scipy's binomtest searches the ends to 2e-12 only."""
     draws = inference["draws"]
     reached = round(p * (draws + 1)) - 1
-    if proportion_confint:
-        return proportion_confint(reached, draws, 1 - inference["confidence"], "beta")
-    return scipy.stats.binomtest(reached, draws).proportion_ci(inference["confidence"], "exact")
+    outside = (1 - inference["confidence"]) / 2
+    low = scipy.stats.beta.ppf(outside, reached, draws - reached + 1) if reached > 0 else 0.0
+    high = scipy.stats.beta.isf(outside, reached + 1, draws - reached) if reached < draws else 1.0
+    return low, high
 
 
 def adjusted(p, method):
