@@ -1,5 +1,7 @@
 """python -m stereosweep_analysis figures DIR [--subjects all] [--ratings FILE] [--planted] --out DIR
 python -m stereosweep_analysis report DIR... [--out FILE.html]
+python -m stereosweep_analysis pictures DIR... [--format pdf|png|svg] [--out DIR]
+python -m stereosweep_analysis table DIR... [--what scores] [--format csv|markdown|latex]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
@@ -40,7 +42,7 @@ def _parser():
     answers.add_argument("table", help="where to write the table")
     answers.set_defaults(action=make_answers)
     text_commands.add_parsers(commands)
-    report_command.add_parser(commands)
+    report_command.add_parsers(commands)
     return parser
 
 

@@ -22,8 +22,9 @@ def glossary():
 
 
 def term(kind, name):
-    """The term, or None where the glossary lacks it."""
-    return glossary().get((kind, str(name)))
+    """The term, or None where the glossary lacks it. An axis of some measures, "people_measure", is that of all."""
+    name = "measure" if kind == "axis" and str(name).endswith("_measure") else str(name)
+    return glossary().get((kind, name))
 
 
 def measure_term(name):

@@ -1,7 +1,9 @@
 """The report: its numbers against plain loops and scipy, hostile names, what is missing."""
 
+import csv
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -11,10 +13,12 @@ from scipy import stats
 from stereosweep_analysis import ResultError, cli
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.report import audit, report
+from stereosweep_analysis.report.formats import to_csv, to_latex, to_markdown
+from stereosweep_analysis.report.intersections import intersection_blocks
 from stereosweep_analysis.report.runs import Run, open_runs
 from stereosweep_analysis.report.scores import measure_means, recommended_measure
 from stereosweep_analysis.report.side_by_side import comparison_blocks
-from stereosweep_analysis.report.tables import MOST_ROWS, Column, make_table, number_text, p_text
+from stereosweep_analysis.report.tables import MOST_ROWS, Column, cut_table, make_table, number_text, p_text
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
 
@@ -102,7 +106,7 @@ def test_small_p_is_never_zero():
 
 
 def test_rows_that_are_left_out_are_counted():
-    table = make_table("t", [Column("a")], [(str(place),) for place in range(MOST_ROWS + 3)], "Note.")
+    table = cut_table(make_table("t", [Column("a")], [(str(place),) for place in range(MOST_ROWS + 3)], "Note."))
     assert len(table.rows) == MOST_ROWS and table.note.startswith("Note. 3 further rows")
 
 
@@ -228,3 +232,63 @@ def test_the_glossary_has_sentences():
     assert {kind for kind, _ in glossary()} == set(KINDS)
     for (kind, name), entry in glossary().items():
         assert entry.title and entry.definition.endswith("."), (kind, name)
+
+
+def awkward_table():
+    rows = [("a & b_1", 0.12345678901234567, float("nan"), 0.0001), ("c | d\n\\x", -2.0, 3, float("nan"))]
+    columns = [Column("name"), Column("mean", "of all", "number"), Column("n", kind="number"), Column("p", kind="p")]
+    return make_table("Caption", columns, rows, "Note.")
+
+
+def test_csv_keeps_every_digit():
+    rows = list(csv.reader(to_csv(awkward_table()).splitlines(keepends=True)))
+    assert rows[0] == ["name", "mean", "n", "p"] and float(rows[1][1]) == 0.12345678901234567
+    assert rows[1][2:] == ["", "0.0001"] and rows[2] == ["c | d\n\\x", "-2.0", "3", ""]
+
+
+def test_markdown_and_latex_escape_what_means_something():
+    markdown = to_markdown(awkward_table()).splitlines()
+    assert markdown[2:4] == ["| name | mean | n | p |", "| --- | ---: | ---: | ---: |"]
+    assert markdown[4:6] == ["| a & b_1 | 0.123 | none | <0.001 |", "| c \\| d \\\\x | \u22122.000 | 3 | none |"]
+    assert markdown[-1] == "Note. mean: of all."
+    latex = to_latex(awkward_table()).splitlines()
+    assert latex[:3] == ["% Caption", "% Note. mean: of all.", r"\begin{tabular}{lrrr}"]
+    assert latex[6] == r"a \& b\_1 & 0.123 & none & \textless{}0.001 \\"
+    assert latex[7] == r"c | d \textbackslash{}x & $-$2.000 & 3 & none \\" and latex[-1] == r"\end{tabular}"
+
+
+def test_the_commands_table_and_pictures(tmp_path, capsys):
+    write(tmp_path / "run", statistics_dataset(values()))
+    assert cli.main(["table", str(tmp_path / "run")]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    expected = measure_means(statistics_dataset(values()), "ilps_star prior_word")
+    found = {(row["subject"], row["item"]): (float(row["mean"]), float(row["low"])) for row in rows}
+    assert len(rows) == 5  # one item of the third subject has no score
+    for (subject, item), numbers in found.items():
+        place = expected.subjects.index(subject), expected.items.index(item)
+        assert numbers == (expected.mean[place], expected.low[place])
+    assert cli.main(["table", str(tmp_path / "run"), "--what", "nothing"]) == 1
+    assert "there are scores, statuses" in capsys.readouterr().err
+    out = tmp_path / "pictures"
+    assert cli.main(["pictures", str(tmp_path / "run"), "--out", str(out), "--format", "svg", "--format", "pdf"]) == 0
+    assert {path.name for path in out.iterdir()} == {"scores.svg", "scores.pdf", "wordings.svg", "wordings.pdf"}
+    assert "subject 2" in (out / "scores.svg").read_text() and (out / "scores.pdf").read_bytes().startswith(b"%PDF")
+    assert "Mean ILPS*" in capsys.readouterr().out
+
+
+def test_emergent_scores_are_sorted_and_counted():
+    names = ["a x b", "b x a"]
+    dims = ("intersection_measure", "intersection", "item")
+    numbers = {
+        "score": [[3.0, 1.0], [-5.0, np.nan]], "first": [[1.0, 2.0], [0.0, 0.0]], "second": [[2.0, 0.0], [-1.0, 0.0]],
+        "max": [[1.0, -1.0], [-5.0, np.nan]], "min": [[2.0, 1.0], [-4.0, np.nan]], "num_templates": [[4, 4], [4, 0]],
+        "p": [[0.2, 0.9], [0.1, np.nan]], "p_max_t": [[0.4, 1.0], [0.3, np.nan]],
+    }  # fmt: skip
+    statistics = statistics_dataset(values()).assign(
+        {f"emerge_{name}": (dims, np.array([numbers[name]], dtype=float)) for name in numbers}
+    )
+    labels = {"intersection": np.array(names, dtype=object), "intersection_measure": np.array(["m"], dtype=object)}
+    picture, table = intersection_blocks(statistics.assign_coords(labels))
+    assert [(row[0], row[5]) for row in table.rows] == [("b x a", 4.0), ("a x b", 1.0)]  # above, or below, both parts
+    assert "2 in all" in picture.caption
+    plt.close(picture.figure)

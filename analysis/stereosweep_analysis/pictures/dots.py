@@ -54,7 +54,7 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
             axes.plot(value, y, MARKS[place], color=SERIES[place], markersize=4, linestyle="none", label=literal(name))
         if centre is not None:
             axes.axvline(centre, color=QUIET, linewidth=0.7, zorder=0)
-        axes.set_yticks([height for height, _ in ticks], [literal(label, 48) for _, label in ticks])
+        axes.set_yticks([height for height, _ in ticks], [literal(label, 56) for _, label in ticks])
         axes.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
         for height, name in heads:
             axes.annotate(

@@ -157,6 +157,43 @@ def people_blocks(statistics, means):
     ]
 
 
+def table_of_people_blocks(statistics):
+    """Agreement with a table of people (`statistics.people`): tau-b with intervals, by rows of cells."""
+    if "people_tau" not in statistics:
+        return []
+    fields = ("tau", "tau_low", "tau_high", "n", "tau_p_items", "tau_p_subjects")
+    numbers = {field: statistics[f"people_{field}"].values for field in fields}
+    measure_axis, *_ = statistics["people_tau"].dims
+    measures, groups, rows_of = (texts(statistics, axis, axis) for axis in (measure_axis, "people_group", "people_row"))
+    interval = interval_text(statistics["people_tau_low"])
+    rows = []
+    for place in np.ndindex(numbers["tau"].shape):
+        if np.isfinite(numbers["tau"][place]):
+            values = [numbers[field][place].item() for field in fields]
+            rows.append((measures[place[0]], groups[place[1]], rows_of[place[2]], *values))
+    columns = [
+        Column("measure"),
+        Column("people"),
+        Column("cells"),
+        Column("tau-b", "rank correlation of scores and people's means", "number"),
+        Column("low", interval, "number"),
+        Column("high", "upper end of the same interval", "number"),
+        Column("n", "cells that are rated and scored", "number"),
+        Column("p items", "two-sided, items shuffled", "p"),
+        Column("p subjects", "two-sided, subjects shuffled", "p"),
+    ]
+    table = make_table("Agreement with a table of people", columns, rows)
+    dots = [
+        Dot(f"{row[0]}, {row[2]}" if len(groups) == 1 else f"{row[0]}, {row[2]}, {row[1]}", *row[3:6])
+        for row in rows
+        if row[2] == rows_of[0] or len(measures) == 1
+    ]
+    if not dots:
+        return [table]
+    caption = f"Rank correlation with people's means. Lines: {interval}."
+    return [Picture(interval_dots(dots, "tau-b with people", 0.0), "Agreement with people", caption), table]
+
+
 def _people_picture(statistics, variant, prior):
     scores = statistics["mean_pair_score"].sel(variant=variant, prior=prior).transpose("group", "pair")
     people = statistics["human_mean"].transpose("group", "pair")

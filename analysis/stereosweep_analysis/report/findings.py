@@ -127,8 +127,8 @@ def means_picture(statistics, means):
     order = sorted(np.flatnonzero((means.n > 0).any(1)), key=lambda place: (first[domains[place]], place))
     if not order or (means.n[order] > 0).mean() < LEAST_FILLED:
         return []
-    label = measure_title(means)
     more = "Farthest out: " + "; ".join(strongest(statistics, means, 3)) + "."
+    label = measure_title(means)
     if len(means.items) <= MOST_SERIES_OF_DOTS:
         figure = interval_dots(_dots(means, order, domains), label, 0.0 if is_signed(means) else None)
         return [
@@ -138,18 +138,23 @@ def means_picture(statistics, means):
     columns = [f"{left} \u2013 {right}" for left, right in sides]
     if not is_signed(means) or max(map(len, columns)) > LONGEST_POLES or not all(map(all, sides)):
         columns = means.items
-    figure = heat_map(
-        means.mean[order],
-        [means.subjects[place] for place in order],
-        columns,
-        label,
-        [domains[place] for place in order],
-        0.0 if is_signed(means) else None,
-    )
-    caption = f"Mean {label} of each subject (rows) and item (columns); grey: no score."
-    if is_signed(means):
-        caption += " Orange leans to the right pole, purple to the left one."
-    return [Picture(figure, f"Mean scores, {label}", caption, more)]
+    kinds = texts(statistics, "subject_kind", "subject")
+    pictures = []
+    for kind in dict.fromkeys(kinds[place] for place in order):
+        rows = [place for place in order if kinds[place] == kind]
+        figure = heat_map(
+            means.mean[rows],
+            [means.subjects[place] for place in rows],
+            columns,
+            label,
+            [domains[place] for place in rows],
+            0.0 if is_signed(means) else None,
+        )
+        caption = f"Mean {label} of each {kind or 'subject'} (rows) and item (columns); grey: no score."
+        if is_signed(means):
+            caption += " Orange leans to the right pole, purple to the left one."
+        pictures.append(Picture(figure, f"Mean scores of each {kind or 'subject'}, {label}", caption, more))
+    return pictures
 
 
 def _dots(means, order, domains):

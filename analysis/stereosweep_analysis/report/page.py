@@ -12,16 +12,17 @@ from ..glossary import glossary, measure_term, term
 from . import audit
 from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
 from .clusters import cluster_blocks
-from .comparisons import contrast_blocks, contrast_points, correlation_blocks, people_blocks
+from .comparisons import contrast_blocks, contrast_points, correlation_blocks, people_blocks, table_of_people_blocks
 from .conditions import condition_blocks
 from .embeddings import detection_blocks, effect_points, test_blocks, word_blocks
 from .findings import finding_points, means_picture, means_table, wording_blocks
+from .intersections import intersection_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
 from .scores import measure_means, measures_of, recommended_measure
 from .side_by_side import comparison_blocks
 from .svg import inline_svg
-from .tables import cell_text
+from .tables import Table, cell_text, cut_table
 
 TOOL = """@software{stereosweep,
   title = {stereosweep: measuring social stereotypes in language models},
@@ -68,7 +69,7 @@ def _with_markup(section):
             description = f"{block.caption} {block.more}".strip()
             yield Markup(inline_svg(block.figure, name, block.title, description), block.caption)
         else:
-            yield block
+            yield cut_table(block) if isinstance(block, Table) else block
 
 
 def _resource(name):
@@ -95,7 +96,8 @@ def run_sections(run, anchor, prefix):
         ("tests", "Tests of word sets", test_blocks(statistics)),
         ("words", "Single words", word_blocks(statistics)),
         ("detection", "Detected words", detection_blocks(statistics)),
-        ("people", "Agreement with people", people_blocks(statistics, means)),
+        ("people", "Agreement with people", [*table_of_people_blocks(statistics), *people_blocks(statistics, means)]),
+        ("intersections", "Intersections", intersection_blocks(statistics)),
         ("clusters", "Clusters", cluster_blocks(statistics)),
         ("correlations", "Correlations", correlation_blocks(statistics)),
         ("wordings", "Wordings", wording_blocks(statistics, means)),

@@ -15,21 +15,26 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """`rows`: a cell for each column; None and NaN are shown as "none". `left_out`: rows that are not in the page."""
+    """`rows`: a cell for each column; None and NaN are shown as "none"."""
 
     caption: str
     columns: tuple[Column, ...]
     rows: list[tuple]
     note: str = ""
-    left_out: int = 0
 
 
 def make_table(caption, columns, rows, note=""):
+    """A Table of lists."""
+    return Table(caption, tuple(columns), rows, note)
+
+
+def cut_table(table):
     """The first MOST_ROWS rows; the note says how many are left out."""
-    left_out = max(len(rows) - MOST_ROWS, 0)
-    if left_out:
-        note = f"{note} {left_out:,} further rows are not in this page: they are in the statistics file.".strip()
-    return Table(caption, tuple(columns), rows[:MOST_ROWS], note, left_out)
+    left_out = len(table.rows) - MOST_ROWS
+    if left_out <= 0:
+        return table
+    note = f"{table.note} {left_out:,} further rows are not in this page: see stereosweep-analysis table.".strip()
+    return table._replace(rows=table.rows[:MOST_ROWS], note=note)
 
 
 def number_text(value):
