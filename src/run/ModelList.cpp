@@ -10,7 +10,6 @@
 #include "model/checkpoint/CheckpointOutline.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
 #include "probes/ProbeKind.hpp"
-#include "run/ModelCheck.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {
@@ -54,8 +53,6 @@ void look_inside(const base::FileSet& files, ListedModel& found) {
   found.family = elmo ? "elmo" : model::ConfigFields(files).text("model_type", "");
   const auto outline = model::read_outline(files);
   base::refuse_if(!outline.has_weights, "no weights lie here", "the configuration alone does",
-                  base::download_suggestion(files.directory()));
-  base::refuse_if(!elmo && !has_tokenizer(files), "no tokenizer lies here", "",
                   base::download_suggestion(files.directory()));
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   found.head = head_of(outline);

@@ -13,6 +13,7 @@
 
 #include "base/Error.hpp"
 #include "base/File.hpp"
+#include "base/HubCache.hpp"
 #include "base/Json.hpp"
 #include "base/Text.hpp"
 #include "tokenizer/Field.hpp"
@@ -493,6 +494,17 @@ Definition read_piece_definition(const base::FileSet& files) {
   return made;
 }
 
+/// What the user can do about a missing tokenizer.json.
+std::string way_to_get_one(const base::FileSet& files) {
+  for (const auto* pieces : {"spm.model", "spiece.model", "sentencepiece.bpe.model"}) {
+    if (files.find(pieces) != nullptr) {
+      return "transformers writes one from " + std::string(pieces) +
+             ": AutoTokenizer.from_pretrained(MODEL).save_pretrained(DIRECTORY)";
+    }
+  }
+  return base::download_suggestion(files.directory());
+}
+
 }  // namespace
 
 Definition read_definition(const base::FileSet& files) {
@@ -509,9 +521,9 @@ Definition read_definition(const base::FileSet& files) {
   if (files.find("tokenizer.model") != nullptr) {
     return read_piece_definition(files);
   }
-  throw base::InputError(
-      base::describe(place(files, "tokenizer.json") + " is missing",
-                     "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model"));
+  throw base::InputError(base::describe(place(files, "tokenizer.json") + " is missing",
+                                        "nor is there a vocab.txt, a vocab.json with merges.txt, or a tokenizer.model",
+                                        way_to_get_one(files)));
 }
 
 std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {

@@ -90,5 +90,18 @@ TEST(NamedToken, IsATextOrAnObject) {
   EXPECT_EQ(find_named_token(files_with({}), "mask_token"), std::nullopt);
 }
 
+TEST(NoTokenizer, TheMessageSaysHowToGetOne) {
+  EXPECT_THAT(
+      [] {
+        Tokenizer::from_files(files_with({{"spm.model", "x"}}));
+      },
+      ThrowsMessage<base::InputError>(HasSubstr("tokenizer.json is missing (nor is there a vocab.txt, a "
+                                                "vocab.json with merges.txt, or a tokenizer.model) "
+                                                "transformers writes one from spm.model")));
+  base::FileSet fetched("/cache/models--org--model/snapshots/" + std::string(40, 'a'));
+  EXPECT_THAT([&] { Tokenizer::from_files(fetched); },
+              ThrowsMessage<base::InputError>(HasSubstr("Fetch what is missing: hf download org/model")));
+}
+
 }  // namespace
 }  // namespace stereosweep::tokenizer
