@@ -89,7 +89,26 @@ void Surroundings::find_explanations() {
 bool Surroundings::deny(std::size_t place) const {
   const bool is_unticked =
       place > 1 && (is(place - 1, "]") || is(place - 1, ")")) && (is(place - 2, "[") || is(place - 2, "("));
-  return is_unticked || is_denied_at_once(place) || is_denied_in_clause(place);
+  return is_unticked || is_denied_at_once(place) || is_denied_in_clause(place) || is_denied_behind(place);
+}
+
+/// "A 5 would be too high".
+bool Surroundings::is_denied_behind(std::size_t place) const {
+  constexpr std::size_t farthest = 6;
+  static constexpr std::string_view copulas[] = {"would",  "is",    "seems", "feels", "might",
+                                                 "sounds", "looks", "was",   "be"};
+  static constexpr std::string_view denials[] = {"too",     "exaggeration", "exaggerated", "excessive",  "generous",
+                                                 "harsh",   "unfair",       "wrong",       "inaccurate", "unrealistic",
+                                                 "stretch", "extreme",      "overstated",  "misleading", "not"};
+  if (place + 1 >= tokens_.size() || !is_one_of(tokens_[place + 1], copulas)) {
+    return false;
+  }
+  for (auto at = place + 2; at < tokens_.size() && at <= place + farthest && tokens_[at].is_word(); ++at) {
+    if (is_one_of(tokens_[at], denials)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool Surroundings::is_denied_at_once(std::size_t place) const {
@@ -135,21 +154,30 @@ bool Surroundings::is_denied_in_clause(std::size_t place) const {
 
 bool Surroundings::refuse(std::size_t place) const {
   const auto sentence = sentence_around(tokens_, place);
-  const auto turns_between = [&](std::size_t first, std::size_t last) {
-    static constexpr std::string_view turns[] = {"but",   "however",      "though",      "although", "yet",  "still",
-                                                 "if",    "nevertheless", "nonetheless", "would",    "i'd",  "i'll",
-                                                 "maybe", "perhaps",      "probably",    "likely",   "guess"};
+  const auto has_any = [&](std::size_t first, std::size_t last, Words words) {
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
                        tokens_.begin() + static_cast<std::ptrdiff_t>(last),
-                       [](const Token& token) { return is_one_of(token, turns) || token.is(":") || token.is("="); });
+                       [&](const Token& token) { return std::ranges::find(words, token.text) != words.end(); });
+  };
+  const auto turns_between = [&](std::size_t first, std::size_t last) {
+    static constexpr std::string_view turns[] = {"but",   "however",      "though",      "although", "yet",   "still",
+                                                 "if",    "nevertheless", "nonetheless", "would",    "i'd",   "i'll",
+                                                 "maybe", "perhaps",      "probably",    "likely",   "guess", ":",
+                                                 "="};
+    return has_any(first, last, turns);
   };
   const auto concludes = [&](std::size_t at) {
     static constexpr std::string_view words[] = {"so", "therefore", "thus", "hence", "why", "and"};
     return at > sentence.first && is_one_of(tokens_[at - 1], words);
   };
+  static constexpr std::string_view conceding[] = {"while", "although", "though", "despite", "whilst"};
+  static constexpr std::string_view comma[] = {","};
+  const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
+  const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
   const auto later = std::ranges::lower_bound(refusals_, sentence.first, {}, &Refusal::first);
   for (auto one = later; one != refusals_.end() && one->first < sentence.last; ++one) {
-    const bool stands_before = one->last <= place && !turns_between(one->last, place);
+    const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
+                               !(concedes(one->first) && has_comma(one->last, place));
     const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1));
     if (stands_before || stands_behind) {
       return true;
@@ -158,20 +186,36 @@ bool Surroundings::refuse(std::size_t place) const {
   return false;
 }
 
+/// Behind words of a parenthesis: "4 (doctors would get a 5)".
+bool Surroundings::is_aside(std::size_t place, const Sentence& sentence) const {
+  bool has_words = false;
+  for (auto at = place; at-- > sentence.first && !is(at, ")");) {
+    if (is(at, "(")) {
+      return has_words;
+    }
+    has_words = has_words || tokens_[at].is_word();
+  }
+  return false;
+}
+
 Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr std::string_view others[] = {
-      "others", "another", "some",           "someone",   "somebody", "few",    "example",  "instance",
-      "e",      "critics", "hypothetically", "initially", "initial",  "glance", "instinct", "impression"};
+      "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
+      "critics", "hypothetically", "initially",  "initial",  "glance",   "instinct", "impression", "tempted",  "ago",
+      "was",     "were",           "previously", "formerly", "nearly",   "almost"};
   static constexpr std::string_view people[] = {"people", "respondents", "person", "americans", "groups", "raters"};
   const auto sentence = sentence_around(tokens_, first);
   auto strength = Strength::bare;
   bool is_of_others = false;
+  bool concedes = false;
   for (std::size_t at = sentence.first; at < first; ++at) {
     const bool is_label = is(at, ":") || is(at, "=") || is(at, "->") || is(at, "]");
     if (is(at, ",") || is(at, "-") || is(at, "but") || is(at, "most") || is(at, "though")) {
       is_of_others = is_of_others && is(at, ",") && is(at - 1, "example");
     }
-    is_of_others = is_of_others || is_one_of(tokens_[at], others) ||
+    concedes = concedes || is(at, "although") || is(at, "though") || is(at, "while");
+    const bool is_possible = is(at, "might") || is(at, "could") || is(at, "may");
+    is_of_others = is_of_others || is_one_of(tokens_[at], others) || (concedes && is_possible) ||
                    (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people)) ||
                    (is(at, "one") && is(at + 1, "person"));
     if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
@@ -195,7 +239,10 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   if (is_of_others) {
     return Strength::supposed;
   }
-  return is_explanation_[first] && strength == Strength::cued ? Strength::bare : strength;
+  const bool is_asked = is(last, "?");
+  return (is_explanation_[first] || is_asked || is_aside(first, sentence)) && strength == Strength::cued
+             ? Strength::bare
+             : strength;
 }
 
 }  // namespace stereosweep::answers

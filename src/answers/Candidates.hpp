@@ -57,6 +57,8 @@ class Surroundings {
   bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
   bool is_denied_at_once(std::size_t place) const;
   bool is_denied_in_clause(std::size_t place) const;
+  bool is_denied_behind(std::size_t place) const;
+  bool is_aside(std::size_t place, const Sentence& sentence) const;
   void find_explanations();
 
   std::span<const Token> tokens_;

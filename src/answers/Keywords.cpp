@@ -159,6 +159,22 @@ std::string_view behind_lead(std::string_view text) {
   return rest;
 }
 
+/// "kind - warm - busy": two dashes or more and no other separator.
+bool is_dashed(std::string_view text) {
+  return base::count_of(text, " - ") > 1 && text.find_first_of(",;|/") == std::string_view::npos;
+}
+
+Parts dashed_parts(std::string_view text) {
+  const std::string_view dash = " - ";
+  Parts parts;
+  for (auto at = text.find(dash); at != std::string_view::npos; at = text.find(dash)) {
+    parts.push_back(base::trim(text.substr(0, at)));
+    text.remove_prefix(at + dash.size());
+  }
+  parts.push_back(base::trim(text));
+  return parts;
+}
+
 /// A sentence as a list of keywords; empty: it is none.
 Parts listed_in(std::string_view sentence) {
   const auto colon = sentence.find(':');
@@ -166,7 +182,7 @@ Parts listed_in(std::string_view sentence) {
     sentence = base::trim(sentence.substr(colon + 1));
   }
   Parts parts;
-  for (const auto part : parts_of(sentence)) {
+  for (const auto part : is_dashed(sentence) ? dashed_parts(sentence) : parts_of(sentence)) {
     const auto tail = base::trim(behind_lead(part));
     if (tail.size() < part.size()) {
       parts.clear();
@@ -241,6 +257,12 @@ std::string_view behind_mark(std::string_view line) {
   if (line.size() > 2 && std::isalpha(static_cast<unsigned char>(line[0])) != 0 && (line[1] == ')' || line[1] == '.') &&
       is_blank(line[2])) {
     return base::trim(line.substr(2));
+  }
+  static constexpr std::string_view labels[] = {"keyword", "word", "trait", "adjective", "emotion", "feeling", "verb"};
+  const auto colon = line.find(':');
+  if (colon != std::string_view::npos &&
+      std::ranges::find(labels, base::lower_ascii(line.substr(0, colon))) != std::end(labels)) {
+    return base::trim(line.substr(colon + 1));
   }
   const auto digit = line.find_first_of("0123456789");
   const auto word = base::trim(line.substr(0, std::min(digit, line.size())));

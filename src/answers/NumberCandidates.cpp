@@ -98,9 +98,9 @@ class NumberReader {
       return at;
     }
     static constexpr std::string_view means[] = {"=",   "being",        "means",      "meaning", "is",
-                                                 "for", "representing", "indicating", ":"};
+                                                 "for", "representing", "indicating", ":",       ","};
     if (is_any(at, means) || is(at, "\"")) {
-      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]); ++end) {
+      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !value_at(end); ++end) {
         if (is_connector(end) && value_at(end + 1)) {
           return end;
         }
@@ -171,9 +171,10 @@ class NumberReader {
 
   Joint joint_at(std::size_t at) const {
     static constexpr std::string_view joining[] = {"to", "through", "-", "till", "until", "thru", "~", "->", "towards"};
-    static constexpr std::string_view offering[] = {"or", "maybe", "perhaps", "possibly", "even", "if"};
-    static constexpr std::string_view filling[] = {"a",     "an",  "probably", "around",
-                                                   "about", "not", "rather",   "leaning"};
+    static constexpr std::string_view offering[] = {"or", "maybe",     "perhaps", "possibly", "even",
+                                                    "if", "bordering", "verging", "leaning"};
+    static constexpr std::string_view filling[] = {"a",   "an",     "probably", "around", "about",
+                                                   "not", "rather", "up",       "on"};
     constexpr std::size_t longest = 5;
     Joint joint;
     for (auto place = at; place < at + longest && has(place); ++place) {
@@ -215,7 +216,9 @@ class NumberReader {
       return after_label(joint.second + 1) - 1;
     }
     const bool is_offer = joint.offers || (joint.adds && is_either(at));
-    if (!is_plain || !(is_range || is_offer) || *second == first || (is_range && *second < first)) {
+    const bool is_labelled_range = is(at + 1, "(") && (is_between || is(connector, "to"));
+    if (!(is_plain || is_labelled_range) || !(is_range || is_offer) || *second == first ||
+        (is_range && *second < first)) {
       return std::nullopt;
     }
     // "1-3" of another scale is named as one: "scale of 1 to 10".
@@ -315,8 +318,9 @@ class NumberReader {
     if (is(at + 1, ":") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_number()) {
       return true;  // a time
     }
-    static constexpr std::string_view numbered[] = {"table",    "figure", "chapter", "section", "page", "step",
-                                                    "question", "item",   "number",  "version", "group"};
+    static constexpr std::string_view numbered[] = {"table", "figure",   "chapter", "section", "page",
+                                                    "step",  "question", "item",    "version", "group",
+                                                    "sd",    "se",       "n",       "p",       "ci"};
     if (at > 0 && is_any(at - 1, numbered)) {
       return true;
     }
@@ -326,6 +330,13 @@ class NumberReader {
     if (joins(at + 1)) {
       // "20th", but "4ish" and what other languages write without a blank
       return !is(at + 1, "ish") && !is(at + 1, "pts") && is_ascii(tokens_[at + 1]);
+    }
+    static constexpr std::string_view whose[] = {"the", "these", "those", "all", "first", "last", "top", "my", "their"};
+    static constexpr std::string_view verbs[] = {
+        "rating", "is",  "would", "seems", "feels", "reflects", "because", "since", "and", "or",   "but",   "on",
+        "out",    "for", "as",    "here",  "that",  "which",    "might",   "could", "may", "mark", "range", "to"};
+    if (at > 0 && is_any(at - 1, whose) && !is_any(at + 1, verbs)) {
+      return true;  // "the 3 most common jobs"
     }
     static constexpr std::string_view things[] = {
         "percent",  "percentage", "years",     "year",      "people",    "persons",     "million",     "billion",
@@ -363,8 +374,8 @@ class NumberReader {
 
   /// A cue right before: "rate them 4", ": 4".
   bool strong_before(std::size_t at) const {
-    static constexpr std::string_view cues[] = {"rate",   "rated",  "rating", "score",  "scored", "give",
-                                                "answer", "choose", "say",    "assign", ":",      "="};
+    static constexpr std::string_view cues[] = {"rate",   "rated", "rating", "score", "scored", "give", "answer",
+                                                "choose", "say",   "assign", ":",     "=",      "a",    "an"};
     static constexpr std::string_view whom[] = {"them", "it", "this", "him", "her", "of", "group", "be"};
     if (at == 0) {
       return false;
@@ -388,7 +399,7 @@ class NumberReader {
     const bool in_front = at > 0 && is_any(at - 1, before);
     const bool in_scale = at > 0 && is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
     return in_scale || (means && in_front) ||
-           (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && !is(at - 1, "a"));
+           (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && (!is(at - 1, "a") || is(at + 1, "means")));
   }
 
   /// Numbers at the start of lines or sentences that count them: 1, 2, ...
@@ -400,7 +411,8 @@ class NumberReader {
       const bool starts = before == 0 || ends_sentence(tokens_[before - 1]) || is(before - 1, ":");
       const bool marks_list = starts && (is(at + 1, ")") || (is(at + 1, ".") && before == at)) && has(at + 2) &&
                               tokens_[at + 2].kind != Token::Kind::line_end;
-      if (marks_list && found_[place].low == static_cast<double>(marks.size() + 1)) {
+      const bool is_cut_mark = starts && is(at + 1, ".") && !has(at + 2) && marks.size() > 1;
+      if ((marks_list || is_cut_mark) && found_[place].low == static_cast<double>(marks.size() + 1)) {
         marks.push_back(place);
       }
     }
@@ -468,7 +480,13 @@ class NumberReader {
 
   /// The least and the greatest value, both with what they mean: "'not at all' (1) and 'extremely' (5)".
   bool is_pair_of_ends(std::size_t first) const {
-    if (first + 1 >= found_.size() || !is_legend_entry(first) || !is_legend_entry(first + 1)) {
+    if (first + 1 >= found_.size() || !is_legend_entry(first)) {
+      return false;
+    }
+    const auto second = found_[first + 1].token;
+    const bool is_cut =
+        std::ranges::binary_search(scale_ends_, found_[first].token) && is(second - 1, "and") && !has(second + 1);
+    if (!is_legend_entry(first + 1) && !is_cut) {
       return false;
     }
     const auto ends = std::minmax({found_[first].low, found_[first + 1].low});

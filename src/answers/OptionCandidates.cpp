@@ -31,6 +31,7 @@ class OptionReader {
         }
       }
     }
+    drop_numbers();
     longest_first_.resize(count_);
     std::iota(longest_first_.begin(), longest_first_.end(), std::size_t{0});
     std::ranges::stable_sort(longest_first_, std::greater(), [&](std::size_t option) { return words_[option].size(); });
@@ -69,6 +70,18 @@ class OptionReader {
 
  private:
   bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
+
+  /// "4 - often" is called "often" as well: numbers before the words of all options are left out.
+  void drop_numbers() {
+    const bool are_numbered = std::ranges::all_of(words_, [](const auto& words) {
+      return words.size() > 1 && words.front().find_first_not_of("0123456789") == std::string::npos;
+    });
+    for (auto& words : words_) {
+      if (are_numbered) {
+        words.erase(words.begin());
+      }
+    }
+  }
 
   std::optional<std::size_t> end_of(std::size_t at, const std::vector<std::string>& words) const {
     for (const auto& word : words) {
@@ -176,13 +189,20 @@ class OptionReader {
         "seem",    "seems",     "seen",   "viewed",    "considered", "perceived", "generally", "often",   "people",
         "usually", "typically", "widely", "commonly",  "appear",     "appears",   "them",      "they're", "they",
         "i",       "we",        "public", "americans", "society",    "do",        "not",       "feel",    "considers"};
+    static constexpr std::string_view seeing[] = {"consider", "view",  "see",  "find", "perceive", "regard", "describe",
+                                                  "rate",     "think", "call", "deem", "find",     "believe"};
+    const auto sentence = sentence_around(tokens_, mention.first);
+    const bool is_seen =
+        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
+                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
+                    [](const Token& token) { return std::ranges::find(seeing, token.text) != std::end(seeing); });
     const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
     const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
     constexpr std::size_t few = 4;
-    const bool is_short = mention.first - sentence_around(tokens_, mention.first).first <= few;
+    const bool is_short = mention.first - sentence.first <= few;
     const bool is_phrase = words_[mention.option].size() > 1;  // few texts hold one by chance
     return !is_said_of_question(mention) &&
-           (is_first || is_phrase || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
+           (is_first || is_phrase || is_seen || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
             std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
   }
 

@@ -127,6 +127,18 @@ std::optional<std::size_t> tag_end(std::string_view text, std::size_t at) {
   return end == std::string_view::npos || text[first + end] != '>' ? std::nullopt : std::optional(first + end + 1);
 }
 
+/// The end of a struck passage "~~3~~" of a line that begins at `at`; nothing: none does.
+std::optional<std::size_t> struck_end(std::string_view text, std::size_t at) {
+  constexpr std::size_t longest = 200;
+  const std::string_view mark = "~~";
+  if (!text.substr(at).starts_with(mark)) {
+    return std::nullopt;
+  }
+  const auto rest = text.substr(at + mark.size(), longest);
+  const auto end = rest.substr(0, rest.find('\n')).find(mark);
+  return end == std::string_view::npos || end == 0 ? std::nullopt : std::optional(at + 2 * mark.size() + end);
+}
+
 /// Whether "_" stands inside a word: "a_b".
 bool is_inside_word(std::string_view text, std::size_t at) {
   const auto is_part = [](char c) { return is_letter(c) || is_digit(c); };
@@ -144,6 +156,10 @@ std::string without_markup(std::string_view text) {
       const auto line_end = std::min(text.find('\n', at), text.size());
       const auto name = base::trim(text.substr(at + 1, line_end - at - 1));
       at = line_end < text.size() && std::ranges::all_of(name, is_letter) ? line_end - 1 : at;
+      continue;
+    }
+    if (const auto struck = struck_end(text, at)) {
+      at = *struck - 1;
       continue;
     }
     const auto end = sign == '<' ? tag_end(text, at) : std::nullopt;
@@ -253,6 +269,11 @@ ListMark list_mark(std::string_view line) {
     ++digits;
   }
   const auto after = first + digits;
+  const auto dash = digits > 0 && first == 0 && line.substr(after).starts_with(" -") ? after + 1 : after;
+  if (digits > 0 && first == 0 && line.substr(dash).starts_with("- ")) {
+    return {ListMark::Kind::number, static_cast<long>(base::parse_integer(line.substr(0, digits)).value_or(0)),
+            rest_after(dash + 1)};
+  }
   if (digits > 0 && after < line.size() &&
       (line[after] == ')' || (first == 0 && (line[after] == '.' || line[after] == ':'))) &&
       (after + 1 == line.size() || !is_digit(line[after + 1]))) {

@@ -286,6 +286,7 @@ class RatingListReader {
     };
     std::vector<Rating> found(ratings_.size(), Rating{.status = Status::missing});
     std::swap(found, ratings_);
+    Rating last;
     for (std::size_t place = 0; place < mentions_.size(); ++place) {
       const auto& one = mentions_[place];
       const auto begin = place > 0 ? mentions_[place - 1].last : 0;
@@ -293,6 +294,9 @@ class RatingListReader {
       const auto sentence = sentence_around(tokens_, one.first);
       const bool number_first = leads_with_rating(sentence);
       auto rating = number_first ? read_part(std::max(begin, sentence.first), one.first) : Rating{};
+      if (rating.status == Status::unparsed && number_first && place > 0 && is_joined(mentions_[place - 1], one)) {
+        rating = last;  // "4 for friendly and honest"
+      }
       if (rating.status == Status::unparsed) {
         rating = read_part(one.last, std::min(end, sentence.last));
       }
@@ -304,6 +308,7 @@ class RatingListReader {
         rating = read_part(mentions_[next].last, std::min(stop, sentence_around(tokens_, mentions_[next].first).last));
       }
       take(one.item, rating);
+      last = rating;
     }
     std::swap(found, ratings_);
     for (std::size_t item = 0; item < ratings_.size(); ++item) {
@@ -335,21 +340,24 @@ class RatingListReader {
     std::vector<Rating> found;
     std::size_t first = 0;
     std::size_t num_words = 0;
-    for (std::size_t at = 0; at <= tokens_.size(); ++at) {
-      const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
-      if (!separates) {
-        num_words += tokens_[at].is_word() ? 1 : 0;
-        continue;
-      }
-      auto begin = first;
-      const bool is_numbered = begin + 2 < at && tokens_[begin].is_number() &&
-                               (is(begin + 1, ".") || is(begin + 1, ")") || is(begin + 1, ":"));
-      begin += is_numbered ? 2 : 0;
+    const auto close = [&](std::size_t at) {
+      const bool is_numbered = first + 2 < at && tokens_[first].is_number() &&
+                               (is(first + 1, ".") || is(first + 1, ")") || is(first + 1, ":"));
+      const auto begin = first + (is_numbered ? 2 : 0);
       const auto rating = begin < at ? read_part(begin, at) : Rating{};
       if (rating.status != Status::unparsed) {
         found.push_back(rating);
       }
-      first = at + 1;
+    };
+    for (std::size_t at = 0; at <= tokens_.size(); ++at) {
+      const bool separates = at == tokens_.size() || is_line_end(at) || is(at, ",") || is(at, ";") || is(at, "and");
+      const bool follows_number =
+          at > first && at < tokens_.size() && tokens_[at].is_number() && tokens_[at - 1].is_number();
+      num_words += !separates && tokens_[at].is_word() ? 1 : 0;
+      if (separates || follows_number) {
+        close(at);
+        first = separates ? at + 1 : at;
+      }
     }
     const bool is_list = found.size() == ratings_.size() && (num_words <= 6 || !scale_.options.empty());
     if (is_list) {

@@ -12,7 +12,8 @@ namespace {
 bool withdraws(std::span<const Token> tokens, std::size_t at) {
   static constexpr std::string_view words[] = {
       "actually",        "wait",       "correction", "scratch",   "revise",  "revised", "reconsider", "reconsidering",
-      "reconsideration", "reflection", "correct",    "corrected", "instead", "rather",  "oops",       "hmm"};
+      "reconsideration", "reflection", "correct",    "corrected", "instead", "rather",  "oops",       "updated",
+      "amended",         "adjusted"};
   const auto& token = tokens[at];
   if (!token.is_word()) {
     return false;

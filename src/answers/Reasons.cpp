@@ -64,6 +64,9 @@ std::string trimmed(std::string_view text) {
   while (!text.empty() && text.back() == '|') {
     text = base::trim(text.substr(0, text.size() - 1));
   }
+  if (text.starts_with('(') && text.find(')') == text.size() - 1) {
+    text = base::trim(text.substr(1, text.size() - 2));
+  }
   return std::string(text);
 }
 
@@ -154,8 +157,8 @@ std::string reason_behind(const Opener& opener, std::string_view plain, std::siz
   if (end == End::cut_off && last == plain.size()) {
     part = without_cut_line(part);
   }
-  // A paragraph that no keyword opens belongs to none.
-  part = base::trim(part);
+  // A paragraph that no keyword opens belongs to none, nor does the rule of a table.
+  part = base::trim(part.substr(0, std::min(part.find("\n|-"), part.find("\n| -"))));
   return base::replace_all(trimmed(part.substr(0, part.find("\n\n"))), "\n", " ");
 }
 
