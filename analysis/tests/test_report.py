@@ -15,9 +15,9 @@ from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.report import audit, report
 from stereosweep_analysis.report.formats import to_csv, to_latex, to_markdown
 from stereosweep_analysis.report.intersections import intersection_blocks
-from stereosweep_analysis.report.runs import Run, open_runs
+from stereosweep_analysis.report.runs import Run, open_comparison, open_runs
 from stereosweep_analysis.report.scores import measure_means, recommended_measure
-from stereosweep_analysis.report.side_by_side import comparison_blocks
+from stereosweep_analysis.report.side_by_side import comparison_blocks, difference_blocks
 from stereosweep_analysis.report.tables import MOST_ROWS, Column, cut_table, make_table, number_text, p_text
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
@@ -165,6 +165,29 @@ def test_several_runs_stand_in_one_page(tmp_path):
     for item in range(2):
         one, two = (np.nanmean(table[place, ..., item]) for place in (1, 0))
         np.testing.assert_allclose(rows["subject 1", f"item {item}"], (one, two + 3, abs(two + 3 - one)), rtol=1e-12)
+
+
+def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
+    for name in ("b", "a"):
+        write(tmp_path / name, statistics_dataset(values(), title=name))
+        (tmp_path / name / "job.resolved.yaml").write_text("name: x")
+    assert [run.label for run in open_runs([tmp_path])] == ["a", "b"]
+    axes = ("run_pair", "measure", "subject", "item")
+    numbers = {"difference": [[0.5, 3.0]], "low": [[0.0, 2.0]], "high": [[1.0, 4.0]], "num_templates": [[5, 5]]}
+    numbers |= {"p": [[0.5, 0.001]], "p_max_t": [[np.nan, np.nan]], "p_holm": [[0.5, 0.002]]}
+    labels = {"run_pair": ["b minus a"], "measure": ["ilps_star prior_word"], "subject": ["women"], "item": ["i", "k"]}
+    comparison = xr.Dataset(
+        {f"run_{name}": (axes, np.array([[rows]], dtype=float)) for name, rows in numbers.items()},
+        coords={axis: np.array(names, dtype=object) for axis, names in labels.items()},
+        attrs={"schema": "stereosweep-runs", "schema_version": "1.0", "complete": 1},
+    )
+    comparison.to_netcdf(tmp_path / "runs.stats.h5", engine="h5netcdf")
+    picture, table = difference_blocks(open_comparison([tmp_path]), "ilps_star prior_word")
+    plt.close(picture.figure)
+    assert [row[2:4] + row[-1:] for row in table.rows] == [("k", 3.0, 0.002), ("i", 0.5, 0.5)]
+    page = report([tmp_path]).read_text()
+    assert "Differences between runs" in page and "Side by side" in page
+    assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
 
 
 def test_runs_without_anything_in_common_say_so(tmp_path):

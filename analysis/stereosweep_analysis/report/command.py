@@ -10,7 +10,7 @@ from ..open import ResultError
 from .blocks import Picture
 from .formats import FORMATS
 from .page import make_page, report_sections
-from .runs import open_runs
+from .runs import open_comparison, open_runs
 from .tables import Table
 
 PICTURES = ("pdf", "png", "svg")
@@ -30,7 +30,7 @@ def write_report(paths, out=None):
     runs = open_runs(paths, program())
     out = Path(out) if out else _folder_of(paths[0]) / "report.html"
     unfinished = out.with_name(out.name + ".part")
-    unfinished.write_text(make_page(runs), encoding="utf-8", errors="replace")
+    unfinished.write_text(make_page(runs, open_comparison(paths, program())), encoding="utf-8", errors="replace")
     unfinished.replace(out)
     return out
 
@@ -42,7 +42,7 @@ def write_pictures(paths, out=None, formats=("pdf",)):
     folder = Path(out) if out else _folder_of(paths[0])
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for section in report_sections(runs):
+    for section in report_sections(runs, open_comparison(paths, program())):
         name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
         pictures = [block for block in section.blocks if isinstance(block, Picture)]
         for number, picture in enumerate(pictures, start=1):
@@ -60,7 +60,7 @@ def tables_of(paths):
     """{name: Table} of the report, with all rows. Raises ResultError."""
     runs = open_runs(paths, program())
     found = {}
-    for section in report_sections(runs):
+    for section in report_sections(runs, open_comparison(paths, program())):
         name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
         for block in section.blocks:
             if isinstance(block, Table):

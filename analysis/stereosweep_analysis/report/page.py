@@ -20,7 +20,7 @@ from .intersections import intersection_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
 from .scores import measure_means, measures_of, recommended_measure
-from .side_by_side import comparison_blocks
+from .side_by_side import comparison_blocks, difference_blocks, shared_measure
 from .svg import inline_svg
 from .tables import Table, cell_text, cut_table
 
@@ -31,9 +31,9 @@ TOOL = """@software{stereosweep,
 }"""
 
 
-def make_page(runs):
-    """The report as HTML text. `runs`: of open_runs."""
-    sections = [*report_sections(runs), words_section(runs), citation_section(runs)]
+def make_page(runs, comparison=None):
+    """The report as HTML text. `runs`: of open_runs; `comparison`: of open_comparison."""
+    sections = [*report_sections(runs, comparison), words_section(runs), citation_section(runs)]
     sections = [section._replace(blocks=[*_with_markup(section)]) for section in sections]
     style, script = (_resource(name) for name in ("style.css", "tables.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -50,12 +50,15 @@ def make_page(runs):
     )  # fmt: skip
 
 
-def report_sections(runs):
+def report_sections(runs, comparison=None):
     """What was found, run by run; several runs side by side first."""
     sections = []
     blocks = comparison_blocks(runs)
     if blocks:
         sections.append(Section("side-by-side", "Side by side", blocks))
+    blocks = difference_blocks(comparison, shared_measure(runs))
+    if blocks:
+        sections.append(Section("differences", "Differences between runs", blocks))
     for place, run in enumerate(runs):
         sections += run_sections(run, f"r{place}", "" if len(runs) == 1 else f"{run.label}: ")
     return sections

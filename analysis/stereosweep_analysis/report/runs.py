@@ -7,9 +7,11 @@ from typing import NamedTuple
 import h5py
 import xarray as xr
 
-from ..open import STATISTICS_ENDING, ResultError, find_file, open_result, open_statistics
+from ..open import STATISTICS_ENDING, ResultError, check_seal, find_file, open_result, open_statistics
 
 LONGEST_OUTPUT = 500
+COMPARISON = f"runs{STATISTICS_ENDING}"
+RESOLVED_JOB = "job.resolved.yaml"
 
 
 class Run(NamedTuple):
@@ -30,7 +32,7 @@ def open_runs(paths, program=None):
     if not paths:
         raise ResultError("no run is named: name the directory that 'stereosweep run' wrote")
     runs = []
-    for path in map(Path, paths):
+    for path in [run for given in map(Path, paths) for run in runs_in(given) or [given]]:
         _require_statistics(path, program)
         statistics = open_statistics(path)
         if "score" not in statistics:
@@ -41,9 +43,42 @@ def open_runs(paths, program=None):
     return runs
 
 
+def runs_in(path):
+    """The run directories in a folder that is none itself, as a sweep leaves it; none where it is one, or no folder."""
+    if not path.is_dir() or any(file.name != COMPARISON for file in path.glob("*.h5")):
+        return []
+    return sorted(child for child in path.iterdir() if child.is_dir() and (child / RESOLVED_JOB).is_file())
+
+
+def open_comparison(paths, program=None):
+    """What `stereosweep stats FOLDER` found of the runs of a sweep, or None: only of one folder of several runs.
+
+    It is computed by `program` where it is missing. Raises ResultError.
+    """
+    folder = Path(paths[0]) if len(paths) == 1 else None
+    if folder is None or len(runs_in(folder)) < 2:
+        return None
+    path = folder / COMPARISON
+    if not path.exists():
+        if program is None:
+            return None
+        _compute_statistics(folder, program)
+    check_seal(path)
+    try:
+        dataset = xr.open_dataset(path, engine="h5netcdf")
+    except (OSError, ValueError) as error:
+        raise ResultError(f"'{path}' cannot be opened: {error}") from error
+    if str(dataset.attrs.get("schema", "")) != "stereosweep-runs":
+        raise ResultError(f"'{path}' is no comparison of runs: write it anew with 'stereosweep stats {folder}'")
+    return dataset
+
+
 def _require_statistics(path, program):
-    if path.is_file() or not path.is_dir() or list(path.glob(f"*{STATISTICS_ENDING}")) or program is None:
-        return
+    if path.is_dir() and not list(path.glob(f"*{STATISTICS_ENDING}")) and program is not None:
+        _compute_statistics(path, program)
+
+
+def _compute_statistics(path, program):
     try:
         done = subprocess.run([program, "stats", path], capture_output=True, text=True)
     except OSError as error:

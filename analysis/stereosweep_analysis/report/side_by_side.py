@@ -5,8 +5,9 @@ import numpy as np
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import pair_scatter
 from .blocks import Paragraph, Picture
+from .comparisons import interval_text
 from .findings import is_signed, measure_title
-from .scores import measure_means, measures_of, recommended_measure
+from .scores import measure_means, measures_of, recommended_measure, texts
 from .tables import Column, make_table
 
 MOST_ROWS = 30
@@ -47,6 +48,51 @@ def comparison_blocks(runs):
     ]
 
 
+def difference_blocks(comparison, measure):
+    """Differences of two runs with intervals and p, by `stereosweep stats FOLDER`; measures as in the runs."""
+    if comparison is None or "run_difference" not in comparison or measure not in measures_of(comparison):
+        return []
+    chosen = comparison.sel(measure=measure)
+    fields = ("difference", "low", "high", "num_templates", "p", "p_max_t", "p_holm")
+    dims = ("run_pair", "subject", "item")
+    numbers = {field: chosen[f"run_{field}"].transpose(*dims).values for field in fields}
+    adjusted = np.where(np.isfinite(numbers["p_max_t"]), numbers["p_max_t"], numbers["p_holm"])
+    labels = [texts(comparison, axis, axis) for axis in dims]
+    size = np.nan_to_num(np.abs(numbers["difference"]), nan=-1.0)
+    order = np.lexsort((-size.ravel(), numbers["p"].ravel()))  # NaN stands last
+    rows = []
+    for place in (np.unravel_index(index, adjusted.shape) for index in order):
+        if np.isfinite(numbers["difference"][place]):
+            names = (label[index] for label, index in zip(labels, place, strict=True))
+            ends = (float(numbers[field][place]) for field in ("difference", "low", "high"))
+            count = int(numbers["num_templates"][place])
+            rows.append((*names, *ends, count, float(numbers["p"][place]), float(adjusted[place])))
+    interval = interval_text(comparison["run_low"])
+    columns = [
+        Column("runs"),
+        Column("subject"),
+        Column("item"),
+        Column("difference", "of the means over the cells that both runs have", "number"),
+        Column("low", interval, "number"),
+        Column("high", "upper end of the same interval", "number"),
+        Column("n", "templates", "number"),
+        Column("p", "two-sided, signs of templates flipped", "p"),
+        Column("adjusted p", "max-T or Holm among all contrasts and items of one measure", "p"),
+    ]
+    table = make_table(f"Differences of runs: {measure}", columns, rows, "Smallest p first.")
+    if not rows:
+        return [table]
+    several = len(labels[0]) > 1
+    dots = [
+        Dot(f"{subject}: {item}", *ends, group=pair if several else "")
+        for pair, subject, item, *ends in (row[:6] for row in rows[:MOST_ROWS])
+    ]
+    which = "each pair" if several else labels[0][0]
+    caption = f"Differences between runs ({which}), smallest p first. Lines: {interval}."
+    figure = interval_dots(dots, f"difference in {measure}", 0.0, MOST_ROWS)
+    return [Picture(figure, "Differences between runs", caption), table]
+
+
 def _pictures(runs, all_means, places, shared, table):
     label = measure_title(all_means[0])
     dots = []
@@ -75,7 +121,7 @@ def _table(runs, means, shared, table, dropped):
         (*cell, *map(float, table[:, place]), float(table[:, place].max() - table[:, place].min()))
         for place, cell in enumerate(shared)
     ]
-    note = "For tests of the differences give the same directories to stereosweep stats."
+    note = "Tests of the differences: stereosweep stats of the sweep's folder, then the report of that folder."
     if dropped:
         note = f"{dropped} means of subjects and items that not all runs have are left out. {note}"
     return make_table(f"Means of all runs: {measure_title(means)}", columns, rows, note)
