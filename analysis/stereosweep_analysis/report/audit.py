@@ -8,7 +8,7 @@ from ..glossary import term
 from .scores import slices, texts
 from .tables import Column, make_table
 
-MOST_PROMPTS = 24
+MOST_PROMPTS = 16
 MOST_WORDS = 400
 PROMPTS = ("prompt", "question", "sentence")  # what a probe calls its text
 
@@ -67,7 +67,7 @@ def prompt_table(run):
             seen.add(text)
             labels = [_label(texts_of, axis, index) for axis, index in zip(texts_of.dims, where, strict=True)]
             rows.append((*labels, text))
-    columns = [Column(str(axis).replace("_", " ")) for axis in texts_of.dims] + [Column("text", kind="text")]
+    columns = [Column(str(axis).replace("_", " ")) for axis in texts_of.dims] + [Column("text", kind="long")]
     return make_table(
         "Texts that the model was given", columns, rows,
         f"{len(rows)} of {total:,} texts, spread evenly over the run; all are in the result file under “{name}”.",

@@ -110,9 +110,7 @@ def means_table(statistics, means):
         Column("high", "upper end of the same interval", "number"),
         Column("n", "how many wordings it is made of", "number"),
     ]
-    filled = [
-        place for place in range(len(columns)) if columns[place].kind != "text" or any(row[place] for row in rows)
-    ]
+    filled = [place for place in range(len(columns)) if not columns[place].is_text or any(row[place] for row in rows)]
     return make_table(
         f"Mean scores: {measure_title(means)}",
         [columns[place] for place in filled],

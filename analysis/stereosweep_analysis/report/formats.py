@@ -38,7 +38,7 @@ def to_markdown(table):
     def line(cells):
         return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
 
-    sides = ["---" if column.kind == "text" else "---:" for column in table.columns]
+    sides = ["---" if column.is_text else "---:" for column in table.columns]
     head = [line([column.title for column in table.columns]), "| " + " | ".join(sides) + " |"]
     return "\n".join([f"{table.caption}\n", *head, *map(line, _cells(table)), f"\n{_note(table)}"]).rstrip() + "\n"
 
@@ -49,7 +49,7 @@ def to_latex(table):
     def line(cells):
         return " & ".join("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\"
 
-    sides = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    sides = "".join("l" if column.is_text else "r" for column in table.columns)
     head = [
         f"\\begin{{tabular}}{{{sides}}}",
         r"\toprule",

@@ -69,7 +69,4 @@
     }
     show();
   }
-  window.addEventListener("beforeprint", () => {
-    for (const folded of document.querySelectorAll("details")) folded.open = true;
-  });
 })();

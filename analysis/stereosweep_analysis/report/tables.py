@@ -11,7 +11,11 @@ class Column(NamedTuple):
 
     title: str
     definition: str = ""
-    kind: str = "text"  # text, number, p
+    kind: str = "text"  # text, long (whole texts), number, p
+
+    @property
+    def is_text(self):
+        return self.kind in ("text", "long")
 
 
 class Table(NamedTuple):
@@ -61,6 +65,6 @@ def p_text(value):
 
 def cell_text(value, column):
     """The cell as it stands in the page."""
-    if column.kind == "text":
+    if column.is_text:
         return "" if value is None else str(value)
     return p_text(value) if column.kind == "p" else number_text(value)
