@@ -55,6 +55,18 @@ sweep::Job unusual_job() {
   return job;
 }
 
+TEST(JobDump, the_revision_of_a_model_is_no_raw_number) {
+  auto job = unusual_job();
+  job.model.path = "org/model@v1";
+  const auto before = canonical_raw_dump(job);
+  job.model.revision = std::string(40, 'a');
+  EXPECT_EQ(job.model.location(), "org/model@" + job.model.revision);
+  EXPECT_EQ(canonical_raw_dump(job), before);
+  const auto again = load_resolved(canonical_dump(job), "dump");
+  EXPECT_EQ(again, job);
+  EXPECT_EQ(again.model.revision, job.model.revision);
+}
+
 TEST(JobDump, loads_back_to_an_equal_job) {
   const auto job = unusual_job();
   const auto dump = canonical_dump(job);

@@ -120,12 +120,12 @@ TEST_P(BothFamilies, RepeatedTokensGiveTheSameNumbers) {
   }
   std::vector<std::int64_t> rows(repeats.ids.size());
   std::iota(rows.begin(), rows.end(), 0);
-  const std::vector<std::int64_t> eight(rows.begin(), rows.begin() + 8);
+  const std::vector<std::int64_t> first_rows(rows.begin(), rows.begin() + 8);
   for (int layer = 1; layer <= model->shape().num_layers; ++layer) {
     const auto all = model->hidden(repeats, layer, rows);
     for (std::int64_t i = 0; i < 16; ++i) {
       const auto first = repeats.ids.begin() + i * 8;
-      const auto alone = model->hidden({{first, first + 8}, {8}}, layer, eight);
+      const auto alone = model->hidden({{first, first + 8}, {8}}, layer, first_rows);
       EXPECT_LT(difference(all.slice(0, i * 8, i * 8 + 8), alone), 1e-5) << "layer " << layer << ", sequence " << i;
     }
   }

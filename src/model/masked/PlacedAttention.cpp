@@ -81,7 +81,7 @@ RelativeIndex relative_index(const RelativePositions& settings, std::int64_t len
   }
   const auto span = settings.span();
   const auto row_of = [&](const at::Tensor& place) { return place.add(span).clamp(0, 2 * span - 1).to(device); };
-  return {row_of(bucket.flip(0)), row_of(bucket.flip(0).neg())};
+  return {row_of(bucket.flip(0)), row_of(bucket)};
 }
 
 at::Tensor attend_relatively(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
