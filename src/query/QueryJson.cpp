@@ -11,6 +11,7 @@
 
 #include "base/Error.hpp"
 #include "base/Json.hpp"
+#include "base/JsonFields.hpp"
 #include "base/Text.hpp"
 #include "query/Sampling.hpp"
 
@@ -18,98 +19,19 @@ namespace stereosweep::query {
 namespace {
 
 using base::Json;
+using base::JsonFields;
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& why, const std::string& suggestion = "") {
   throw base::InputError(base::describe(problem, why, suggestion));
 }
 
-// The fields of one object; each may be taken once, what nobody takes is unknown.
-class Fields {
- public:
-  explicit Fields(const Json& object) : object_(object) {}
-
-  const Json* find(const std::string& name) {
-    known_.push_back(name);
-    const auto found = object_.find(name);
-    return found == object_.end() ? nullptr : &*found;
-  }
-  const Json& need(const std::string& name) {
-    const auto* found = find(name);
-    if (found == nullptr) {
-      refuse("field \"" + name + "\" is missing", "a query of this kind needs it");
-    }
-    return *found;
-  }
-  /// Reads a field that may be left out.
-  template <class T, class Read>
-  void take(const std::string& name, T& target, const Read& read) {
-    if (const auto* found = find(name)) {
-      target = read(*found, name);
-    }
-  }
-  void refuse_unknown() const {
-    for (const auto& [name, value] : object_.items()) {
-      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-        refuse("unknown field " + base::json_quote(name), "a misspelt field would be ignored silently",
-               base::did_you_mean(name, known_));
-      }
-    }
-  }
-
- private:
-  const Json& object_;
-  std::vector<std::string> known_;
-};
-
-std::string text_of(const Json& value, const std::string& name) {
-  if (!value.is_string()) {
-    refuse("field \"" + name + "\" is no string", "found " + std::string(value.type_name()));
-  }
-  return value.get<std::string>();
-}
-
-const Json& list_of(const Json& value, const std::string& name) {
-  if (!value.is_array()) {
-    refuse("field \"" + name + "\" is no list", "found " + std::string(value.type_name()));
-  }
-  return value;
-}
-
-template <class T>
-T integer_of(const Json& value, const std::string& name) {
-  if (!value.is_number_integer()) {
-    refuse("field \"" + name + "\" is no integer", "found " + value.dump());
-  }
-  const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
-                                               : std::in_range<T>(value.get<std::int64_t>());
-  if (!fits) {
-    refuse("field \"" + name + "\" is out of range", value.dump() + " is below or above what it can hold");
-  }
-  return value.get<T>();
-}
-
-double number_of(const Json& value, const std::string& name) {
-  if (!value.is_number()) {
-    refuse("field \"" + name + "\" is no number", "found " + std::string(value.type_name()));
-  }
-  return value.get<double>();
-}
-
-std::vector<std::string> texts_of(const Json& value, const std::string& name) {
-  std::vector<std::string> texts;
-  for (const auto& text : list_of(value, name)) {
-    texts.push_back(text_of(text, name));
-  }
-  return texts;
-}
-
-Query parse_fill(Fields& fields, const ChatWriter& /*write_chat*/) {
+Query parse_fill(JsonFields& fields, const ChatWriter& /*write_chat*/) {
   Fill fill;
-  fill.text = text_of(fields.need("text"), "text");
-  for (const auto& ids : list_of(fields.need("ids"), "ids")) {
+  fill.text = base::json_text(fields.need("text"), "text");
+  for (const auto& ids : base::json_list(fields.need("ids"), "ids")) {
     auto& slot = fill.slots.emplace_back();
-    for (const auto& id : list_of(ids, "ids")) {
-      slot.targets.push_back(integer_of<TokenId>(id, "ids"));
+    for (const auto& id : base::json_list(ids, "ids")) {
+      slot.targets.push_back(base::json_integer<TokenId>(id, "ids"));
     }
   }
   return fill;
@@ -121,45 +43,43 @@ struct Prompt {
   Framing framing = Framing::tokenizer;
 };
 
-Prompt parse_prompt(Fields& fields, const ChatWriter& write_chat) {
+Prompt parse_prompt(JsonFields& fields, const ChatWriter& write_chat) {
   const auto* messages = fields.find("messages");
   if (messages == nullptr) {
-    return {text_of(fields.need("prompt"), "prompt"), Framing::tokenizer};
+    return {base::json_text(fields.need("prompt"), "prompt"), Framing::tokenizer};
   }
   if (fields.find("prompt") != nullptr) {
     refuse("a query has \"prompt\" and \"messages\"", "one of them is what the model is given");
   }
   std::vector<Message> conversation;
-  for (const auto& message : list_of(*messages, "messages")) {
-    if (!message.is_object()) {
-      refuse("an entry of \"messages\" is no object", "it has a role and a content");
-    }
-    Fields parts(message);
-    auto role = text_of(parts.need("role"), "role");
-    conversation.push_back({std::move(role), text_of(parts.need("content"), "content")});
+  for (const auto& message : base::json_list(*messages, "messages")) {
+    JsonFields parts(message, "an entry of \"messages\"");
+    auto role = base::json_text(parts.need("role"), "role");
+    conversation.push_back({std::move(role), base::json_text(parts.need("content"), "content")});
     parts.refuse_unknown();
   }
   std::string chat;
-  fields.take("chat", chat, text_of);
+  fields.take("chat", chat, base::json_text);
   if (!write_chat) {
     refuse("\"messages\" cannot be written here", "no chat templates are at hand");
   }
   return {write_chat(conversation, chat), Framing::written};
 }
 
-Query parse_continue(Fields& fields, const ChatWriter& write_chat) {
+Query parse_continue(JsonFields& fields, const ChatWriter& write_chat) {
   auto prompt = parse_prompt(fields, write_chat);
-  return Continue{std::move(prompt.text), texts_of(fields.need("continuations"), "continuations"), prompt.framing};
+  return Continue{std::move(prompt.text), base::json_texts(fields.need("continuations"), "continuations"),
+                  prompt.framing};
 }
 
-Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
+Query parse_embed(JsonFields& fields, const ChatWriter& /*write_chat*/) {
   Embed embed;
-  embed.text = text_of(fields.need("text"), "text");
-  const auto& span = list_of(fields.need("span"), "span");
+  embed.text = base::json_text(fields.need("text"), "text");
+  const auto& span = base::json_list(fields.need("span"), "span");
   if (span.size() != 2) {
     refuse("field \"span\" has " + std::to_string(span.size()) + " entries", "it is [start, end] in bytes");
   }
-  embed.span = {integer_of<std::size_t>(span[0], "span"), integer_of<std::size_t>(span[1], "span")};
+  embed.span = {base::json_integer<std::size_t>(span[0], "span"), base::json_integer<std::size_t>(span[1], "span")};
   if (const auto* layer = fields.find("layer")) {
     if (*layer == "input") {
       embed.source = VectorSource::input_embedding;
@@ -168,11 +88,11 @@ Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
     } else if (layer->is_string()) {
       refuse("unknown layer " + layer->dump(), "it is the number of a hidden state, \"input\" or \"sum\"");
     } else {
-      embed.layer = integer_of<int>(*layer, "layer");
+      embed.layer = base::json_integer<int>(*layer, "layer");
     }
   }
   if (const auto* pool = fields.find("pool")) {
-    const auto name = text_of(*pool, "pool");
+    const auto name = base::json_text(*pool, "pool");
     const std::vector<std::string> names = {"mean", "first", "last"};
     const auto place = std::find(names.begin(), names.end(), name);
     if (place == names.end()) {
@@ -184,29 +104,26 @@ Query parse_embed(Fields& fields, const ChatWriter& /*write_chat*/) {
   return embed;
 }
 
-Query parse_generate(Fields& fields, const ChatWriter& write_chat) {
+Query parse_generate(JsonFields& fields, const ChatWriter& write_chat) {
   Generate generate;
   auto prompt = parse_prompt(fields, write_chat);
   generate.prompt = std::move(prompt.text);
   generate.framing = prompt.framing;
-  generate.max_new_tokens = integer_of<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
-  fields.take("temperature", generate.temperature, number_of);
-  fields.take("top_k", generate.top_k, integer_of<std::int32_t>);
-  fields.take("top_p", generate.top_p, number_of);
-  fields.take("seed", generate.seed, integer_of<std::uint64_t>);
+  generate.max_new_tokens = base::json_integer<std::int32_t>(fields.need("max_new_tokens"), "max_new_tokens");
+  fields.take("temperature", generate.temperature, base::json_number);
+  fields.take("top_k", generate.top_k, base::json_integer<std::int32_t>);
+  fields.take("top_p", generate.top_p, base::json_number);
+  fields.take("seed", generate.seed, base::json_integer<std::uint64_t>);
   if (const auto* value = fields.find("stop")) {
-    generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : texts_of(*value, "stop");
+    generate.stop = value->is_string() ? std::vector{value->get<std::string>()} : base::json_texts(*value, "stop");
   }
-  fields.take("repetition_penalty", generate.repetition_penalty, number_of);
+  fields.take("repetition_penalty", generate.repetition_penalty, base::json_number);
   check_sampling(generate);
   return generate;
 }
 
 Details details_of(const Json& value, const std::string& name) {
-  if (!value.is_boolean()) {
-    refuse("field \"" + name + "\" is neither true nor false", "found " + value.dump());
-  }
-  return value.get<bool>() ? Details::written : Details::left_out;
+  return base::json_boolean(value, name) ? Details::written : Details::left_out;
 }
 
 template <class Values, class Format>
@@ -257,12 +174,9 @@ AskedLine parse_line(std::string_view line, const ChatWriter& write_chat) {
     refuse("invalid UTF-8 at byte " + std::to_string(*place), "a query is one line of JSON");
   }
   const auto document = base::parse_json(line, "query");
-  if (!document.is_object()) {
-    refuse("a query is a JSON object", "found " + std::string(document.type_name()));
-  }
-  Fields fields(document);
-  const auto kind = text_of(fields.need("kind"), "kind");
-  using Parse = Query (*)(Fields&, const ChatWriter&);
+  JsonFields fields(document, "a query");
+  const auto kind = base::json_text(fields.need("kind"), "kind");
+  using Parse = Query (*)(JsonFields&, const ChatWriter&);
   const std::vector<std::pair<std::string, Parse>> kinds = {
       {"fill", parse_fill}, {"continue", parse_continue}, {"embed", parse_embed}, {"generate", parse_generate}};
   std::vector<std::string> names;
