@@ -13,8 +13,10 @@ from scipy import stats
 from stereosweep_analysis import ResultError, cli
 from stereosweep_analysis.glossary import KINDS, glossary
 from stereosweep_analysis.report import audit, report
+from stereosweep_analysis.report.comparisons import correlation_blocks
 from stereosweep_analysis.report.formats import to_csv, to_latex, to_markdown
 from stereosweep_analysis.report.intersections import intersection_blocks
+from stereosweep_analysis.report.interviews import refusal_blocks
 from stereosweep_analysis.report.runs import Run, open_comparison, open_runs
 from stereosweep_analysis.report.scores import measure_means, recommended_measure
 from stereosweep_analysis.report.side_by_side import comparison_blocks, difference_blocks
@@ -315,3 +317,46 @@ def test_emergent_scores_are_sorted_and_counted():
     assert [(row[0], row[5]) for row in table.rows] == [("b x a", 4.0), ("a x b", 1.0)]  # above, or below, both parts
     assert "2 in all" in picture.caption
     plt.close(picture.figure)
+
+
+def test_answers_stand_with_their_status(tmp_path):
+    result = result_dataset([["a", "b"]], [[[1], [1]]], [[[0], [0]]])
+    axes = ("group", "template", "rephrasing", "run")
+    flags = {"flag_values": np.array([0, 4], dtype="u1"), "flag_meanings": "ok refused"}
+    answers = np.array([[[["A. very", "I cannot say"]], [["", "B"]]]], dtype=object)
+    result["answer_text"] = (axes, answers)
+    result["answer_status"] = (axes, np.array([[[[0, 4]], [[0, 0]]]], dtype="u1"), flags)
+    table = audit.answer_table(Run("x", "rating", tmp_path, statistics_dataset(values()), result))
+    assert {row[-2:] for row in table.rows} == {("ok", "A. very"), ("refused", "I cannot say"), ("ok", "B")}
+    assert [column.title for column in table.columns][-2:] == ["status", "text"]
+
+
+def test_refusals_are_the_files_shares():
+    statistics = statistics_dataset(values())
+    for axis in ("template", "subject"):
+        count = statistics.sizes[axis]
+        statistics[f"{axis}_rated_texts"] = (axis, np.full(count, 10, dtype="i4"))
+        for place, field in enumerate(("refused_share", "refused_low", "refused_high", "unrated_share")):
+            statistics[f"{axis}_{field}"] = (axis, np.arange(count) / 10 + place / 100)
+    picture, table = refusal_blocks(statistics)
+    plt.close(picture.figure)
+    assert len(table.rows) == 8 and table.rows[-1] == ("subject", "subject 2", 10, *(0.2 + np.arange(4) / 100))
+
+
+def test_correlations_among_all_are_drawn_and_all_are_listed():
+    axis = "correlation"
+    labels = {"row": ["warmth"] * 2, "column": ["status"] * 2, "measure": ["m"] * 2, "method": ["spearman"] * 2}
+    labels |= {"among": ["cluster 0", "all"], "name": ["structure"] * 2}
+    numbers = {"coefficient": [0.9, 0.5], "low": [np.nan, 0.1], "high": [np.nan, 0.8], "n": [4, 24], "p": [0.01, 0.2]}
+    numbers["p_holm"] = [0.02, 0.4]
+    statistics = statistics_dataset(values()).assign(
+        {f"correlation_{name}": (axis, np.array(cells, dtype=float)) for name, cells in numbers.items()}
+    )
+    statistics = statistics.assign_coords(
+        {f"correlation_{name}": (axis, np.array(cells, dtype=object)) for name, cells in labels.items()}
+    )
+    picture, table = correlation_blocks(statistics)
+    plt.close(picture.figure)
+    assert [row[4] for row in table.rows] == ["cluster 0", "all"] and table.rows[1][6:10] == (0.5, 0.1, 0.8, 24)
+    names = [tick.get_text() for tick in picture.figure.axes[0].get_yticklabels()]
+    assert names == ["warmth and status"]

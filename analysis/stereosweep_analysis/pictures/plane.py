@@ -17,7 +17,7 @@ def cluster_plane(points, names, clusters, axis_names, limits=None):
         figure, axes = plt.subplots(figsize=(PAGE, 4.4))
         for place, cluster in enumerate(sorted(set(np.asarray(clusters)[good].tolist()))[:MOST_SERIES]):
             chosen = good & (np.asarray(clusters) == cluster)
-            label = "no cluster" if cluster < 0 else f"cluster {cluster + 1}: {chosen.sum()} subjects"
+            label = "no cluster" if cluster < 0 else f"cluster {cluster}: {chosen.sum()} subjects"
             axes.plot(
                 *points[chosen].T, MARKS[place], color=SERIES[place], markersize=4.5, linestyle="none", label=label
             )

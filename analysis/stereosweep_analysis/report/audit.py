@@ -40,38 +40,52 @@ def _status_variables(run):
 
 def count_flags(variable):
     """{meaning: count} of a variable with flag_values and flag_meanings, read in parts."""
-    names = str(variable.attrs["flag_meanings"]).split()
-    values = np.atleast_1d(variable.attrs["flag_values"]).astype(int)
     counts = np.zeros(256, dtype=np.int64)
     first = variable.dims[0]
     for part in slices(variable.sizes[first]):
         counts += np.bincount(variable.isel({first: part}).values.ravel().astype(np.uint8), minlength=256)
-    return {name: int(counts[value]) for name, value in zip(names, values, strict=True)}
+    return {name: int(counts[value]) for value, name in flag_names(variable).items()}
+
+
+def flag_names(variable):
+    """{value: meaning}"""
+    names = str(variable.attrs["flag_meanings"]).split()
+    values = np.atleast_1d(variable.attrs["flag_values"]).astype(int).tolist()
+    return dict(zip(values, names, strict=True))
 
 
 def prompt_table(run):
     """A spread sample of the texts that the model was given; None where the result keeps none."""
-    if run.raw is None:
+    name = next((name for name in PROMPTS if run.raw is not None and name in run.raw), None)
+    return None if name is None else _sample(run.raw, name, "Texts that the model was given")
+
+
+def answer_table(run):
+    """A spread sample of the answers as the model wrote them, what became of each; None without sampled answers."""
+    if run.raw is None or "answer_text" not in run.raw:
         return None
-    name = next((name for name in PROMPTS if name in run.raw), None)
-    if name is None:
-        return None
-    texts_of = run.raw[name]
-    lengths = [texts_of.sizes[axis] for axis in texts_of.dims]
+    return _sample(run.raw, "answer_text", "Answers as the model wrote them", "answer_status")
+
+
+def _sample(raw, name, caption, status=None):
+    """At most MOST_PROMPTS different texts of a variable, with their labels; `status`: a variable on the same axes."""
+    variable = raw[name]
+    lengths = [variable.sizes[axis] for axis in variable.dims]
     total = int(np.prod(lengths))
+    meanings = flag_names(raw[status]) if status in raw and raw[status].dims == variable.dims else {}
     rows, seen = [], set()
     for place in _spread(total, 8 * MOST_PROMPTS):
         where = np.unravel_index(place, lengths)
-        text = str(texts_of[where].values)
+        text = str(variable[where].values)
         if text and text not in seen and len(rows) < MOST_PROMPTS:
             seen.add(text)
-            labels = [_label(texts_of, axis, index) for axis, index in zip(texts_of.dims, where, strict=True)]
-            rows.append((*labels, text))
-    columns = [Column(str(axis).replace("_", " ")) for axis in texts_of.dims] + [Column("text", kind="long")]
-    return make_table(
-        "Texts that the model was given", columns, rows,
-        f"{len(rows)} of {total:,} texts, spread evenly over the run; all are in the result file under “{name}”.",
-    )  # fmt: skip
+            labels = [_label(variable, axis, index) for axis, index in zip(variable.dims, where, strict=True)]
+            became = [meanings.get(int(raw[status][where].values), "")] if meanings else []
+            rows.append((*labels, *became, text))
+    columns = [Column(str(axis).replace("_", " ")) for axis in variable.dims]
+    columns += [Column("status")] * bool(meanings) + [Column("text", kind="long")]
+    note = f"{len(rows)} of {total:,} texts, spread over the run; all are in the result file under “{name}”."
+    return make_table(caption, columns, rows, note)
 
 
 def _spread(total, count):

@@ -27,7 +27,7 @@ def cluster_blocks(statistics):
         "(k-means), crosses their centres, dotted lines where high begins."
     )
     rows = [
-        (subject, *map(float, points[place]), "none" if clusters[place] < 0 else str(int(clusters[place]) + 1))
+        (subject, *map(float, points[place]), "none" if clusters[place] < 0 else str(int(clusters[place])))
         for place, subject in enumerate(subjects)
     ]
     columns = [Column("subject"), *(Column(label, kind="number") for label in dimensions), Column("cluster")]

@@ -105,11 +105,19 @@ def correlation_blocks(statistics):
         return []
     fields = ("coefficient", "low", "high", "n", "p", "p_holm")
     numbers = {field: statistics[f"correlation_{field}"].values for field in fields}
-    labels = texts(statistics, "correlation", "correlation")
+    labels = [
+        texts(statistics, f"correlation_{part}", "correlation")
+        for part in ("row", "column", "measure", "method", "among", "name")
+    ]
     order = np.argsort(numbers["p"], kind="stable")
     interval = interval_text(statistics["correlation_low"])
     columns = [
-        Column("correlation"),
+        Column("one side"),
+        Column("other side"),
+        Column("measure"),
+        Column("method"),
+        Column("among"),
+        Column("name"),
         Column("coefficient", kind="number"),
         Column("low", interval, "number"),
         Column("high", "upper end of the same interval", "number"),
@@ -117,17 +125,26 @@ def correlation_blocks(statistics):
         Column("p", "two-sided, subjects shuffled", "p"),
         Column("adjusted p", "Holm, in its family", "p"),
     ]
-    rows = [(labels[row], *(float(numbers[field][row]) for field in fields)) for row in order]
-    rows = [(*row[:4], int(row[4]), *row[5:]) for row in rows]
-    shown = [row for row in order if np.isfinite(numbers["coefficient"][row])]
-    table = make_table("All correlations", columns, rows, "Smallest p first.")
-    if not shown:
-        return [table]
-    dots = [
-        Dot(labels[row], *(float(numbers[field][row]) for field in ("coefficient", "low", "high"))) for row in shown
+    rows = [
+        (
+            *(label[row] for label in labels),
+            *(float(numbers[field][row]) for field in fields[:3]),
+            int(numbers["n"][row]),
+            *(float(numbers[field][row]) for field in fields[4:]),
+        )
+        for row in order
     ]
-    figure = interval_dots(dots, "correlation over subjects", 0.0)
-    return [Picture(figure, "Correlations", f"Correlations over subjects. Lines: {interval}."), table]
+    table = make_table("All correlations", columns, rows, "Smallest p first.")
+    drawn = [row for row in rows if np.isfinite(row[6]) and row[4] == "all"]
+    if not drawn:
+        return [table]
+    several = len({row[2:4] for row in drawn}) > 1
+    dots = [
+        Dot(f"{row[0]} and {row[1]}", *row[6:9], series=f"{row[2]}, {row[3]}" if several else "", group=row[5])
+        for row in drawn
+    ]
+    figure = interval_dots(dots, "correlation over all subjects", 0.0)
+    return [Picture(figure, "Correlations", f"Correlations over all subjects. Lines: {interval}."), table]
 
 
 def people_blocks(statistics, means):

@@ -17,6 +17,7 @@ from .conditions import condition_blocks
 from .embeddings import detection_blocks, effect_points, test_blocks, word_blocks
 from .findings import finding_points, means_picture, means_table, wording_blocks
 from .intersections import intersection_blocks
+from .interviews import refusal_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
 from .scores import measure_means, measures_of, recommended_measure
@@ -104,7 +105,9 @@ def run_sections(run, anchor, prefix):
         ("clusters", "Clusters", cluster_blocks(statistics)),
         ("correlations", "Correlations", correlation_blocks(statistics)),
         ("wordings", "Wordings", wording_blocks(statistics, means)),
+        ("refusals", "Refusals", refusal_blocks(statistics)),
         ("asked", "What the model was asked", [table for table in [audit.prompt_table(run)] if table]),
+        ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),
         ("run", "What was run, and on what", run_blocks(run)),
