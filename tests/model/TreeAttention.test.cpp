@@ -22,6 +22,7 @@
 #include <random>
 #include <set>
 
+#include "model/causal/TileAttention.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
@@ -292,6 +293,25 @@ TEST(TreeAttention, FewRowsAreThoseOfAll) {
   }
 }
 
+TEST(TreeAttention, NoBitDependsOnWhatElseIsAsked) {
+  for (const auto& tree : trees()) {
+    const auto rows = all_rows(tree);
+    for (const auto& one : cases()) {
+      const auto numbers = random_numbers(one.rule, std::ssize(rows), at::kFloat);
+      const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
+      attention->grow(tree);
+      attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
+      const auto all = attention->attend(0, *attention->choose(tree, rows, one.window), numbers.query, 0.3F);
+      for (std::int64_t row = 0; row < std::ssize(rows); row += 7) {
+        const auto alone = attention->choose(tree, std::vector{row}, one.window);
+        EXPECT_TRUE(
+            attention->attend(0, *alone, numbers.query.slice(0, row, row + 1), 0.3F).equal(all.slice(0, row, row + 1)))
+            << "row " << row << ", window " << one.window;
+      }
+    }
+  }
+}
+
 // Rows come in several calls, layers are apart, and what was kept survives every growth.
 TEST(TreeAttention, GrowsBranchByBranch) {
   const auto whole = random_tree(9, 60, 5);
@@ -404,14 +424,17 @@ TEST(TreeTiles, MasksShowWhatEveryRowSees) {
         EXPECT_LE(tile.num_queries, 6);
         queries += tile.num_queries;
         for (std::int32_t i = 0; i < tile.num_queries; ++i) {
+          const auto& query = tiles.queries[tile.first_query + i];
           std::set<std::int32_t> seen;
-          for (std::int32_t b = 0; b < tile.num_blocks; ++b) {
+          for (std::int32_t b = 0; b < tile.num_blocks + query.num_blocks; ++b) {
+            const auto block = b < tile.num_blocks ? tile.first_block + b : query.first_block + b - tile.num_blocks;
             for (int bit = 0; bit < slots_per_block; ++bit) {
-              if ((tiles.masks[tile.first_mask + i * tile.num_blocks + b] >> bit & 1) != 0) {
-                seen.insert(tiles.blocks[tile.first_block + b] * slots_per_block + bit);
+              if ((tiles.masks[query.first_mask + b] >> bit & 1) != 0) {
+                EXPECT_TRUE(seen.insert(tiles.blocks[block] * slots_per_block + bit).second) << "a key twice";
               }
             }
           }
+          EXPECT_LE(tile.num_blocks + query.num_blocks, tiles.most_blocks);
           std::set<std::int32_t> expected;
           for (const auto row : visible(tree, rows[tile.first_query + i], window)) {
             expected.insert(slots[row]);
@@ -442,6 +465,31 @@ TEST(TreeTiles, SequencesKeepBlocksOfTheirOwn) {
   EXPECT_EQ(distinct.size(), tree.ids.size());
   const std::vector<std::int64_t> last = {std::ssize(tree.ids) - 1};
   EXPECT_LE(cut_tiles(tree, allocator.slots(), last, 0, 6).tiles.front().num_blocks, 2 + 64 / 16);
+}
+
+// Texts of one prompt read its blocks together, their own ones alone; texts that share little still do.
+TEST(TreeTiles, APromptIsReadOnceForItsTexts) {
+  for (const auto& [prompt, own] : {std::pair{320, 70}, std::pair{16, 200}}) {
+    TokenTree tree;
+    add_branch(tree, -1, prompt);
+    SlotAllocator allocator(Placement::by_branch);
+    allocator.grow(tree);
+    std::vector<std::int64_t> last;
+    for (int text = 0; text < 12; ++text) {
+      add_branch(tree, 0, own);
+      last.push_back(std::ssize(tree.ids) - 1);
+    }
+    allocator.grow(tree);
+    const auto tiles = cut_tiles(tree, allocator.slots(), last, 0, 6);
+    ASSERT_EQ(tiles.tiles.size(), 2U);
+    for (const auto& tile : tiles.tiles) {
+      EXPECT_EQ(tile.num_queries, 6);
+      EXPECT_EQ(tile.num_blocks, prompt / slots_per_block);
+    }
+    for (const auto& query : tiles.queries) {
+      EXPECT_EQ(query.num_blocks, whole_blocks(own) / slots_per_block);
+    }
+  }
 }
 
 // What flash attention takes: for every segment, query i of n sees its keys but the last n - 1 - i, in the window.

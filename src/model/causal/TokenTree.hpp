@@ -26,7 +26,8 @@ struct TokenTree {
 
 // Which keys the rows of a tree see, cut into tiles for the kernel on the processor.
 //   slot   where a row's key and value are kept; sixteen slots are a block, and a block is what the kernel multiplies
-//   tile   a few neighbouring query rows and the blocks that any of them sees; a mask says which row sees which slot
+//   tile   a few neighbouring query rows: the blocks of a path that they share are multiplied with all of them at once,
+//          what else a query sees with it alone; a mask says which slots of a block a query sees
 
 constexpr std::int32_t slots_per_block = 16;
 
@@ -68,15 +69,19 @@ struct TreeTiles {
   struct Tile {
     std::int32_t first_query = 0;  ///< place in the list of queries
     std::int32_t num_queries = 0;
-    std::int32_t num_blocks = 0;
+    std::int32_t num_blocks = 0;   ///< that are multiplied with every query
     std::int64_t first_block = 0;  ///< in `blocks`
-    std::int64_t first_mask = 0;   ///< in `masks`: [query of the tile, block of the tile]
+  };
+  struct Query {
+    std::int32_t num_blocks = 0;   ///< of its own; they follow those of its tile along its path
+    std::int64_t first_block = 0;  ///< in `blocks`
+    std::int64_t first_mask = 0;   ///< in `masks`: of the tile's blocks, then of its own
   };
   std::vector<Tile> tiles;
-  std::vector<std::int32_t> blocks;  ///< ascending within a tile
+  std::vector<Query> queries;        ///< as listed
+  std::vector<std::int32_t> blocks;  ///< in the order of a path
   std::vector<std::uint16_t> masks;  ///< bit i: slot i of the block is seen
-  std::int32_t most_blocks = 0;      ///< of any tile
-  std::int64_t num_queries = 0;
+  std::int32_t most_blocks = 0;      ///< of any query: its tile's and its own
 };
 
 /// Tiles for the given rows (sorted, distinct), at most `most_queries` in each. Row i of a path sees the rows of the

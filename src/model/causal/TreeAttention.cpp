@@ -10,235 +10,17 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "base/Check.hpp"
+#include "model/causal/TileAttention.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {
 namespace {
-
-using lanes::Floats;
-using lanes::Ints;
-
-constexpr std::int64_t most_rows = 6;  // queries whose sums stay in registers
-
-// Scratch of one group of at most six (query, head) pairs.
-struct Places {
-  float* queries;             // [row, padded width]
-  float* scores;              // [row, padded keys]
-  Floats factors[most_rows];  // one over the sum of the weights
-  const std::uint16_t* masks[most_rows];
-  std::int64_t padded_keys;
-};
-
-// scores of `Rows` queries against `Blocks` blocks
-template <int Rows, int Blocks, class Number>
-STEREOSWEEP_ALWAYS_INLINE void multiply_keys(const TileTask<Number>& task, const Places& places, std::int64_t block) {
-  const auto width = task.kept.padded_width;
-  const Number* keys[Blocks];
-  for (int b = 0; b < Blocks; ++b) {
-    const auto number = task.tiles->blocks[task.tile->first_block + block + b];
-    keys[b] = task.kept.keys + (number * task.kept.num_key_heads + task.key_head) * width * lanes::width;
-  }
-  Floats sums[Rows][Blocks] = {};
-  for (std::int64_t d = 0; d < task.width; ++d) {
-    Floats columns[Blocks];
-    for (int b = 0; b < Blocks; ++b) {
-      lanes::load(columns[b], keys[b] + d * lanes::width);
-    }
-    for (int r = 0; r < Rows; ++r) {
-      for (int b = 0; b < Blocks; ++b) {
-        sums[r][b] += places.queries[r * width + d] * columns[b];
-      }
-    }
-  }
-  for (int r = 0; r < Rows; ++r) {
-    for (int b = 0; b < Blocks; ++b) {
-      lanes::store(places.scores + r * places.padded_keys + (block + b) * lanes::width, sums[r][b]);
-    }
-  }
-}
-
-template <class Set, int Rows, class Number>
-STEREOSWEEP_ALWAYS_INLINE void multiply_all_keys(const TileTask<Number>& task, const Places& places) {
-  std::int64_t block = 0;
-  for (; block + Set::columns <= task.tile->num_blocks; block += Set::columns) {
-    multiply_keys<Rows, Set::columns>(task, places, block);
-  }
-  if constexpr (Set::columns > 2) {
-    for (; block + 2 <= task.tile->num_blocks; block += 2) {
-      multiply_keys<Rows, 2>(task, places, block);
-    }
-  }
-  for (; block < task.tile->num_blocks; ++block) {
-    multiply_keys<Rows, 1>(task, places, block);
-  }
-}
-
-// Lanes that `mask` leaves out become `instead`.
-STEREOSWEEP_ALWAYS_INLINE void leave_out(Floats& numbers, std::uint16_t mask, float instead) {
-  const Ints bits = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
-  const Ints all = Ints{} + static_cast<std::int32_t>(mask);
-  numbers = (all & bits) != 0 ? numbers : Floats{} + instead;
-}
-
-// scores -> e^(score - largest), zero where the query does not see the key
-template <class Number>
-STEREOSWEEP_ALWAYS_INLINE void soften(const TileTask<Number>& task, Places& places, int row, std::int64_t head) {
-  constexpr float lowest = -std::numeric_limits<float>::infinity();
-  float* scores = places.scores + row * places.padded_keys;
-  const auto* masks = places.masks[row];
-  const auto* blocks = task.tiles->blocks.data() + task.tile->first_block;
-  const ScoreRule& rule = task.rule;
-  Floats largest = Floats{} + lowest;
-  Floats numbers;
-  for (std::int64_t b = 0; b < task.tile->num_blocks; ++b) {
-    lanes::load(numbers, scores + b * lanes::width);
-    if (rule.bias != nullptr) {
-      Floats bias;
-      lanes::load(bias, rule.bias + head * rule.bias_stride + std::int64_t{blocks[b]} * lanes::width);
-      numbers += bias * rule.bias_scale;
-    }
-    if (rule.softcap > 0) {
-      lanes::cap(numbers, rule.softcap);
-    }
-    if (masks[b] != 0xffffU) {
-      leave_out(numbers, masks[b], lowest);
-    }
-    largest = numbers > largest ? numbers : largest;
-    lanes::store(scores + b * lanes::width, numbers);
-  }
-  lanes::fold<lanes::Fold::largest>(largest);
-  Floats sum = {};
-  for (std::int64_t b = 0; b < task.tile->num_blocks; ++b) {
-    lanes::load(numbers, scores + b * lanes::width);
-    numbers -= largest;
-    lanes::exponential(numbers);
-    if (masks[b] != 0xffffU) {
-      leave_out(numbers, masks[b], 0);
-    }
-    sum += numbers;
-    lanes::store(scores + b * lanes::width, numbers);
-  }
-  lanes::fold<lanes::Fold::sum>(sum);
-  places.factors[row] = 1.0F / sum;
-}
-
-// Sixteen times `Columns` numbers of the answers of `Rows` queries, from number d on.
-template <int Rows, int Columns, class Number>
-STEREOSWEEP_ALWAYS_INLINE void mix_columns(const TileTask<Number>& task, const Places& places, Number* const* out,
-                                           std::int64_t d) {
-  const auto width = task.kept.padded_width;
-  Floats sums[Rows][Columns] = {};
-  for (std::int64_t b = 0; b < task.tile->num_blocks; ++b) {
-    const auto number = task.tiles->blocks[task.tile->first_block + b];
-    const Number* values =
-        task.kept.values + (number * task.kept.num_key_heads + task.key_head) * width * lanes::width + d;
-    std::uint32_t seen = 0;
-    for (int r = 0; r < Rows; ++r) {
-      seen |= places.masks[r][b];
-    }
-    const float* weights = places.scores + b * lanes::width;
-    const auto first = std::countr_zero(seen);
-    const auto end = 32 - std::countl_zero(seen);
-    for (int j = first; j < end; ++j) {
-      Floats row[Columns];
-      for (int c = 0; c < Columns; ++c) {
-        lanes::load(row[c], values + j * width + c * lanes::width);
-      }
-      for (int r = 0; r < Rows; ++r) {
-        if constexpr (std::is_same_v<Number, Float16Bits>) {  // 0 times another branch's infinite value would be NaN
-          if (((places.masks[r][b] >> j) & 1U) == 0) {
-            continue;
-          }
-        }
-        for (int c = 0; c < Columns; ++c) {
-          sums[r][c] += weights[r * places.padded_keys + j] * row[c];
-        }
-      }
-    }
-  }
-  for (int r = 0; r < Rows; ++r) {
-    for (int c = 0; c < Columns; ++c) {
-      const auto column = d + c * lanes::width;
-      if (out[r] != nullptr && column < task.width) {
-        lanes::store_some(out[r] + column, sums[r][c] * places.factors[r], task.width - column);
-      }
-    }
-  }
-}
-
-template <class Set, int Rows, class Number>
-STEREOSWEEP_ALWAYS_INLINE void mix_values(const TileTask<Number>& task, const Places& places, Number* const* out) {
-  const auto width = task.kept.padded_width;
-  std::int64_t d = 0;
-  for (; d + Set::columns * lanes::width <= width; d += Set::columns * lanes::width) {
-    mix_columns<Rows, Set::columns>(task, places, out, d);
-  }
-  if constexpr (Set::columns > 2) {
-    for (; d + 2 * lanes::width <= width; d += 2 * lanes::width) {
-      mix_columns<Rows, 2>(task, places, out, d);
-    }
-  }
-  for (; d < width; d += lanes::width) {
-    mix_columns<Rows, 1>(task, places, out, d);
-  }
-}
-
-// `Rows` (query, head) pairs from number `first` on; `present` of them are there, the rest repeat the last one.
-template <class Set, int Rows, class Number>
-STEREOSWEEP_ALWAYS_INLINE void attend_rows(const TileTask<Number>& task, Places& places, std::int64_t first,
-                                           std::int64_t present) {
-  Number* out[Rows];
-  std::int64_t heads[Rows];
-  for (int r = 0; r < Rows; ++r) {
-    const auto pair = first + std::min<std::int64_t>(r, present - 1);
-    const auto query = pair / task.group;
-    const auto row = task.tile->first_query + query;
-    heads[r] = task.key_head * task.group + pair % task.group;
-    places.masks[r] = task.tiles->masks.data() + task.tile->first_mask + query * task.tile->num_blocks;
-    out[r] = r < present ? task.out + row * task.out_stride + heads[r] * task.width : nullptr;
-    const Number* from = task.query + row * task.query_stride + heads[r] * task.width;
-    for (std::int64_t d = 0; d < task.width; d += lanes::width) {
-      Floats numbers;
-      lanes::load_some(numbers, from + d, task.width - d);
-      numbers *= task.rule.scale;
-      lanes::store(places.queries + r * task.kept.padded_width + d, numbers);
-    }
-  }
-  multiply_all_keys<Set, Rows>(task, places);
-  for (int r = 0; r < Rows; ++r) {
-    soften(task, places, r, heads[r]);
-  }
-  mix_values<Set, Rows>(task, places, out);
-}
-
-struct AttendTile {
-  template <class Set, class Number>
-  STEREOSWEEP_ALWAYS_INLINE static void run(const TileTask<Number>& task, float* const& scratch) {
-    Places places;
-    places.padded_keys = std::int64_t{task.tile->num_blocks} * lanes::width;
-    places.queries = scratch;
-    places.scores = scratch + most_rows * task.kept.padded_width;
-    const auto pairs = task.tile->num_queries * task.group;
-    std::int64_t first = 0;
-    for (; first + 3 <= pairs; first += most_rows) {
-      attend_rows<Set, most_rows>(task, places, first, std::min<std::int64_t>(most_rows, pairs - first));
-    }
-    if (first + 2 == pairs) {
-      attend_rows<Set, 2>(task, places, first, 2);
-    } else if (first + 1 == pairs) {
-      attend_rows<Set, 1>(task, places, first, 1);
-    }
-  }
-};
 
 struct TileQueries : TreeAttention::Queries {
   explicit TileQueries(TreeTiles cut) : tiles(std::move(cut)) {}
@@ -318,9 +100,9 @@ class BlockAttention : public TreeAttention {
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
     const auto& tiles = static_cast<const TileQueries&>(queries).tiles;
     const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
-    STEREOSWEEP_ASSERT(query.stride(1) == 1 && query.size(0) >= tiles.num_queries, "a row for every query");
+    STEREOSWEEP_ASSERT(query.stride(1) == 1 && query.size(0) >= std::ssize(tiles.queries), "a row for every query");
     const auto out = at::empty({query.size(0), query.size(1)}, query.options());
-    out.slice(0, tiles.num_queries).zero_();
+    out.slice(0, std::ssize(tiles.queries)).zero_();
     const auto count = std::ssize(tiles.tiles);
     const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
     with_number(query.scalar_type(), [&]<class Number>(Number) {
@@ -331,6 +113,8 @@ class BlockAttention : public TreeAttention {
         for (auto index = begin; index < end; ++index) {
           task.key_head = index / count;
           task.tile = &tiles.tiles[index % count];
+          task.next_key_head = (index + 1) / count;
+          task.next_tile = index + 1 < end ? &tiles.tiles[(index + 1) % count] : nullptr;
           attend_tile(task, scratch.mutable_data_ptr<float>());
         }
       });
@@ -658,22 +442,6 @@ class PathAttention : public TreeAttention {
 };
 
 }  // namespace
-
-std::int64_t tile_scratch_numbers(std::int64_t num_blocks, std::int64_t padded_width) {
-  return most_rows * (padded_width + num_blocks * lanes::width);
-}
-
-std::int32_t best_tile_queries(std::int64_t group) {
-  return static_cast<std::int32_t>(most_rows / std::gcd(most_rows, group));
-}
-
-template <class Number>
-void attend_tile(const TileTask<Number>& task, float* scratch, Instructions instructions) {
-  lanes::run<AttendTile>(instructions, task, scratch);
-}
-template void attend_tile(const TileTask<float>&, float*, Instructions);
-template void attend_tile(const TileTask<Bfloat16Bits>&, float*, Instructions);
-template void attend_tile(const TileTask<Float16Bits>&, float*, Instructions);
 
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels) {
