@@ -51,7 +51,7 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
     for (const std::int64_t rows : {1, 13, 64, 200}) {
       const auto [input, weight, bias, residual, expected] = operands(type, rows, 96, 160);
       const auto sizes = expected.abs().add(bias.abs()).add(residual.abs());
-      for (const auto products : {Products::fastest, Products::plain}) {
+      for (const auto products : {Products::fastest, Products::few_rows, Products::plain}) {
         const Linear linear(weight, bias, products);
         // the product, the bias, the sum or the activation (whose slope is at most 1.13)
         const auto near = [&](const at::Tensor& found, const at::Tensor& exact) {

@@ -168,14 +168,19 @@ class CausalReader {
                                 : own_rows(whole, {{first, own_.inner}});
   }
 
+  // Texts grow a token each at a time.
+  static Linear product(at::Tensor weight, at::Tensor bias) {
+    return {std::move(weight), std::move(bias), Products::few_rows};
+  }
+
   // A product whose inputs are shared out: the slices' outputs are summed up, so the bias must count once.
   Linear summand(const at::Tensor& weight, at::Tensor whole_bias) const {
     if (slice_.count == 1) {
-      return {weight, std::move(whole_bias)};
+      return product(weight, std::move(whole_bias));
     }
     const auto width = weight.size(1) / slice_.count;
-    return {weight.narrow(1, slice_.index * width, width).clone(at::MemoryFormat::Contiguous),
-            slice_.index == 0 ? std::move(whole_bias) : at::Tensor()};
+    return product(weight.narrow(1, slice_.index * width, width).clone(at::MemoryFormat::Contiguous),
+                   slice_.index == 0 ? std::move(whole_bias) : at::Tensor());
   }
 
   Linear summand(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
@@ -198,14 +203,14 @@ class CausalReader {
     const auto queries = own_.num_heads * own_.head_width;
     const auto keys = own_.num_key_heads * own_.head_width;
     if (place == Place::before_the_last) {
-      layer.query_key_value = Linear(std::move(weights), std::move(biases));
+      layer.query_key_value = product(std::move(weights), std::move(biases));
       return;
     }
     const auto part = [](const at::Tensor& tensor, std::int64_t first, std::int64_t count) {
       return tensor.defined() ? tensor.narrow(0, first, count).clone() : at::Tensor();
     };
-    layer.query = Linear(part(weights, 0, queries), part(biases, 0, queries));
-    layer.key_value = Linear(part(weights, queries, 2 * keys), part(biases, queries, 2 * keys));
+    layer.query = product(part(weights, 0, queries), part(biases, 0, queries));
+    layer.key_value = product(part(weights, queries, 2 * keys), part(biases, queries, 2 * keys));
   }
 
   FeedForward feed_forward() {
@@ -214,13 +219,13 @@ class CausalReader {
     FeedForward part;
     if (names_.inner.size() == 2) {
       auto weights = stacked(names_.inner, {inner, inner}, specification_.hidden);
-      part.inner = Linear(own_inner(weights),
-                          stored == Bias::stored ? own_inner(stacked(names_.inner, {inner, inner}, 0)) : at::Tensor());
+      part.inner = product(own_inner(weights),
+                           stored == Bias::stored ? own_inner(stacked(names_.inner, {inner, inner}, 0)) : at::Tensor());
     } else {
       const auto name = scope_ + names_.inner.front();
       const auto rows = specification_.gated ? 2 * inner : inner;
       auto weights = own_inner(matrix(name, rows, specification_.hidden));
-      part.inner = Linear(std::move(weights), own_inner(bias(name, rows, stored)));
+      part.inner = product(std::move(weights), own_inner(bias(name, rows, stored)));
     }
     part.outer = summand(names_.outer, specification_.hidden, inner, stored);
     return part;
@@ -241,9 +246,9 @@ class CausalReader {
     for (std::int64_t i = 0; i < count; ++i) {
       const auto expert = experts + std::to_string(i);
       layer.experts.push_back(
-          {Linear(own_inner(all.defined() ? all[i].clone()
-                                          : stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)),
-                  {}),
+          {product(own_inner(all.defined() ? all[i].clone()
+                                           : stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)),
+                   {}),
            {}});
     }
     all = at::Tensor();

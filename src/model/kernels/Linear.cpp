@@ -6,6 +6,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <functional>
@@ -56,6 +57,11 @@ Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
   if (weight_.scalar_type() == at::kFloat && mkl::works(weight_)) {
     weight_ = mkl::pack(weight_);
     form_ = Form::mkl;
+  } else if (products == Products::few_rows && weight_.scalar_type() == at::kBFloat16 &&
+             tiles::take_rounded(weight_.size(1))) {
+    weight_ = tiles::pack(weight_);
+    bias_ = bias_.defined() ? bias_.to(at::kFloat) : at::zeros({out_}, at::TensorOptions(at::kFloat));
+    form_ = Form::tiles;
   } else if (onednn::works(weight_.scalar_type())) {
     weight_ = onednn::pack(weight_);
     form_ = Form::onednn;
@@ -70,6 +76,8 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
       return mkl::linear(input, weight_, bias_, out_);
     case Form::onednn:
       return onednn::linear(input, weight_, bias_);
+    case Form::tiles:
+      return tiles::multiply_rounded(input, weight_, bias_, {});
     case Form::widened:
       return multiply_widened(input, weight_, bias_, columns_at_once(weight_));
     case Form::plain:
@@ -82,6 +90,8 @@ at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activatio
   switch (form_) {
     case Form::onednn:
       return onednn::linear_activated(input, weight_, bias_, activation);
+    case Form::tiles:
+      return activate(tiles::multiply(input, weight_, bias_), activation).to(input.scalar_type());
     case Form::widened:
       return multiply_widened(
           input, weight_, bias_, columns_at_once(weight_),
@@ -95,6 +105,8 @@ at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& resi
   switch (form_) {
     case Form::onednn:
       return onednn::linear_and_add(input, weight_, bias_, residual);
+    case Form::tiles:
+      return tiles::multiply_rounded(input, weight_, bias_, residual);
     case Form::widened:
       return multiply_widened(input, weight_, bias_, columns_at_once(weight_),
                               [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {

@@ -15,8 +15,9 @@ struct Norm {
   at::Tensor bias;
 };
 
-/// How products are done: prepacked where the processor and torch can, or always plainly (at::linear).
-enum class Products { fastest, plain };
+/// How products are done: prepacked where the processor and torch can; so that products of ten to a hundred rows are
+/// fast, too; or always plainly (at::linear).
+enum class Products { fastest, few_rows, plain };
 
 /// y = x W^T + b. Weight [out, in], bias [out] or undefined (none), both in the model's dtype and on its device.
 class Linear {
@@ -31,9 +32,9 @@ class Linear {
   at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
 
  private:
-  enum class Form { plain, onednn, mkl, widened };
-  at::Tensor weight_;
-  at::Tensor bias_;
+  enum class Form { plain, onednn, mkl, tiles, widened };
+  at::Tensor weight_;  ///< packed as `form_` says
+  at::Tensor bias_;    ///< with tiles float32
   std::int64_t out_ = 0;
   Form form_ = Form::plain;
 };

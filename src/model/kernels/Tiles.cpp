@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "base/Check.hpp"
@@ -100,7 +101,7 @@ namespace tiles {
 namespace {
 
 constexpr auto columns = dots::columns;  // of the answer, per tile
-constexpr std::int64_t most_rows = 128;  // of the answer, per tile
+constexpr std::int64_t most_rows = 128;  // of the answer, per tile of AMX
 constexpr std::int64_t depth = 32;       // the width must be a multiple
 
 // Additions round alike in all clones.
@@ -109,6 +110,26 @@ STEREOSWEEP_VECTOR_CLONES void add_bias(const float* sums, std::int64_t rows, co
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < width; ++column) {
       out[row * out_stride + column] = sums[row * columns + column] + bias[column];
+    }
+  }
+}
+
+// The same for bfloat16 answers; residual may be null.
+STEREOSWEEP_VECTOR_CLONES void add_and_round(const float* sums, std::int64_t rows, const float* bias,
+                                             const std::uint16_t* residual, std::int64_t width, std::uint16_t* out,
+                                             std::int64_t out_stride) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float all[columns];
+    for (std::int64_t column = 0; column < width; ++column) {
+      all[column] = sums[row * columns + column] + bias[column];
+    }
+    for (std::int64_t column = 0; residual != nullptr && column < width; ++column) {
+      const auto wide = static_cast<std::uint32_t>(residual[row * out_stride + column]) << 16U;
+      all[column] += std::bit_cast<float>(wide);
+    }
+    for (std::int64_t column = 0; column < width; ++column) {
+      const auto bits = std::bit_cast<std::uint32_t>(all[column]);  // to the nearest, ties to even
+      out[row * out_stride + column] = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
     }
   }
 }
@@ -148,31 +169,45 @@ void multiply_tile(Way way, const at::BFloat16* input, std::int64_t rows, std::i
   at::native::cpublas::brgemm(rows, columns, hidden, hidden, columns, columns, false, input, packed, sums, true);
 }
 
-at::Tensor multiply_by(Way way, const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+// finish(sums, place) of every tile of the answer.
+struct Place {
+  std::int64_t row;
+  std::int64_t rows;
+  std::int64_t column;
+};
+
+template <class Finish>
+void multiply_tiles(Way way, const at::Tensor& input, const at::Tensor& packed, const Finish& finish) {
   const auto rows = input.size(0);
   const auto hidden = input.size(1);
-  const auto vocabulary = bias.size(0);
   const auto numbers = input.contiguous();
-  const auto out = at::empty({rows, vocabulary}, at::TensorOptions(at::kFloat));
   const auto* in = numbers.const_data_ptr<at::BFloat16>();
   const auto* weights = packed.const_data_ptr<at::BFloat16>();
-  const auto* offsets = bias.const_data_ptr<float>();
-  auto* to = out.mutable_data_ptr<float>();
+  const auto at_once = way == Way::dots ? dots::best_rows : most_rows;
   at::parallel_for(0, packed.size(0), 8, [&](std::int64_t begin, std::int64_t end) {
-    const auto scratch = at::empty({most_rows, columns}, at::TensorOptions(at::kFloat));
+    const auto scratch = at::empty({at_once, columns}, at::TensorOptions(at::kFloat));
+    auto* sums = scratch.mutable_data_ptr<float>();
     for (auto tile = begin; tile < end; ++tile) {
-      const auto column = tile * columns;
-      for (std::int64_t row = 0; row < rows; row += most_rows) {
-        const auto count = std::min(most_rows, rows - row);
-        auto* sums = scratch.mutable_data_ptr<float>();
+      for (std::int64_t row = 0; row < rows; row += at_once) {
+        const auto count = std::min(at_once, rows - row);
         multiply_tile(way, in + row * hidden, count, hidden, weights + tile * hidden * columns, sums);
-        add_bias(sums, count, offsets + column, std::min(columns, vocabulary - column), to + row * vocabulary + column,
-                 vocabulary);
+        finish(sums, Place{row, count, tile * columns});
       }
     }
     if (way == Way::amx) {
       at::native::cpublas::brgemm_release();
     }
+  });
+}
+
+at::Tensor multiply_by(Way way, const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
+  const auto width = bias.size(0);
+  const auto out = at::empty({input.size(0), width}, at::TensorOptions(at::kFloat));
+  const auto* offsets = bias.const_data_ptr<float>();
+  auto* to = out.mutable_data_ptr<float>();
+  multiply_tiles(way, input, packed, [&](const float* sums, const Place& place) {
+    add_bias(sums, place.rows, offsets + place.column, std::min(columns, width - place.column),
+             to + place.row * width + place.column, width);
   });
   return out;
 }
@@ -212,6 +247,24 @@ at::Tensor pack(const at::Tensor& weight) { return pack_for(best_way(), weight);
 
 at::Tensor multiply(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias) {
   return multiply_by(best_way(), input, packed, bias);
+}
+
+bool take_rounded(std::int64_t hidden) { return best_way() == Way::dots && take(hidden); }
+
+at::Tensor multiply_rounded(const at::Tensor& input, const at::Tensor& packed, const at::Tensor& bias,
+                            const at::Tensor& residual) {
+  const auto width = bias.size(0);
+  const auto out = at::empty({input.size(0), width}, input.options());
+  const auto added = residual.defined() ? residual.contiguous() : residual;
+  const auto* offsets = bias.const_data_ptr<float>();
+  const auto* from = added.defined() ? static_cast<const std::uint16_t*>(added.const_data_ptr()) : nullptr;
+  auto* to = static_cast<std::uint16_t*>(out.mutable_data_ptr());
+  multiply_tiles(best_way(), input, packed, [&](const float* sums, const Place& place) {
+    const auto first = place.row * width + place.column;
+    add_and_round(sums, place.rows, offsets + place.column, from == nullptr ? nullptr : from + first,
+                  std::min(columns, width - place.column), to + first, width);
+  });
+  return out;
 }
 
 }  // namespace tiles
