@@ -1,0 +1,64 @@
+"""Scores as pandas tables: one row a number, with its interval, count and labels."""
+
+import pandas as pd
+
+from .open import open_statistics, require_label
+from .report.runs import open_runs
+from .report.scores import measure_means, recommended_measure, texts
+from .report.side_by_side import shared_measure
+
+
+def scores(path, measure=None):
+    """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
+
+    Columns: measure, unit, subject, kind, domain, item, left, right, mean, low, high, n; `attrs["interval"]` says
+    what low and high are. Subjects and items without a score are left out. `measure`: default: the one that the report shows.
+    Raises ResultError.
+    """
+    with open_statistics(path) as statistics:
+        return _table(statistics, require_label(statistics, "measure", measure or recommended_measure(statistics)))
+
+
+def _table(statistics, measure):
+    means = measure_means(statistics, measure)
+    kinds, domains = (texts(statistics, f"subject_{name}", "subject") for name in ("kind", "domain"))
+    left, right = (texts(statistics, f"item_{name}", "item") for name in ("left", "right"))
+    rows = [
+        {
+            "measure": measure,
+            "unit": means.unit,
+            "subject": subject,
+            "kind": kinds[i],
+            "domain": domains[i],
+            "item": item,
+            "left": left[j],
+            "right": right[j],
+            "mean": means.mean[i, j],
+            "low": means.low[i, j],
+            "high": means.high[i, j],
+            "n": means.n[i, j],
+        }
+        for i, subject in enumerate(means.subjects)
+        for j, item in enumerate(means.items)
+        if means.n[i, j]
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs["interval"] = means.interval
+    return table
+
+
+def compare(*paths, measure=None):
+    """Means of several runs (or of a sweep's folder) side by side: index subject, item; one column a run.
+
+    Only subjects and items that all runs have. `measure`: default: the recommended one that all runs have. Raises
+    ResultError.
+    """
+    runs = open_runs(paths)
+    measure = measure or shared_measure(runs)
+    columns = {
+        run.label: _table(run.statistics, require_label(run.statistics, "measure", str(measure))).set_index(
+            ["subject", "item"]
+        )["mean"]
+        for run in runs
+    }
+    return pd.concat(columns, axis=1, join="inner")

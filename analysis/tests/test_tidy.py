@@ -1,0 +1,65 @@
+"""Scores as pandas tables, against the score table itself."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_files import statistics_dataset, write
+
+import stereosweep_analysis
+from stereosweep_analysis import ResultError, compare, scores
+
+
+def values():
+    made = np.random.default_rng(3).normal(size=(3, 6, 1, 1, 2))
+    made[2, :, :, :, 1] = np.nan
+    return made
+
+
+def test_scores_are_one_row_a_number(tmp_path):
+    table = values()
+    found = scores(write(tmp_path / "run", statistics_dataset(table)))
+    assert len(found) == 5 and found.attrs["interval"].startswith("95 % interval")
+    row = found.set_index(["subject", "item"]).loc[("subject 1", "item 0")]
+    np.testing.assert_allclose(row["mean"], table[1, ..., 0].mean(), rtol=1e-12)
+    assert row["low"] < row["mean"] < row["high"] and row["n"] == 6
+    assert (row["left"], row["right"], row["unit"]) == ("left of item 0", "right of item 0", "nat")
+    with pytest.raises(ResultError, match="unknown measure 'own'"):
+        scores(tmp_path / "run", "own")
+
+
+def test_runs_are_compared_by_labels(tmp_path):
+    table = values()
+    one = write(tmp_path / "one", statistics_dataset(table, title="one"))
+    two = write(tmp_path / "two", statistics_dataset(table[1:] + 1, ["subject 2", "subject 1"], title="two"))
+    found = compare(one, two)
+    assert list(found.columns) == ["one", "two"] and len(found) == 2  # item 1 lacks in one each
+    np.testing.assert_allclose(
+        found.loc[("subject 1", "item 0")], [table[1, ..., 0].mean(), table[2, ..., 0].mean() + 1]
+    )
+
+
+def test_the_package_is_light_until_it_draws():
+    code = "import sys, stereosweep_analysis as s; print('matplotlib' in sys.modules, hasattr(s, 'nothing'))"
+    folder = Path(stereosweep_analysis.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert done.stdout.split() == ["False", "False"]
+    assert set(stereosweep_analysis.__all__) <= {*dir(stereosweep_analysis), *stereosweep_analysis._LATER}
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert project["version"] == stereosweep_analysis.__version__
+
+
+def test_every_file_of_the_package_is_installed():
+    folder = Path(stereosweep_analysis.__file__).parent
+    setuptools = tomllib.loads((folder.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
+    listed = {
+        f"{name.replace('.', '/')}/{file}" for name, files in setuptools["package-data"].items() for file in files
+    }
+    packages = {name.replace(".", "/") for name in setuptools["packages"]}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder.parent)
+        if path.is_file() and "__pycache__" not in name.parts:
+            assert str(name) in listed or (path.suffix == ".py" and str(name.parent) in packages), name
