@@ -11,9 +11,9 @@ from .report.side_by_side import shared_measure
 def scores(path, measure=None):
     """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
 
-    Columns: measure, unit, subject, kind, domain, item, left, right, mean, low, high, n; `attrs["interval"]` says
-    what low and high are. Subjects and items without a score are left out. `measure`: default: the one that the report shows.
-    Raises ResultError.
+    Columns: measure, unit, subject, kind, domain, item, left, right, mean, low, high, n. `attrs["interval"]` says what
+    low and high are. Subjects and items without a score are left out. `measure`: default: the one that the report
+    shows. Raises ResultError.
     """
     with open_statistics(path) as statistics:
         return _table(statistics, require_label(statistics, "measure", measure or recommended_measure(statistics)))
