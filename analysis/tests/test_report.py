@@ -360,3 +360,21 @@ def test_correlations_among_all_are_drawn_and_all_are_listed():
     assert [row[4] for row in table.rows] == ["cluster 0", "all"] and table.rows[1][6:10] == (0.5, 0.1, 0.8, 24)
     names = [tick.get_text() for tick in picture.figure.axes[0].get_yticklabels()]
     assert names == ["warmth and status"]
+
+
+def test_kept_vectors_give_the_sentences_of_a_contexts_job(tmp_path):
+    folder = write(tmp_path / "run", statistics_dataset(values()))
+    run = Run("x", "contexts", folder, statistics_dataset(values()), None)
+    assert audit.prompt_table(run) is None
+    sentences = np.array([["Roses smell.", ""], ["A wasp stings.", "The wasp flies."]], dtype=object)
+    vectors = xr.Dataset(
+        {
+            "vector": (("word", "context", "dimension"), np.zeros((2, 2, 3))),
+            "sentence": (("word", "context"), sentences),
+        },
+        coords={"word": np.array(["rose", "wasp"], dtype=object)},
+        attrs={"schema": "stereosweep/contexts", "schema_version": "1.0", "complete": 1},
+    )
+    vectors.to_netcdf(folder / "contexts.vectors.h5", engine="h5netcdf")
+    rows = {(row[0], row[-1]) for row in audit.prompt_table(run).rows}
+    assert rows == {("rose", "Roses smell."), ("wasp", "A wasp stings."), ("wasp", "The wasp flies.")}

@@ -26,7 +26,7 @@ def wording_lines(values, wordings, items, label):
             order = np.argsort(mean, kind="stable")
             axes.plot(lines[:, order].T, color="0.75", linewidth=0.5, rasterized=lines.size > MOST_VECTORS)
             axes.plot(mean[order], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
-            axes.set_title(literal(item, 28))
+            axes.set_title(literal(item, 21))
             if len(wordings) <= 8:
                 names = [literal(wordings[index], 16) for index in order]
                 axes.set_xticks(range(len(names)), names, rotation=40, ha="right")

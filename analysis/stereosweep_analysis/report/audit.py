@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..glossary import term
+from ..open import ResultError, open_vectors
 from .scores import slices, texts
 from .tables import Column, make_table
 
@@ -55,9 +56,20 @@ def flag_names(variable):
 
 
 def prompt_table(run):
-    """A spread sample of the texts that the model was given; None where the result keeps none."""
-    name = next((name for name in PROMPTS if run.raw is not None and name in run.raw), None)
-    return None if name is None else _sample(run.raw, name, "Texts that the model was given")
+    """A spread sample of the texts that the model was given; None where no file beside the statistics keeps them."""
+    for dataset in (run.raw, _vectors(run)):
+        name = next((name for name in PROMPTS if dataset is not None and name in dataset), None)
+        if name is not None:
+            return _sample(dataset, name, "Texts that the model was given")
+    return None
+
+
+def _vectors(run):
+    """The kept vectors of a contexts job, which have the sentences; None where there are none."""
+    try:
+        return open_vectors(run.path, allow_incomplete=True) if run.path.is_dir() else None
+    except ResultError:
+        return None
 
 
 def answer_table(run):

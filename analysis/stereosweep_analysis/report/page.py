@@ -25,6 +25,7 @@ from .side_by_side import comparison_blocks, difference_blocks, shared_measure
 from .svg import inline_svg
 from .tables import Table, cell_text, cut_table
 
+NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
 TOOL = """@software{stereosweep,
   title = {stereosweep: measuring social stereotypes in language models},
   version = {%s},
@@ -106,7 +107,7 @@ def run_sections(run, anchor, prefix):
         ("correlations", "Correlations", correlation_blocks(statistics)),
         ("wordings", "Wordings", wording_blocks(statistics, means)),
         ("refusals", "Refusals", refusal_blocks(statistics)),
-        ("asked", "What the model was asked", [table for table in [audit.prompt_table(run)] if table]),
+        ("asked", "What the model was asked", [audit.prompt_table(run) or Paragraph(NO_TEXTS)]),
         ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
         ("statuses", "Statuses", [audit.status_tables(run)]),
@@ -129,14 +130,18 @@ def words_section(runs):
     for run in runs:
         descriptions = run.statistics["measure_description"].values if "measure_description" in run.statistics else None
         for place, name in enumerate(measures_of(run.statistics)):
-            found = measure_term(name)
             own = str(descriptions[place]) if descriptions is not None else ""
-            rows.append((name, f"{found.title}. {found.definition}" if found else own))
+            parts = name.split(" ") if measure_term(name) else [name]  # variant and prior
+            rows += [(part, _definition(measure_term(part), own)) for part in parts]
         rows += [
             (axis, found.definition) for axis in map(str, run.statistics["score"].dims) if (found := term("axis", axis))
         ]
     rows += [(entry.title, entry.definition) for (kind, _), entry in glossary().items() if kind == "number"]
     return Section("words", "What the words mean", [Facts(list(dict.fromkeys(rows)))])
+
+
+def _definition(found, otherwise):
+    return f"{found.title}: {found.definition}" if found else otherwise
 
 
 def citation_section(runs):
