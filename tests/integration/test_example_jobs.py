@@ -1,0 +1,90 @@
+"""The jobs with every key (jobs/01 to 05): each has all keys that the program knows, and states true defaults."""
+
+import re
+import subprocess
+
+import pytest
+import runs
+import yaml
+
+SHARED = {"contrasts", "inference", "means", "variance_shares", "intersections", "correlations", "extremes", "clusters",
+          "variation", "people"}  # fmt: skip
+# What the first job says for all probes, what only job.resolved.yaml holds, and the second names of axes.
+ELSEWHERE = {"model": {"revision", "chat"}, "execution": set()}
+WRITTEN_BY_THE_PROGRAM = {"axes": {"omissions", "subjects"}}
+OTHER_NAMES = {"sentences": "templates", "questions": "rephrasings", "rating_questions": "templates"}
+JOBS = sorted((runs.ROOT / "jobs").glob("0[1-5]_example*.yaml"))
+
+
+def program(*arguments):
+    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
+
+
+def known_keys(job, sections):
+    """{section: keys} that the program lists where it is asked for one that it does not know."""
+    asked = [f"{section}.no_such_key=1" if section else "no_such_key=1" for section in sections]
+    text = program("validate", job, *asked).stderr
+    pattern = r"command line:(\S*?)\.?no_such_key: unknown key 'no_such_key' \(known here: ([^)]*)\)"
+    return {section: set(filter(None, keys.split(", "))) for section, keys in re.findall(pattern, text)}
+
+
+def written_keys(text, section):
+    """Keys of the section, also those in comments."""
+    uncommented = re.sub(r"^(\s*)# (?=\w+:)", r"\1", text, flags=re.MULTILINE)
+    if not section:
+        return set(re.findall(r"^(\w+):", uncommented, re.MULTILINE))
+    line, block = re.search(rf"^{section}:(.*)\n((?:  .*\n|\n(?=  ))*)", uncommented, re.MULTILINE).groups()
+    return set(re.findall(r"^  (\w+):", block, re.MULTILINE)) | set(re.findall(r"[{,] ?(\w+):", line.split("  #")[0]))
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.stem)
+def test_every_key_is_there(job):
+    text = job.read_text()
+    root = yaml.safe_load(text)
+    sections = ["", *(name for name in ("model", "axes", "corpus", "vectors", "priors", "sampling", "execution", "statistics")
+                      if name in root)]  # fmt: skip
+    known = known_keys(job, sections)
+    assert set(known) == set(sections)
+    is_first = job == JOBS[0]
+    for section, keys in known.items():
+        if section == "statistics" and is_first:
+            keys = keys | SHARED
+        if not is_first and section in ELSEWHERE:
+            keys = keys & {"path", "dtype", "batch_tokens", "contexts_per_block"}
+        keys = {OTHER_NAMES.get(key, key) for key in keys - WRITTEN_BY_THE_PROGRAM.get(section, set())}
+        assert keys <= written_keys(text, section), (section, keys - written_keys(text, section))
+        assert keys or section == "statistics"
+
+
+def test_the_keys_for_all_probes_are_those_of_the_reader():
+    reader = "".join(path.read_text() for path in sorted((runs.ROOT / "src/config").glob("*Reader.cpp")))
+    for key in SHARED:
+        assert f'"{key}"' in reader
+        assert "unknown key" not in program("validate", JOBS[0], f"statistics.{key}.no_such_key=1").stderr.split(
+            f"statistics.{key}.no_such_key")[0]  # fmt: skip
+
+
+def without_defaults(text):
+    """The job without the lines that say that they are the default, and without sections that are empty then; how many lines."""
+    said = re.compile(r"^ *\w+: [^#\n]*  # default(;.*)?\n", re.MULTILINE)
+    fewer = re.sub(r"^ *#.*\n", "", said.sub("", text), flags=re.MULTILINE)
+    return re.sub(r"^\w+: *(#.*)?\n(?! )", "", fewer, flags=re.MULTILINE), len(said.findall(text))
+
+
+@pytest.mark.parametrize("job", JOBS[1:], ids=lambda job: job.stem)
+def test_stated_defaults_are_the_defaults(job, tmp_path):
+    fewer, count = without_defaults(job.read_text())
+    assert count >= 6
+    resolved = []
+    for name, text in (("all", job.read_text()), ("fewer", fewer)):
+        copy = tmp_path / f"{name}.yaml"
+        copy.write_text(text.replace("../tests", str(runs.ROOT / "tests")))
+        code, _, err = runs.run(copy, tmp_path / name, "execution.engine=fake")
+        assert code == 0, err
+        resolved.append(yaml.safe_load((tmp_path / name / "job.resolved.yaml").read_text()))
+    assert resolved[0] == resolved[1]
+
+
+def test_the_check_sees_a_missing_key():
+    text = JOBS[2].read_text()
+    assert "ties" in written_keys(text, "statistics") and "ties" not in written_keys(text.replace("ties", "tie"), "statistics")
