@@ -12,7 +12,7 @@ python_packages=(python3 python3-venv)
 packages=(build-essential cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libpcre2-dev libutf8proc-dev libssl-dev
   zlib1g-dev libbz2-dev libzstd-dev libgtest-dev libgmock-dev wordnet-base)
-test_packages=(netcdf-bin shellcheck clang-format chromium)
+test_packages=(netcdf-bin shellcheck clang-format chromium r-cran-ncdf4)
 
 say() { printf '== %s\n' "$*" >&2; }
 fail() {
