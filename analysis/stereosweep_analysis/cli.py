@@ -6,10 +6,12 @@ python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis extremes DIR [--item ITEM] [--output DIR]
-python -m stereosweep_analysis consistency DIR [--output DIR]"""
+python -m stereosweep_analysis consistency DIR [--output DIR]
+python -m stereosweep_analysis glossary [WORD...]"""
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,6 +19,7 @@ import matplotlib.pyplot as plt
 from . import figures, text_commands
 from .answers import read_answers, write_answers
 from .forest import forest
+from .glossary import glossary, matching
 from .open import ResultError, open_statistics, require_label
 from .ratings import read_ratings
 from .report import command as report_command
@@ -41,6 +44,9 @@ def _parser():
     answers.add_argument("file", help="JSON file, as data_full.json of Cao et al.")
     answers.add_argument("table", help="where to write the table")
     answers.set_defaults(action=make_answers)
+    words = commands.add_parser("glossary", help="what measures, axes, statuses and numbers of tables mean")
+    words.add_argument("words", nargs="*", metavar="WORD", help="a name or a part of one; default: all")
+    words.set_defaults(action=print_glossary)
     text_commands.add_parsers(commands)
     report_command.add_parsers(commands)
     return parser
@@ -85,6 +91,16 @@ def make_answers(arguments):
     rows = read_answers(arguments.file)
     write_answers(rows, arguments.table)
     print(f"{arguments.table}: {len(rows)} answers of {len({row[0] for row in rows})} annotators")
+
+
+def print_glossary(arguments):
+    found = matching(arguments.words)
+    if not found:
+        raise ResultError(f"the glossary has no {' or '.join(arguments.words)}; it has {len(glossary())} other names")
+    for (kind, name), entry in found.items():
+        title = "" if entry.title == name else f" ({entry.title})"
+        print(f"{name}{title}, {kind}")
+        print(textwrap.fill(entry.definition, 96, initial_indent="  ", subsequent_indent="  "))
 
 
 def main(arguments=None):

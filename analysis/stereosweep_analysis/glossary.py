@@ -39,3 +39,15 @@ def title_of(kind, name):
     """The term's title, or the name itself."""
     found = measure_term(name) if kind == "measure" else term(kind, name)
     return found.title if found else str(name)
+
+
+def matching(words):
+    """{(kind, name): Term} of the names or titles that hold one of the words, exact names alone where there are any."""
+    terms = glossary()
+    wanted = [word.lower() for text in words for word in str(text).split()]
+    exact = {key: entry for key, entry in terms.items() if key[1].lower() in wanted}
+    if exact or not wanted:
+        return exact or dict(terms)
+    return {
+        key: entry for key, entry in terms.items() if any(word in f"{key[1]} {entry.title}".lower() for word in wanted)
+    }

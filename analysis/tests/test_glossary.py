@@ -1,0 +1,62 @@
+"""The command that prints definitions, and the papers to cite."""
+
+import re
+from pathlib import Path
+
+from stereosweep_analysis.cli import main
+from stereosweep_analysis.glossary import glossary
+from stereosweep_analysis.report.probes import PROBES
+
+CITING = (Path(__file__).resolve().parents[1] / "citing.md").read_text(encoding="utf-8")
+
+
+def printed(capsys, *words):
+    code = main(["glossary", *words])
+    return code, capsys.readouterr()
+
+
+def test_a_measure_of_two_parts_is_found_by_both(capsys):
+    code, text = printed(capsys, "ilps_star prior_mask")
+    assert code == 0
+    assert [line for line in text.out.splitlines() if line[0] != " "] == [
+        "ilps_star (ILPS*), measure", "prior_mask (prior: mask), measure",
+    ]  # fmt: skip
+
+
+def test_a_part_of_a_name_finds_all_that_hold_it(capsys):
+    _, text = printed(capsys, "subword")
+    heads = [line.rsplit(", ", 1) for line in text.out.splitlines() if line[0] != " "]
+    assert heads == [["subword", "axis"]]
+    _, text = printed(capsys, "subwor")
+    names = {line.split()[0].strip(",") for line in text.out.splitlines() if line[0] != " "}
+    expected = {name for (_, name), entry in glossary().items() if "subwor" in f"{name} {entry.title}".lower()}
+    assert names == expected and len(expected) > 3
+
+
+def test_without_a_word_all_are_printed(capsys):
+    _, text = printed(capsys)
+    assert sum(line[0] != " " for line in text.out.splitlines()) == len(glossary())
+    assert max(map(len, text.out.splitlines())) <= 100
+
+
+def test_what_is_not_there_is_refused(capsys):
+    code, text = printed(capsys, "no_such_word")
+    assert code == 1 and "no_such_word" in text.err and not text.out
+
+
+def entries(text):
+    found = re.findall(r"^@\w+\{([\w-]+),\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+    return {key: " ".join(body.split()) for key, body in found}
+
+
+def test_the_reports_papers_are_among_those_to_cite():
+    all_of_them = entries(CITING)
+    for probe in PROBES.values():
+        for key, body in entries(probe.citation + "\n").items():
+            assert body.rstrip(" ,") in all_of_them[key]
+
+
+def test_every_key_to_cite_has_its_entry():
+    table = re.findall(r"^\| [^|]+ \| ([^|]*-[^|]*) \|", CITING, re.MULTILINE)
+    keys = {key for row in table for key in re.findall(r"[a-z]+(?:-etal|-caliskan)-\d{4}[\w-]*", row)}
+    assert len(keys) == 9 and keys == set(entries(CITING)) - {"stereosweep"}
