@@ -20,7 +20,15 @@ from stereosweep_analysis.report.interviews import refusal_blocks
 from stereosweep_analysis.report.runs import Run, open_comparison, open_runs
 from stereosweep_analysis.report.scores import measure_means, recommended_measure
 from stereosweep_analysis.report.side_by_side import comparison_blocks, difference_blocks
-from stereosweep_analysis.report.tables import MOST_ROWS, Column, cut_table, make_table, number_text, p_text
+from stereosweep_analysis.report.tables import (
+    MOST_ROWS,
+    Column,
+    cut_table,
+    make_table,
+    number_text,
+    p_text,
+    smallest_p_text,
+)
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)> $x$ \"'&{{ 7*7 }}"
 
@@ -103,6 +111,11 @@ def test_numbers_as_text(value, text):
     assert number_text(value) == text
 
 
+def test_findings_say_where_no_p_is_small():
+    assert smallest_p_text("Tests", 0.04) == "Tests with the smallest adjusted p:"
+    assert "none of them at most 0.05" in smallest_p_text("Tests", 0.06)
+
+
 def test_small_p_is_never_zero():
     assert (p_text(0.0004), p_text(0.05), p_text(float("nan"))) == ("<0.001", "0.050", "none")
 
@@ -142,6 +155,7 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
     page = path.read_text(encoding="utf-8")
     outline = Outline(page)
     text = " ".join(outline.text)
+    assert "Contrasts with the smallest adjusted p:" in text and "Farthest out of 5 means" in text
     assert "two in ilps_star prior_word, item 0: \u22122.000 (adjusted p <0.001)" in text
     for part in ("my run", "Which traits does the model expect", "Text A", "models/made-up", "@inproceedings{cao"):
         assert part in text

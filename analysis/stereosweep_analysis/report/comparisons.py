@@ -6,7 +6,7 @@ from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import alignment_scatter
 from .blocks import Paragraph, Picture, Points
 from .scores import texts
-from .tables import Column, make_table, number_text, p_text
+from .tables import Column, make_table, number_text, p_text, smallest_p_text
 
 
 def interval_text(variable):
@@ -41,7 +41,7 @@ def contrast_points(statistics):
         f"{number_text(rows.numbers['difference'][row])} (adjusted p {p_text(rows.adjusted[row])})"
         for row in best
     ]
-    return [Paragraph("Contrasts with the smallest adjusted p:"), Points(points)]
+    return [Paragraph(smallest_p_text("Contrasts", rows.adjusted[best[0]])), Points(points)]
 
 
 def contrast_blocks(statistics):

@@ -7,7 +7,7 @@ from ..pictures.curves import detection_curves
 from ..pictures.dots import Dot, interval_dots
 from .blocks import Paragraph, Picture, Points
 from .scores import texts
-from .tables import Column, make_table, number_text, p_text
+from .tables import Column, make_table, number_text, p_text, smallest_p_text
 
 MOST_POINTS = 5
 
@@ -20,16 +20,15 @@ def effect_points(statistics):
         p, effect = rows[ADJUSTED[1]], rows[COMBINED[0]]
         best = [row for row in np.argsort(p, kind="stable")[:MOST_POINTS] if np.isfinite(p[row])]
         points = [f"{rows['test'][row]}: d {number_text(effect[row])} (adjusted p {p_text(p[row])})" for row in best]
-        blocks += [
-            Paragraph("Tests of word sets with the smallest adjusted p (target words relabelled):"),
-            Points(points),
-        ]
-    if "wefat" in _kinds(statistics):
+        if best:
+            blocks += [Paragraph(smallest_p_text("Tests of word sets", p[best[0]])), Points(points)]
+    words = [row for row in _word_cells(statistics)[:MOST_POINTS] if np.isfinite(row[-1])]
+    if words:
         points = [
             f"{word}, {test}: nearer to {near}, d {number_text(effect)} (adjusted p {p_text(p)})"
-            for word, test, near, effect, _, _, p in _word_cells(statistics)[:MOST_POINTS]
+            for word, test, near, effect, _, _, p in words
         ]
-        blocks += [Paragraph("Single words with the smallest adjusted p (attribute words relabelled):"), Points(points)]
+        blocks += [Paragraph(smallest_p_text("Single words", words[0][-1])), Points(points)]
     return blocks
 
 
@@ -93,6 +92,8 @@ def word_blocks(statistics):
 
 def _word_cells(statistics):
     """Rows of word, test, nearer to, d, sd, p, adjusted p; smallest adjusted p first."""
+    if "wefat" not in _kinds(statistics):
+        return []
     fields = ("word_effect", "word_effect_deviation", "word_permutation_p_two_sided")
     values = {field: statistics[field].transpose("test", "target").values for field in fields}
     adjusted = statistics["adjusted_word_permutation_p_two_sided"].sel(adjustment="max_t").values

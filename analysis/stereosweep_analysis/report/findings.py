@@ -82,7 +82,9 @@ def finding_points(statistics, means):
     strong = strongest(statistics, means)
     if not strong:
         return [Paragraph(f"No score exists in {measure_title(means)}: see the statuses.", "warning")]
-    return [Paragraph(f"Farthest out by {measure_title(means)}; mean and {means.interval}:"), Points(strong)]
+    count = int((distances(statistics, means) >= 0).sum())
+    head = f"Farthest out of {count:,} means by {measure_title(means)}; mean and {means.interval}."
+    return [Paragraph(f"{head} The farthest of many lie there partly by chance."), Points(strong)]
 
 
 def means_table(statistics, means):

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+LEVEL = 0.05  # of adjusted p in words
 MOST_ROWS = 1500  # of one table in the page; what is left out is counted
 
 
@@ -61,6 +62,13 @@ def p_text(value):
     if value is None or not math.isfinite(value):
         return "none"
     return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def smallest_p_text(what, p):
+    """Heads a list of what has the smallest adjusted p; says so where none of them is small."""
+    if p <= LEVEL:
+        return f"{what} with the smallest adjusted p:"
+    return f"{what} with the smallest adjusted p, none of them at most {LEVEL}:"
 
 
 def cell_text(value, column):
