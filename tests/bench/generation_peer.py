@@ -1,7 +1,7 @@
 """Samples texts with transformers or CTranslate2 for run_generation.py, which starts it with the peers' Python.
 
-Reports processor seconds of the fastest call, new tokens, and the multiplications of a token; with `--who machine` the
-rates that bound a step: memory read in GB/s.
+Reports processor seconds of the fastest call and new tokens; with `--who machine` what one thread reads from memory in
+GB/s.
 """
 import argparse
 import json
@@ -54,9 +54,7 @@ def transformers_texts(args):
     with torch.inference_mode():
         sample(prompts[:2], 2)
         new, seconds = timed(lambda: sample(prompts, args.new_tokens))
-    products = [module.weight.numel() for module in model.modules()
-                if type(module).__name__ in ("Linear", "Conv1D")]
-    return {"items": len(prompts), "cpu_s": seconds, "new_tokens": new.numel(), "flops_per_token": 2 * sum(products)}
+    return {"items": len(prompts), "cpu_s": seconds, "new_tokens": new.numel()}
 
 
 def ctranslate2_texts(args):
