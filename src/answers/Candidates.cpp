@@ -136,11 +136,15 @@ bool Surroundings::is_denied_at_once(std::size_t place) const {
 
 /// "would not go as high as 5", where nothing ends the clause between.
 bool Surroundings::is_denied_in_clause(std::size_t place) const {
+  static constexpr std::string_view doubts[] = {"hesitate", "doubt", "deny", "mind"};
   constexpr std::size_t farthest = 7;
   static constexpr std::string_view denials[] = {"not",    "never",  "hardly", "scarcely", "rarely",
                                                  "cannot", "barely", "nobody", "none"};
   for (auto at = place; at-- > 0 && place - at <= farthest;) {
     const auto& token = tokens_[at];
+    if (is_one_of(token, doubts)) {
+      return false;  // "I wouldn't hesitate to say 5"
+    }
     if (is_one_of(token, denials) || (token.is_word() && token.text.ends_with("n't"))) {
       return !(is(at + 1, "sure") || is(at + 1, "only"));
     }
@@ -202,7 +206,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr std::string_view others[] = {
       "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
       "critics", "hypothetically", "initially",  "initial",  "glance",   "instinct", "impression", "tempted",  "ago",
-      "was",     "were",           "previously", "formerly", "nearly",   "almost"};
+      "was",     "were",           "previously", "formerly", "nearly",   "almost",   "used"};
   static constexpr std::string_view people[] = {"people", "respondents", "person", "americans", "groups", "raters"};
   const auto sentence = sentence_around(tokens_, first);
   auto strength = Strength::bare;
@@ -221,7 +225,8 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
     if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
       strength = std::max(strength, Strength::cued);
     }
-    const bool is_last_step = is(at, "so") && at + 1 < first && at == sentence.first;
+    const bool is_last_step =
+        is(at, "so") && (at == sentence.first ? at + 1 < first : is(at - 1, ",") && first <= at + 3);
     if (is_one_of(tokens_[at], final_words) || is_last_step) {
       strength = Strength::final;
     }

@@ -173,8 +173,8 @@ class NumberReader {
     static constexpr std::string_view joining[] = {"to", "through", "-", "till", "until", "thru", "~", "->", "towards"};
     static constexpr std::string_view offering[] = {"or", "maybe",     "perhaps", "possibly", "even",
                                                     "if", "bordering", "verging", "leaning"};
-    static constexpr std::string_view filling[] = {"a",   "an",     "probably", "around", "about",
-                                                   "not", "rather", "up",       "on"};
+    static constexpr std::string_view filling[] = {"a",      "an", "probably", "around", "about", "not",
+                                                   "rather", "up", "on",       "at",     "most"};
     constexpr std::size_t longest = 5;
     Joint joint;
     for (auto place = at; place < at + longest && has(place); ++place) {
@@ -308,6 +308,11 @@ class NumberReader {
     const bool is_formula = is(at + 1, "$");  // "$4$"
     if ((at > 0 && is_any(at - 1, money) && !is_formula) || is(at + 1, "%") || (value >= 1000 && scale_.high < 1000)) {
       return true;
+    }
+    const bool is_added = (is(at + 1, "+") && value_at(at + 2)) || (at > 1 && is(at - 1, "+") && value_at(at - 2));
+    const bool divides = at > 1 && is(at - 1, "/") && is(at - 2, ")");
+    if (is_added || divides) {
+      return true;  // of a sum or a mean
     }
     if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1)) {
       return true;  // a reference

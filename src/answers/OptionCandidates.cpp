@@ -163,14 +163,16 @@ class OptionReader {
     return mentions_[place - 1].last < mentions_[place].first;
   }
 
-  /// "somewhat to very", "between somewhat and very".
+  /// "somewhat to very", "between 'somewhat' and 'very'".
   bool is_range(const OptionMention& left, const OptionMention& right) const {
-    if (right.first != left.last + 1 || left.option == right.option) {
+    const auto is_quote = [this](std::size_t at) { return is(at, "\"") || is(at, "'"); };
+    const auto joint = left.last + (is_quote(left.last) ? 1 : 0);
+    if (right.first != joint + (is_quote(joint + 1) ? 2 : 1) || left.option == right.option) {
       return false;
     }
-    const bool between = left.first > 0 && is(left.first - 1, "between");
-    return is(left.last, "to") || is(left.last, "or") || is(left.last, "-") || is(left.last, "/") ||
-           (is(left.last, "and") && between);
+    const bool between = is(left.first - 1, "between") || (is_quote(left.first - 1) && is(left.first - 2, "between"));
+    const bool joins = is(joint, "to") || is(joint, "or") || is(joint, "-") || is(joint, "/");
+    return joins || (is(joint, "and") && between);
   }
 
   /// "never" in "I'd never say always".

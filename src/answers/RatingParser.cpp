@@ -13,7 +13,7 @@ bool withdraws(std::span<const Token> tokens, std::size_t at) {
   static constexpr std::string_view words[] = {
       "actually",        "wait",       "correction", "scratch",   "revise",  "revised", "reconsider", "reconsidering",
       "reconsideration", "reflection", "correct",    "corrected", "instead", "rather",  "oops",       "updated",
-      "amended",         "adjusted"};
+      "amended",         "adjusted",   "rounds",     "rounded",   "rounding"};
   const auto& token = tokens[at];
   if (!token.is_word()) {
     return false;

@@ -15,6 +15,8 @@ constexpr std::string_view declining[] = {
     "i|we can|could|will|shall|must|should not",
     "can|could|will not * provide|assign|give|rate|answer|help|assist|offer|engage|participate|comply|respond",
     "i|we would rather|prefer not",
+    "i|we would not * right|comfortable|fair|appropriate|ethical",
+    "not my place|role|job|task to",
     "i|we prefer|choose|try not",
     "i|we * decline|declined|refuse|refrain|abstain|skip|pass",
     "i|we do not want|wish|intend",
