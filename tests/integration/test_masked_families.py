@@ -11,6 +11,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import save_file
+from test_model_names import program
 from test_model_transformers import ids_of, ours, spread
 from test_query_transformers import query
 from tiny_models import random_text
@@ -196,6 +197,8 @@ def test_queries_with_the_family_s_kind_of_tokenizer(variant, make, tmp_path):
         lines.append({"kind": "fill", "text": text, "ids": wanted})
         places = [place for place, token in enumerate(tokens) if token == mask]
         expected.append([[logs[place, token].item() for token in ids] for place, ids in zip(places, wanted)])
+    said = program("models", tmp_path, cache=tmp_path / "no cache")  # from the headers of the weights alone
+    assert "  fits      association, contexts\n" in said and "problem" not in said
     answers, status = query(tmp_path, lines)
     assert status == 0
     for answer, truth in zip(answers, expected, strict=True):

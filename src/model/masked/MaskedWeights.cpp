@@ -158,8 +158,11 @@ class EncoderReader {
       return;
     }
     relative_table_ = reader_.take(prefix_ + "encoder.rel_embeddings.weight", {2 * relative.span(), config_.hidden});
-    if (relative.normed) {
-      const auto own = norm(prefix_ + "encoder.LayerNorm", config_.hidden);
+    if (!relative.normed) {
+      return;
+    }
+    const auto own = norm(prefix_ + "encoder.LayerNorm", config_.hidden);
+    if (!relative_table_.is_meta()) {  // there torch has no layer norm
       relative_table_ =
           at::layer_norm(relative_table_, {config_.hidden}, own.weight, own.bias, config_.layer_norm_epsilon, false);
     }
