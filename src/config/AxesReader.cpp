@@ -464,6 +464,19 @@ std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, 
   return read_source<sweep::Group>(source, problems, read, &unselected);
 }
 
+std::vector<sweep::Group> read_plural_groups(const Node& node, const std::string& key, Pieces& pieces,
+                                             base::Problems& problems, std::vector<sweep::Group>& unselected) {
+  sweep::Priors unused = sweep::no_priors;
+  auto groups = read_groups(node, key, pieces, problems, unused, unselected);
+  for (const auto& group : groups) {
+    if (group.plural.empty() && !group.label.empty()) {
+      problems.add(node.place(key), "'" + group.label + "' has no plural", "questions ask of plurals",
+                   "Give the group its plural.");
+    }
+  }
+  return groups;
+}
+
 sweep::IntersectionRule read_intersections(const Node& node, const std::string& key, Pieces& pieces,
                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
                                            const std::vector<sweep::Group>& unselected) {

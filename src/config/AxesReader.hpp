@@ -17,6 +17,9 @@ sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, 
 std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, Pieces& pieces,
                                       base::Problems& problems, sweep::Priors& priors,
                                       std::vector<sweep::Group>& unselected);
+/// For questions that ask of plurals: reports a group without one; nothing is renamed.
+std::vector<sweep::Group> read_plural_groups(const Node& node, const std::string& key, Pieces& pieces,
+                                             base::Problems& problems, std::vector<sweep::Group>& unselected);
 std::vector<sweep::TraitPair> read_traits(const Node& node, const std::string& key, Pieces& pieces,
                                           base::Problems& problems);
 std::vector<sweep::Template> read_templates(const Node& node, const std::string& key, Pieces& pieces,

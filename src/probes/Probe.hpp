@@ -92,6 +92,9 @@ auto& column_of(Block& block, Column column) {
 /// Reports an axis of the product that has no values. `what`: "template".
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems);
 
+/// Reports control tokens of the job's chat template that the model does not have.
+void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer, base::Problems& problems);
+
 /// The texts of a coordinate. Throws InputError where there is none: the file is no result of the probe.
 const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name);
 

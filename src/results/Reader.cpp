@@ -270,6 +270,17 @@ std::uint64_t ResultFile::contexts_within(std::uint64_t bytes) const {
   return std::max<std::uint64_t>(1, bytes / per_context);
 }
 
+void ResultFile::for_each_context(const std::function<void(std::uint64_t, const RawBlock&, std::uint64_t)>& use) const {
+  const auto step = contexts_within(std::uint64_t{64} << 20);
+  for (std::uint64_t first = 0; first < num_contexts_; first += step) {
+    const auto count = std::min(step, num_contexts_ - first);
+    const auto block = read(first, count);
+    for (std::uint64_t place = 0; place < count; ++place) {
+      use(first + place, block, place);
+    }
+  }
+}
+
 base::Digest digest_of_file(const ResultFile& file) {
   RawDigest digest(file.schema());
   const auto step = file.contexts_within(part_bytes);

@@ -49,6 +49,8 @@ class ResultFile {
   std::optional<std::string> document(const std::string& name) const;
   /// Raw numbers of contexts [first, first + count).
   RawBlock read(std::uint64_t first, std::uint64_t count) const;
+  /// All contexts in order, read 64 MiB at a time: use(context, the block it was read with, its place in there).
+  void for_each_context(const std::function<void(std::uint64_t, const RawBlock&, std::uint64_t)>& use) const;
   /// How many contexts fit a budget of memory (at least 1).
   std::uint64_t contexts_within(std::uint64_t bytes) const;
 

@@ -29,19 +29,6 @@ std::vector<PromptForm> read_forms(const Node& node, const config::ProbeReading&
       });
 }
 
-std::vector<sweep::Group> read_plural_groups(const Node& node, const config::ProbeReading& job,
-                                             std::vector<sweep::Group>& unselected) {
-  sweep::Priors unused = sweep::no_priors;
-  auto groups = config::read_groups(node, "axes.groups", job.pieces, job.problems, unused, unselected);
-  for (const auto& group : groups) {
-    if (group.plural.empty() && !group.label.empty()) {
-      job.problems.add(node.place("axes.groups"), "'" + group.label + "' has no plural", "questions ask of plurals",
-                       "Give the group its plural.");
-    }
-  }
-  return groups;
-}
-
 /// A wrapper is put around every question, so that full texts for single
 /// templates have no place.
 void read_wrappers(const Node& node, const config::ProbeReading& job, Interview& settings) {
@@ -58,7 +45,7 @@ void read_axes(const Node& node, const config::ProbeReading& job, Interview& set
   config::Fields axes(node, "axes", job.problems);
   std::vector<sweep::Group> unselected;
   if (const Node* groups = axes.required("groups")) {
-    settings.groups = read_plural_groups(*groups, job, unselected);
+    settings.groups = config::read_plural_groups(*groups, "axes.groups", job.pieces, job.problems, unselected);
   }
   if (const Node* rule = axes.optional("intersections")) {
     settings.intersections =

@@ -500,15 +500,7 @@ std::unique_ptr<Probe> make_interview(const sweep::Job& job, const tokenizer::To
   require_axis(settings.groups.size(), "axes.groups", "group", problems);
   require_axis(settings.conversations.size(), "axes.conversations", "conversation", problems);
   require_axis(settings.forms.size(), "axes.templates", "template", problems);
-  if (job.model.chat) {
-    for (const auto& token : job.model.chat->control_tokens) {
-      if (!tokenizer.id_of(token)) {
-        problems.add({.file = "", .line = 0, .key = "model.chat"},
-                     "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
-                     "it would be read as letters", "Name the model's own template, or none.");
-      }
-    }
-  }
+  require_control_tokens(job, tokenizer, problems);
   problems.raise_if_any("the job cannot be probed");
   return std::make_unique<InterviewProbe>(job);
 }

@@ -304,17 +304,12 @@ InterviewResult compute_scores(const results::ResultFile& file, const sweep::Job
   base::refuse_if(schema.outer_axes.size() != 4, "'" + file.path().string() + "' is no result of an interview",
                   std::to_string(schema.outer_axes.size()) + " outer axes");
   Collector collector(schema, job, parsing);
-  const auto step = file.contexts_within(std::uint64_t{64} << 20);
-  for (std::uint64_t first = 0; first < file.num_contexts(); first += step) {
-    const auto count = std::min(step, file.num_contexts() - first);
-    const auto block = file.read(first, count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      collector.add(first + i, block, i);
-      if (visit) {
-        visit(first + i, block, i);
-      }
+  file.for_each_context([&](std::uint64_t context, const auto& block, std::uint64_t place) {
+    collector.add(context, block, place);
+    if (visit) {
+      visit(context, block, place);
     }
-  }
+  });
   return collector.take();
 }
 

@@ -134,19 +134,6 @@ std::vector<sweep::Template> read_questions(const Node& node, const std::string&
       });
 }
 
-std::vector<sweep::Group> read_plural_groups(const Node& node, const config::ProbeReading& job,
-                                             std::vector<sweep::Group>& unselected) {
-  sweep::Priors unused = sweep::no_priors;
-  auto groups = config::read_groups(node, "axes.groups", job.pieces, job.problems, unused, unselected);
-  for (const auto& group : groups) {
-    if (group.plural.empty() && !group.label.empty()) {
-      job.problems.add(node.place("axes.groups"), "'" + group.label + "' has no plural", "questions ask of plurals",
-                       "Give the group its plural.");
-    }
-  }
-  return groups;
-}
-
 void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating& settings) {
   const Node* people = axes.optional("people");
   const Node* rule = axes.optional("intersections");
@@ -172,7 +159,7 @@ void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating
     job.problems.add(people->place("axes.people"), "axes.people beside axes.groups", "groups have words of their own");
   }
   std::vector<sweep::Group> unselected;
-  settings.groups = read_plural_groups(*subjects, job, unselected);
+  settings.groups = config::read_plural_groups(*subjects, "axes.groups", job.pieces, job.problems, unselected);
   if (rule != nullptr) {
     settings.intersections =
         config::read_intersections(*rule, "axes.intersections", job.pieces, job.problems, settings.groups, unselected);

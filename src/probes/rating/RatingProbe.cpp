@@ -397,15 +397,7 @@ std::unique_ptr<Probe> make_rating(const sweep::Job& job, const tokenizer::Token
   require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);
   require_axis(rating.traits.size(), "axes.rated_traits", "trait", problems);
   require_axis(rating.questions.size(), "axes.templates", "template", problems);
-  if (job.model.chat) {
-    for (const auto& token : job.model.chat->control_tokens) {
-      if (!tokenizer.id_of(token)) {
-        problems.add({.file = "", .line = 0, .key = "model.chat"},
-                     "'" + token + "' of the chat template '" + job.model.chat->label + "' is no token of this model",
-                     "it would be read as letters", "Name the model's own template, or none.");
-      }
-    }
-  }
+  require_control_tokens(job, tokenizer, problems);
   problems.raise_if_any("the job cannot be probed");
   return std::make_unique<RatingProbe>(job, tokenizer);
 }

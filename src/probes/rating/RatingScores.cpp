@@ -414,14 +414,8 @@ RatingResult compute_ratings(const results::ResultFile& file, const RatingOption
     throw base::InputError(base::describe("'" + file.path().string() + "' is no rating result", "no option_logprob"));
   }
   Collector collector(axes_of(schema), schema);
-  const auto step = file.contexts_within(std::uint64_t{64} << 20);
-  for (std::uint64_t first = 0; first < file.num_contexts(); first += step) {
-    const auto count = std::min(step, file.num_contexts() - first);
-    const auto block = file.read(first, count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      collector.add(first + i, block, i);
-    }
-  }
+  file.for_each_context(
+      [&](std::uint64_t context, const auto& block, std::uint64_t place) { collector.add(context, block, place); });
   auto result = collector.take();
   if (options.human) {
     compare(result, *options.human);
