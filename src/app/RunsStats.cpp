@@ -1,7 +1,6 @@
 #include "app/RunsStats.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <list>
 #include <tuple>
 
@@ -104,7 +103,7 @@ bool statistics_are_current(const RunSource& source) {
   }
 }
 
-void compare_results(std::span<const RunSource> sources, const RunsRequest& request) {
+std::string compare_results(std::span<const RunSource> sources, const RunsRequest& request) {
   require_one_schema(sources);
   std::list<results::ScoreFile> files;
   std::vector<findings::RunOrigin> origins;
@@ -127,8 +126,8 @@ void compare_results(std::span<const RunSource> sources, const RunsRequest& requ
                                                         .against = place_of(request.against, axis.labels),
                                                         .people = std::move(people)});
   findings::write_runs(request.target, compared, job.comparison);
-  std::cout << warnings(sources, axis) << findings::runs_text(compared, job.comparison, request.top, request.detail)
-            << results::wrapped(differing_keys(axis));
+  return warnings(sources, axis) + findings::runs_text(compared, job.comparison, request.top, request.detail) +
+         results::wrapped(differing_keys(axis));
 }
 
 }  // namespace stereosweep::app

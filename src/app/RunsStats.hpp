@@ -37,7 +37,8 @@ struct RunsRequest {
   findings::RunDetail detail = findings::RunDetail::main;
 };
 
-/// Rank zero. The statistics files must be current. Throws InputError for results that cannot be compared.
-void compare_results(std::span<const RunSource> sources, const RunsRequest& request);
+/// Rank zero. Writes the comparison; what may be printed of it. The statistics files must be current. Throws InputError
+/// for results that cannot be compared.
+std::string compare_results(std::span<const RunSource> sources, const RunsRequest& request);
 
 }  // namespace stereosweep::app

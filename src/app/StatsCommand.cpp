@@ -24,6 +24,7 @@
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "results/TextTable.hpp"
+#include "results/tables/StatisticsTable.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::app {
@@ -32,6 +33,7 @@ namespace {
 namespace options = boost::program_options;
 constexpr const char* resolved_name = "job.resolved.yaml";
 constexpr const char* runs_name = "runs.stats.h5";
+constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
 
 /// Only what cannot change a raw number may be changed here.
 void require_statistics_keys(const std::vector<std::string>& overrides) {
@@ -122,9 +124,23 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     }
     return "";
   }
-  std::string text = source.file->complete() ? "" : "NOT complete: this run has unscored blocks.\n\n";
+  std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
   text += kind.stats(request);  // which fills `conclusions`
   return text + findings::conclusions_text(conclusions, comparison, top) + "\nwritten: " + target.path.string() + "\n";
+}
+
+/// The table that --format asks for; nothing where it asks for text.
+std::optional<results::TableFormat> format_of(const CommandLine& line) {
+  const auto& name = line.get<std::string>("format");
+  base::refuse_if(name == "text" && line.has("only"), "--only is for tables", "text has its own choice",
+                  "add --format csv, markdown or latex");
+  return name == "text" ? std::nullopt : std::optional(results::table_format(name));
+}
+
+/// What was computed, as a table on standard output that holds nothing else.
+void print_table(const CommandLine& line, const std::filesystem::path& file, results::TableFormat format) {
+  const auto only = line.has("only") ? base::split(line.get<std::string>("only"), ',') : std::vector<std::string>();
+  results::write_statistics_table(file, format, only, std::cout);
 }
 
 /// Runs `open` on every rank; a fault of one is a fault of all.
@@ -204,18 +220,25 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
   if (world.rank() > 0) {
     return;
   }
-  for (const auto& text : all.places.left_out) {
-    std::cout << results::wrapped(text, 2) << '\n';
+  std::string text;
+  for (const auto& left_out : all.places.left_out) {
+    text += results::wrapped(left_out, 2) + '\n';
   }
   const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
-  compare_results(sources, {.target = all.places.target,
-                            .against = against,
-                            .top = line.number("top", 1),
-                            .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main});
-  for (const auto& path : made) {
-    std::cout << "computed first: " << path << '\n';
+  auto compared = compare_results(
+      sources, {.target = all.places.target,
+                .against = against,
+                .top = line.number("top", 1),
+                .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main});
+  if (const auto format = format_of(line)) {
+    std::cerr << text;
+    print_table(line, all.places.target, *format);
+    return;
   }
-  std::cout << "\nwritten: " << all.places.target.string() << '\n';
+  for (const auto& path : made) {
+    compared += "computed first: " + path + '\n';
+  }
+  std::cout << text << compared << "\nwritten: " << all.places.target.string() << '\n';
 }
 
 /// Collective.
@@ -229,18 +252,27 @@ base::ExitCode compute(const CommandLine& line, const parallel::Communicator& wo
   }
   require_statistics_keys(overrides);
   line.number("top", 1);
+  format_of(line);  // before anything is computed
   if (named.size() > 1 || !runs_in(named.front()).empty()) {
     compute_runs(line, named, overrides, world);
     return base::ExitCode::done;
   }
   base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
-  std::cout << compute(opened(world,
-                              [&] {
-                                auto source = open_source(find_result(line.place), overrides);
-                                source.target = target_of(line, source.file->path());
-                                return source;
-                              }),
-                       line, world);
+  const auto source = opened(world, [&] {
+    auto found = open_source(find_result(line.place), overrides);
+    found.target = target_of(line, found.file->path());
+    return found;
+  });
+  const auto text = compute(source, line, world);
+  if (world.rank() > 0) {
+    return base::ExitCode::done;
+  }
+  if (const auto format = format_of(line)) {
+    std::cerr << (source.file->complete() ? "" : incomplete);
+    print_table(line, source.target, *format);
+  } else {
+    std::cout << text;
+  }
   return base::ExitCode::done;
 }
 
@@ -263,6 +295,11 @@ void add_stats_options(options::options_description_easy_init add) {
   add("output", options::value<std::string>(),
       "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
       "folder of a sweep");
+  add("format", options::value<std::string>()->default_value("text"),
+      "csv, markdown or latex: everything that the statistics file found, one row a number, with n, interval, p, "
+      "adjusted p and status, instead of the text");
+  add("only", options::value<std::string>(),
+      "of such a table the statistics whose names begin so: contrast,mean_score");
   add("against", options::value<std::string>(),
       "of several results: label of the run that all others are compared with");
 }

@@ -23,6 +23,12 @@ bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
   return left > 0;
 }
 
+/// Of another axis whose name begins like this one's: "dimension_pair" beside "dimension".
+bool is_scale(const hdf5::DataSet& dataset) {
+  const auto attributes = dataset.attribute_names();
+  return std::ranges::find(attributes, "CLASS") != attributes.end();
+}
+
 }  // namespace
 
 std::vector<std::string> read_texts(const hdf5::DataSet& dataset) {
@@ -49,7 +55,8 @@ AxisSchema read_axis(const hdf5::Group& root, const std::string& name, std::uint
       continue;
     }
     const auto dataset = open_checked(root, member, file_bytes);
-    if (dataset.shape().size() == 1 && dataset.type() == ElementType::text && dataset.scale_name(0) == name) {
+    if (dataset.shape().size() == 1 && dataset.type() == ElementType::text && !is_scale(dataset) &&
+        dataset.scale_name(0) == name) {
       auto values = read_texts(dataset);
       if (values.size() != axis.labels.size()) {
         throw base::Error("the coordinate '" + member + "' does not fit its axis");

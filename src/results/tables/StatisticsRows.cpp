@@ -1,0 +1,348 @@
+#include "results/tables/StatisticsRows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "results/AxisReader.hpp"
+#include "results/Seal.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Of p, in this order: what assumes least comes first.
+constexpr std::array<std::string_view, 3> p_names = {"p_items", "p_two_sided", "p"};
+constexpr std::array<std::string_view, 4> adjustments = {"max_t", "holm", "hochberg", "yekutieli"};
+constexpr std::array<std::string_view, 6> count_names = {"n",         "num_sentences",     "num_templates",
+                                                         "num_cells", "num_intersections", "rated_texts"};
+
+std::string joined(std::string_view stem, std::string_view name) {
+  return stem.empty() ? std::string(name) : std::string(stem) + "_" + std::string(name);
+}
+
+/// The name without its last word: "people_tau" -> "people", "mean" -> "".
+std::string shorter(const std::string& name) {
+  const auto end = name.rfind('_');
+  return end == std::string::npos ? "" : name.substr(0, end);
+}
+
+/// Stems of what stands beside a statistic: itself; and, where interval and p are named after what is compared, that.
+std::vector<std::string> stems_of(const std::string& name) {
+  static const std::map<std::string, std::string> elsewhere = {
+      {"combined_effect", ""}, {"mean_effect", "permutation"}, {"word_effect", "word_permutation"}};
+  std::vector<std::string> stems = {name};
+  if (const auto found = elsewhere.find(name); found != elsewhere.end()) {
+    stems.push_back(found->second);
+  }
+  for (const auto* ending : {"_difference", "_coefficient", "_share"}) {
+    if (name.ends_with(ending)) {
+      stems.push_back(shorter(name));
+    }
+  }
+  return stems;
+}
+
+/// Whether it is a number about another number, as its name says.
+bool is_beside_another(const std::string& name) {
+  const auto ends = [&](std::string_view ending) {
+    return name.ends_with("_" + std::string(ending)) || name == ending;
+  };
+  return ends("low") || ends("high") || ends("status") || std::ranges::any_of(p_names, ends) ||
+         std::ranges::any_of(count_names, ends) ||
+         std::ranges::any_of(adjustments, [&](auto adjustment) { return ends("p_" + std::string(adjustment)); });
+}
+
+/// Numbers of single sentences: the score table and what a probe keeps of the same shape.
+bool is_single_score(const std::vector<std::string>& axes) {
+  const auto has = [&](const char* axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  return has("template") && has("rephrasing") &&
+         std::ranges::any_of(std::array{"item", "word", "pole", "pair", "trait"}, has);
+}
+
+/// How measures of different statistics are called, so that their rows can be joined.
+std::string column_name(const std::string& axis) { return axis.ends_with("_measure") ? "measure" : axis; }
+
+bool has_coordinate(const AxisSchema& axis, const char* name) {
+  return std::ranges::find(axis.coordinates, name, &AxisSchema::Coordinate::name) != axis.coordinates.end();
+}
+
+/// A column of labels: of an axis, or of a coordinate where the axis lists findings (each with its measure).
+struct LabelColumn {
+  std::string name;
+  std::size_t axis;
+  const std::vector<std::string>* labels;
+};
+
+std::vector<LabelColumn> label_columns(const std::vector<std::string>& axes,
+                                       const std::map<std::string, AxisSchema>& schemas) {
+  std::vector<LabelColumn> columns;
+  for (std::size_t place = 0; place < axes.size(); ++place) {
+    const auto& schema = schemas.at(axes[place]);
+    columns.push_back({column_name(schema.name), place, &schema.labels});
+    if (has_coordinate(schema, "measure")) {
+      for (const auto& coordinate : schema.coordinates) {
+        columns.push_back({coordinate.name == "measure" ? "measure" : schema.name + "_" + coordinate.name, place,
+                           &coordinate.values});
+      }
+    }
+  }
+  return columns;
+}
+
+/// Units by label of an axis, where the array has no unit of its own.
+struct Units {
+  std::size_t axis = 0;
+  const std::vector<std::string>* labels = nullptr;
+};
+
+Units units_of(const std::vector<std::string>& axes, const std::map<std::string, AxisSchema>& schemas) {
+  for (std::size_t place = 0; place < axes.size(); ++place) {
+    for (const auto& coordinate : schemas.at(axes[place]).coordinates) {
+      if (coordinate.name == "units") {
+        return {place, &coordinate.values};
+      }
+    }
+  }
+  return {};
+}
+
+void count_up(std::vector<std::size_t>& places, const hdf5::Shape& shape) {
+  for (auto axis = shape.size(); axis-- > 0;) {
+    if (++places[axis] < shape[axis]) {
+      return;
+    }
+    places[axis] = 0;
+  }
+}
+
+}  // namespace
+
+StatisticsRows::StatisticsRows(const std::filesystem::path& path)
+    : path_(path), file_bytes_(std::filesystem::file_size(path)), file_([&] {
+        base::refuse_if(check_seal(path) != Seal::intact, "cannot read '" + path.string() + "'",
+                        "it was changed or is not finished: it has no seal");
+        return hdf5::File::open(path);
+      }()) {
+  try {
+    const auto schema = file_.root().text_attribute("schema").value_or("");
+    if (!schema.starts_with("stereosweep-statistics/") && schema != "stereosweep-runs") {
+      throw base::Error("it is no statistics file");
+    }
+    find_arrays();
+    find_blocks();
+  } catch (const base::Error& error) {
+    throw base::InputError(base::describe("cannot read '" + path.string() + "'", error.what()));
+  }
+}
+
+void StatisticsRows::find_arrays() {
+  const auto& root = file_.root();
+  for (const auto& name : root.names()) {
+    const auto dataset = root.open_dataset(name);
+    if (dataset.type() == ElementType::text || dataset.shape().empty()) {
+      continue;
+    }
+    Array array{
+        name, {}, {}, dataset.text_attribute("units").value_or(""), dataset.text_attribute("long_name").value_or(name)};
+    const auto shape = dataset.shape();
+    for (unsigned place = 0; place < shape.size(); ++place) {
+      const auto axis = array.axes.emplace_back(dataset.scale_name(place));
+      if (!axes_.contains(axis)) {
+        axes_.emplace(axis, read_axis(root, axis, file_bytes_));
+      }
+      if (axes_.at(axis).labels.size() != shape[place]) {
+        throw base::Error("'" + name + "' does not fit its axis '" + axis + "'");
+      }
+    }
+    if (const auto meanings = dataset.text_attribute("flag_meanings")) {
+      array.flags = base::split(*meanings, ' ');
+    }
+    arrays_.push_back(std::move(array));
+  }
+}
+
+const StatisticsRows::Array* StatisticsRows::find(const std::string& name) const {
+  const auto found = std::ranges::find(arrays_, name, &Array::name);
+  return found == arrays_.end() ? nullptr : &*found;
+}
+
+/// `name` where such an array of numbers exists and has no axis that `main` lacks; else "".
+std::string StatisticsRows::beside(const Array& main, const std::string& name) const {
+  const auto* array = find(name);
+  const bool fits = array != nullptr && array != &main && array->flags.empty() &&
+                    std::ranges::all_of(array->axes, [&](const auto& axis) {
+                      return std::ranges::find(main.axes, axis) != main.axes.end();
+                    });
+  return fits ? name : "";
+}
+
+StatisticsRows::Companions StatisticsRows::companions_of(const Array& main) const {
+  Companions found;
+  const auto keep = [&](std::string& place, const std::string& name) {
+    place = place.empty() ? beside(main, name) : place;
+  };
+  if (main.flags.empty()) {
+    for (const auto& stem : stems_of(main.name)) {
+      keep(found.low, joined(stem, "low"));
+      keep(found.high, joined(stem, "high"));
+      for (const auto name : p_names) {
+        keep(found.p, joined(stem, name));
+      }
+      for (const auto adjustment : adjustments) {
+        const auto name = beside(main, joined(stem, "p_" + std::string(adjustment)));
+        if (!name.empty()) {
+          found.adjusted.push_back({name, std::string(adjustment)});
+        }
+      }
+    }
+  }
+  // A count or a status may be that of all statistics whose names begin alike: people_n, contrast_status.
+  for (auto stem = main.name; main.flags.empty() && !stem.empty(); stem = shorter(stem)) {
+    for (const auto name : count_names) {
+      keep(found.n, joined(stem, name));
+    }
+    const auto* status = find(joined(stem, "status"));
+    const bool fits =
+        status != nullptr && !status->flags.empty() && std::ranges::all_of(status->axes, [&](const auto& axis) {
+          return std::ranges::find(main.axes, axis) != main.axes.end();
+        });
+    if (found.status.empty() && fits) {
+      found.status = status->name;
+    }
+  }
+  return found;
+}
+
+void StatisticsRows::find_blocks() {
+  std::set<std::string> consumed;
+  for (const auto& array : arrays_) {
+    if (!is_beside_another(array.name)) {
+      const auto beside_it = companions_of(array);
+      consumed.insert({beside_it.low, beside_it.high, beside_it.n, beside_it.p, beside_it.status});
+      if (!beside_it.adjusted.empty()) {
+        consumed.insert(beside_it.adjusted.front().name);  // the others have rows of their own
+      }
+    }
+  }
+  for (std::size_t place = 0; place < arrays_.size(); ++place) {
+    const auto& array = arrays_[place];
+    if (consumed.contains(array.name) || is_single_score(array.axes)) {
+      continue;
+    }
+    StatisticsBlock block{array.name, array.long_name, {}};
+    for (const auto& column : label_columns(array.axes, axes_)) {
+      block.columns.push_back(column.name);
+    }
+    blocks_.push_back(std::move(block));
+    array_of_block_.push_back(place);
+  }
+}
+
+std::vector<double> StatisticsRows::numbers(const Array& array) const {
+  const auto dataset = open_checked(file_.root(), array.name, file_bytes_);
+  std::vector<double> values(hdf5::product(dataset.shape()));
+  const auto read = [&]<class Value>(std::vector<Value> stored) {
+    dataset.read(dataset.all(), std::span<Value>(stored));
+    std::ranges::copy(stored, values.begin());
+  };
+  switch (dataset.type()) {
+    case ElementType::int32:
+      read(std::vector<std::int32_t>(values.size()));
+      break;
+    case ElementType::uint8:
+      read(std::vector<std::uint8_t>(values.size()));
+      break;
+    case ElementType::float32:
+      read(std::vector<float>(values.size()));
+      break;
+    default:
+      dataset.read(dataset.all(), std::span<double>(values));
+  }
+  return values;
+}
+
+/// Those of another array, repeated over the axes of `main` that it lacks; empty where `companion` is "".
+std::vector<double> StatisticsRows::numbers_over(const Array& main, const std::string& companion) const {
+  if (companion.empty()) {
+    return {};
+  }
+  const auto& array = *find(companion);
+  const auto values = numbers(array);
+  hdf5::Shape shape;
+  std::vector<std::size_t> steps(main.axes.size(), 0);
+  for (std::size_t place = 0; place < main.axes.size(); ++place) {
+    shape.push_back(axes_.at(main.axes[place]).labels.size());
+  }
+  std::size_t step = 1;
+  for (auto place = array.axes.size(); place-- > 0;) {
+    const auto in_main = std::ranges::find(main.axes, array.axes[place]) - main.axes.begin();
+    steps[static_cast<std::size_t>(in_main)] = step;
+    step *= axes_.at(array.axes[place]).labels.size();
+  }
+  std::vector<double> result(hdf5::product(shape));
+  std::vector<std::size_t> places(shape.size(), 0);
+  for (auto& value : result) {
+    std::size_t from = 0;
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      from += places[place] * steps[place];
+    }
+    value = values[from];
+    count_up(places, shape);
+  }
+  return result;
+}
+
+void StatisticsRows::read(std::size_t block, const std::function<void(const StatisticsRow&)>& use) const {
+  const auto& main = arrays_.at(array_of_block_.at(block));
+  const auto names = companions_of(main);
+  const auto values = numbers(main);
+  const auto low = numbers_over(main, names.low);
+  const auto high = numbers_over(main, names.high);
+  const auto n = numbers_over(main, names.n);
+  const auto p = numbers_over(main, names.p);
+  std::vector<std::vector<double>> adjusted;
+  for (const auto& companion : names.adjusted) {
+    adjusted.push_back(numbers_over(main, companion.name));
+  }
+  const auto statuses = main.flags.empty() ? numbers_over(main, names.status) : values;
+  const auto& flags = main.flags.empty() && !names.status.empty() ? find(names.status)->flags : main.flags;
+  const auto columns = label_columns(main.axes, axes_);
+  const auto units = units_of(main.axes, axes_);
+  hdf5::Shape shape;
+  for (const auto& name : main.axes) {
+    shape.push_back(axes_.at(name).labels.size());
+  }
+  std::vector<std::size_t> places(shape.size(), 0);
+  for (std::size_t index = 0; index < values.size(); ++index, count_up(places, shape)) {
+    const auto number = [&](const std::vector<double>& all) { return all.empty() ? no_number : all[index]; };
+    StatisticsRow row;
+    row.statistic = main.name;
+    for (const auto& column : columns) {
+      row.labels.push_back((*column.labels)[places[column.axis]]);
+    }
+    row.value = main.flags.empty() ? values[index] : no_number;
+    row.unit = main.unit.empty() && units.labels != nullptr ? (*units.labels)[places[units.axis]] : main.unit;
+    row.n = number(n);
+    row.low = number(low);
+    row.high = number(high);
+    row.p = number(p);
+    row.p_adjusted = no_number;
+    for (std::size_t way = 0; way < adjusted.size() && std::isnan(row.p_adjusted); ++way) {
+      row.p_adjusted = adjusted[way][index];
+      row.adjustment = std::isnan(row.p_adjusted) ? "" : names.adjusted[way].adjustment;
+    }
+    const auto flag = statuses.empty() ? flags.size() : static_cast<std::size_t>(statuses[index]);
+    row.status = flag < flags.size() ? flags[flag] : std::isnan(row.value) ? "no_value" : "ok";
+    use(row);
+  }
+}
+
+}  // namespace stereosweep::results

@@ -1,0 +1,58 @@
+// Cells and rows of CSV, Markdown and LaTeX, with hostile names.
+#include "results/tables/TableFormat.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+std::string written(TableFormat format, const std::vector<std::string>& cells) {
+  std::ostringstream out;
+  const std::vector<std::string> head = {"group", "value"};
+  const auto writer = table_writer(format, out);
+  writer->begin("a & b", head, 1);
+  writer->add(cells);
+  writer->end();
+  return out.str();
+}
+
+TEST(TableFormat, QuotesCsvAsRfc4180) {
+  EXPECT_EQ(csv_cell("plain; text"), "plain; text");
+  EXPECT_EQ(csv_cell("say \"hi\", they said"), "\"say \"\"hi\"\", they said\"");
+  EXPECT_EQ(csv_cell("two\r\nlines"), "\"two\r\nlines\"");
+  EXPECT_EQ(csv_cell(" outer"), "\" outer\"");
+  EXPECT_EQ(csv_cell(""), "");
+  EXPECT_EQ(written(TableFormat::csv, {"a,b", "1.5"}), "group,value\r\n\"a,b\",1.5\r\n");
+}
+
+TEST(TableFormat, EscapesMarkdown) {
+  EXPECT_EQ(markdown_cell("a|b *c* _d_ `e` [f](g) <h>"), "a\\|b \\*c\\* \\_d\\_ \\`e\\` \\[f\\](g) \\<h\\>");
+  EXPECT_EQ(markdown_cell("two\r\nlines\nand \\"), "two lines and \\\\");
+  EXPECT_EQ(written(TableFormat::markdown, {"a|b", "1.5"}),
+            "**a \\& b**\n\n| group | value |\n| --- | ---: |\n| a\\|b | 1.5 |\n");
+}
+
+TEST(TableFormat, EscapesLatex) {
+  EXPECT_EQ(latex_cell("50 % of R&D costs $1 #2 a_b {c} ~ ^ \\x"),
+            "50 \\% of R\\&D costs \\$1 \\#2 a\\_b \\{c\\} \\textasciitilde{} \\textasciicircum{} \\textbackslash{}x");
+  EXPECT_EQ(latex_cell("<1e-300 | \"größte\""),
+            "\\textless{}1e-300 \\textbar{} \\textquotedbl{}größte\\textquotedbl{}");
+  const auto table = written(TableFormat::latex, {"[1] \\input{x}", "1.5"});
+  EXPECT_NE(table.find("\\begin{longtable}{lr}\n\\caption{a \\& b}\\\\\n\\toprule\ngroup & value \\\\\n\\midrule"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n{}[1] \\textbackslash{}input\\{x\\} & 1.5 \\\\\n\\end{longtable}\n"), std::string::npos)
+      << table;
+}
+
+TEST(TableFormat, NamesItsFormats) {
+  EXPECT_EQ(table_format("latex"), TableFormat::latex);
+  EXPECT_THROW(table_format("html"), base::InputError);
+}
+
+}  // namespace
+}  // namespace stereosweep::results
