@@ -2,6 +2,7 @@
 python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis pictures DIR... [--format pdf|png|svg] [--out DIR]
 python -m stereosweep_analysis table DIR... [--what scores] [--format csv|markdown|latex]
+python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR [--format text|csv|markdown|latex]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]
@@ -21,6 +22,7 @@ from .answers import read_answers, write_answers
 from .forest import forest
 from .glossary import glossary, matching
 from .open import ResultError, open_statistics, require_label
+from .papers import command as paper_command
 from .ratings import read_ratings
 from .report import command as report_command
 
@@ -49,6 +51,7 @@ def _parser():
     words.set_defaults(action=print_glossary)
     text_commands.add_parsers(commands)
     report_command.add_parsers(commands)
+    paper_command.add_parser(commands)
     return parser
 
 
