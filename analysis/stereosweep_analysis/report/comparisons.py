@@ -6,7 +6,7 @@ from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import alignment_scatter
 from .blocks import Paragraph, Picture, Points
 from .scores import texts
-from .tables import Column, make_table, number_text, p_text, smallest_p_text
+from .tables import Column, interval_columns, make_table, number_text, p_text, smallest_p_text
 
 
 def interval_text(variable):
@@ -56,8 +56,7 @@ def contrast_blocks(statistics):
         Column("measure"),
         Column("item"),
         Column("difference", "left minus right, in the measure's unit", "number"),
-        Column("low", interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(interval),
         Column("effect", "difference in standard deviations of the templates' differences", "number"),
         Column("n", "templates, or pairs of them", "number"),
         Column("p", "two-sided, signs of templates flipped", "p"),
@@ -119,8 +118,7 @@ def correlation_blocks(statistics):
         Column("among"),
         Column("name"),
         Column("coefficient", kind="number"),
-        Column("low", interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(interval),
         Column("n", "subjects with both scores", "number"),
         Column("p", "two-sided, subjects shuffled", "p"),
         Column("adjusted p", "Holm, in its family", "p"),
@@ -193,8 +191,7 @@ def table_of_people_blocks(statistics):
         Column("people"),
         Column("cells"),
         Column("tau-b", "rank correlation of scores and people's means", "number"),
-        Column("low", interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(interval),
         Column("n", "cells that are rated and scored", "number"),
         Column("p items", "two-sided, items shuffled", "p"),
         Column("p subjects", "two-sided, subjects shuffled", "p"),

@@ -7,7 +7,7 @@ from ..pictures.curves import detection_curves
 from ..pictures.dots import Dot, interval_dots
 from .blocks import Paragraph, Picture, Points
 from .scores import texts
-from .tables import Column, make_table, number_text, p_text, smallest_p_text
+from .tables import Column, interval_columns, make_table, number_text, p_text, smallest_p_text
 
 MOST_POINTS = 5
 
@@ -50,8 +50,7 @@ def test_blocks(statistics):
     columns = [
         Column("test"),
         Column("d", "combined effect size; above 0 X is nearer to A and Y to B", "number"),
-        Column("low", f"{confidence} Monte Carlo error of d over samples, which shrinks with more samples", "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(f"{confidence} Monte Carlo error of d over samples, which shrinks with more samples"),
         Column("sd", "standard deviation of d over samples", "number"),
         Column("p", "target words relabelled, two-sided", "p"),
         Column("adjusted p", "max-T in its family, two-sided", "p"),

@@ -8,7 +8,7 @@ from ..pictures.heat import heat_map
 from ..pictures.wordings import wording_lines
 from .blocks import Paragraph, Picture, Points
 from .scores import cells, nan_mean, slices, texts
-from .tables import Column, make_table, number_text
+from .tables import Column, interval_columns, make_table, number_text
 
 MOST_STRONG = 5
 MOST_SUBJECTS_OF_LINES = 200
@@ -108,8 +108,7 @@ def means_table(statistics, means):
         Column("left pole"),
         Column("right pole"),
         Column("mean", "mean over templates and rephrasings, replicates averaged first", "number"),
-        Column("low", means.interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(means.interval),
         Column("n", "how many wordings it is made of", "number"),
     ]
     filled = [place for place in range(len(columns)) if not columns[place].is_text or any(row[place] for row in rows)]

@@ -6,7 +6,7 @@ from ..pictures.dots import Dot, interval_dots
 from .blocks import Picture
 from .comparisons import interval_text
 from .scores import texts
-from .tables import Column, make_table
+from .tables import Column, interval_columns, make_table
 
 MOST_DRAWN = 24
 FIELDS = ("score", "first", "second", "max", "min", "num_templates", "p", "p_max_t")
@@ -81,8 +81,7 @@ def _dominance(statistics, axis, measure):
         Column("tau-b with first", "mean rank correlation of intersections with their part of this domain", "number"),
         Column("tau-b with second", kind="number"),
         Column("difference", "above 0 the first domain dominates", "number"),
-        Column("low", interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(interval),
         Column("n", "intersections", "number"),
     ]
     rows = [

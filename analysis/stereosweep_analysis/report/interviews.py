@@ -5,7 +5,7 @@ import numpy as np
 from ..pictures.dots import Dot, interval_dots
 from .blocks import Picture
 from .scores import texts
-from .tables import Column, make_table
+from .tables import Column, interval_columns, make_table
 
 
 def refusal_blocks(statistics):
@@ -17,8 +17,7 @@ def refusal_blocks(statistics):
         Column("label"),
         Column("texts", "texts that were asked for ratings", "number"),
         Column("declines", "share of texts that decline to answer", "number"),
-        Column("low", "interval over more draws of the same prompts (Clopper and Pearson)", "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns("interval over more draws of the same prompts (Clopper and Pearson)"),
         Column("no rating", "share of texts without any rating", "number"),
     ]
     rows = []

@@ -8,7 +8,7 @@ from .blocks import Paragraph, Picture
 from .comparisons import interval_text
 from .findings import is_signed, measure_title
 from .scores import measure_means, measures_of, recommended_measure, texts
-from .tables import Column, make_table
+from .tables import Column, interval_columns, make_table
 
 MOST_ROWS = 30
 
@@ -73,8 +73,7 @@ def difference_blocks(comparison, measure):
         Column("subject"),
         Column("item"),
         Column("difference", "of the means over the cells that both runs have", "number"),
-        Column("low", interval, "number"),
-        Column("high", "upper end of the same interval", "number"),
+        *interval_columns(interval),
         Column("n", "templates", "number"),
         Column("p", "two-sided, signs of templates flipped", "p"),
         Column("adjusted p", "max-T or Holm among all contrasts and items of one measure", "p"),

@@ -19,6 +19,11 @@ class Column(NamedTuple):
         return self.kind in ("text", "long")
 
 
+def interval_columns(definition):
+    """The two ends of an interval; `definition`: of which kind it is."""
+    return (Column("low", definition, "number"), Column("high", "upper end of the same interval", "number"))
+
+
 class Table(NamedTuple):
     """`rows`: a cell for each column; None and NaN are shown as "none"."""
 
