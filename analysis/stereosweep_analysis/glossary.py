@@ -5,7 +5,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-KINDS = ("measure", "axis", "status", "number")
+KINDS = ("measure", "axis", "status", "number", "column")
 
 
 class Term(NamedTuple):

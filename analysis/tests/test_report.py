@@ -350,7 +350,8 @@ def test_refusals_are_the_files_shares():
     for axis in ("template", "subject"):
         count = statistics.sizes[axis]
         statistics[f"{axis}_rated_texts"] = (axis, np.full(count, 10, dtype="i4"))
-        for place, field in enumerate(("refused_share", "refused_low", "refused_high", "unrated_share")):
+        fields = [f"{name}_{end}" for name in ("refused", "unrated") for end in ("share", "low", "high")]
+        for place, field in enumerate(fields):
             statistics[f"{axis}_{field}"] = (axis, np.arange(count) / 10 + place / 100)
     picture, table = refusal_blocks(statistics)
     plt.close(picture.figure)

@@ -1,13 +1,15 @@
 """Every measure, status and axis in the files of all probes, with the statistics that jobs can ask for, is in the
-glossary of the analysis package; so is every status that the program's commands count."""
+glossary of the analysis package; so is every column of the tables that `stats --format csv` makes of them."""
 
+import csv
+import io
 import subprocess
 
 import h5py
 import pytest
 import runs
 
-from stereosweep_analysis.glossary import measure_term, term
+from stereosweep_analysis.glossary import glossary, measure_term, term
 
 JOBS = {
     "10_planted.yaml": (
@@ -30,18 +32,20 @@ JOBS = {
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Results and statistics of a small run of each job."""
-    found = []
+def results(tmp_path_factory):
+    """(results and statistics, rows of the tables) of a small run of each job."""
+    found, rows = [], []
     for job, settings in JOBS.items():
         folder = tmp_path_factory.mktemp("run")
         raw = [text for text in settings if not text.startswith("statistics.")]
         code, _, err = runs.run(runs.ROOT / "jobs" / job, folder, *raw)
         assert code == 0, err
-        command = [runs.PROGRAM, "stats", str(folder), *(text for text in settings if text not in raw)]
-        subprocess.run(command, check=True, capture_output=True, cwd=runs.ROOT)
+        asked = [text for text in settings if text not in raw]
+        command = [runs.PROGRAM, "stats", str(folder), *asked, "--format", "csv"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=runs.ROOT)
+        rows += csv.DictReader(io.StringIO(done.stdout, newline=""))
         found += sorted(folder.glob("*.h5"))
-    return found
+    return found, rows
 
 
 def names_in(path):
@@ -56,7 +60,8 @@ def names_in(path):
                     yield from (("measure", label) for label in dataset.asstr()[:])
 
 
-def test_the_glossary_lacks_nothing_that_files_hold(files):
+def test_the_glossary_lacks_nothing_that_files_hold(results):
+    files, _ = results
     assert len(files) >= 2 * len(JOBS)
     lacking, seen = set(), {"axis": 0, "status": 0, "measure": 0}
     for path in files:
@@ -65,6 +70,18 @@ def test_the_glossary_lacks_nothing_that_files_hold(files):
             if (measure_term(name) if kind == "measure" else term(kind, name)) is None:
                 lacking.add((kind, name, path.name))
     assert min(seen.values()) > 20
+    assert not lacking
+
+
+def test_the_glossary_has_every_column_of_the_tables(results):
+    _, rows = results
+    columns = {name for row in rows for name in row}
+    ways = {row["adjustment"] for row in rows} - {""}
+    assert {"p_adjusted", "contrast_name", "correlation_row", "subject"} <= columns and {"max_t", "holm"} <= ways
+    lacking = {name for name in columns if term("column", name) is None and term("axis", name) is None}
+    lacking |= {status for status in {row["status"] for row in rows} if term("status", status) is None}
+    definitions = " ".join(entry.definition for (kind, _), entry in glossary().items() if kind == "number")
+    lacking |= {way for way in ways if f"({way})" not in definitions}
     assert not lacking
 
 

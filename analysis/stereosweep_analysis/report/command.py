@@ -57,15 +57,15 @@ def write_pictures(paths, out=None, formats=("pdf",)):
 
 
 def tables_of(paths):
-    """{name: Table} of the report, with all rows. Raises ResultError."""
+    """{name: Table} of the report, with all rows; NAME-2 is a section's second one. Raises ResultError."""
     runs = open_runs(paths, program())
     found = {}
     for section in report_sections(runs, open_comparison(paths, program())):
         name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
+        tables = [block for block in section.blocks if isinstance(block, Table)]
+        found |= {name if number == 1 else f"{name}-{number}": table for number, table in enumerate(tables, start=1)}
         for block in section.blocks:
-            if isinstance(block, Table):
-                found[name] = block
-            elif isinstance(block, Picture):
+            if isinstance(block, Picture):
                 plt.close(block.figure)
     return found
 

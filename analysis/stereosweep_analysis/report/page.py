@@ -8,6 +8,7 @@ from importlib import resources
 import jinja2
 import markupsafe
 
+from ..citations import citations, program_citation
 from ..glossary import glossary, measure_term, term
 from . import audit
 from .blocks import Facts, Folded, Markup, Paragraph, Picture, Section, kind_of
@@ -17,7 +18,7 @@ from .conditions import condition_blocks
 from .embeddings import detection_blocks, effect_points, test_blocks, word_blocks
 from .findings import finding_points, means_picture, means_table, wording_blocks
 from .intersections import intersection_blocks
-from .interviews import refusal_blocks
+from .interviews import diversity_blocks, refusal_blocks, variation_blocks
 from .probes import words_of_probe
 from .runs import is_complete, job_text, provenance
 from .scores import measure_means, measures_of, recommended_measure
@@ -26,11 +27,6 @@ from .svg import inline_svg
 from .tables import Table, cell_text, cut_table
 
 NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentences with vectors.keep)."
-TOOL = """@software{stereosweep,
-  title = {stereosweep: measuring social stereotypes in language models},
-  version = {%s},
-  note = {job SHA-256 %s}
-}"""
 
 
 def make_page(runs, comparison=None):
@@ -107,6 +103,8 @@ def run_sections(run, anchor, prefix):
         ("correlations", "Correlations", correlation_blocks(statistics)),
         ("wordings", "Wordings", wording_blocks(statistics, means)),
         ("refusals", "Refusals", refusal_blocks(statistics)),
+        ("variation", "Consistency of ratings", variation_blocks(statistics)),
+        ("diversity", "Diversity of texts", diversity_blocks(statistics)),
         ("asked", "What the model was asked", [audit.prompt_table(run) or Paragraph(NO_TEXTS)]),
         ("answers", "What the model answered", [table for table in [audit.answer_table(run)] if table]),
         ("tokens", "Tokens", [table for table in [audit.token_table(run)] if table]),
@@ -147,10 +145,10 @@ def _definition(found, otherwise):
 def citation_section(runs):
     """BibTeX of the measures' papers and of the program, with what tells this result from others."""
     blocks = [Paragraph("Cite the paper whose measure you report, and the program with the job's hash:")]
-    papers = dict.fromkeys(words_of_probe(run.probe).citation for run in runs)
-    blocks += [Paragraph(text, "code") for text in papers if text]
+    keys = dict.fromkeys(key for run in runs for key in words_of_probe(run.probe).citations)
+    blocks += [Paragraph(citations()[key], "code") for key in keys]
     for run in runs:
         version, job = (str(run.statistics.attrs.get(name, "")) for name in ("software_version", "job_sha256"))
-        blocks.append(Paragraph(TOOL % (version, job), "code"))
+        blocks.append(Paragraph(program_citation(version, job), "code"))
     blocks.append(Paragraph("A score is a property of a model in the given sentences, not of people."))
     return Section("cite", "How to cite", blocks)
