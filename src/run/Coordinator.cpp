@@ -71,8 +71,11 @@ class Coordinator {
  private:
   struct Peer {
     Clock::time_point heard = Clock::now();
-    bool gone = false;      ///< said goodbye
-    bool answered = false;  ///< since everybody was asked
+    std::vector<std::uint64_t> held;  ///< blocks granted and not scored yet, in order: all but the first wait
+    Clock::time_point last_result = Clock::now();
+    bool asked_back = false;  ///< its last block
+    bool gone = false;        ///< said goodbye
+    bool answered = false;    ///< since everybody was asked
   };
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
@@ -123,6 +126,9 @@ class Coordinator {
       case MessageKind::result:
         accept(message.source, decode_scored(message.bytes));
         break;
+      case MessageKind::returned:
+        take_back(message.source, base::ByteReader(message.bytes).number<std::uint64_t>());
+        break;
       case MessageKind::failed: {
         auto failure = decode_stop(message.bytes);
         stop({failure.exit_code, name_of(message.source) + ": " + failure.cause});
@@ -149,6 +155,7 @@ class Coordinator {
     if (block == left_.size()) {
       return;
     }
+    peer(rank).held.push_back(block);
     if (rank == 0) {
       parts_.scorer.submit(parts_.probe.blocks().block(block));
     } else {
@@ -156,9 +163,54 @@ class Coordinator {
     }
   }
 
+  /// The last blocks: what waits at the ranks that have been quiet longest goes to ranks that have nothing to do.
+  void share_out() {
+    const auto idle = std::ranges::count_if(peers_, &Coordinator::is_idle);
+    for (auto asked = std::ranges::count_if(peers_, &Peer::asked_back); asked < idle; ++asked) {
+      Peer* slowest = nullptr;
+      for (auto& peer : peers_) {
+        const bool lends = peer.held.size() > 1 && !peer.asked_back && !peer.gone;
+        if (lends && (slowest == nullptr || peer.last_result < slowest->last_result)) {
+          slowest = &peer;
+        }
+      }
+      if (ordered_ || slowest == nullptr) {
+        return;
+      }
+      ask_back(static_cast<int>(slowest - peers_.data()));
+    }
+  }
+
+  static bool is_idle(const Peer& peer) { return peer.held.empty() && !peer.gone; }
+
+  void ask_back(int rank) {
+    const auto block = peer(rank).held.back();
+    peer(rank).asked_back = true;
+    if (rank > 0) {
+      parts_.messenger.send(rank, number(MessageKind::take_back), base::ByteWriter().number(block).take());
+    } else if (parts_.scorer.take_back(block)) {
+      take_back(0, block);
+    }
+  }
+
+  void take_back(int rank, std::uint64_t block) {
+    std::erase(peer(rank).held, block);
+    peer(rank).asked_back = false;
+    left_.put_back(block);
+    for (int other = 0; other < parts_.messenger.size(); ++other) {
+      if (is_idle(peer(other))) {
+        grant(other);
+      }
+    }
+  }
+
   void accept(int rank, Scored scored) {
+    std::erase(peer(rank).held, scored.id.block_index);
+    peer(rank).last_result = Clock::now();
+    peer(rank).asked_back = false;
     if (staged_bytes_ < most_waiting_bytes) {
       grant(rank);
+      share_out();
     } else {
       held_back_.push_back(rank);
     }
@@ -448,6 +500,11 @@ class Worker {
           scorer_.submit(blocks_.block(base::ByteReader(message.bytes).number<std::uint64_t>()));
         }
         break;
+      case MessageKind::take_back:
+        if (scorer_.take_back(base::ByteReader(message.bytes).number<std::uint64_t>())) {
+          messenger_.send(0, number(MessageKind::returned), message.bytes);
+        }
+        break;
       case MessageKind::ping:
         messenger_.send(0, number(MessageKind::pong));
         break;
@@ -532,6 +589,11 @@ bool BlocksLeft::mark_done(std::uint64_t block) {
 }
 
 std::uint64_t BlocksLeft::next() {
+  if (!put_back_.empty()) {
+    const auto block = put_back_.back();
+    put_back_.pop_back();
+    return block;
+  }
   while (cursor_ < done_.size() && done_[cursor_]) {
     ++cursor_;
   }

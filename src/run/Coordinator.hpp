@@ -22,13 +22,17 @@ class BlocksLeft {
   /// Returns whether it was new.
   bool mark_done(std::uint64_t block);
   bool is_done(std::uint64_t block) const { return done_.at(block); }
-  /// The next block in canonical order that was neither done nor returned before; `size()` if there is none.
+  /// A block that was put back, else the next in canonical order that was neither done nor returned before; `size()` if
+  /// there is none.
   std::uint64_t next();
+  /// A block that `next` returned, to be returned again.
+  void put_back(std::uint64_t block) { put_back_.push_back(block); }
   std::uint64_t size() const { return done_.size(); }
   std::uint64_t num_done() const { return num_done_; }
 
  private:
   std::vector<bool> done_;
+  std::vector<std::uint64_t> put_back_;
   std::uint64_t num_done_ = 0;
   std::uint64_t cursor_ = 0;
 };

@@ -1,6 +1,7 @@
 // What ranks say to each other while blocks are scored.
-//   rank 0 -> worker   grant {block}   finish   stop {status, cause}   ping
-//   worker -> rank 0   result {Scored}   failed {status, text}   signalled {number}   pong   bye
+//   rank 0 -> worker   grant {block}   take_back {block}   finish   stop {status, cause}   ping
+//   worker -> rank 0   result {Scored}   returned {block}   failed {status, text}   signalled {number}   pong   bye
+// A block that is asked back comes back only where its work has not begun; its result comes otherwise.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,19 @@ inline constexpr int blocks_per_rank = 2;
 
 inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
 
-enum class MessageKind : std::uint32_t { grant = 1, finish, stop, ping, result, failed, signalled, pong, bye };
+enum class MessageKind : std::uint32_t {
+  grant = 1,
+  take_back,
+  finish,
+  stop,
+  ping,
+  result,
+  returned,
+  failed,
+  signalled,
+  pong,
+  bye
+};
 
 inline std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
 

@@ -256,6 +256,11 @@ void Scorer::wait(std::chrono::microseconds longest) {
   state_->to_main.wait_for(lock, longest, [&] { return !state_->ready.empty(); });
 }
 
+bool Scorer::take_back(std::uint64_t block) {
+  const std::lock_guard lock(state_->mutex);
+  return std::erase_if(state_->waiting, [&](const sweep::Block& waiting) { return waiting.index == block; }) > 0;
+}
+
 void Scorer::drop_waiting() {
   const std::lock_guard lock(state_->mutex);
   state_->waiting.clear();

@@ -77,6 +77,8 @@ class Scorer {
   std::optional<Scored> poll();
   /// Sleeps until something is ready to be polled, at most `longest`.
   void wait(std::chrono::microseconds longest);
+  /// Forgets a block that waits. Returns whether it waited; one in work goes on.
+  bool take_back(std::uint64_t block);
   /// Forgets the blocks that wait; the one in work goes on.
   void drop_waiting();
   /// Nothing waits, nothing is in work (results may still be there to poll).

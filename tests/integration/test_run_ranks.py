@@ -65,6 +65,19 @@ def test_slow_rank_holds_up_nobody_and_changes_nothing(reference, tmp_path):
     assert runs.digest(tmp_path / "run") == runs.digest(reference)
 
 
+@pytest.mark.parametrize("hanging", [0, 2])
+def test_block_that_waits_at_a_hanging_rank_is_scored_by_another(reference, tmp_path, hanging):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"block_start:1:hang:{hanging}",
+                         environment={"STEREOSWEEP_PROGRESS_S": "0.2"})
+    all_but_one = runs.status(reference)["blocks"]["total"] - 1
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] == all_but_one, seconds=120)
+    runs.kill_tree(process)
+    runs.finish(process)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
 def test_more_ranks_than_blocks(tmp_path):
     job = tmp_path / "job.yaml"
     text = pathlib.Path(runs.SMOKE).read_text().replace("../tests", str(runs.ROOT / "tests"))

@@ -55,6 +55,18 @@ TEST(BlocksLeftTest, GivesEveryBlockOnceInOrder) {
   EXPECT_EQ(left.num_done(), 2U);
 }
 
+TEST(BlocksLeftTest, GivesABlockThatWasPutBackAgain) {
+  BlocksLeft left(2);
+  EXPECT_EQ(left.next(), 0U);
+  left.put_back(0);
+  EXPECT_EQ(left.next(), 0U);
+  EXPECT_EQ(left.next(), 1U);
+  EXPECT_EQ(left.next(), 2U);
+  left.put_back(0);
+  EXPECT_EQ(left.next(), 0U);
+  EXPECT_EQ(left.next(), 2U);
+}
+
 TEST(ProtocolTest, MessagesReadBack) {
   Scored scored;
   scored.id = {base::sha256("key"), 7, 16, {1, 2, 3, 4}};
