@@ -1,15 +1,26 @@
-"""Opens stereosweep's results, draws them, tabulates them, writes reports."""
+"""Opens stereosweep's results, draws them, tabulates them, writes reports.
+
+Everything takes run directories or their statistics files and raises ResultError where they cannot be read.
+"""
 
 import importlib
+from typing import TYPE_CHECKING
 
-from .open import ResultError, open_result, open_statistics, open_vectors
+from .open import ResultError, open, open_result, open_statistics, open_vectors
+
+if TYPE_CHECKING:
+    from .reports.command import figures, report
+    from .tidy import compare, scores
 
 __version__ = "0.1.0"
 
-# Loaded when they are first asked for: they need matplotlib or pandas.
-_LATER = {"scores": "tidy", "compare": "tidy", "write_report": "report.command", "write_pictures": "report.command"}
+__all__ = [
+    "ResultError", "__version__", "compare", "figures", "open", "open_result", "open_statistics", "open_vectors",
+    "report", "scores",
+]  # fmt: skip
 
-__all__ = ["ResultError", "__version__", "open_result", "open_statistics", "open_vectors", *_LATER]
+# Loaded when they are first asked for: they need matplotlib or pandas.
+_LATER = {"scores": "tidy", "compare": "tidy", "report": "reports.command", "figures": "reports.command"}
 
 
 def __getattr__(name):

@@ -15,16 +15,17 @@ import sys
 import textwrap
 from pathlib import Path
 
+import matplotlib
 import matplotlib.pyplot as plt
 
-from . import figures, text_commands
+from . import drawings, text_commands
 from .answers import read_answers, write_answers
 from .forest import forest
 from .glossary import glossary, matching
 from .open import ResultError, open_statistics, require_label
 from .papers import command as paper_command
 from .ratings import read_ratings
-from .report import command as report_command
+from .reports import command as report_command
 
 
 def _parser():
@@ -37,7 +38,7 @@ def _parser():
     draw.add_argument("--variant", help="default: ilps_star")
     draw.add_argument("--prior", help="default: the first of the file")
     draw.add_argument(
-        "--subjects", choices=figures.SUBJECTS,
+        "--subjects", choices=drawings.SUBJECTS,
         help="rows of the heat map; default: groups, or intersections where there are no groups",
     )  # fmt: skip
     draw.add_argument("--out", type=Path, help="default: beside the statistics")
@@ -70,7 +71,7 @@ def draw_figures(arguments):
     directory = Path(arguments.directory)
     out = arguments.out or (directory if directory.is_dir() else directory.parent)
     made = {}
-    is_contexts = figures.is_contexts(statistics)
+    is_contexts = drawings.is_contexts(statistics)
     if is_contexts and "mean_pair_score" not in statistics:
         _save({"forest": forest(statistics)}, out)
         return
@@ -78,12 +79,12 @@ def draw_figures(arguments):
         made["forest"] = forest(statistics)
     measure = arguments.variant and require_label(statistics, "variant", arguments.variant)
     prior = arguments.prior and require_label(statistics, "prior", arguments.prior)
-    made |= figures.heat_maps(statistics, measure, prior, arguments.subjects)
+    made |= drawings.heat_maps(statistics, measure, prior, arguments.subjects)
     ratings = statistics.get("human_mean")
     if arguments.ratings:
         ratings = read_ratings(arguments.ratings, statistics)
     if ratings is not None:
-        name, draw = ("recovery", figures.recovery_scatter) if arguments.planted else ("human", figures.human_scatter)
+        name, draw = ("recovery", drawings.recovery_scatter) if arguments.planted else ("human", drawings.human_scatter)
         made[name] = draw(statistics, ratings, measure, prior)
     _save(made, out)
     if ratings is None:
@@ -107,6 +108,7 @@ def print_glossary(arguments):
 
 
 def main(arguments=None):
+    matplotlib.use("Agg")  # no display where jobs run
     try:
         parsed = _parser().parse_args(arguments)
         parsed.action(parsed)

@@ -1,9 +1,5 @@
 """Forest plot of the embedding tests of a contexts job: combined effects, their error, the spread of samples."""
 
-import matplotlib
-
-matplotlib.use("Agg")  # no display where jobs run
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -90,6 +90,15 @@ def _open(path, schema, engine, incomplete_is_fine):
     return dataset
 
 
+def open(path, *, engine="h5netcdf"):
+    """Statistics of a run (its directory), or what a file holds: statistics, raw numbers, vectors. Raises ResultError."""
+    name = Path(path).name
+    if not Path(path).is_file() or name.endswith(STATISTICS_ENDING):
+        return open_statistics(path, engine=engine)
+    opener = open_vectors if name.endswith(VECTORS_ENDING) else open_result
+    return opener(path, engine=engine)
+
+
 def open_result(path, *, engine="h5netcdf", allow_incomplete=False):
     """Raw numbers of a run (a directory or its PROBE.h5). Raises ResultError."""
     return _open(find_file(path, ".h5", "export"), "stereosweep", engine, allow_incomplete)

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from .open import open_statistics, require_label
-from .report.runs import open_runs
-from .report.scores import measure_means, recommended_measure, texts
-from .report.side_by_side import shared_measure
+from .reports.runs import open_runs
+from .reports.scores import measure_means, recommended_measure, texts
+from .reports.side_by_side import shared_measure
 
 
 def scores(path, measure=None):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from stereosweep_analysis import ResultError, cli, figures, open_result, open_statistics
+from stereosweep_analysis import ResultError, cli, drawings, open_result, open_statistics
 from stereosweep_analysis.ratings import read_ratings
 
 
@@ -13,7 +13,7 @@ def texts_of(figure):
 
 def test_heat_map_shows_the_numbers(run):
     statistics = open_statistics(run).load()
-    figure = figures.heat_map(statistics, "set_code_plain")
+    figure = drawings.heat_map(statistics, "set_code_plain")
     image = figure.axes[0].images[0]
     scores = statistics["mean_pair_score"].sel(variant="set_code_plain", prior="prior_word").values
     np.testing.assert_allclose(np.sort(image.get_array().compressed()), np.sort(scores[np.isfinite(scores)]))
@@ -26,7 +26,7 @@ def test_heat_map_shows_the_numbers(run):
 
 def test_rows_and_labels_belong_together(run):
     statistics = open_statistics(run).load()
-    axes = figures.heat_map(statistics, "ilps_star").axes[0]
+    axes = drawings.heat_map(statistics, "ilps_star").axes[0]
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     row = labels.index("women")
     expected = statistics["mean_pair_score"].sel(variant="ilps_star", prior="prior_word", group="women").values
@@ -36,11 +36,11 @@ def test_rows_and_labels_belong_together(run):
 
 def test_scatter_states_the_agreement_of_the_file(run):
     statistics = open_statistics(run).load()
-    figure = figures.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
+    figure = drawings.human_scatter(statistics, statistics["human_mean"], "ilps_star", "prior_word")
     chosen = statistics.sel(variant="ilps_star", prior="prior_word")
     tau, p = (float(chosen[name]) for name in ("tau_pooled", "tau_pooled_p_items"))
     assert f"{tau:.3f} (p = {p:.3f}, 24 cells; p: trait pairs shuffled)" in texts_of(figure)
-    other = figures.human_scatter(statistics, statistics["human_mean"] + 1, "ilps_star", "prior_word")
+    other = drawings.human_scatter(statistics, statistics["human_mean"] + 1, "ilps_star", "prior_word")
     assert f"{tau:.3f} (24 cells)" in texts_of(other)  # no formula holds for cells that are not independent
     plt.close("all")
 
@@ -74,7 +74,7 @@ def subjects_of(num_groups, num_intersections):
     ],
 )
 def test_subjects_are_chosen_and_the_rest_is_counted(counts, subjects, rows, left_out):
-    axes = figures.heat_map(subjects_of(*counts), subjects=subjects).axes[0]
+    axes = drawings.heat_map(subjects_of(*counts), subjects=subjects).axes[0]
     assert len(axes.get_yticks()) == rows
     title = axes.get_title(loc="left")
     assert left_out in title and (left_out or "not drawn" not in title)
@@ -86,7 +86,7 @@ def test_the_command_says_what_is_left_out(tmp_path, capsys):
     assert cli.main(["figures", str(tmp_path), "--subjects", "intersections"]) == 0
     assert "heat-map.png (not drawn: 3 groups (--subjects all))" in capsys.readouterr().out
     with pytest.raises(ResultError, match="no intersections"):
-        figures.heat_map(subjects_of(3, 0), subjects="intersections")
+        drawings.heat_map(subjects_of(3, 0), subjects="intersections")
     with pytest.raises(SystemExit):
         cli.main(["figures", str(tmp_path), "--subjects", "people"])
 
@@ -94,7 +94,7 @@ def test_the_command_says_what_is_left_out(tmp_path, capsys):
 def test_missing_scores_are_said(run):
     statistics = open_statistics(run).load()
     statistics["mean_pair_score"][..., 0, 0] = np.nan
-    figure = figures.heat_map(statistics)
+    figure = drawings.heat_map(statistics)
     assert "no score exists" in texts_of(figure)
     assert figure.axes[0].images[0].get_array().mask.sum() == 1
     plt.close(figure)

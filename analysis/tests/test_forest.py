@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from stereosweep_analysis import ResultError, cli, open_result, open_vectors
-from stereosweep_analysis.figures import heat_map, heat_maps
+from stereosweep_analysis.drawings import heat_map, heat_maps
 from stereosweep_analysis.forest import forest, p_text, weat_columns
 
 KINDS = ["weat", "wefat", "weat", "weat"]

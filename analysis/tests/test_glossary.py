@@ -6,7 +6,7 @@ from pathlib import Path
 from stereosweep_analysis.citations import citations, program_citation
 from stereosweep_analysis.cli import main
 from stereosweep_analysis.glossary import glossary
-from stereosweep_analysis.report.probes import PROBES
+from stereosweep_analysis.reports.probes import PROBES
 
 
 def printed(capsys, *words):

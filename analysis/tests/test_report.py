@@ -10,17 +10,17 @@ import xarray as xr
 from report_files import add_contrasts, result_dataset, statistics_dataset, write
 from scipy import stats
 
-from stereosweep_analysis import ResultError, cli
+from stereosweep_analysis import ResultError, cli, report
 from stereosweep_analysis.glossary import KINDS, glossary
-from stereosweep_analysis.report import audit, report
-from stereosweep_analysis.report.comparisons import correlation_blocks
-from stereosweep_analysis.report.formats import to_csv, to_latex, to_markdown
-from stereosweep_analysis.report.intersections import intersection_blocks
-from stereosweep_analysis.report.interviews import refusal_blocks
-from stereosweep_analysis.report.runs import Run, open_comparison, open_runs
-from stereosweep_analysis.report.scores import measure_means, recommended_measure
-from stereosweep_analysis.report.side_by_side import comparison_blocks, difference_blocks
-from stereosweep_analysis.report.tables import (
+from stereosweep_analysis.reports import audit
+from stereosweep_analysis.reports.comparisons import correlation_blocks
+from stereosweep_analysis.reports.formats import to_csv, to_latex, to_markdown
+from stereosweep_analysis.reports.intersections import intersection_blocks
+from stereosweep_analysis.reports.interviews import refusal_blocks
+from stereosweep_analysis.reports.runs import Run, open_comparison, open_runs
+from stereosweep_analysis.reports.scores import measure_means, recommended_measure
+from stereosweep_analysis.reports.side_by_side import comparison_blocks, difference_blocks
+from stereosweep_analysis.reports.tables import (
     MOST_ROWS,
     Column,
     cut_table,
@@ -170,7 +170,7 @@ def test_several_runs_stand_in_one_page(tmp_path):
     write(tmp_path / "a", statistics_dataset(table, title="same title"))
     other = statistics_dataset(table[:2] + 3.0, ["subject 1", "only here"], title="same title")
     write(tmp_path / "b", other)
-    out = report([tmp_path / "a", tmp_path / "b" / "association.stats.h5"], tmp_path / "both.html")
+    out = report(tmp_path / "a", tmp_path / "b" / "association.stats.h5", out=tmp_path / "both.html")
     page = out.read_text()
     assert out == tmp_path / "both.html" and "same title (2): Scores" in page
     ids = Outline(page).ids
@@ -201,7 +201,7 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
     picture, table = difference_blocks(open_comparison([tmp_path]), "ilps_star prior_word")
     plt.close(picture.figure)
     assert [row[2:4] + row[-1:] for row in table.rows] == [("k", 3.0, 0.002), ("i", 0.5, 0.5)]
-    page = report([tmp_path]).read_text()
+    page = report(tmp_path).read_text()
     assert "Differences between runs" in page and "Side by side" in page
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
 
@@ -221,19 +221,19 @@ def test_hostile_names_stay_text(tmp_path):
     path = tmp_path / "association.stats.h5"
     statistics = statistics.assign_coords(subject=np.array([HOSTILE, "bell\x07", "x" * 5000], dtype=object))
     statistics.to_netcdf(path, engine="h5netcdf")
-    outline = Outline(report([path]).read_text(encoding="utf-8"))
+    outline = Outline(report(path).read_text(encoding="utf-8"))
     assert outline.tags.count("script") == 1 and "img" not in outline.tags and "onerror" not in outline.attributes
     assert any("onerror=alert(1)" in text for text in outline.text) and not any("49 " in text for text in outline.text)
 
 
 def test_a_run_without_any_score_has_a_report(tmp_path):
     write(tmp_path / "run", statistics_dataset(values() * np.nan))
-    assert "missing" in report([tmp_path / "run"]).read_text()
+    assert "missing" in report(tmp_path / "run").read_text()
 
 
 def test_unfinished_runs_are_said(tmp_path):
     write(tmp_path / "run", statistics_dataset(values()).assign_attrs(source_complete=0))
-    assert "This run has not ended" in report([tmp_path / "run"]).read_text()
+    assert "This run has not ended" in report(tmp_path / "run").read_text()
 
 
 def test_what_is_no_run_is_refused(tmp_path, monkeypatch, capsys):
@@ -244,7 +244,7 @@ def test_what_is_no_run_is_refused(tmp_path, monkeypatch, capsys):
     assert cli.main(["report", str(tmp_path)]) == 1
     assert "run 'stereosweep stats" in capsys.readouterr().err
     with pytest.raises(ResultError, match="no run is named"):
-        report([])
+        report()
     xr.Dataset(attrs={"schema": "stereosweep-statistics/x", "schema_version": "1.0", "complete": 1}).to_netcdf(
         tmp_path / "x.stats.h5", engine="h5netcdf"
     )

@@ -8,7 +8,7 @@ from browser import ask, chromium, dump
 from report_files import add_contrasts, result_dataset, statistics_dataset, write
 from test_report import HOSTILE
 
-from stereosweep_analysis.report import report
+from stereosweep_analysis import report
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def page(tmp_path_factory):
     names = [f"subject {place}" for place in range(39)] + [HOSTILE]
     statistics = add_contrasts(statistics_dataset(scores, names, HOSTILE), ["one", "two"], [0.5, -2.0], [0.04, 0.0001])
     write(folder / "run", statistics, result_dataset([["Text A", HOSTILE]], [[[1], [2]]], [[[0], [1]]]))
-    return report([folder / "run"])
+    return report(folder / "run")
 
 
 def test_no_serious_accessibility_finding(page, tmp_path):

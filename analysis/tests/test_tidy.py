@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_files import statistics_dataset, write
+from report_files import result_dataset, statistics_dataset, write
 
 import stereosweep_analysis
-from stereosweep_analysis import ResultError, compare, scores
+from stereosweep_analysis import ResultError, compare, figures, open, scores
 
 
 def values():
@@ -40,6 +40,26 @@ def test_runs_are_compared_by_labels(tmp_path):
     np.testing.assert_allclose(
         found.loc[("subject 1", "item 0")], [table[1, ..., 0].mean(), table[2, ..., 0].mean() + 1]
     )
+
+
+def test_open_takes_a_directory_or_a_file_of_any_kind(tmp_path):
+    folder = write(tmp_path / "run", statistics_dataset(values()), result_dataset([["A"]], [[[1]]], [[[0]]]))
+    for path, variable in ((folder, "score"), (folder / "association.stats.h5", "score_status"),
+                           (folder / "association.h5", "prompt")):  # fmt: skip
+        with open(path) as dataset:
+            assert variable in dataset
+    with pytest.raises(ResultError, match="is no run directory"):
+        open(tmp_path / "nothing")
+    (folder / "association.h5").rename(folder / "contexts.vectors.h5")
+    with pytest.raises(ResultError, match="holds no vectors"):
+        open(folder / "contexts.vectors.h5")
+
+
+def test_figures_are_the_reports_pictures(tmp_path):
+    found = figures(write(tmp_path / "run", statistics_dataset(values())))
+    assert list(found) == ["scores", "wordings"]
+    labels = [tick.get_text() for tick in found["scores"].axes[0].get_yticklabels()]
+    assert labels == ["subject 0", "subject 1", "subject 2"]
 
 
 def test_the_package_is_light_until_it_draws():

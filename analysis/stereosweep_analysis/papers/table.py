@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import NamedTuple
 
-from ..report.formats import LATEX
+from ..reports.formats import LATEX
 from ..tables import WIDTH, cut
 from ..tables import render as render_text
 

@@ -2,10 +2,6 @@
 
 import contextlib
 
-import matplotlib
-
-matplotlib.use("Agg")  # no display where jobs run
-
 import matplotlib.pyplot as plt
 
 PAGE = 6.3  # inches between the margins of a paper

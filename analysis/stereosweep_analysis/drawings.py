@@ -2,10 +2,6 @@
 
 from itertools import pairwise
 
-import matplotlib
-
-matplotlib.use("Agg")  # no display where jobs run
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm

@@ -22,8 +22,8 @@ def program():
     return os.environ.get("STEREOSWEEP_PROGRAM") or shutil.which("stereosweep")
 
 
-def write_report(paths, out=None):
-    """One HTML file about one or several runs; returns its path. Default: report.html in the first run's directory.
+def report(*paths, out=None):
+    """Writes one HTML file about one or several runs; returns its path. Default: report.html in the first directory.
 
     Raises ResultError, OSError.
     """
@@ -35,38 +35,22 @@ def write_report(paths, out=None):
     return out
 
 
-def write_pictures(paths, out=None, formats=("pdf",)):
-    """The report's pictures as files, at the width of a page; returns [(path, caption)]. Default folder: that of the
-    first run. Raises ResultError, OSError."""
-    runs = open_runs(paths, program())
-    folder = Path(out) if out else _folder_of(paths[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for section in report_sections(runs, open_comparison(paths, program())):
-        name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
-        pictures = [block for block in section.blocks if isinstance(block, Picture)]
-        for number, picture in enumerate(pictures, start=1):
-            stem = name if len(pictures) == 1 else f"{name}-{number}"
-            for ending in formats:
-                path = folder / f"{stem}.{ending}"
-                with plt.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):  # letters stay letters
-                    picture.figure.savefig(path, dpi=DOTS_PER_INCH)
-                written.append((path, picture.caption))
-            plt.close(picture.figure)
-    return written
+def figures(*paths):
+    """{name: matplotlib Figure}: the report's pictures, as wide as a page. Raises ResultError."""
+    return {name: picture.figure for name, picture in _blocks_of(paths, Picture).items()}
 
 
-def tables_of(paths):
-    """{name: Table} of the report, with all rows; NAME-2 is a section's second one. Raises ResultError."""
+def _blocks_of(paths, kind):
+    """{name: block} of one kind in the report: its section's name; NAME-2 is a section's second one."""
     runs = open_runs(paths, program())
     found = {}
     for section in report_sections(runs, open_comparison(paths, program())):
-        name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
-        tables = [block for block in section.blocks if isinstance(block, Table)]
-        found |= {name if number == 1 else f"{name}-{number}": table for number, table in enumerate(tables, start=1)}
         for block in section.blocks:
             if isinstance(block, Picture):
-                plt.close(block.figure)
+                plt.close(block.figure)  # it stays a figure, but pyplot forgets it
+        name = section.name if len(runs) > 1 else section.name.split("-", 1)[-1]
+        chosen = [block for block in section.blocks if isinstance(block, kind)]
+        found |= {name if number == 1 else f"{name}-{number}": block for number, block in enumerate(chosen, start=1)}
     return found
 
 
@@ -75,13 +59,19 @@ def _folder_of(path):
     return path if path.is_dir() else path.parent
 
 
-def _print_pictures(arguments):
-    for path, caption in write_pictures(arguments.directories, arguments.out, arguments.format or ("pdf",)):
-        print(f"{path}: {caption}")
+def _write_pictures(arguments):
+    folder = arguments.out or _folder_of(arguments.directories[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, picture in _blocks_of(arguments.directories, Picture).items():
+        for ending in arguments.format or ("pdf",):
+            path = folder / f"{name}.{ending}"
+            with plt.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):  # letters stay letters
+                picture.figure.savefig(path, dpi=DOTS_PER_INCH)
+            print(f"{path}: {picture.caption}")
 
 
 def _print_table(arguments):
-    tables = tables_of(arguments.directories)
+    tables = _blocks_of(arguments.directories, Table)
     if arguments.what not in tables:
         raise ResultError(f"there is no table '{arguments.what}': there are {', '.join(tables)}")
     print(FORMATS[arguments.format](tables[arguments.what]), end="")
@@ -89,18 +79,18 @@ def _print_table(arguments):
 
 def add_parsers(commands):
     """The three commands on the package's command line."""
-    report = commands.add_parser("report", help="one HTML file: what was asked, of what model, and what was found")
-    report.add_argument("--out", type=Path, help="default: report.html in the first directory")
-    report.set_defaults(action=lambda arguments: print(write_report(arguments.directories, arguments.out)))
+    page = commands.add_parser("report", help="one HTML file: what was asked, of what model, and what was found")
+    page.add_argument("--out", type=Path, help="default: report.html in the first directory")
+    page.set_defaults(action=lambda arguments: print(report(*arguments.directories, out=arguments.out)))
     pictures = commands.add_parser("pictures", help="the report's pictures as files, at the width of a page")
     pictures.add_argument("--out", type=Path, help="a folder; default: the first directory")
     pictures.add_argument(
         "--format", choices=PICTURES, action="append", help="may be given several times; default: pdf"
     )
-    pictures.set_defaults(action=_print_pictures)
+    pictures.set_defaults(action=_write_pictures)
     table = commands.add_parser("table", help="a table of the report as text, with all its rows")
     table.add_argument("--what", default="scores", help="scores (default), contrasts, tests, people, statuses, ...")
     table.add_argument("--format", choices=sorted(FORMATS), default="csv", help="default: csv, with all digits")
     table.set_defaults(action=_print_table)
-    for parser in (report, pictures, table):
+    for parser in (page, pictures, table):
         parser.add_argument("directories", nargs="+", metavar="DIR", help="run directory or PROBE.stats.h5")
