@@ -91,7 +91,7 @@ def _open(path, schema, engine, incomplete_is_fine):
 
 
 def open(path, *, engine="h5netcdf"):
-    """Statistics of a run (its directory), or what a file holds: statistics, raw numbers, vectors. Raises ResultError."""
+    """Statistics of a run (its directory), or what a file holds (raw numbers, vectors, ...). Raises ResultError."""
     name = Path(path).name
     if not Path(path).is_file() or name.endswith(STATISTICS_ENDING):
         return open_statistics(path, engine=engine)
