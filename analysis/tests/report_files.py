@@ -44,7 +44,8 @@ def add_contrasts(statistics, names, differences, p):
     axis = "contrast"
     count = len(names)
     numbers = {
-        "difference": differences, "low": np.asarray(differences) - 1, "high": np.asarray(differences) + 1,
+        "left": differences, "right": np.zeros(count), "difference": differences,
+        "low": np.asarray(differences) - 1, "high": np.asarray(differences) + 1,
         "effect": np.ones(count), "p": p, "p_max_t": np.full(count, np.nan),
         "p_holm": np.minimum(np.asarray(p) * count, 1),
     }  # fmt: skip

@@ -155,8 +155,9 @@ def test_a_page_holds_what_was_found(tmp_path, capsys):
     page = path.read_text(encoding="utf-8")
     outline = Outline(page)
     text = " ".join(outline.text)
-    assert "Contrasts with the smallest adjusted p:" in text and "Farthest out of 5 means" in text
-    assert "two in ilps_star prior_word, item 0: \u22122.000 (adjusted p <0.001)" in text
+    assert "Contrasts in ILPS*, prior: generic word (nat) with the smallest adjusted p:" in text
+    assert "Farthest out of 5 means" in text
+    assert "two, item 0: \u22122.000, \u22123.000 to \u22121.000 (adjusted p <0.001)" in text
     for part in ("my run", "Which traits does the model expect", "Text A", "models/made-up", "@inproceedings{cao"):
         assert part in text
     assert "ab" * 32 in text and "joins" in text
@@ -198,9 +199,11 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
         attrs={"schema": "stereosweep-runs", "schema_version": "1.0", "complete": 1},
     )
     comparison.to_netcdf(tmp_path / "runs.stats.h5", engine="h5netcdf")
-    picture, table = difference_blocks(open_comparison([tmp_path]), "ilps_star prior_word")
+    head, points, picture, table = difference_blocks(open_comparison([tmp_path]), "ilps_star prior_word")
     plt.close(picture.figure)
-    assert [row[2:4] + row[-1:] for row in table.rows] == [("k", 3.0, 0.002), ("i", 0.5, 0.5)]
+    assert [row[1:3] + row[-1:] for row in table.rows] == [("k", 3.0, 0.002), ("i", 0.5, 0.5)]
+    assert head.text == "Differences (b minus a) with the smallest adjusted p:"
+    assert points.rows[0] == "women: k, 3.000, 2.000 to 4.000 (adjusted p 0.002)"
     page = report(tmp_path).read_text()
     assert "Differences between runs" in page and "Side by side" in page
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None

@@ -1,5 +1,7 @@
 """Heat map of any means [row, column]."""
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import Normalize, TwoSlopeNorm
@@ -10,6 +12,8 @@ from .style import DIVERGING, PAGE, page_style, symmetric_limit
 MOST_ROWS = 60
 MOST_COLUMNS = 34
 NO_NUMBER = "0.85"
+MOST_ROWS_OF_LONG_BAR = 16
+LETTER = 0.065  # inches along the bar
 
 
 def heat_map(values, rows, columns, label, groups=None, centre=None):
@@ -55,8 +59,10 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
         for place in range(1, len(groups)):
             if groups[place] != groups[place - 1]:
                 axes.axhline(place, color="0.25", linewidth=0.8)
-        bar = figure.colorbar(image, ax=axes, location="right", shrink=0.6, aspect=30, pad=0.02)
-        bar.set_label(" · ".join([label, *left_out]))
+        shrink = 0.6 if len(rows) > MOST_ROWS_OF_LONG_BAR else 1.0
+        bar = figure.colorbar(image, ax=axes, location="right", shrink=shrink, aspect=30, pad=0.02)
+        letters = max(int(shrink * 0.155 * len(rows) / LETTER), 16)
+        bar.set_label(textwrap.fill(" · ".join([label, *left_out]), letters))
         bar.outline.set_visible(False)
     return figure
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..glossary import title_of
 from ..pictures.curves import elbow_curves
 from ..pictures.plane import cluster_plane
 from .blocks import Picture
@@ -15,8 +16,8 @@ def cluster_blocks(statistics):
         return []
     point = statistics["cluster_point"]
     source_axis, axis, _ = point.dims
-    source = str(statistics[source_axis].values[0])
-    chosen = {source_axis: source}
+    chosen = {source_axis: str(statistics[source_axis].values[0])}
+    source = title_of("measure", chosen[source_axis])
     points = point.sel(chosen).values[:, :2]
     clusters = statistics[f"cluster_of_{axis}"].sel(chosen).values
     limits = statistics["cluster_limit"].sel(chosen).values[:2]
@@ -44,7 +45,7 @@ def _elbow(statistics):
         return []
     inertia = statistics["cluster_inertia"]
     source_axis = next(axis for axis in inertia.dims if axis != "num_clusters")
-    sources = texts(statistics, source_axis, source_axis)
+    sources = [title_of("measure", source) for source in texts(statistics, source_axis, source_axis)]
     elbows = statistics["elbow_second_difference"].values
     figure = elbow_curves(inertia.transpose(source_axis, "num_clusters").values, sources, elbows)
     caption = "Sum of squared distances to the clusters' centres, relative to one cluster; the ring is the elbow."

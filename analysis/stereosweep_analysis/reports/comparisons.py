@@ -2,46 +2,54 @@
 
 import numpy as np
 
+from ..glossary import title_of
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import alignment_scatter
 from .blocks import Paragraph, Picture, Points
-from .scores import texts
-from .tables import Column, interval_columns, make_table, number_text, p_text, smallest_p_text
-
-
-def interval_text(variable):
-    """What an interval's lower end says of itself."""
-    return str(variable.attrs.get("long_name", "")).removeprefix("lower end of the ")
+from .scores import interval_text, measure_label, recommended_measure, texts
+from .tables import Column, interval_columns, interval_words, make_table, number_text, p_text, smallest_p_text
 
 
 class _Contrasts:
-    """Rows of the axis `contrast`, and their order from the smallest p."""
+    """Rows of the axis `contrast`, and their order: the measure that a reader should see first, then smallest p, then
+    largest effect."""
 
     def __init__(self, statistics):
-        fields = ("difference", "low", "high", "effect", "num_templates", "p", "p_max_t", "p_holm")
+        fields = ("left", "right", "difference", "low", "high", "effect", "num_templates", "p", "p_max_t", "p_holm")
         self.numbers = {field: statistics[f"contrast_{field}"].values for field in fields}
         self.names, self.measures, self.items = (
             texts(statistics, f"contrast_{part}", "contrast") for part in ("name", "measure", "item")
         )
         max_t = self.numbers["p_max_t"]
         self.adjusted = np.where(np.isfinite(max_t), max_t, self.numbers["p_holm"])
-        self.order = [int(row) for row in np.argsort(self.numbers["p"], kind="stable")]  # NaN stands last
+        size = np.nan_to_num(np.abs(self.numbers["effect"]), nan=-1.0)
+        best = recommended_measure(statistics)
+        self.measure = best if best in self.measures else (self.measures or [""])[0]
+        others = [measure != self.measure for measure in self.measures]
+        self.order = [int(row) for row in np.lexsort((-size, self.numbers["p"], others))]  # NaN stands last
+        finite = np.isfinite(self.numbers["difference"])
+        self.shown = [row for row in self.order if self.measures[row] == self.measure and finite[row]]
+
+    def interval(self, row):
+        """(difference, low, high)"""
+        return tuple(float(self.numbers[field][row]) for field in ("difference", "low", "high"))
 
 
 def contrast_points(statistics):
-    """The contrasts with the smallest adjusted p, in words."""
+    """The contrasts with the smallest p, in words."""
     if "contrast_difference" not in statistics:
         return []
     rows = _Contrasts(statistics)
-    best = [row for row in np.argsort(rows.adjusted, kind="stable")[:3] if np.isfinite(rows.adjusted[row])]
+    best = [row for row in rows.shown if np.isfinite(rows.adjusted[row])][:3]
     if not best:
         return []
     points = [
-        f"{rows.names[row]} in {rows.measures[row]}, {rows.items[row]}: "
-        f"{number_text(rows.numbers['difference'][row])} (adjusted p {p_text(rows.adjusted[row])})"
+        f"{rows.names[row]}, {rows.items[row]}: "
+        f"{interval_words(*rows.interval(row))} (adjusted p {p_text(rows.adjusted[row])})"
         for row in best
     ]
-    return [Paragraph(smallest_p_text("Contrasts", rows.adjusted[best[0]])), Points(points)]
+    title = measure_label(statistics, rows.measure)
+    return [Paragraph(smallest_p_text(f"Contrasts in {title}", rows.adjusted[best[0]])), Points(points)]
 
 
 def contrast_blocks(statistics):
@@ -55,6 +63,8 @@ def contrast_blocks(statistics):
         Column("contrast"),
         Column("measure"),
         Column("item"),
+        Column("left", "mean of the left side", "number"),
+        Column("right", "mean of the right side", "number"),
         Column("difference", "left minus right, in the measure's unit", "number"),
         *interval_columns(interval),
         Column("effect", "difference in standard deviations of the templates' differences", "number"),
@@ -65,37 +75,31 @@ def contrast_blocks(statistics):
     cells = [
         (
             *(part[row] for part in (rows.names, rows.measures, rows.items)),
-            *(float(rows.numbers[field][row]) for field in ("difference", "low", "high", "effect")),
+            *(float(rows.numbers[field][row]) for field in ("left", "right", "difference", "low", "high", "effect")),
             int(rows.numbers["num_templates"][row]),
             float(rows.numbers["p"][row]),
             float(rows.adjusted[row]),
         )
         for row in rows.order
     ]
-    table = make_table("All contrasts", columns, cells, "Smallest p first.")
-    return [*_contrast_picture(rows, interval), table]
+    table = make_table("All contrasts", columns, cells, f"{rows.measure} first, smallest p first.")
+    return [*_contrast_picture(rows, measure_label(statistics, rows.measure), interval), table]
 
 
-def _contrast_picture(rows, interval):
-    """Of the measure whose contrast has the smallest p."""
-    if not rows.order:
+def _contrast_picture(rows, title, interval):
+    """One row a contrast; with several items one row an item, below its contrast's name."""
+    if not rows.shown:
         return []
-    measure = rows.measures[rows.order[0]]
-    difference = rows.numbers["difference"]
-    chosen = [row for row in rows.order if rows.measures[row] == measure and np.isfinite(difference[row])]
-    if not chosen:
-        return []
-    several = len({rows.items[row] for row in chosen}) > 1
+    several = len({rows.items[row] for row in rows.shown}) > 1
     dots = [
-        Dot(
-            rows.names[row],
-            *(float(rows.numbers[field][row]) for field in ("difference", "low", "high")),
-            series=rows.items[row] if several else "",
-        )
-        for row in chosen
+        Dot(rows.items[row], *rows.interval(row), group=rows.names[row])
+        if several
+        else Dot(rows.names[row], *rows.interval(row))
+        for row in rows.shown
     ]
-    figure = interval_dots(dots, f"difference in {measure}", 0.0)
-    return [Picture(figure, f"Contrasts in {measure}", f"Contrasts in {measure}, smallest p first. Lines: {interval}.")]
+    figure = interval_dots(dots, f"difference in {title}", 0.0)
+    caption = f"Contrasts in {title}, left minus right, smallest p first. Lines: {interval}."
+    return [Picture(figure, f"Contrasts in {title}", caption)]
 
 
 def correlation_blocks(statistics):
@@ -217,7 +221,7 @@ def _people_picture(statistics, variant, prior):
         scores.values.ravel(),
         labels,
         texts(statistics, "pair_dimension", "pair") * scores.sizes["group"],
-        ("people: mean rating (0 left pole, 100 right pole)", f"model: {variant}"),
+        ("people: mean rating (0 left pole, 100 right pole)", f"model: {title_of('measure', variant)}"),
         50.0,
     )
     tau = number_text(float(statistics["tau_pooled"].sel(variant=variant, prior=prior)))

@@ -5,7 +5,6 @@ import numpy as np
 from ..pictures.dots import Dot
 from ..pictures.panels import dot_panels
 from .blocks import Picture
-from .findings import measure_title
 from .scores import cells, nan_mean, slices, t_interval, texts
 
 MOST_PICTURES = 8
@@ -28,7 +27,7 @@ def condition_blocks(statistics, means):
         for kind in types:
             panels = _panels(statistics, means, values, subjects, kind)
             if panels and len(pictures) < MOST_PICTURES:
-                label = measure_title(means)
+                label = means.label
                 title = f"{kind} sentences, {placement}"
                 caption = (
                     f"{label} of the {means.items[0]} in {kind} sentences with the marker placed as {placement}: means "

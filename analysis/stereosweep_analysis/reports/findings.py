@@ -2,26 +2,18 @@
 
 import numpy as np
 
-from ..glossary import measure_term
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.heat import heat_map
 from ..pictures.wordings import wording_lines
 from .blocks import Paragraph, Picture, Points
 from .scores import cells, nan_mean, slices, texts
-from .tables import Column, interval_columns, make_table, number_text
+from .tables import Column, interval_columns, interval_words, make_table, number_text
 
 MOST_STRONG = 5
 MOST_SUBJECTS_OF_LINES = 200
 MOST_SERIES_OF_DOTS = 3
 LONGEST_POLES = 32  # letters of both poles below a heat map's column
 LEAST_FILLED = 0.5  # of a heat map
-
-
-def measure_title(means):
-    """The measure in words, with its unit."""
-    found = measure_term(means.measure)
-    unit = f" ({means.unit})" if means.unit not in ("", "1") else ""
-    return (found.title if found else means.measure) + unit
 
 
 def poles(statistics):
@@ -69,9 +61,7 @@ def strongest(statistics, means, most=MOST_STRONG):
         towards = means.items[item]
         if is_signed(means) and left and right:
             towards = f"{right} rather than {left}" if value >= 0 else f"{left} rather than {right}"
-        numbers = number_text(value)
-        if np.isfinite(means.low[subject, item]):
-            numbers += f", {number_text(means.low[subject, item])} to {number_text(means.high[subject, item])}"
+        numbers = interval_words(value, means.low[subject, item], means.high[subject, item])
         rest = f"; {against} {number_text(centre[item])}" if against else ""
         rows.append(f"{means.subjects[subject]}: {towards} ({numbers}{rest})")
     return rows
@@ -81,9 +71,9 @@ def finding_points(statistics, means):
     """The answer first: a few sentences."""
     strong = strongest(statistics, means)
     if not strong:
-        return [Paragraph(f"No score exists in {measure_title(means)}: see the statuses.", "warning")]
+        return [Paragraph(f"No score exists in {means.label}: see the statuses.", "warning")]
     count = int((distances(statistics, means) >= 0).sum())
-    head = f"Farthest out of {count:,} means by {measure_title(means)}; mean and {means.interval}."
+    head = f"Farthest out of {count:,} means by {means.label}; mean and {means.interval}."
     return [Paragraph(f"{head} The farthest of many lie there partly by chance."), Points(strong)]
 
 
@@ -112,8 +102,10 @@ def means_table(statistics, means):
         Column("n", "how many wordings it is made of", "number"),
     ]
     filled = [place for place in range(len(columns)) if not columns[place].is_text or any(row[place] for row in rows)]
+    if all(row[3] == f"{row[4]} - {row[5]}" for row in rows):  # the item's name says its poles
+        filled = [place for place in filled if columns[place].title not in ("left pole", "right pole")]
     return make_table(
-        f"Mean scores: {measure_title(means)}",
+        f"Mean scores: {means.label}",
         [columns[place] for place in filled],
         [tuple(row[place] for place in filled) for row in rows],
     )
@@ -127,7 +119,7 @@ def means_picture(statistics, means):
     if not order or (means.n[order] > 0).mean() < LEAST_FILLED:
         return []
     more = "Farthest out: " + "; ".join(strongest(statistics, means, 3)) + "."
-    label = measure_title(means)
+    label = means.label
     if len(means.items) <= MOST_SERIES_OF_DOTS:
         figure = interval_dots(_dots(means, order, domains), label, 0.0 if is_signed(means) else None)
         return [
@@ -185,7 +177,7 @@ def wording_blocks(statistics, means):
     mean = nan_mean(values, 0)
     spread = np.sqrt(nan_mean((mean - nan_mean(mean, 0)) ** 2, 0))
     items = np.argsort(-np.nan_to_num(spread), kind="stable")[:4]
-    label = measure_title(means)
+    label = means.label
     figure = wording_lines(values[:, :, items], wordings, [means.items[item] for item in items], label)
     caption = (
         "How much the wording matters: every grey line is a subject, the orange one their mean; wordings are sorted by "

@@ -4,8 +4,7 @@ import numpy as np
 
 from ..pictures.dots import Dot, interval_dots
 from .blocks import Picture
-from .comparisons import interval_text
-from .scores import texts
+from .scores import interval_text, measure_label, texts
 from .tables import Column, interval_columns, make_table
 
 MOST_DRAWN = 24
@@ -17,7 +16,7 @@ def intersection_blocks(statistics):
     if "emerge_score" not in statistics:
         return []
     axis = statistics["emerge_score"].dims[0]
-    measure = texts(statistics, axis, axis)[0]
+    measure = measure_label(statistics, texts(statistics, axis, axis)[0])
     return [*_emergence(statistics, axis, measure), *_dominance(statistics, axis, measure)]
 
 

@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import re
 from importlib import resources
 
 import jinja2
@@ -31,7 +32,8 @@ NO_TEXTS = "No text is kept beside these statistics (contexts jobs keep sentence
 
 def make_page(runs, comparison=None):
     """The report as HTML text. `runs`: of open_runs; `comparison`: of open_comparison."""
-    sections = [*report_sections(runs, comparison), words_section(runs), citation_section(runs)]
+    found = report_sections(runs, comparison)
+    sections = [*found, words_section(runs, found), citation_section(runs)]
     sections = [section._replace(blocks=[*_with_markup(section)]) for section in sections]
     style, script = (_resource(name) for name in ("style.css", "tables.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -122,8 +124,8 @@ def run_blocks(run):
     return blocks
 
 
-def words_section(runs):
-    """Definitions of the measures, axes and statuses that the runs have."""
+def words_section(runs, sections):
+    """Definitions of the measures and axes that the runs have, and of the numbers that the sections name."""
     rows = []
     for run in runs:
         descriptions = run.statistics["measure_description"].values if "measure_description" in run.statistics else None
@@ -134,8 +136,20 @@ def words_section(runs):
         rows += [
             (axis, found.definition) for axis in map(str, run.statistics["score"].dims) if (found := term("axis", axis))
         ]
-    rows += [(entry.title, entry.definition) for (kind, _), entry in glossary().items() if kind == "number"]
+    said = " ".join(_words_of(block) for section in sections for block in section.blocks)
+    rows += [
+        (entry.title, entry.definition)
+        for (kind, name), entry in glossary().items()
+        if kind == "number" and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
+    ]
     return Section("words", "What the words mean", [Facts(list(dict.fromkeys(rows)))])
+
+
+def _words_of(block):
+    """What a table's head and note and a picture's caption say; of other blocks nothing."""
+    if isinstance(block, Table):
+        return " ".join([block.note, *(f"{column.title} {column.definition}" for column in block.columns)])
+    return block.caption if isinstance(block, Picture) else ""
 
 
 def _definition(found, otherwise):

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from ..glossary import title_of
+
 SUBJECTS_AT_ONCE = 64
 CONFIDENCE = 0.95
 NO_INTERVAL = "no interval: there is one wording"
@@ -26,6 +28,11 @@ class Means(NamedTuple):
     n: np.ndarray  # templates (or rephrasings) that the interval counts
     interval: str  # how `low` and `high` were computed
 
+    @property
+    def label(self):
+        """The measure in words, with its unit."""
+        return _label(self.measure, self.unit)
+
 
 def texts(dataset, name, axis):
     """The coordinate as a list of texts; empty texts where the file lacks it."""
@@ -42,6 +49,21 @@ def recommended_measure(statistics):
     """The one that a reader should see first."""
     measures = measures_of(statistics)
     return next((name for name in PREFERRED if name in measures), measures[0])
+
+
+def measure_label(statistics, measure):
+    """The measure in words, with its unit where the file names one."""
+    units = dict(zip(measures_of(statistics), texts(statistics, "measure_units", "measure"), strict=True))
+    return _label(measure, units.get(measure, ""))
+
+
+def _label(measure, unit):
+    return title_of("measure", measure) + (f" ({unit})" if unit not in ("", "1") else "")
+
+
+def interval_text(variable):
+    """What an interval's lower end says of itself."""
+    return str(variable.attrs.get("long_name", "")).removeprefix("lower end of the ")
 
 
 def cells(statistics, measure, subjects):
@@ -99,7 +121,7 @@ def measure_means(statistics, measure):
     asked = _asked_means(statistics, measure)
     if asked is not None:
         mean, low, high, n = asked
-        interval = str(statistics["mean_score_low"].attrs.get("long_name", "")).removeprefix("lower end of the ")
+        interval = interval_text(statistics["mean_score_low"])
     place = measures_of(statistics).index(measure)
     units, descriptions = (texts(statistics, f"measure_{name}", "measure") for name in ("units", "description"))
     return Means(

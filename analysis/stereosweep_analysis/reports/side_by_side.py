@@ -4,13 +4,13 @@ import numpy as np
 
 from ..pictures.dots import Dot, interval_dots
 from ..pictures.plane import pair_scatter
-from .blocks import Paragraph, Picture
-from .comparisons import interval_text
-from .findings import is_signed, measure_title
-from .scores import measure_means, measures_of, recommended_measure, texts
-from .tables import Column, interval_columns, make_table
+from .blocks import Paragraph, Picture, Points
+from .findings import is_signed
+from .scores import interval_text, measure_label, measure_means, measures_of, recommended_measure, texts
+from .tables import Column, interval_columns, interval_words, make_table, p_text, smallest_p_text
 
 MOST_ROWS = 30
+MOST_POINTS = 5
 
 
 def shared_measure(runs):
@@ -78,22 +78,40 @@ def difference_blocks(comparison, measure):
         Column("p", "two-sided, signs of templates flipped", "p"),
         Column("adjusted p", "max-T or Holm among all contrasts and items of one measure", "p"),
     ]
-    table = make_table(f"Differences of runs: {measure}", columns, rows, "Smallest p first.")
+    several = len(labels[0]) > 1
+    which = "each pair of runs" if several else labels[0][0]
+    title = measure_label(comparison, measure)
+    own = 0 if several else 1  # one pair stands in the caption
+    table = make_table(
+        f"Differences in {title}: {which}", columns[own:], [row[own:] for row in rows], "Smallest p first."
+    )
     if not rows:
         return [table]
-    several = len(labels[0]) > 1
     dots = [
         Dot(f"{subject}: {item}", *ends, group=pair if several else "")
         for pair, subject, item, *ends in (row[:6] for row in rows[:MOST_ROWS])
     ]
-    which = "each pair" if several else labels[0][0]
-    caption = f"Differences between runs ({which}), smallest p first. Lines: {interval}."
-    figure = interval_dots(dots, f"difference in {measure}", 0.0, MOST_ROWS)
-    return [Picture(figure, "Differences between runs", caption), table]
+    caption = f"Differences in {title}: {which}; smallest p first. Lines: {interval}."
+    figure = interval_dots(dots, f"difference in {title}", 0.0, MOST_ROWS)
+    return [*_points(rows, several), Picture(figure, "Differences between runs", caption), table]
+
+
+def _points(rows, several):
+    """The differences with the smallest p, in words."""
+    best = [row for row in rows[:MOST_POINTS] if np.isfinite(row[-1])]
+    if not best:
+        return []
+    points = [
+        f"{', '.join(row[:2] if several else row[1:2])}: {row[2]}, "
+        f"{interval_words(*row[3:6])} (adjusted p {p_text(row[-1])})"
+        for row in best
+    ]
+    head = "Differences between runs" if several else f"Differences ({best[0][0]})"
+    return [Paragraph(smallest_p_text(head, best[0][-1])), Points(points)]
 
 
 def _pictures(runs, all_means, places, shared, table):
-    label = measure_title(all_means[0])
+    label = all_means[0].label
     dots = []
     for subject, item in shared[:MOST_ROWS]:
         for run, means, place in zip(runs, all_means, places, strict=True):
@@ -123,4 +141,4 @@ def _table(runs, means, shared, table, dropped):
     note = "Tests of the differences: stereosweep stats of the sweep's folder, then the report of that folder."
     if dropped:
         note = f"{dropped} means of subjects and items that not all runs have are left out. {note}"
-    return make_table(f"Means of all runs: {measure_title(means)}", columns, rows, note)
+    return make_table(f"Means of all runs: {means.label}", columns, rows, note)

@@ -9,7 +9,6 @@ import matplotlib.pyplot as plt
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-PIXELS_PER_POINT = 1.8  # letters of 8 points as large as the page's
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
@@ -35,8 +34,7 @@ def inline_svg(figure, name, title, description):
         part = ElementTree.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{tag}"})
         part.text = NOT_XML.sub("\ufffd", text)
         root.insert(place, part)
-    width = float(root.get("width").removesuffix("pt")) * PIXELS_PER_POINT
-    root.set("style", f"width: min(100%, {width:.0f}px)")
+    root.set("style", f"--width: {root.get('width')}")  # in points; style.css makes the width of it
     del root.attrib["width"], root.attrib["height"]
     root.set("role", "img")
     root.set("aria-labelledby", f"{name}-title {name}-desc")

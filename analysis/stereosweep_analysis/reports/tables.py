@@ -62,6 +62,12 @@ def number_text(value):
     return text.replace("-", "\u2212")
 
 
+def interval_words(value, low, high):
+    """The number and its interval, where there is one: "0.5, 0.3 to 0.7"."""
+    ends = f", {number_text(low)} to {number_text(high)}" if math.isfinite(low) else ""
+    return number_text(value) + ends
+
+
 def p_text(value):
     """A p-value with three decimals; "none" where there is none."""
     if value is None or not math.isfinite(value):
