@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,4 +42,43 @@ def run(tmp_path_factory, ratings):
         "axes.templates=abc_templates", "axes.intersections=none",
     )  # fmt: skip
     call(BUILD / "bin" / "stereosweep", "stats", directory, f"statistics.human_ratings={ratings}")
+    return directory
+
+
+# A small run of each probe on the bundled models, with what its statistics are asked for besides the job's own.
+BUNDLED = {
+    "association": ("10_planted", (
+        "axes.groups={file: abc_groups, only: [women, men, teenagers, elderly people, Black people, immigrants]}",
+        "axes.intersections={pairs: [[Black people, women], [elderly people, women]], both_orders: true}",
+        "axes.templates={file: abc_templates, only: [one_of_them, kind_of_people, the_word, often, quite]}",
+        "measures=[ilps, ilps_star]", "priors.mask=false",
+    ), (
+        "statistics.contrasts=[{name: gender, left: {subject: women}, right: {subject: men}}]",
+        "statistics.means=all", "statistics.intersections=all", "statistics.inference={replicates: 200, draws: 2000}",
+        "statistics.correlations=[{name: all, rows: {item.dimension: [agency]}, columns: {item.dimension: [beliefs]}}]",
+    )),
+    "contexts": ("02_example_contexts", ("samples=50",), ()),
+    "coreference": (
+        "41_crossed_markers", ("axes.augmentations=[baseline, aug1]",), ("statistics.means={measures: [share]}",),
+    ),
+    "rating": ("51_group_ratings", (), ("statistics.means=all",)),
+    "interview": ("70_stereomap", (
+        "axes.groups={file: stereomap_groups, only: [Nurses, Doctors, Rich people, Criminals, Homeless people, Women]}",
+        "sampling.rounds=3",
+    ), ("statistics.clusters={dimensions: [warmth, competence], number: 2, measures: [rating]}",)),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def bundled(tmp_path_factory):
+    """A function: the directory of a probe's small run with its statistics, made when it is first asked for."""
+    folder, program = tmp_path_factory.mktemp("bundled"), BUILD / "bin" / "stereosweep"
+
+    @cache
+    def directory(probe):
+        job, settings, asked = BUNDLED[probe]
+        call(program, "run", ROOT / "jobs" / f"{job}.yaml", "--output", folder / probe, *settings)
+        call(program, "stats", folder / probe, *asked)
+        return folder / probe
+
     return directory

@@ -1,0 +1,205 @@
+"""The numbers that a report shows are those of the statistics file: each is replaced by another one, none like any
+other, and must be found in its own place of the page."""
+
+import re
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from stereosweep_analysis import open_statistics, report
+
+KEPT = ("score", "cluster_", "elbow_", "pair_", "pole_", "word_score")
+COUNTS = ("_n", "num_templates", "num_intersections", "rated_texts", "family_size", "texts_over_groups")
+
+
+class Shown(NamedTuple):
+    """A table of the page: its caption's beginning; the coordinate behind each column of labels; the array behind each
+    column of numbers; labels that the page does not show."""
+
+    probe: str
+    caption: str
+    labels: dict
+    numbers: dict
+    fixed: dict
+
+
+def shown(probe, caption, labels, numbers, **fixed):
+    return Shown(probe, caption, dict(zip(labels[::2], labels[1::2], strict=True)),
+                 dict(zip(numbers[::2], numbers[1::2], strict=True)), fixed)  # fmt: skip
+
+
+MEANS = ["mean", "mean_score", "low", "mean_score_low", "high", "mean_score_high", "n", "mean_score_n"]
+SUBJECT_ITEM = ["subject", "subject", "item", "item"]
+CORRELATION = ["one side", "correlation_row", "other side", "correlation_column", "measure", "correlation_measure",
+               "method", "correlation_method", "among", "correlation_among", "name", "correlation_name"]  # fmt: skip
+COEFFICIENT = ["coefficient", "correlation_coefficient", "low", "correlation_low", "high", "correlation_high",
+               "n", "correlation_n", "p", "correlation_p", "adjusted p", "correlation_p_holm"]  # fmt: skip
+REFUSED = "texts", "{}_rated_texts", "declines", "{}_refused_share", "low", "{}_refused_low", "high", "{}_refused_high"
+
+TABLES = (
+    shown("association", "Mean scores", SUBJECT_ITEM, MEANS, measure="ilps_star prior_word"),
+    shown("association", "All contrasts",
+          ["contrast", "contrast_name", "measure", "contrast_measure", "item", "contrast_item"],
+          ["left", "contrast_left", "right", "contrast_right", "difference", "contrast_difference",
+           "low", "contrast_low", "high", "contrast_high", "effect", "contrast_effect",
+           "n", "contrast_num_templates", "p", "contrast_p", "adjusted p", "contrast_p_max_t"]),
+    shown("association", "Agreement of each measure", ["measure", "variant", "prior", "prior"],
+          ["tau-b", "tau_pooled", "n", "tau_pooled_n", "p items", "tau_pooled_p_items",
+           "p groups", "tau_pooled_p_groups", "P@3", "precision_at_3_mean", "P@3 by chance", "precision_at_3_chance"]),
+    shown("association", "Scores beyond both parts", ["intersection", "intersection", "item", "item"],
+          ["score", "emerge_score", "first part", "emerge_first", "second part", "emerge_second",
+           "n", "emerge_num_templates", "p", "emerge_p", "adjusted p", "emerge_p_max_t"],
+          measure="ilps_first prior_word"),
+    shown("association", "Which domain", ["first domain", "domain_pair_first", "second domain", "domain_pair_second"],
+          ["tau-b with first", "dominance_tau_first", "tau-b with second", "dominance_tau_second",
+           "difference", "dominance_difference", "low", "dominance_low", "high", "dominance_high",
+           "n", "dominance_num_intersections"], measure="ilps_first prior_word"),
+    shown("association", "All correlations", CORRELATION, COEFFICIENT),
+    shown("contexts", "Embedding tests", ["test", "test"],
+          ["d", "combined_effect", "low", "low", "high", "high", "sd", "effect_deviation",
+           "p", "permutation_p_two_sided", "adjusted p", "adjusted_permutation_p_two_sided", "tests", "family_size"],
+          variance="paper", estimator="dersimonian_laird", adjustment="max_t"),
+    shown("contexts", "Words of tests with one set", ["word", "word", "test", "test"],
+          ["d", "word_effect", "sd", "word_effect_deviation", "p", "word_permutation_p_two_sided",
+           "adjusted p", "adjusted_word_permutation_p_two_sided"], adjustment="max_t"),
+    shown("coreference", "Mean scores", SUBJECT_ITEM, MEANS, measure="share"),
+    shown("rating", "Mean scores", SUBJECT_ITEM, MEANS, measure="option_text"),
+    shown("interview", "Mean scores", SUBJECT_ITEM, MEANS, measure="rating"),
+    shown("interview", "All correlations", CORRELATION, COEFFICIENT),
+    *(shown("interview", "Texts that decline", ["label", axis], [name.format(axis) for name in REFUSED], of=axis)
+      for axis in ("template", "subject")),
+    shown("interview", "How alike",
+          ["form", "template", "conversation", "conversation", "n-gram", "ngram", "turn", "turn"],
+          ["texts", "texts_over_groups", "Self-BLEU", "self_bleu_over_groups",
+           "entropy in bit", "entropy_over_groups"]),
+)  # fmt: skip
+
+
+def replaced(statistics):
+    """The dataset with other numbers, all different, of the same kind: floats from 0 to 1, counts up to 9,999."""
+    generator = np.random.default_rng(9)
+    made = statistics.copy(deep=True)
+    for name in sorted(map(str, statistics.data_vars)):
+        values = made[name].values
+        if values.dtype.kind == "f" and not name.startswith(KEPT):
+            made[name].values = np.where(np.isfinite(values), generator.uniform(0.001, 1, values.shape), values)
+        elif values.dtype.kind == "i" and name.endswith(COUNTS):
+            made[name].values = np.where(values > 0, generator.integers(1000, 9999, values.shape), values)
+    return made
+
+
+class Tables(HTMLParser):
+    """[(caption, columns, rows)] of a page, cells as texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "table":
+            self.found.append(("", [], []))
+        elif tag == "tr" and self.found:
+            self.found[-1][2].append([])
+        if tag in ("caption", "th", "td"):
+            self.text = ""
+
+    def handle_data(self, data):
+        self.text += data
+
+    def handle_endtag(self, tag):
+        if tag == "caption":
+            self.found[-1] = (self.text, *self.found[-1][1:])
+        elif tag in ("th", "td"):
+            self.found[-1][2][-1].append(self.text)
+        elif tag == "thead":
+            self.found[-1][1].extend(self.found[-1][2].pop())
+
+
+def places_of(statistics, variable, labels):
+    """Indices of an array where every coordinate of `labels` has the wanted text; "turn" is the name of a turn."""
+    kept = np.ones(variable.shape, dtype=bool)
+    for name, wanted in labels.items():
+        if name == "turn":
+            texts = np.array([[turn == wanted for turn in (str(text).split(", ") + [""] * 99)[:variable.sizes["turn"]]]
+                              for text in statistics["conversation_turns"].values])  # fmt: skip
+            kept &= _spread(variable, texts, ("conversation", "turn"))
+            continue
+        source = statistics[name]
+        if set(source.dims) <= set(variable.dims):
+            kept &= _spread(variable, source.values.astype(str) == wanted, source.dims)
+    return np.argwhere(kept)
+
+
+def _spread(variable, values, axes):
+    """`values` over `axes`, repeated over the other axes of the variable."""
+    order = [axis for axis in variable.dims if axis in axes]
+    moved = np.transpose(values, [axes.index(axis) for axis in order])
+    return moved.reshape([variable.sizes[axis] if axis in axes else 1 for axis in variable.dims])
+
+
+def value_at(statistics, name, labels):
+    variable = statistics[name]
+    axes = [axis for axis in variable.dims if str(axis).endswith("_measure") and "measure" in labels]
+    own = labels | dict.fromkeys(axes, labels.get("measure"))
+    own = {key: text for key, text in own.items() if key in statistics or key == "turn"}
+    found = places_of(statistics, variable, own)
+    assert len(found) == 1, (name, labels, len(found))
+    return float(variable.values[tuple(found[0])])
+
+
+def differs(text, value):
+    """Whether the text of a page is another number than the value, as far as its decimals tell."""
+    if text == "none" or not np.isfinite(value):
+        return text != "none" or np.isfinite(value)
+    if text.startswith("<"):
+        return value >= float(text[1:])
+    plain = text.replace("\u2212", "-").replace(",", "")
+    decimals = len(plain.split(".")[1]) if "." in plain else 0
+    return abs(float(plain) - value) > 0.5000001 * 10**-decimals
+
+
+@pytest.fixture(scope="module")
+def pages(bundled, tmp_path_factory):
+    """A function: (statistics with other numbers, tables of the report on them) of a probe."""
+    made = {}
+
+    def page(probe):
+        if probe not in made:
+            with open_statistics(bundled(probe)) as statistics:
+                other = replaced(statistics.load())
+            path = tmp_path_factory.mktemp(probe) / f"{probe}.stats.h5"
+            other.to_netcdf(path, engine="h5netcdf")
+            made[probe] = other, Tables(report(path).read_text(encoding="utf-8")).found
+        return made[probe]
+
+    return page
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.probe}-{table.caption}")
+def test_the_page_shows_the_files_numbers(pages, table):
+    statistics, tables = pages(table.probe)
+    found = [entry for entry in tables if entry[0].startswith(table.caption)]
+    assert len(found) == 1, [entry[0] for entry in tables]
+    _, columns, rows = found[0]
+    fixed = {name: text for name, text in table.fixed.items() if name != "of"}
+    checked = 0
+    for row in rows:
+        cells = dict(zip(columns, row, strict=True))
+        if "of" in cells and cells["of"] != table.fixed["of"]:
+            continue
+        if "test" in cells:
+            cells["test"] = re.sub(r": .*", "", cells["test"])
+        labels = fixed | {coordinate: cells[column] for column, coordinate in table.labels.items()}
+        for column, name in table.numbers.items():
+            value = value_at(statistics, name, labels)
+            assert not differs(cells[column], value), (labels, column, cells[column], value)
+            checked += 1
+    assert checked >= len(table.numbers)
+
+
+def test_the_check_sees_another_number():
+    assert differs("0.124", 0.1233) and differs("none", 0.5) and differs("0.5", np.nan) and differs("<0.001", 0.002)
+    assert not differs("0.123", 0.1233) and not differs("\u22121,234", -1234.0) and not differs("none", np.nan)
