@@ -73,6 +73,14 @@ case $limit in
     ;;
 esac
 
+# No block is begun that would not end before the signal, which may come 60 s early.
+end=$(date -d "$(fact EndTime)" +%s 2>/dev/null || echo 0)
+rest=$((end - $(date +%s) - lead - 60))
+case " ${arguments[*]}" in
+  *" --time-limit"*) ;;
+  *) if [ "$rest" -gt 0 ]; then arguments+=(--time-limit "$((rest / 60)):$((rest % 60))"); fi ;;
+esac
+
 "$program" --version
 if command -v nvidia-smi >/dev/null; then
   nvidia-smi -L

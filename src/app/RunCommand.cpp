@@ -25,6 +25,10 @@ void add_run_options(options::options_description_easy_init add) {
   add("overwrite", "start anew: removes what an earlier run left in the directory");
   add("reuse", options::value<std::string>()->default_value("", ""),
       "directory of an older run: blocks that both share are taken over");
+  add("time-limit", options::value<std::string>()->default_value("", ""),
+      "stops before a block that would not end within this time of the start (minutes, MM:SS, HH:MM:SS, D-HH:MM:SS)");
+  add("only", options::value<std::string>()->default_value("", ""),
+      "of a sweep: one job, by its number from 1 or its name; for elements of a job array");
   add("profile", "rank zero prints where its time went, at the end, on standard error; costs some speed on a GPU");
 }
 
@@ -36,6 +40,17 @@ void refuse_rivals() {
                   "without PMIx its tasks do not know of each other",
                   "start them by srun --mpi=pmix, or by mpirun; where each task is to have a job of its own: "
                   "env -u SLURM_STEP_NUM_TASKS stereosweep run ...");
+}
+
+std::optional<run::TimeLimit> time_limit_of(const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const auto seconds = base::parse_time(text);
+  base::refuse_if(!seconds, "--time-limit is no length of time", "'" + text + "'",
+                  "Write minutes, MM:SS, HH:MM:SS or D-HH:MM:SS, as in 07:55:00.");
+  const auto now = std::chrono::steady_clock::now();
+  return run::TimeLimit{now, now + std::chrono::seconds(*seconds)};
 }
 
 base::ExitCode run_on_all_ranks(const run::RunRequest& request, run::SignalWatcher& signals) {
@@ -62,7 +77,9 @@ base::ExitCode execute_run(const CommandLine& line) {
       .overrides = line.overrides,
       .output = line.get<std::string>("output"),
       .existing = line.has("overwrite") ? run::RunRequest::Existing::overwrite : run::RunRequest::Existing::resume,
-      .reuse = line.get<std::string>("reuse")};
+      .reuse = line.get<std::string>("reuse"),
+      .only = line.get<std::string>("only"),
+      .time_limit = time_limit_of(line.get<std::string>("time-limit"))};
   run::SignalWatcher signals;
   const auto code = run_on_all_ranks(request, signals);
   if (run::Scorer::any_abandoned()) {

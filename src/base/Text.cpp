@@ -169,6 +169,33 @@ std::optional<double> parse_double(std::string_view text) {
 
 std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_number<std::int64_t>(text); }
 
+std::optional<std::int64_t> parse_time(std::string_view text) {
+  constexpr std::int64_t most = 100'000'000;  // of each part: three years of seconds
+  const auto dash = text.find('-');
+  const bool has_days = dash != std::string_view::npos;
+  const auto parts = split(has_days ? text.substr(dash + 1) : text, ':');
+  if (parts.size() > 3 || (has_days && parts.size() != 3)) {
+    return std::nullopt;
+  }
+  std::int64_t seconds = 0;
+  for (const auto& part : parts) {
+    const auto number = parse_integer(part);
+    if (!number || *number < 0 || *number > most) {
+      return std::nullopt;
+    }
+    seconds = seconds * 60 + *number;
+  }
+  seconds *= parts.size() == 1 ? 60 : 1;
+  if (has_days) {
+    const auto days = parse_integer(text.substr(0, dash));
+    if (!days || *days < 0 || *days > most) {
+      return std::nullopt;
+    }
+    seconds += *days * 86'400;
+  }
+  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+}
+
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

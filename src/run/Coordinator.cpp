@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <utility>
@@ -151,10 +152,10 @@ class Coordinator {
   std::string name_of(int rank) const { return parts_.ranks[static_cast<std::size_t>(rank)].name; }
 
   void grant(int rank) {
-    const auto block = ordered_ ? left_.size() : left_.next();
-    if (block == left_.size()) {
+    if (ordered_ || !left_.any_left() || !is_time_for_another(rank)) {
       return;
     }
+    const auto block = left_.next();
     peer(rank).held.push_back(block);
     if (rank == 0) {
       parts_.scorer.submit(parts_.probe.blocks().block(block));
@@ -163,8 +164,50 @@ class Coordinator {
     }
   }
 
+  /// Whether a block more would end before the time limit.
+  bool is_time_for_another(int rank) {
+    const auto num_blocks = static_cast<double>(peer(rank).held.size() + 1);
+    return !parts_.time_limit ||
+           Clock::now() + num_blocks * Seconds(progress_.longest_block(rank)) <= parts_.time_limit->end;
+  }
+
+  /// Once no rank holds a block, and none has time for another.
+  void stop_for_time_limit() {
+    const bool holds_any = std::ranges::any_of(peers_, [](const Peer& peer) { return !peer.held.empty(); });
+    if (ordered_ || !parts_.time_limit || holds_any || !held_back_.empty() || !left_.any_left()) {
+      return;
+    }
+    const auto longest = progress_.longest_block(0);
+    stop({base::ExitCode::resume,
+          base::describe("the time limit is near", longest == 0 ? "no block has been scored"
+                                                                : "a block takes up to " + hours(std::ceil(longest)))});
+  }
+
+  /// How often a run like this one must be started, told once.
+  void tell_number_of_starts() {
+    constexpr Seconds until_rates_settle{30};
+    const auto& limit = parts_.time_limit;
+    const auto left = parts_.status.current().seconds_left;
+    if (!limit || told_starts_ || left == 0 || since(began_) < until_rates_settle) {
+      return;
+    }
+    told_starts_ = true;
+    const auto per_start = Seconds(limit->end - limit->start).count();
+    const auto rest = Seconds(limit->end - Clock::now()).count();
+    if (left > rest) {
+      base::log(base::LogLevel::info,
+                "at this pace " + hours(left) + " are left, and " + hours(std::max(rest, 0.0)) +
+                    " of the time limit: about " +
+                    base::counted(1 + static_cast<std::uint64_t>(std::ceil((left - rest) / per_start)), "start") +
+                    " of " + hours(per_start) + " with this one");
+    }
+  }
+
   /// The last blocks: what waits at the ranks that have been quiet longest goes to ranks that have nothing to do.
   void share_out() {
+    if (left_.any_left()) {
+      return;
+    }
     const auto idle = std::ranges::count_if(peers_, &Coordinator::is_idle);
     for (auto asked = std::ranges::count_if(peers_, &Peer::asked_back); asked < idle; ++asked) {
       Peer* slowest = nullptr;
@@ -394,6 +437,7 @@ class Coordinator {
       note_signal(parts_.signals.received(), 0);
     }
     stop_for_signal();
+    stop_for_time_limit();
     if (!ordered_) {
       if (const auto cause = parts_.scorer.overdue(); !cause.empty()) {
         stop({base::ExitCode::error, name_of(0) + ": " + cause});
@@ -421,6 +465,7 @@ class Coordinator {
     if (!ordered_ && now - status_at_ > status_interval) {
       status_at_ = now;
       parts_.status.change([&](RunStatus& status) { progress_.estimate(status); });
+      tell_number_of_starts();
       status_is_due_ = progress_.report(parts_.status.current(), Progress::Moment::any) || status_is_due_;
     }
   }
@@ -440,6 +485,8 @@ class Coordinator {
   std::vector<Scored> staged_;  ///< for the journal
   std::size_t staged_bytes_ = 0;
   std::vector<int> held_back_;  ///< ranks that get their next block once the disk is done
+  bool told_starts_ = false;
+  const Clock::time_point began_ = Clock::now();
   Clock::time_point ordered_at_;
   Clock::time_point asked_at_;
   Clock::time_point committed_at_ = Clock::now();
@@ -588,16 +635,20 @@ bool BlocksLeft::mark_done(std::uint64_t block) {
   return true;
 }
 
+bool BlocksLeft::any_left() {
+  while (cursor_ < done_.size() && done_[cursor_]) {
+    ++cursor_;
+  }
+  return !put_back_.empty() || cursor_ < done_.size();
+}
+
 std::uint64_t BlocksLeft::next() {
   if (!put_back_.empty()) {
     const auto block = put_back_.back();
     put_back_.pop_back();
     return block;
   }
-  while (cursor_ < done_.size() && done_[cursor_]) {
-    ++cursor_;
-  }
-  return cursor_ == done_.size() ? cursor_ : cursor_++;
+  return !any_left() ? cursor_ : cursor_++;
 }
 
 CoordinatorEnd coordinate(const CoordinatorParts& parts, BlocksLeft& left) { return Coordinator(parts, left).serve(); }

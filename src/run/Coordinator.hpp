@@ -3,6 +3,7 @@
 // a block.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "run/Lease.hpp"
 #include "run/Progress.hpp"
 #include "run/Protocol.hpp"
+#include "run/Run.hpp"
 #include "run/Signals.hpp"
 
 namespace stereosweep::run {
@@ -25,6 +27,8 @@ class BlocksLeft {
   /// A block that was put back, else the next in canonical order that was neither done nor returned before; `size()` if
   /// there is none.
   std::uint64_t next();
+  /// Whether `next` would return one.
+  bool any_left();
   /// A block that `next` returned, to be returned again.
   void put_back(std::uint64_t block) { put_back_.push_back(block); }
   std::uint64_t size() const { return done_.size(); }
@@ -48,6 +52,7 @@ struct CoordinatorParts {
   const SignalWatcher& signals;
   std::vector<parallel::RankPlace> ranks;  ///< by their numbers among all ranks, of which slices of a model ask nothing
   std::uint64_t cells_per_context = 1;
+  std::optional<TimeLimit> time_limit;
 };
 
 struct CoordinatorEnd {

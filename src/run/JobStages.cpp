@@ -322,7 +322,7 @@ class StageRun {
 
   StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<parallel::RankPlace>& places) {
     const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
-                                 cells_per_context(probe_->schema())},
+                                 cells_per_context(probe_->schema()), job_.request.time_limit},
                                 *left_);
     if (end.order.exit_code != base::ExitCode::done) {
       job_.write_end(end.order.state(), end.order.cause);

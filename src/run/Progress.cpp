@@ -36,6 +36,7 @@ std::string bar(const RunStatus& status) {
 
 Progress::Progress(std::vector<std::string> hosts)
     : hosts_(std::move(hosts)),
+      longest_block_(hosts_.size(), 0.0),
       seconds_per_block_(hosts_.size(), 0.0),
       samples_{{Clock::now(), 0, 0}},
       interval_(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)),
@@ -44,8 +45,15 @@ Progress::Progress(std::vector<std::string> hosts)
 void Progress::add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds) {
   cells_ += cells;
   tokens_ += tokens;
+  auto& longest = longest_block_[static_cast<std::size_t>(rank)];
+  longest = std::max(longest, seconds);
   auto& mean = seconds_per_block_[static_cast<std::size_t>(rank)];
   mean = mean == 0 ? seconds : mean + weight_of_newest * (seconds - mean);
+}
+
+double Progress::longest_block(int rank) const {
+  const auto own = longest_block_[static_cast<std::size_t>(rank)];
+  return own > 0 ? own : std::ranges::max(longest_block_);
 }
 
 void Progress::estimate(RunStatus& status) {

@@ -17,6 +17,8 @@ class Progress {
   explicit Progress(std::vector<std::string> hosts);
   /// One scored block of `rank`: its cells, tokens and the seconds it took there.
   void add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds);
+  /// How long a block takes on `rank` (s): its longest so far; before its first, the longest of all; 0: none yet.
+  double longest_block(int rank) const;
   /// Writes rates and the estimate into `status`.
   void estimate(RunStatus& status);
   /// Prints if it is time to, or if `moment` is last. Returns whether an interval has passed.
@@ -30,6 +32,7 @@ class Progress {
     std::uint64_t tokens = 0;
   };
   std::vector<std::string> hosts_;
+  std::vector<double> longest_block_;      ///< of each rank (s)
   std::vector<double> seconds_per_block_;  ///< running mean of each rank; 0: no block yet
   std::deque<Sample> samples_;             ///< sums since the start, a minute of them
   std::uint64_t cells_ = 0;

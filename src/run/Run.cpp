@@ -126,6 +126,20 @@ void check_all(const RunRequest& request, int node_ranks, const std::vector<swee
   }
 }
 
+/// The job that --only names; throws InputError if there is none.
+std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& jobs) {
+  const auto named = std::ranges::find(jobs, only, &sweep::Job::name);
+  const auto number = named == jobs.end() ? base::parse_integer(only) : named - jobs.begin() + 1;
+  if (number && *number >= 1 && *number <= std::ssize(jobs)) {
+    return static_cast<std::size_t>(*number) - 1;
+  }
+  std::vector<std::string> names;
+  std::ranges::transform(jobs, std::back_inserter(names), &sweep::Job::name);
+  throw base::InputError(base::describe("--only " + only + " names no job of the sweep",
+                                        "it has " + base::counted(jobs.size(), "job") + ": " + base::join(names, ", "),
+                                        "Give a number from 1 to " + std::to_string(jobs.size()) + " or a name."));
+}
+
 /// `node_ranks`: ranks of this node. Throws InputError for a file that cannot be used, and for a sweep of which no job
 /// can run.
 PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
@@ -137,7 +151,9 @@ PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
   for (const auto& job : jobs) {
     planned.jobs.push_back({config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""});
   }
-  if (jobs.size() > 1) {
+  if (!request.only.empty()) {
+    planned.jobs = {planned.jobs[place_of(request.only, jobs)]};
+  } else if (jobs.size() > 1) {
     find_siblings(jobs, planned.jobs);
     check_all(request, node_ranks, jobs, planned.jobs);
   }

@@ -1,7 +1,9 @@
 // `stereosweep run`: a job file from start to result, on any number of ranks, as often as it takes.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,12 @@
 
 namespace stereosweep::run {
 
+/// No block is begun that would not end before the limit.
+struct TimeLimit {
+  std::chrono::steady_clock::time_point start;
+  std::chrono::steady_clock::time_point end;
+};
+
 struct RunRequest {
   std::filesystem::path job;           ///< a job file, or the directory of a run
   std::vector<std::string> overrides;  ///< "dotted.path=value"
@@ -18,6 +26,8 @@ struct RunRequest {
   enum class Existing { resume, overwrite };
   Existing existing = Existing::resume;
   std::filesystem::path reuse;  ///< directory of an older run; empty: none
+  std::string only;             ///< one job of a sweep, by its number from 1 or its name; empty: all
+  std::optional<TimeLimit> time_limit;
 };
 
 /// Collective: all ranks return the same code: done, or resume (75) after a signal. Only rank zero reads the job and

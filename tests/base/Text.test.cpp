@@ -43,6 +43,17 @@ TEST(Numbers, DoublesReadBackExactly) {
   EXPECT_EQ(parse_integer("-12"), -12);
 }
 
+TEST(Text, ReadsLengthsOfTime) {
+  EXPECT_EQ(parse_time("90"), 5400);
+  EXPECT_EQ(parse_time("1:30"), 90);
+  EXPECT_EQ(parse_time("08:00:05"), 28805);
+  EXPECT_EQ(parse_time("1-02:00:00"), 93600);
+  for (const auto* text : {"", "0", "00:00", "-5", "1-", "1-02", "1-02:00", "1:2:3:4", "x", "1:x", "x-00:00:01", "1.5",
+                           "1e3", "99999999999999999999", "-1-00:00:10", "1:-5"}) {
+    EXPECT_FALSE(parse_time(text).has_value()) << text;
+  }
+}
+
 TEST(Text, SplitJoinTrimReplace) {
   EXPECT_EQ(split("a\t\tb", '\t'), (std::vector<std::string>{"a", "", "b"}));
   EXPECT_EQ(join(split("a,b,c", ','), ", "), "a, b, c");

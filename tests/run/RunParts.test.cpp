@@ -62,7 +62,9 @@ TEST(BlocksLeftTest, GivesABlockThatWasPutBackAgain) {
   EXPECT_EQ(left.next(), 0U);
   EXPECT_EQ(left.next(), 1U);
   EXPECT_EQ(left.next(), 2U);
+  EXPECT_FALSE(left.any_left());
   left.put_back(0);
+  EXPECT_TRUE(left.any_left());
   EXPECT_EQ(left.next(), 0U);
   EXPECT_EQ(left.next(), 2U);
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 import pytest
 import slurm_lab
@@ -15,7 +16,7 @@ exit "$SRUN"
 """
 SCONTROL = """#!/usr/bin/env bash
 if [ "$1" = requeue ]; then echo "requeue $2"; exit "${REFUSED:-0}"; fi
-echo "JobId=5 JobState=${STATE:-RUNNING} Restarts=${RESTARTS:-${SLURM_RESTART_COUNT:-0}} TimeLimit=${LIMIT:-1-00:00:00} X=1"
+echo "JobId=5 JobState=${STATE:-RUNNING} Restarts=${RESTARTS:-${SLURM_RESTART_COUNT:-0}} TimeLimit=${LIMIT:-1-00:00:00} EndTime=${END:-Unknown} X=1"
 """
 
 
@@ -27,13 +28,13 @@ def step(tmp_path):
         (tmp_path / name).chmod(0o755)
     (tmp_path / "job.yaml").touch()
 
-    def run(srun, state="", cause="", done=5, *, arguments=(), **environment):
+    def run(srun, state="", cause="", done=5, *, script="step.sh", arguments=(), **environment):
         (tmp_path / "run").mkdir(exist_ok=True)
         blocks = {"done": done, "total": 9, "resumed": 2, "reused": 0}
         (tmp_path / "run/status.json").write_text(json.dumps({"blocks": blocks, "cause": cause, "state": state}, indent=2) + "\n")
         settings = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STEREOSWEEP": str(tmp_path / "stereosweep"),
                     "SLURM_JOB_ID": "5", "SRUN": str(srun), "DIRECTORY": str(tmp_path / "run") if state else ""}
-        process = subprocess.run(["bash", slurm_lab.ROOT / "slurm/step.sh", "job.yaml", *arguments], text=True, cwd=tmp_path,
+        process = subprocess.run(["bash", slurm_lab.ROOT / "slurm" / script, "job.yaml", *arguments], text=True, cwd=tmp_path,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**settings, **environment})
         return process.returncode, process.stdout
 
@@ -100,6 +101,15 @@ def test_stopped_and_not_queued_again(step, environment, code, says):
     assert status == code and says in out and "== queued again" not in out, out
 
 
+def test_element_of_an_array_runs_its_job_of_the_sweep(step):
+    element = {"SLURM_ARRAY_JOB_ID": "4", "SLURM_ARRAY_TASK_ID": "7", "SLURM_SUBMIT_DIR": str(slurm_lab.ROOT)}
+    status, out = step(0, "done", script="array.sbatch", arguments=["seed=3", "--output", "x"], **element)
+    assert status == 0 and "ran run job.yaml seed=3 --output x --only 7" in out, out
+    del element["SLURM_ARRAY_TASK_ID"]
+    status, out = step(0, "done", script="array.sbatch", **element)
+    assert status == 2 and "this is no job array" in out
+
+
 def test_output_is_filled_in(step):
     element = {"SLURM_ARRAY_JOB_ID": "4", "SLURM_ARRAY_TASK_ID": "7"}
     out = step(75, "stopped", "signal USR1", arguments=["a=%a", "--output", "x_%a-%A_%j", "--reuse", "%a"], **element)[1]
@@ -108,3 +118,18 @@ def test_output_is_filled_in(step):
     assert "run job.yaml --output=x_5" in step(0, "done", arguments=["--output=x_%j"])[1]
     status, out = step(0, "done", arguments=["--output", "x_%a"])
     assert status == 2 and "this is no job array" in out
+
+
+def test_run_is_told_how_long_it_may_begin_blocks(step):
+    def ran(seconds, arguments=(), **environment):
+        end = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + seconds))
+        out = step(0, "done", arguments=arguments, END=end, **environment)[1]
+        return next(line for line in out.splitlines() if line.startswith("ran "))
+
+    minutes, seconds = map(int, ran(8 * 3600).rsplit(" --time-limit ", 1)[1].split(":"))
+    assert 8 * 3600 - 360 - 60 < 60 * minutes + seconds <= 8 * 3600 - 360
+    minutes, seconds = map(int, ran(600, STEREOSWEEP_SIGNAL_LEAD_S="30").rsplit(" --time-limit ", 1)[1].split(":"))
+    assert 510 - 60 < 60 * minutes + seconds <= 510
+    assert "--time-limit" not in ran(350)
+    assert ran(3600, ["--time-limit", "20"]).count("--time-limit") == 1
+    assert "--time-limit" not in step(0, "done")[1]
