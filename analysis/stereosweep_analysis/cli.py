@@ -2,7 +2,7 @@
 python -m stereosweep_analysis report DIR... [--out FILE.html]
 python -m stereosweep_analysis pictures DIR... [--format pdf|png|svg] [--out DIR]
 python -m stereosweep_analysis table DIR... [--what scores] [--format csv|markdown|latex]
-python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR [--format text|csv|markdown|latex]
+python -m stereosweep_analysis paper cao2022|guo2021|winoidentity|stereomap DIR... [--only TABLE...]
 python -m stereosweep_analysis answers FILE.json TABLE.tsv
 python -m stereosweep_analysis keywords DIR --dictionary FILE [--mapping FILE] [--by group|cluster] [--output DIR]
 python -m stereosweep_analysis reasons DIR --model DIR [--by group|cluster] [--output DIR]

@@ -10,7 +10,14 @@ from report_files import texts
 
 from stereosweep_analysis import cli
 from stereosweep_analysis.open import ResultError
-from stereosweep_analysis.papers import cao2022, guo2021, render, stereomap, winoidentity
+from stereosweep_analysis.papers import PaperTable, cao2022, guo2021, render, stereomap, winoidentity
+from stereosweep_analysis.papers.layout import lay_out
+from stereosweep_analysis.papers.table import side_by_side
+
+
+def tables(paper, statistics, job=""):
+    return lay_out(paper.LAYOUTS, statistics, job)[0]
+
 
 HOSTILE = 'R&D 50 % | _a_, "b"'
 
@@ -28,15 +35,15 @@ def association():
 
 
 def test_agreement_by_measure_and_by_group():
-    overall, tau, *_ = cao2022.tables(association())
-    assert overall.rows == [("ilps word", 0, 1, 2, 3, 4), ("set word", 0.1, 1.1, 2.1, 3.1, 4.1)]
+    overall, tau, *_ = tables(cao2022, association())
+    assert overall.rows == [("ilps word", 0, 3, 4, 1, 2), ("set word", 0.1, 3.1, 4.1, 1.1, 2.1)]
     assert tau.columns == ("group", "ilps", "set")
     assert [row[0] for row in tau.rows] == ["x", HOSTILE, "mean"]
     np.testing.assert_allclose([row[1:] for row in tau.rows], [(0.1, 0.4), (0.2, 0.5), (0.15, 0.45)])
 
 
 def test_every_format_holds_hostile_names_and_all_rows():
-    made = cao2022.tables(association())
+    made = tables(cao2022, association())
     rows = list(csv.reader(io.StringIO(render(made, "csv"))))
     assert rows[0] == ["table", "row", "column", "value"]
     assert ["A11", HOSTILE, "ilps", "0.2"] in rows and len(rows) == 1 + 2 * 5 + 3 * 3 * 2
@@ -48,6 +55,31 @@ def test_every_format_holds_hostile_names_and_all_rows():
     assert all(len(line) <= 100 for line in render(made, "text").splitlines())
 
 
+def test_columns_that_do_not_fit_stand_below():
+    columns = [f"column {place:02}" for place in range(30)]
+    wide = PaperTable("1", "wide", ("row", *columns), [("x", *map(float, range(30)))])
+    text = render([wide], "text")
+    assert max(map(len, text.splitlines())) <= 100 and "…" not in text
+    heads = [line for line in text.splitlines() if line.startswith("row")]
+    assert [word for head in heads for word in head.split("  ") if word.startswith("column")] == columns
+    assert [line.split()[1:] for line in text.splitlines() if line.startswith("x")] == [
+        [f"{number}.000" for number in range(start, min(start + 8, 30))] for start in range(0, 30, 8)
+    ]
+
+
+def test_several_runs_stand_side_by_side():
+    def table(*rows):
+        return PaperTable("7", "by marker", ("marker", "pro", "low"), list(rows), paper_columns=1)
+
+    texts = PaperTable("8", "in words", ("domain", "over"), [("a", "b")], labels=1)
+    one, two = table(("old", 1.0, 0.5), ("fat", 2.0, 0.6)), table(("old", 3.0, 0.1))
+    joined, *words = side_by_side([("one", [one, texts]), ("two", [two, texts])])
+    assert joined.columns == ("marker", "one: pro", "two: pro")
+    assert joined.rows == [("old", 1.0, 3.0), ("fat", 2.0, None)]
+    assert [word.title for word in words] == ["in words (one)", "in words (two)"]
+    assert render(words, "csv").splitlines()[1:] == ["8,a,over,b"] * 2
+
+
 def contexts():
     tests = ["C1", "EM/EF pleasant", "EM/EF math", "only one set"]
     by_fit = ("test", "variance", "estimator")
@@ -57,6 +89,7 @@ def contexts():
             "log10_p_two_sided": (by_fit, -np.arange(8.0).reshape(4, 2, 1)),
             "effect_deviation": ("test", [0.1, 0.2, 0.3, 0.4]),
             "permutation_p_two_sided": ("test", [0.01, 0.02, 0.03, np.nan]),
+            "num_samples_used": ("test", [1000, 1000, 900, 0]),
         },
         coords={
             "test": texts(tests), "test_kind": ("test", texts(["weat"] * 3 + ["wefat"])),
@@ -67,7 +100,10 @@ def contexts():
 
 
 def test_effects_of_single_tests_and_of_pairs_of_groups():
-    single, pairs = guo2021.tables(contexts())
+    single, pairs = tables(guo2021, contexts(), "seed: 1\ndraws: shared\nstatistics:\n  draws: 10\n")
+    assert (single.number, pairs.number) == ("2", "4")
+    assert tables(guo2021, contexts(), "draws: own\n")[1].number == "3"
+    assert tables(guo2021, contexts().assign(num_samples_used=("test", [10000] * 4)))[0].number == "1"
     assert single.rows == [("C1", 1.0, 0.1, 0.01, pytest.approx(0.1))]
     assert pairs.columns[:3] == ("groups", "pleasant d", "pleasant p")
     assert pairs.rows == [("EM/EF", 3.0, 0.02, None, None, 5.0, 0.03, None, None)]
@@ -80,8 +116,8 @@ def coreference():
     places = ("pro marker: aug1", "anti marker: aug1", "pro marker: aug2", "pro marker: aug1")
     names = [f"T2 {place} old" for place in places]
     columns = {
-        f"contrast_{name}": ("contrast", start + np.arange(4.0))
-        for start, name in zip((0, 10, 20, 30, 40), ("left", "difference", "low", "high", "p"), strict=True)
+        f"contrast_{name}": ("contrast", 10 * start + np.arange(4.0))
+        for start, name in enumerate(("left", "difference", "low", "high", "p", "right"))
     }
     return xr.Dataset(
         {"mean": (axes, mean), "mean_low": (axes, mean - 1), "mean_high": (axes, mean + 1), **columns},
@@ -96,12 +132,15 @@ def coreference():
 
 
 def test_accuracy_by_marker_with_its_difference():
-    baseline, aug1, aug2 = winoidentity.tables(coreference())
+    baseline, aug1, aug2 = tables(winoidentity, coreference())
     assert baseline.rows[0] == ("female", "pro", 9.0, 8.0, 10.0)
     assert baseline.rows[1] == ("female", "anti", 12.0, 11.0, 13.0)
     assert (aug1.number, aug2.number) == ("14", "15")
-    assert aug1.rows == [("old", 0.0, 10.0, 20.0, 30.0, 40.0, 1.0, 11.0, 21.0, 31.0, 41.0)]
-    assert aug2.rows == [("old", 2.0, 12.0, 22.0, 32.0, 42.0, *[None] * 5)]
+    assert aug1.rows == [
+        ("baseline", 50.0, 51.0, *[None] * 8),
+        ("old", 0.0, 1.0, 10.0, 20.0, 30.0, 40.0, 11.0, 21.0, 31.0, 41.0),
+    ]
+    assert aug2.rows == [("baseline", 52.0, None, *[None] * 8), ("old", 2.0, None, 12.0, 22.0, 32.0, 42.0, *[None] * 4)]
 
 
 def interview():
@@ -115,8 +154,8 @@ def interview():
             "cluster_of_subject": (("cluster_source", "subject"), np.array([[0, 1, 0]])),
             "cluster_centre": (by_place, np.array([[[4.0, 2.0], [1.0, 5.0]]])),
             "cluster_side": (by_place, np.array([[[2, 0], [0, 2]]], dtype="u1"), flags),
-            "cluster_t": (by_pair, np.array([[[3.5], [np.nan]]])),
-            "cluster_t_p": (by_pair, np.array([[[0.02], [np.nan]]])),
+            **{name: (by_pair, np.array([[[value], [np.nan]]])) for name, value in
+               (("cluster_t", 3.5), ("cluster_t_p", 0.02), ("cluster_t_p_holm", 0.04), ("cluster_t_difference", 2.0))},
             "extreme_mean": (("extreme_measure", "extreme_of", "subject"), np.array([[[2.0, np.nan, 3.0]]])),
             "extreme_variance": (("extreme_measure", "extreme_of", "subject"), np.array([[[0.2, np.nan, 0.3]]])),
         },
@@ -129,9 +168,11 @@ def interview():
 
 
 def test_clusters_with_members_and_groups_far_out():
-    clusters, extremes = stereomap.tables(interview())
-    assert clusters.rows[0] == ("high, low", "a; c", 4.0, 2.0, 3.5, 0.02)
-    assert clusters.rows[1][:4] == ("low, high", "b", 1.0, 5.0) and np.isnan(clusters.rows[1][4:]).all()
+    clusters, paired, extremes = tables(stereomap, interview())
+    assert clusters.rows[0] == ("0", "high, low", "a; c", 4.0, 2.0, 3.5, 0.02)
+    assert clusters.rows[1][:5] == ("1", "low, high", "b", 1.0, 5.0) and np.isnan(clusters.rows[1][5:]).all()
+    assert paired.rows[0] == ("rating", "0", "high, low", "warmth - competence", 2, 2.0, 3.5, 0.02, 0.04)
+    assert paired.rows[1][:5] == ("rating", "1", "low, high", "warmth - competence", 1)
     assert extremes.rows == [
         ("warmth", "highest", "c", 1, 3.0, 0.3), ("warmth", "highest", "a", 2, 2.0, 0.2),
         ("warmth", "lowest", "a", 1, 2.0, 0.2), ("warmth", "lowest", "c", 2, 3.0, 0.3),
@@ -143,9 +184,16 @@ def test_the_command_prints_a_file_and_says_what_lacks(tmp_path, capsys):
     whole = association().assign_attrs(schema="stereosweep-statistics/association", schema_version="1.0", complete=1)
     whole.to_netcdf(file, engine="h5netcdf")
     assert cli.main(["paper", "cao2022", str(tmp_path), "--format", "csv"]) == 0
-    assert capsys.readouterr().out.startswith("table,row,column,value")
+    printed = capsys.readouterr()
+    assert printed.out.startswith("table,row,column,value")
+    assert "A18 need statistics.people" in printed.err
+    assert cli.main(["paper", "cao2022", str(tmp_path), "--only", "A12", "--format", "csv"]) == 0
+    printed = capsys.readouterr()
+    assert {line.split(",")[0] for line in printed.out.splitlines()[1:]} == {"A12"} and not printed.err
+    assert cli.main(["paper", "cao2022", str(tmp_path), "--only", "A8"]) == 1
+    assert "no table A8: the result fills 6, A11, A12, A13" in capsys.readouterr().err
     assert cli.main(["paper", "guo2021", str(tmp_path)]) == 1
-    assert "no embedding tests" in capsys.readouterr().err
+    assert "1 or 2 need WEAT tests" in capsys.readouterr().err
     for paper in (winoidentity, stereomap):
         with pytest.raises(ResultError):
-            paper.tables(whole)
+            tables(paper, whole)

@@ -1,54 +1,197 @@
-"""Tables 6 and A11 to A13 of Cao et al. (NAACL 2022): agreement with people over all groups, and by group."""
+"""Tables of Cao et al. (NAACL 2022): agreement with people (5, 6, A11 to A19), intersections (A8 to A10)."""
 
 import numpy as np
 
-from ..open import ResultError
+from .layout import Layout
 from .table import PaperTable
 
-
-def _names(statistics):
-    """[(variant, prior, column)]: "ilps_star prior_word", as the measures of the score table are called."""
-    return [
-        (variant, prior, f"{variant} {prior}")
-        for variant in map(str, statistics["variant"].values)
-        for prior in map(str, statistics["prior"].values)
-    ]
+DEMOGRAPHIC_GROUPS = ("women", "men", "White people", "Black people")  # of tables A14 to A17
+MOST_EMERGENT = 50
 
 
-def _overall(statistics):
+def _texts(statistics, name):
+    return [str(label) for label in statistics[name].values]
+
+
+def _overall(statistics, _):
     columns = (
         "tau_pooled",
-        "tau_pooled_p_items",
-        "tau_pooled_p_groups",
         "precision_at_3_mean",
         "precision_at_3_chance",
+        "tau_pooled_p_items",
+        "tau_pooled_p_groups",
     )
     rows = [
-        (name, *(float(statistics[column].sel(variant=variant, prior=prior)) for column in columns))
-        for variant, prior, name in _names(statistics)
+        (f"{variant} {prior}", *(float(statistics[name].sel(variant=variant, prior=prior)) for name in columns))
+        for variant in _texts(statistics, "variant")
+        for prior in _texts(statistics, "prior")
     ]
-    head = ("measure", "tau-b", "p items", "p groups", "P@3", "chance")
+    head = ("measure", "tau-b", "P@3", "chance", "p items", "p groups")
     note = "tau-b over all groups and trait pairs; p by shuffled trait pairs and groups, two-sided, not adjusted."
-    return PaperTable("6", "Agreement with people over all groups", head, rows, note)
+    return [PaperTable("6", "Agreement with people over all groups", head, rows, note, paper_columns=2)]
 
 
-def _by_group(statistics, number, title, variable, prior):
-    variants = [str(variant) for variant in statistics["variant"].values]
-    values = statistics[variable].sel(prior=prior).transpose("group", "variant").values
-    groups = [str(group) for group in statistics["group"].values]
-    rows = [(group, *map(float, row)) for group, row in zip(groups, values, strict=True) if np.isfinite(row).any()]
-    mean = np.nanmean([row[1:] for row in rows], axis=0) if rows else []
-    return PaperTable(number, title, ("group", *variants), [*rows, ("mean", *map(float, mean))], f"Prior: {prior}.")
+def _by_group(number, title, variable):
+    def make(statistics, _):
+        prior = _texts(statistics, "prior")[0]
+        variants = _texts(statistics, "variant")
+        values = statistics[variable].sel(prior=prior).transpose("group", "variant").values
+        rows = [
+            (group, *map(float, row))
+            for group, row in zip(_texts(statistics, "group"), values, strict=True)
+            if np.isfinite(row).any()
+        ]
+        if not rows:
+            return []
+        rows.append(("mean", *map(float, np.nanmean([row[1:] for row in rows], axis=0))))
+        return [PaperTable(number, title, ("group", *variants), rows, f"Prior: {prior}.")]
+
+    return make
 
 
-def tables(statistics):
-    """Of an association result with ratings. Raises ResultError."""
-    if "tau_pooled" not in statistics:
-        raise ResultError("no agreement with people: run 'stereosweep stats DIR statistics.human_ratings=TABLE' first")
-    prior = str(statistics["prior"].values[0])
+def _selection(statistics, _):
+    """Tables 5 and A19: the templates that a pilot chose, and how they agree with people outside of it."""
+    templates = np.array(_texts(statistics, "template"))
+    measures = _texts(statistics, "people_measure")
+    chosen = {
+        measure: "; ".join(templates[statistics["people_selected"].sel(people_measure=measure).values == 1])
+        for measure in measures
+    }
+
+    def number(name, measure, part):
+        return float(
+            statistics[f"people_selection_{name}"].sel(
+                people_measure=measure, people_choice="chosen", people_part=part
+            )
+        )
+
+    pilot = [(measure, chosen[measure], number("tau", measure, "pilot")) for measure in measures]
+    held_out = [
+        (
+            measure, *(number(name, measure, "held out") for name in ("tau", "precision_at_3")),
+            int(number("n", measure, "held out")),
+        )
+        for measure in measures
+    ]  # fmt: skip
+    note = "Without the pilot's groups and annotators, with the templates of table 5."
     return [
-        _overall(statistics),
-        _by_group(statistics, "A11", "Kendall's tau-b by group", "tau", prior),
-        _by_group(statistics, "A12", "Precision of the three highest scores by group", "precision_top_3", prior),
-        _by_group(statistics, "A13", "Precision of the three lowest scores by group", "precision_bottom_3", prior),
+        PaperTable("5", "Templates that the pilot chose", ("measure", "templates", "tau-b"), pilot, labels=1),
+        PaperTable(
+            "A19", "Agreement with people in test groups", ("measure", "tau-b", "P@3", "n"), held_out, note,
+            paper_columns=2,
+        ),
+    ]  # fmt: skip
+
+
+def _demographic_means(statistics, _):
+    """Tables A14 to A17: a block for each kind of annotators."""
+    annotators = [name for name in _texts(statistics, "people_group") if name != "all"]
+    if not annotators:
+        return []
+    mean = statistics["people_mean"].transpose("people_group", "item", "subject")
+    rated = np.array(_texts(statistics, "subject"))[np.isfinite(mean.values).any(axis=(0, 1))]
+    subjects = [name for name in DEMOGRAPHIC_GROUPS if name in rated] or list(rated)
+    rows = [
+        (name, item, *map(float, mean.sel(people_group=name, item=item, subject=subjects).values))
+        for name in annotators
+        for item in _texts(statistics, "item")
     ]
+    note = "0: the left trait, 100: the right one. Groups of the paper; all others: people_mean."
+    head = ("annotators", "trait pair", *subjects)
+    return [PaperTable("A14 to A17", "People's mean ratings by kind of annotators", head, rows, note)]
+
+
+def _demographic_agreement(statistics, _):
+    annotators = [name for name in _texts(statistics, "people_group") if name != "all"]
+    if not annotators:
+        return []
+    tau = statistics["people_tau"].transpose("people_measure", "people_row", "people_group")
+    kinds, names = _texts(statistics, "people_row_kind"), _texts(statistics, "people_row_name")
+    order = [place for kind in ("subject", "pooled") for place, of in enumerate(kinds) if of == kind]
+    rows = [
+        (measure, names[place], *map(float, tau.sel(people_measure=measure, people_group=annotators).values[place]))
+        for measure in _texts(statistics, "people_measure")
+        for place in order
+    ]
+    head = ("measure", "group", *annotators)
+    return [PaperTable("A18", "tau-b of the model with each kind of annotators", head, rows, "pooled: over all cells.")]
+
+
+def _of_first_measure(statistics):
+    """(statistics of one measure of intersections, its name)."""
+    measure = _texts(statistics, "intersection_measure")[0]
+    return statistics.sel(intersection_measure=measure), measure
+
+
+def _dominance(statistics, _):
+    """Tables A8 and A9."""
+    found, measure = _of_first_measure(statistics)
+    pairs = list(zip(*(_texts(statistics, f"domain_pair_{part}") for part in ("first", "second")), strict=True))
+    meanings = statistics["dominance"].attrs["flag_meanings"].split()
+    winners = [meanings[int(flag)] for flag in found["dominance"].values]
+    over = [
+        pair if winner == "first" else pair[::-1]
+        for pair, winner in zip(pairs, winners, strict=True)
+        if winner in ("first", "second")
+    ]
+    rows = []
+    for domain in dict.fromkeys(name for pair in pairs for name in pair):
+        under, above = ([pair[1 - side] for pair in over if pair[side] == domain] for side in (0, 1))
+        rows.append((domain, ", ".join(under) or "-", ", ".join(above) or "-", len(under), len(above)))
+    rows.sort(key=lambda row: row[4] - row[3])
+    head = ("domain", "dominates", "dominated by", "dominates (number)", "dominated by (number)")
+    columns = ("tau_first", "tau_second", "difference", "low", "high")
+    numbers = [found[f"dominance_{name}"].values for name in columns]
+    counts = found["dominance_num_intersections"].values
+    details = [
+        (*pair, *(float(values[place]) for values in numbers), int(counts[place])) for place, pair in enumerate(pairs)
+    ]
+    head_of_details = ("domain A", "domain B", "tau-b A", "tau-b B", "A minus B", "low", "high", "n")
+    note = f"By {measure}; n: intersections."
+    return [
+        PaperTable("A8", "Which domain dominates", head, rows, f"By {measure}.", labels=1),
+        PaperTable("A9", "tau-b of intersections with their parts", head_of_details, details, note, paper_columns=2),
+    ]
+
+
+def _emergent(statistics, _):
+    """Table A10: single traits whose score rises most above both parts'."""
+    found, measure = _of_first_measure(statistics)
+    names = ("max", "score", "p", "p_max_t")
+    numbers = {name: found[f"pole_emerge_{name}"].transpose("intersection", "pole").values for name in names}
+    increase = numbers["max"]
+    order = [place for place in np.argsort(-increase, axis=None, kind="stable") if np.isfinite(increase.flat[place])]
+    intersections, poles = _texts(statistics, "intersection"), _texts(statistics, "pole")
+    rows = []
+    for place in order[:MOST_EMERGENT]:
+        score, p, adjusted = (float(numbers[name].flat[place]) for name in names[1:])
+        of = (intersections[place // len(poles)], poles[place % len(poles)])
+        rows.append((*of, float(increase.flat[place]), score - float(increase.flat[place]), p, adjusted))
+    head = ("intersection", "trait", "increase", "larger part", "p", "adjusted p")
+    note = (
+        f"The {len(rows)} largest of {len(order):,}, by {measure}. A largest value is mostly noise where adjusted p "
+        "(max-T over all rows) is not small."
+    )
+    return [PaperTable("A10", "Emergent traits of intersections", head, rows, note, paper_columns=2)]
+
+
+HUMAN = "'stereosweep stats DIR statistics.human_ratings=TABLE'"
+SUBGROUPS = "statistics.people of single answers, with subgroups: a column of the annotators"
+CROSSED = "intersections of two groups, and statistics.intersections"
+LAYOUTS = (
+    Layout("5, A19", "people_selection_tau", _selection, "statistics.people with a selection"),
+    Layout("6", "tau_pooled", _overall, HUMAN),
+    Layout("A8, A9", "dominance", _dominance, CROSSED),
+    Layout("A10", "pole_emerge_max", _emergent, CROSSED),
+    Layout("A11", "tau", _by_group("A11", "Kendall's tau-b by group", "tau"), HUMAN),
+    Layout(
+        "A12", "precision_top_3",
+        _by_group("A12", "Precision of the three highest scores by group", "precision_top_3"), HUMAN,
+    ),
+    Layout(
+        "A13", "precision_bottom_3",
+        _by_group("A13", "Precision of the three lowest scores by group", "precision_bottom_3"), HUMAN,
+    ),
+    Layout("A14 to A17", "people_mean", _demographic_means, SUBGROUPS),
+    Layout("A18", "people_tau", _demographic_agreement, SUBGROUPS),
+)  # fmt: skip

@@ -1,9 +1,13 @@
-"""Tables 1 and 3 of Guo and Caliskan (AIES 2021): combined effects of embedding tests, and of pairs of groups."""
+"""Tables 1 to 4 of Guo and Caliskan (AIES 2021): combined effects of embedding tests, and of pairs of groups."""
 
-from ..open import ResultError
+import re
+
+from .layout import Layout
 from .table import PaperTable
 
 PAIRED = ("pleasant", "career", "math", "science")
+SMALL_NUMBER = 1000  # of samples: table 2; other numbers: table 1
+PAIR_TABLES = {"own": "3", "shared": "4"}  # by the job's `draws`
 
 
 def _effects(statistics):
@@ -23,31 +27,45 @@ def _effects(statistics):
     return found
 
 
-def tables(statistics):
-    """Of a contexts result with WEAT tests. Raises ResultError."""
-    if "combined_effect" not in statistics:
-        raise ResultError("no embedding tests: name a result of the probe contexts")
-    effects = _effects(statistics)
-    if not effects:
-        raise ResultError("no WEAT tests (two target sets) in this result")
+def _pair_of(test):
+    """(pair of groups, attributes) of a test of table 3; (None, None) of another."""
+    pair, _, attribute = test.rpartition(" ")
+    return (pair, attribute) if pair and attribute in PAIRED else (None, None)
+
+
+def _single(statistics, _):
+    rows = [(name, *numbers) for name, numbers in _effects(statistics).items() if not _pair_of(name)[0]]
+    if not rows:
+        return []
+    samples = int(statistics["num_samples_used"].max())
+    note = (
+        f"{samples:,} samples (table 1: 10,000; table 2: 1,000). d: combined effect; sd: over samples; p: relabelled "
+        "words, two-sided; p of z shrinks with more samples."
+    )
+    number = "2" if samples == SMALL_NUMBER else "1"
+    return [PaperTable(number, "Combined effects", ("test", "d", "sd", "p", "p of z"), rows, note)]
+
+
+def _pairs(statistics, job):
     pairs = {}
-    for name in effects:
-        pair, _, attribute = name.rpartition(" ")
-        if pair and attribute in PAIRED:
-            pairs.setdefault(pair, {})[attribute] = effects[name]
-    single = [(name, *numbers) for name, numbers in effects.items() if name.rpartition(" ")[0] not in pairs]
-    made = []
-    if single:
-        head = ("test", "d", "sd", "p", "p of z")
-        note = "d: combined effect; sd: over samples; p: relabelled words, two-sided; p of z shrinks with more samples."
-        made.append(PaperTable("1", "Combined effects", head, single, note))
-    if pairs:
-        rows = [
-            (pair, *(number for attribute in PAIRED for number in found.get(attribute, (None,) * 4)[:3:2]))
-            for pair, found in pairs.items()
-        ]
-        head = ("groups", *(f"{attribute} {what}" for attribute in PAIRED for what in ("d", "p")))
-        made.append(
-            PaperTable("3", "Combined effects of pairs of groups", head, rows, "p: relabelled words, two-sided.")
-        )
-    return made
+    for name, numbers in _effects(statistics).items():
+        pair, attribute = _pair_of(name)
+        if pair:
+            pairs.setdefault(pair, {})[attribute] = numbers
+    if not pairs:
+        return []
+    rows = [
+        (pair, *(number for attribute in PAIRED for number in found.get(attribute, (None,) * 4)[::2]))
+        for pair, found in pairs.items()
+    ]
+    head = ("groups", *(f"{attribute} {what}" for attribute in PAIRED for what in ("d", "p")))
+    draws = re.search(r"^draws: (\w+)$", job, re.MULTILINE)
+    number = PAIR_TABLES.get(draws and draws[1], "3 or 4")
+    note = "p: relabelled words, two-sided. Table 3: sentences drawn for each test; table 4: once for all (draws)."
+    return [PaperTable(number, "Combined effects of pairs of groups", head, rows, note)]
+
+
+LAYOUTS = (
+    Layout("1 or 2", "combined_effect", _single, "WEAT tests, two target sets: jobs/62_guo2021.yaml"),
+    Layout("3 or 4", "combined_effect", _pairs, "the tests guo_pairs: jobs/62_guo2021.yaml"),
+)

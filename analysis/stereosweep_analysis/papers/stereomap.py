@@ -1,48 +1,70 @@
-"""Tables 2, 5 and 9 of StereoMap (EMNLP 2023): clusters with their centres and paired t, and groups far out."""
+"""Tables 2, 5, 8 and 9 of StereoMap (EMNLP 2023): clusters and their paired t, correlations, groups far out."""
 
 import numpy as np
 
-from ..open import ResultError
+from .clusters import Clusters
+from .layout import Layout
 from .table import PaperTable
 
+TESTS = ("cluster_t_difference", "cluster_t", "cluster_t_p", "cluster_t_p_holm")
+WARNING = "The clusters were fitted on the scores that t compares."
 
-def _subject_axis(statistics):
-    return next(dim for dim in statistics["cluster_point"].dims if dim not in ("cluster_source", "dimension"))
 
-
-def _clusters(statistics):
-    axis = _subject_axis(statistics)
+def _clusters(statistics, _):
     source = str(statistics["cluster_source"].values[0])
-    of_source = statistics.sel(cluster_source=source)
-    dimensions = [str(name) for name in statistics["dimension"].values]
-    subjects = np.array([str(name) for name in statistics[axis].values])
-    number = int(of_source["cluster_number"])
-    centres = of_source["cluster_centre"].transpose("cluster_place", "dimension").values
-    sides = statistics["cluster_side"].attrs["flag_meanings"].split()
-    side = of_source["cluster_side"].transpose("cluster_place", "dimension").values
-    members = of_source[f"cluster_of_{axis}"].values
-    tests = [
-        (str(pair), of_source["cluster_t"].sel(dimension_pair=pair).values,
-         of_source["cluster_t_p"].sel(dimension_pair=pair).values)
-        for pair in statistics["dimension_pair"].values
-    ] if "cluster_t" in statistics else []  # fmt: skip
+    clusters = Clusters(statistics, source)
+    tests = clusters.tests("cluster_t", "cluster_t_p")
     rows = [
         (
-            ", ".join(sides[int(flag)] for flag in side[place]),
-            "; ".join(subjects[members == place]),
-            *map(float, centres[place]),
-            *(float(values[place]) for _, t, p in tests for values in (t, p)),
+            str(place), clusters.side_text(place), "; ".join(clusters.members(place)),
+            *map(float, clusters.centres[place]), *(float(number) for of in tests.values() for number in of[place]),
         )
-        for place in range(number)
-    ]
-    head = ("sides", "groups", *dimensions, *(f"{what} {pair}" for pair, _, _ in tests for what in ("t", "p")))
-    note = f"By {source}. The clusters were fitted on the scores that t compares."
-    return PaperTable("2", "Clusters of groups", head, rows, note)
+        for place in range(clusters.number)
+    ]  # fmt: skip
+    head = (
+        "cluster", "sides", "groups", *clusters.dimensions, *(f"{what} {pair}" for pair in tests for what in ("t", "p"))
+    )  # fmt: skip
+    note = f"By {source}. {WARNING}"
+    return [PaperTable("2", "Clusters of groups", head, rows, note, labels=1, paper_columns=len(clusters.dimensions))]
 
 
-def _extremes(statistics, most=10):
-    measure = str(statistics[statistics["extreme_mean"].dims[0]].values[0])
-    of_measure = statistics.isel({statistics["extreme_mean"].dims[0]: 0})
+def _paired(statistics, _):
+    """Table 5: by every source, where the ratings of complete answers stand beside those of all."""
+    rows = []
+    for source in map(str, statistics["cluster_source"].values):
+        clusters = Clusters(statistics, source)
+        tests = clusters.tests(*TESTS)
+        rows += [
+            (source, str(place), clusters.side_text(place), pair, len(clusters.members(place)), *map(float, of[place]))
+            for pair, of in tests.items()
+            for place in range(clusters.number)
+        ]
+    head = ("by", "cluster", "sides", "first minus second", "groups", "difference", "t", "p", "p Holm")
+    return [PaperTable("5", "Paired t of two dimensions within clusters", head, rows, WARNING, labels=4)]
+
+
+def _correlations(statistics, _):
+    """Table 8: one for each name of statistics.correlations."""
+    parts = ("name", "among", "measure", "method", "row", "column")
+    keys = list(zip(*(map(str, statistics[f"correlation_{part}"].values) for part in parts), strict=True))
+    numbers = [statistics[f"correlation_{name}"].values for name in ("coefficient", "p_holm")]
+    found = {key: tuple(float(values[place]) for values in numbers) for place, key in enumerate(keys)}
+    made = []
+    for name in dict.fromkeys(key[0] for key in keys):
+        columns = list(dict.fromkeys(key[-1] for key in keys if key[0] == name))
+        rows = [
+            (*start[1:], *(number for column in columns for number in found.get((*start, column), (None, None))))
+            for start in dict.fromkeys(key[:-1] for key in keys if key[0] == name)
+        ]
+        head = ("among", "measure", "method", "of", *(text for column in columns for text in (column, f"{column} p")))
+        made.append(PaperTable("8", f"Correlations: {name}", head, rows, "p by shuffled groups, after Holm.", labels=4))
+    return made
+
+
+def _extremes(statistics, _, most=10):
+    measure_axis = statistics["extreme_mean"].dims[0]
+    measure = str(statistics[measure_axis].values[0])
+    of_measure = statistics.isel({measure_axis: 0})
     rows = []
     for item in map(str, statistics["extreme_of"].values):
         mean, variance = (of_measure[f"extreme_{name}"].sel(extreme_of=item) for name in ("mean", "variance"))
@@ -55,12 +77,13 @@ def _extremes(statistics, most=10):
                 for rank, place in enumerate(places, start=1)
             ]
     head = ("of", "list", "group", "rank", "mean", "variance")
-    return PaperTable("9", "Groups with the highest and lowest means", head, rows, f"By {measure}; variance: n - 1.")
+    return [PaperTable("9", "Groups with the highest and lowest means", head, rows, f"By {measure}; variance: n - 1.")]
 
 
-def tables(statistics):
-    """Of an interview or rating result with clusters. Raises ResultError."""
-    if "cluster_centre" not in statistics:
-        raise ResultError("no clusters: run 'stereosweep stats DIR statistics.clusters={number: 5}' first")
-    made = [_clusters(statistics)]
-    return [*made, _extremes(statistics)] if "extreme_mean" in statistics else made
+CLUSTERS = "'stereosweep stats DIR statistics.clusters={number: 5}'"
+LAYOUTS = (
+    Layout("2", "cluster_centre", _clusters, CLUSTERS),
+    Layout("5", "cluster_t", _paired, CLUSTERS),
+    Layout("8", "correlation_coefficient", _correlations, "statistics.correlations as in jobs/70_stereomap.yaml"),
+    Layout("9", "extreme_mean", _extremes, "statistics.extremes as in jobs/70_stereomap.yaml"),
+)

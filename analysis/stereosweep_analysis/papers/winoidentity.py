@@ -1,66 +1,161 @@
-"""Tables 7 to 10 and 13 to 15 of WinoIdentity: probability and accuracy of the referent by marker and placement."""
+"""Tables of WinoIdentity: probability and accuracy by marker and placement (3, 7 to 25), clusters of ratings (5, 6)."""
 
-from ..open import ResultError
+from typing import NamedTuple
+
+import numpy as np
+
+from .clusters import Clusters, reference_source
+from .layout import Layout
 from .table import PaperTable
 
-# number of the paper's table: contrast, placement of the marker, measure, title
-MARKERS = {
-    "7": ("T1", "aug1", "token_probability_sum", "Ambiguous sentences, marker at the referent"),
-    "9": ("T1", "aug2", "token_probability_sum", "Ambiguous sentences, marker at the pronoun"),
-    "14": ("T2", "aug1", "accuracy", "Accuracy, marker at the referent"),
-    "15": ("T2", "aug2", "accuracy", "Accuracy, marker at the pronoun"),
-    "17": ("T2", "aug4", "accuracy", "Accuracy, placement aug4"),
+NUMBERS = ("difference", "low", "high", "p")
+HEADS = ("minus none", "low", "high", "p")
+SELECTED = ("transgender", "gay", "old", "disabled", "neurodivergent", "Black", "Asian", "immigrant", "fat", "poor")
+PLACES = {
+    "aug1": "marker at the referent",
+    "aug2": "marker at the other occupation",
+    "aug3": "markers at both occupations",
+    "aug4": "marker at the pronoun",
 }
 
 
-def _baseline(statistics):
+class ByMarker(NamedTuple):
+    """One table of means by marker. `sentences`: T1 ambiguous, T2 unambiguous; `markers`: only these."""
+
+    number: str
+    sentences: str
+    placement: str
+    measure: str = "token_probability_sum"
+    item: str = "referent"
+    markers: tuple[str, ...] = ()
+
+
+BY_MARKER = (
+    ByMarker("3", "T1", "aug1", markers=SELECTED),
+    ByMarker("7", "T1", "aug1"),
+    ByMarker("8", "T1", "aug1", item="other"),
+    ByMarker("9", "T1", "aug2"),
+    ByMarker("10", "T1", "aug2", item="other"),
+    ByMarker("11", "T1", "aug3"),
+    ByMarker("12", "T1", "aug3", item="other"),
+    ByMarker("14", "T2", "aug1", "accuracy"),
+    ByMarker("15", "T2", "aug2", "accuracy"),
+    ByMarker("16", "T2", "aug3", "accuracy"),
+    ByMarker("17", "T2", "aug4", "accuracy"),
+    ByMarker("18", "T2", "aug1"),
+    ByMarker("19", "T2", "aug1", item="other"),
+    ByMarker("20", "T2", "aug2"),
+    ByMarker("21", "T2", "aug2", item="other"),
+    ByMarker("22", "T2", "aug3"),
+    ByMarker("23", "T2", "aug3", item="other"),
+    ByMarker("24", "T2", "aug4"),
+    ByMarker("25", "T2", "aug4", item="other"),
+)
+
+
+def _by_marker(layout, statistics):
+    """[the table], or none where the job compared no such sentences."""
+    keys = zip(*(map(str, statistics[f"contrast_{part}"].values) for part in ("name", "measure", "item")), strict=True)
+    place_of = {key: place for place, key in enumerate(keys)}
+    numbers = {name: statistics[f"contrast_{name}"].values for name in ("left", "right", *NUMBERS)}
+
+    def start(side):
+        is_both = layout.placement == "aug3"
+        return f"{layout.sentences} {side} {'aug3 marker: ' if is_both else f'marker: {layout.placement} '}"
+
+    markers = [
+        name.removeprefix(start("pro"))
+        for name, measure, item in place_of
+        if name.startswith(start("pro")) and (measure, item) == (layout.measure, layout.item)
+    ]
+    rows = []
+    for marker in [name for name in markers if not layout.markers or name in layout.markers]:
+        places = [place_of.get((start(side) + marker, layout.measure, layout.item)) for side in ("pro", "anti")]
+
+        def of(name, places=places):
+            return [None if place is None else float(numbers[name][place]) for place in places]
+
+        if not rows:
+            rows.append(("baseline", *of("right"), *[None] * 2 * len(NUMBERS)))
+        differences = zip(*map(of, NUMBERS), strict=True)
+        rows.append((marker, *of("left"), *(number for side in differences for number in side)))
+    if not rows:
+        return []
+    whose = "" if layout.item == "referent" else " of the other occupation"
+    title = f"{layout.measure}{whose}, {layout.sentences}, {PLACES[layout.placement]}"
+    note = "T1: ambiguous" if layout.sentences == "T1" else "T2: unambiguous"
+    note = f"{note} sentences; minus none: difference from sentences without a marker, its interval and p."
+    head = ("marker", "pro", "anti", *(f"{side} {what}" for side in ("pro", "anti") for what in HEADS))
+    return [PaperTable(layout.number, title, head, rows, note, paper_columns=2)]
+
+
+def _baseline(statistics, _):
     """Table 13: accuracy without a marker."""
-    mean = statistics["mean"].sel(group="baseline", type="unambiguous", metric="accuracy")
-    low, high = (statistics[f"mean_{end}"].sel(group="baseline", type="unambiguous", metric="accuracy")
-                 for end in ("low", "high"))  # fmt: skip
+    if "metric" not in statistics.coords:
+        return []
+    parts = [statistics[name].sel(group="baseline", type="unambiguous", metric="accuracy")
+             for name in ("mean", "mean_low", "mean_high")]  # fmt: skip
     rows = [
-        (gender, stereotype, *(float(part.sel(gender=gender, stereotype=stereotype)) for part in (mean, low, high)))
+        (gender, stereotype, *(float(part.sel(gender=gender, stereotype=stereotype)) for part in parts))
         for gender in map(str, statistics["gender"].values)
         for stereotype in map(str, statistics["stereotype"].values)
     ]
-    return PaperTable("13", "Accuracy without a marker", ("gender", "stereotype", "accuracy", "low", "high"), rows)
+    head = ("gender", "stereotype", "accuracy", "low", "high")
+    return [PaperTable("13", "Accuracy without a marker", head, rows, paper_columns=1)]
 
 
-def _by_marker(statistics, number):
-    sentences, placement, measure, title = MARKERS[number]
-    names = [str(name) for name in statistics["contrast_name"].values]
-    measures = [str(name) for name in statistics["contrast_measure"].values]
-    items = [str(name) for name in statistics["contrast_item"].values]
-    place_of = {key: place for place, key in enumerate(zip(names, measures, items, strict=True))}
-    start = f"{sentences} pro marker: {placement} "
+def _clusters(statistics, _):
+    """Table 5: by people where their ratings were given, else by the first measure; then the others' clusters."""
+    reference = reference_source(statistics)
     rows = []
-    for name in dict.fromkeys(names):
-        places = [
-            place_of.get((f"{sentences} {side} marker: {name.split(': ', 1)[1]}", measure, "referent"))
-            for side in ("pro", "anti")
-        ] if name.startswith(start) else []  # fmt: skip
-        if not places or places[0] is None:
-            continue
-        columns = ("left", "difference", "low", "high", "p")
-        numbers = [
-            None if place is None else float(statistics[f"contrast_{column}"].values[place])
-            for place in places
-            for column in columns
-        ]
-        rows.append((name.removeprefix(start), *numbers))
+    for source in [reference, *(name for name in map(str, statistics["cluster_source"].values) if name != reference)]:
+        clusters = Clusters(statistics, source)
+        for place in range(clusters.number):
+            members = np.flatnonzero(clusters.of_subject == place)
+            agree = clusters.agrees_with_reference[members]
+            names, elsewhere = ("; ".join(clusters.subjects[chosen]) for chosen in (members, members[~agree]))
+            numbers = (*map(float, clusters.centres[place]), len(members), int(agree.sum()))
+            rows.append((source, str(place), clusters.side_text(place), names, elsewhere, *numbers))
     head = (
-        "marker",
-        *(f"{side} {what}" for side in ("pro", "anti") for what in (measure, "minus none", "low", "high", "p")),
-    )
-    note = f"{measure}; minus none: difference from sentences without a marker, its interval and p."
-    return PaperTable(number, title, head, rows, note)
+        "by", "cluster", "sides", "groups", f"elsewhere by {reference}", *clusters.dimensions, "groups in it", "agree"
+    )  # fmt: skip
+    note = f"Sides of {', '.join(clusters.dimensions)}. agree: groups whose cluster by {reference} has the same sides."
+    return [PaperTable("5", "Clusters of groups", head, rows, note, labels=2, paper_columns=2)]
 
 
-def tables(statistics):
-    """Of a coreference result (jobs/42_winoidentity_tables.yaml). Raises ResultError."""
-    if "mean" not in statistics or "metric" not in statistics.coords:
-        raise ResultError("no means by gender and stereotype: name a result of the probe coreference")
-    made = [_baseline(statistics)]
-    if "contrast" in statistics.coords:
-        made += [table for table in (_by_marker(statistics, number) for number in MARKERS) if table.rows]
-    return made
+def _same_attribute(statistics, _):
+    """Table 6: whether groups that share an attribute are in clusters with the same sides."""
+    reference = reference_source(statistics)
+    clusters = Clusters(statistics, reference)
+    first, second = (statistics[f"{clusters.axis}_{part}"].values.astype(str) for part in ("first", "second"))
+    attributes = statistics["cluster_row"].values.astype(str)
+    shared, other = (first, second) if set(attributes) <= set(first) else (second, first)
+    kinds = list(dict.fromkeys(other[np.isin(shared, attributes)]))
+    differs = statistics["cluster_row_agreement"].sel(cluster_source=reference)
+    meanings = differs.attrs["flag_meanings"].split()
+    rows = []
+    for place, attribute in enumerate(attributes):
+        sides = {
+            other[subject]: clusters.side_text(clusters.of_subject[subject])
+            for subject in np.flatnonzero(shared == attribute)
+        }
+        verdict = {"differs": "yes", "agrees": "no"}.get(meanings[int(differs.values[place])], "-")
+        rows.append((attribute, *(sides.get(kind, "-") for kind in kinds), verdict))
+    note = f"Sides of {', '.join(clusters.dimensions)}, by {reference}."
+    head = ("attribute", *kinds, "differ")
+    return [PaperTable("6", "Sides of groups that share an attribute", head, rows, note, labels=1)]
+
+
+RATINGS = "of a result of the probe rating, statistics.clusters with number and across: second"
+LAYOUTS = (
+    Layout("13", "mean", _baseline, "a result of the probe coreference"),
+    *(
+        Layout(
+            layout.number, "contrast_left", lambda statistics, _, layout=layout: _by_marker(layout, statistics),
+            "contrasts as in jobs/42_winoidentity_tables.yaml",
+        )
+        for layout in BY_MARKER
+    ),
+    Layout("5", "cluster_centre", _clusters, RATINGS),
+    Layout("6", "cluster_row_agreement", _same_attribute, RATINGS),
+)  # fmt: skip
