@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
@@ -21,12 +22,14 @@ namespace stereosweep::base {
 namespace {
 
 std::atomic<int> fault_rank{0};
+std::atomic<bool> holds_ended{false};
 
 struct Fault {
   std::string point;
   std::int64_t pass = 0;  ///< 0: every pass
   int (*act)(const Fault&) = nullptr;
   std::chrono::milliseconds delay{0};
+  std::filesystem::path file;
   std::int64_t rank = -1;  ///< -1: every process
   std::atomic<std::int64_t> passes{0};
 };
@@ -51,6 +54,14 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
        std::this_thread::sleep_for(fault.delay);
        return 0;
      }},
+    {"hold=",
+     [](const Fault& fault) {
+       std::error_code unreadable;  // counts as not there
+       while (!holds_ended && !std::filesystem::exists(fault.file, unreadable)) {
+         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+       }
+       return 0;
+     }},
     {"eio", [](const Fault&) { return EIO; }},
     {"enospc", [](const Fault&) { return ENOSPC; }},
     {"short", [](const Fault&) { return short_write; }}};
@@ -66,14 +77,19 @@ std::int64_t number_in(const std::string& text, std::int64_t least, const std::s
 
 void read_action(std::string name, const std::string& item, Fault& fault) {
   constexpr std::string_view delay = "delay=";
+  constexpr std::string_view hold = "hold=";
   if (name.starts_with(delay)) {
     fault.delay = std::chrono::milliseconds(number_in(name.substr(delay.size()), 0, item));
     name = delay;
+  } else if (name.starts_with(hold)) {
+    fault.file = name.substr(hold.size());
+    name = hold;
+    refuse_if(fault.file.empty(), "STEREOSWEEP_INJECT holds '" + item + "'", "hold= needs a file");
   }
   const auto known = actions.find(name);
   if (known == actions.end()) {
     throw InputError(describe("STEREOSWEEP_INJECT asks for '" + name + "'",
-                              "actions are exit, kill, stop, throw, hang, delay=MS, eio, enospc, short"));
+                              "actions are exit, kill, stop, throw, hang, delay=MS, hold=FILE, eio, enospc, short"));
   }
   fault.act = known->second;
 }
@@ -104,10 +120,13 @@ void set_faults(std::string_view text) {
     parse_faults(text, read);
   }
   faults.swap(read);
+  holds_ended = false;
   faults_text = text;
 }
 
 const std::string& active_faults() { return faults_text; }
+
+void end_holds() { holds_ended = true; }
 
 void set_fault_rank(int rank) { fault_rank = rank; }
 

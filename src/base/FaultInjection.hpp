@@ -10,7 +10,7 @@ namespace stereosweep::base {
 
 /// What the caller must now pretend: an errno (EIO, ENOSPC), `short_write`, or 0 for nothing. The actions `exit`
 /// (status 3) and `kill` (SIGKILL) do not return; `throw` throws base::Error; `hang` never returns; `stop` (SIGSTOP)
-/// returns when the process is continued; `delay=MS` sleeps.
+/// returns when the process is continued; `delay=MS` sleeps; `hold=FILE` waits until FILE exists or `end_holds`.
 inline constexpr int short_write = -1;
 
 /// Counts one pass of `point` in this process.
@@ -19,6 +19,9 @@ int inject_fault(std::string_view point);
 /// What the variable holds, given once by main, before there are threads; replaces what was asked for, counts included.
 /// Throws InputError if it is malformed.
 void set_faults(std::string_view text);
+
+/// The run stops: what `hold` keeps waiting goes on, and holds no more until faults are set again.
+void end_holds();
 
 /// The text given last.
 const std::string& active_faults();

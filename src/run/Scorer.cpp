@@ -262,6 +262,7 @@ bool Scorer::take_back(std::uint64_t block) {
 }
 
 void Scorer::drop_waiting() {
+  base::end_holds();
   const std::lock_guard lock(state_->mutex);
   state_->waiting.clear();
 }

@@ -79,7 +79,7 @@ class Scorer {
   void wait(std::chrono::microseconds longest);
   /// Forgets a block that waits. Returns whether it waited; one in work goes on.
   bool take_back(std::uint64_t block);
-  /// Forgets the blocks that wait; the one in work goes on.
+  /// Forgets the blocks that wait; the one in work goes on, also where an injected fault holds it.
   void drop_waiting();
   /// Nothing waits, nothing is in work (results may still be there to poll).
   bool idle() const;
