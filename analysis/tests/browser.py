@@ -40,4 +40,4 @@ def dump(folder, path):
     """The page as the browser holds it, as HTML."""
     command = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
                "--virtual-time-budget=30000", "--dump-dom", path.as_uri()]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout

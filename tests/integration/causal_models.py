@@ -173,7 +173,7 @@ class Program:
 
     def close(self):
         self.process.stdin.close()
-        assert self.process.wait(timeout=60) == 0
+        assert self.process.wait(timeout=300) == 0
 
     def run(self, directory, sequences, dtype="float32"):
         """(answer, numbers) of one checkpoint; an answer is {"logits": width} or {"error": message}."""

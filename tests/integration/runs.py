@@ -1,4 +1,4 @@
-"""Starts, stops and kills runs; what the tests of `run` share."""
+"""Starts, holds, stops and kills runs; what the tests of `run` share. Time limits are for what hangs, not for what is slow."""
 
 import json
 import os
@@ -17,6 +17,8 @@ ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
+HANGS = 300  # seconds
+PATIENT_LAUNCHER = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}  # mpirun's time between TERM and KILL, else 1 s
 
 
 def start(job, output, *arguments, **options):
@@ -43,7 +45,27 @@ def start_program(*arguments, ranks=1, inject="", environment=None):
     )
 
 
-def finish(process, seconds=60):
+def hold(output, block=3, point="block_start"):
+    """A fault that keeps each rank before its `block`-th block until `release`, or until the run is told to stop."""
+    return f"{point}:{block}:hold={output}.go"
+
+
+def release(output):
+    pathlib.Path(f"{output}.go").touch()
+
+
+def start_held(job, output, *arguments, block=3, ranks=1, faults="", **options):
+    """A running run whose ranks are held as `hold` says; what they scored before is in the journal. It cannot end before
+    what the test does next."""
+    expected = journal_blocks(output) + ranks * (block - 1)
+    inject = hold(output, block) + ("," + faults if faults else "")
+    process = start(job, output, *arguments, ranks=ranks, inject=inject, **options)
+    wait_for(lambda: journal_blocks(output) >= expected or process.poll() is not None)
+    assert process.poll() is None, finish(process)
+    return process
+
+
+def finish(process, seconds=HANGS):
     """(exit status, standard output, standard error) of a run that must end by itself."""
     try:
         out, err = process.communicate(timeout=seconds)
@@ -55,8 +77,8 @@ def finish(process, seconds=60):
     return process.returncode, out, err
 
 
-def run(job, output, *arguments, seconds=60, **options):
-    return finish(start(job, output, *arguments, **options), seconds)
+def run(job, output, *arguments, **options):
+    return finish(start(job, output, *arguments, **options))
 
 
 def digest(output):
@@ -70,7 +92,7 @@ def status(output):
     return json.loads(path.read_text()) if path.exists() else {"state": "none", "blocks": {"done": 0}}
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=HANGS):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "what the test waits for does not happen"
@@ -79,6 +101,21 @@ def wait_for(condition, seconds=30):
 
 def journal_bytes(output):
     return sum(path.stat().st_size for path in pathlib.Path(output).glob("journal/**/*.log"))
+
+
+def journal_blocks(output):
+    """How many blocks are in the journals of all attempts and stages."""
+    return sum(len(list(records(path.read_bytes()))) for path in pathlib.Path(output).glob("journal/**/*.log"))
+
+
+def records(data):
+    """The whole records of a journal's bytes: 100 of the head, the payload, 4 of the check sum."""
+    at = 16 + int.from_bytes(data[8:12], "little")
+    while at + 104 <= len(data):
+        end = at + 104 + int.from_bytes(data[at + 8 : at + 16], "little")
+        if end <= len(data):
+            yield data[at:end]
+        at = end
 
 
 def descendants(process_id):
@@ -132,7 +169,7 @@ def rewrite_journal(output, version=None, settings=None):
     for path in pathlib.Path(output).glob("journal/**/*.log"):
         data = path.read_bytes()
         size = int.from_bytes(data[8:12], "little")
-        content, rest = data[12 : 12 + size], data[16 + size :]
+        content = data[12 : 12 + size]
         length = int.from_bytes(content[36:44], "little")
         text = content[44 : 44 + length]
         if settings:
@@ -141,11 +178,9 @@ def rewrite_journal(output, version=None, settings=None):
             len(text).to_bytes(8, "little") + text + content[44 + length :]
         made = data[:8] + len(content).to_bytes(4, "little") + content
         made += zlib.crc32(made).to_bytes(4, "little")
-        while rest:
-            payload_size = int.from_bytes(rest[8:16], "little")
-            head = rest[:16] + (bytes(32) if settings else rest[16:48]) + rest[48:96]
-            payload = rest[100 : 100 + payload_size]
+        for record in records(data):
+            head = record[:16] + (bytes(32) if settings else record[16:48]) + record[48:96]
+            payload = record[100:-4]
             made += head + zlib.crc32(head).to_bytes(4, "little") + payload
             made += zlib.crc32(payload, zlib.crc32(head)).to_bytes(4, "little")
-            rest = rest[104 + payload_size :]
         path.write_bytes(made)

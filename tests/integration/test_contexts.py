@@ -88,8 +88,7 @@ def test_signal_stops_each_stage_cleanly(job, reference, tmp_path, stage):
         shutil.copytree(reference, output)
         shutil.rmtree(output / "journal/effects")
         (output / "status.json").unlink()
-    process = runs.start(job, output, ranks=2, inject="block_start:*:delay=300")
-    runs.wait_for(lambda: journal_bytes(output, stage) > 500)
+    process = runs.start_held(job, output, ranks=2)
     os.kill(runs.rank_processes(process)[-1], signal.SIGUSR1)
     code, _, err = runs.finish(process)
     state = runs.status(output)
@@ -100,22 +99,27 @@ def test_signal_stops_each_stage_cleanly(job, reference, tmp_path, stage):
 
 
 def test_failure_in_stage_effects_names_its_cause(job, reference, tmp_path):
-    code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject="block_done:3:throw:1,block_done:41:throw:0")
+    shutil.copytree(reference, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run/journal/effects")
+    (tmp_path / "run/status.json").unlink()
+    code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject="block_done:1:throw:1")
     assert code == 1 and "injected fault" in err
+    assert runs.status(tmp_path / "run")["stage"] == "effects"
     assert runs.run(job, tmp_path / "run")[0] == 0
     same_numbers(tmp_path / "run", reference)
 
 
 def test_slow_rank_between_two_stages_is_waited_for(job, reference, tmp_path):
     steps = (("open_directory", 1), ("build_store", 0), ("open_store", 1))
-    slow = ",".join(f"step:{step}:1:delay=2500:{rank}" for step, rank in steps)
-    code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject=slow, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "1"})
+    slow = ",".join(f"step:{step}:1:delay=3000:{rank}" for step, rank in steps)
+    code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject=slow, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "2"})
     assert code == 0, err
     same_numbers(tmp_path / "run", reference)
 
 
 def test_killed_rank_between_two_stages_ends_all(job, reference, tmp_path):
-    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:finish_stage:1:kill:2")
+    code, _, err = runs.run(job, tmp_path / "run", ranks=3, inject="step:finish_stage:1:kill:2",
+                            environment=runs.PATIENT_LAUNCHER)
     assert code not in (0, 75), err
     state = runs.status(tmp_path / "run")
     assert state["state"] == "stopped" and "launchers also send it when a rank has died" in state["cause"]
@@ -324,8 +328,7 @@ def test_corpus_of_the_same_name_elsewhere_is_another_job(job, reference, tmp_pa
 
 def test_export_of_a_run_that_is_not_finished(job, tmp_path):
     output = tmp_path / "run"
-    process = runs.start(job, output, inject=SLOW)
-    runs.wait_for(lambda: journal_bytes(output, "vectors") > 4000)
+    process = runs.start_held(job, output)
     runs.kill_tree(process)
     process.communicate()
     code, out, err = runs.finish(runs.start_program("export", output))

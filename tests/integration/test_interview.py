@@ -94,8 +94,7 @@ def test_same_digest_on_any_number_of_ranks(job, reference, tmp_path, ranks):
 
 
 def test_same_digest_after_a_kill_and_with_other_blocks(job, reference, tmp_path):
-    process = runs.start(job, tmp_path / "run", ranks=2, inject="block_start:*:delay=100")
-    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] > 2)
+    process = runs.start_held(job, tmp_path / "run", block=2, ranks=2)
     runs.kill_tree(process)
     runs.finish(process)
     assert runs.status(tmp_path / "run")["state"] != "done"

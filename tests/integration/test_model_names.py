@@ -34,7 +34,7 @@ def add_to_cache(cache, name, source, commit, ref="main"):
 
 def program(*arguments, cache, code=0, text=""):
     done = subprocess.run([runs.PROGRAM, *map(str, arguments)], input=text, capture_output=True, text=True, cwd=runs.ROOT,
-                          timeout=60, env=os.environ | runs.ENVIRONMENT | {"HF_HUB_CACHE": str(cache)})
+                          timeout=300, env=os.environ | runs.ENVIRONMENT | {"HF_HUB_CACHE": str(cache)})
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -56,7 +56,7 @@ def test_each_kind_of_model_and_what_keeps_probes_from_it(tmp_path):
     line = json.dumps({"kind": "continue", "prompt": "the", "continuations": [" a"]}) + "\n"
     for path, fits in (("org/planted", False), ("org/causal@v1", True)):
         answer = subprocess.run([runs.PROGRAM, "query", "--model", path], input=line, capture_output=True, text=True,
-                                env=runs.os.environ | {"HF_HUB_CACHE": str(cache)}, timeout=60).stdout
+                                env=runs.os.environ | {"HF_HUB_CACHE": str(cache)}, timeout=300).stdout
         assert ("logprob" in answer) == fits, answer
 
 

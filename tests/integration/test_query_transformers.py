@@ -186,7 +186,7 @@ def test_bad_lines_are_answered_and_the_rest_goes_on(reference):
                                      ["--threads", "x"], ["--modle", "x"]])
 def test_usage_and_models_end_with_two(reference, options):
     given = options if "--model" in options or not options else ["--model", str(reference.folder), *options]
-    done = subprocess.run([PROGRAM, "query", *given], input=b"", capture_output=True, timeout=60)
+    done = subprocess.run([PROGRAM, "query", *given], input=b"", capture_output=True, timeout=300)
     assert done.returncode == 2
     assert done.stderr.startswith(b"stereosweep: ")
     assert not done.stdout
@@ -196,12 +196,12 @@ def test_usage_and_models_end_with_two(reference, options):
 def test_lost_input_or_output_is_an_error(reference, command):
     arguments = [PROGRAM, command, "--model", reference.folder]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(arguments, input=b"the\n", stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(arguments, input=b"the\n", stdout=full, stderr=subprocess.PIPE, timeout=300)
     assert done.returncode == 1
     assert b"cannot write to standard output" in done.stderr
     folder = os.open("/", os.O_RDONLY)
     try:
-        done = subprocess.run(arguments, stdin=folder, capture_output=True, timeout=60)
+        done = subprocess.run(arguments, stdin=folder, capture_output=True, timeout=300)
     finally:
         os.close(folder)
     assert done.returncode == 1
@@ -216,6 +216,6 @@ def test_the_missing_tensor_is_named(reference, tmp_path):
     for name in [key for key in tensors if "position_embeddings" in key] + sorted(tensors)[::12]:
         rest = {key: value for key, value in tensors.items() if key != name}
         save_file(rest, tmp_path / "model.safetensors")
-        done = subprocess.run([PROGRAM, "query", "--model", tmp_path], input=b"", capture_output=True, timeout=60)
+        done = subprocess.run([PROGRAM, "query", "--model", tmp_path], input=b"", capture_output=True, timeout=300)
         assert done.returncode == 2
         assert f'"{name}" is missing'.encode() in done.stderr

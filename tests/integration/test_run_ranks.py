@@ -70,7 +70,7 @@ def test_block_that_waits_at_a_hanging_rank_is_scored_by_another(reference, tmp_
     process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"block_start:1:hang:{hanging}",
                          environment={"STEREOSWEEP_PROGRESS_S": "0.2"})
     all_but_one = runs.status(reference)["blocks"]["total"] - 1
-    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] == all_but_one, seconds=120)
+    runs.wait_for(lambda: runs.status(tmp_path / "run")["blocks"]["done"] == all_but_one)
     runs.kill_tree(process)
     runs.finish(process)
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2)
@@ -112,8 +112,7 @@ def test_work_is_what_was_planned(tmp_path):
 def test_work_is_the_same_whoever_did_it(reference, tmp_path):
     whole = runs.status(reference)["work"]
     assert whole["distinct_sequences"] == planned(runs.SMOKE)[0]
-    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject="block_start:*:delay=100")
-    runs.wait_for(lambda: runs.journal_bytes(tmp_path / "run") > 10_000)
+    process = runs.start_held(runs.SMOKE, tmp_path / "run", ranks=2)
     runs.kill_tree(process)
     process.communicate()
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3)
@@ -190,11 +189,12 @@ def test_incomplete_export_is_never_taken_for_the_result(reference, tmp_path):
 def test_overtaken_attempt_replaces_no_result(reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
     (tmp_path / "run/association.h5").unlink()
-    process = runs.start(runs.SMOKE, tmp_path / "run", inject="export:rename:1:delay=2000")
+    process = runs.start(runs.SMOKE, tmp_path / "run", inject=runs.hold(tmp_path / "run", 1, "export:rename"))
     runs.wait_for(lambda: list((tmp_path / "run").glob("association.h5.partial.*")))
     (epoch,) = (tmp_path / "run/journal").glob("epoch.*")
     (tmp_path / f"run/journal/epoch.{int(epoch.suffix[1:]) + 1}").touch()  # as a newer attempt on another node does
     (tmp_path / "run/status.json").write_text("the newer one's")
+    runs.release(tmp_path / "run")
     code, _, err = runs.finish(process)
     assert code == 1 and "newer attempt has taken over" in err, err
     assert not list((tmp_path / "run").glob("association.h5*"))
@@ -270,12 +270,14 @@ def test_progress_fits_the_terminal(tmp_path):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         done = subprocess.Popen([runs.PROGRAM, "run", runs.SMOKE, "--output", tmp_path / str(columns)], cwd=runs.ROOT,
                                 stderr=terminal, stdout=subprocess.DEVNULL,
-                                env={**os.environ, **runs.ENVIRONMENT, "STEREOSWEEP_INJECT": "block_start:*:delay=20"})
+                                env={**os.environ, **runs.ENVIRONMENT, "STEREOSWEEP_INJECT": runs.hold(tmp_path / str(columns))})
         os.close(terminal)
         text = b""
         try:
             while part := os.read(driver, 65536):
                 text += part
+                if text.count(b"\r\x1b[K") > 2:
+                    runs.release(tmp_path / str(columns))
         except OSError:  # the other end was closed
             pass
         assert done.wait() == 0
@@ -453,7 +455,7 @@ def test_stale_partial_files_go_and_the_users_files_stay(reference, tmp_path):
 def test_pipe_among_the_journals_is_named(reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
     os.mkfifo(tmp_path / "run/journal/pipe.log")
-    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", seconds=20)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run")
     assert code == 1 and "no regular file" in err
 
 
@@ -482,7 +484,7 @@ def test_groups_must_fit_the_ranks_of_a_node(tmp_path):
 @pytest.mark.parametrize("rank", [0, 1, 2, 3])
 def test_a_failure_in_any_slice_ends_the_run_with_its_cause(tmp_path, rank):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "execution.tensor_parallel=2", ranks=4,
-                            inject=f"block_prompts:*:delay=50,block_start:2:throw:{rank}")
+                            inject=f"block_prompts:*:delay=1000,block_start:1:throw:{rank}")
     assert code == 1, err
     assert "injected" in err
     assert runs.status(tmp_path / "run")["state"] == "failed"

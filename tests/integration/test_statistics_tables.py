@@ -23,7 +23,7 @@ ASKED = (
 
 
 def program(*arguments, code=0):
-    done = subprocess.run([runs.PROGRAM, "stats", *map(str, arguments)], capture_output=True, cwd=runs.ROOT, timeout=120)
+    done = subprocess.run([runs.PROGRAM, "stats", *map(str, arguments)], capture_output=True, cwd=runs.ROOT, timeout=300)
     assert done.returncode == code, done.stderr.decode()
     return done.stdout.decode() if code == 0 else done.stderr.decode()
 

@@ -44,8 +44,9 @@ def test_a_probe_of_one_file_has_all_commands(job, tmp_path):
     assert digest == runs.digest(tmp_path / "ranks3")
 
     killed = tmp_path / "killed"
-    code, _, _ = runs.run(job, killed, inject="block_start:*:delay=300,block_done:4:kill")
-    assert code != 0 and not (killed / "toy.h5").exists()
+    process = runs.start_held(job, killed, block=4)
+    runs.kill_tree(process)
+    assert runs.finish(process)[0] != 0 and not (killed / "toy.h5").exists()
     assert toy("export", killed).returncode == 0
     assert not xarray.open_dataset(killed / "toy.h5").attrs.get("complete", 1)
     code, _, err = runs.run(job, killed, ranks=3)

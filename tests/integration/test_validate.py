@@ -18,7 +18,7 @@ TOKENIZER = runs.ROOT / "tests/models/planted_causal/tokenizer.json"
 
 def validate(job, *arguments, code=0):
     done = subprocess.run([runs.PROGRAM, "validate", str(job), *map(str, arguments)], capture_output=True, text=True,
-                          cwd=runs.ROOT, timeout=60)
+                          cwd=runs.ROOT, timeout=300)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

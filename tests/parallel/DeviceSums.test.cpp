@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds patience{120};
 
 class DeviceSumsTest : public testing::Test {
  protected:

@@ -82,7 +82,7 @@ TEST(StoreAccessTest, WaitsForAFileThatAppearsLate) {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
     fs::rename(directory / "hidden.bin", directory / "vectors.bin");
   });
-  const auto store = probes::contexts::open_store(directory / "vectors.bin", words, 3, Seconds(20));
+  const auto store = probes::contexts::open_store(directory / "vectors.bin", words, 3, Seconds(300));
   EXPECT_EQ(store->row(0, 0)[2], 3);
 }
 

@@ -71,7 +71,7 @@ def test_sampled_answers_can_be_read_and_agree(rating):
 def test_plan_counts_the_tokens_that_run(tmp_path, job, overrides):
     output = run(job, tmp_path / "run", *overrides)
     planned = subprocess.run([PROGRAM, "plan", str(ROOT / "jobs" / job), *overrides], capture_output=True, text=True,
-                             cwd=ROOT, timeout=60, check=True).stdout
+                             cwd=ROOT, timeout=300, check=True).stdout
     tokens = int(re.search(r"^tokens +([0-9,]+) tokens? run,", planned, re.MULTILINE)[1].replace(",", ""))
     assert tokens > 100
     assert json.loads((output / "status.json").read_text())["work"]["distinct_tokens"] == tokens
