@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from ..open import ResultError, open_statistics
-from ..report.runs import RESOLVED_JOB
+from ..reports.runs import RESOLVED_JOB
 from . import cao2022, guo2021, stereomap, winoidentity
 from .layout import lay_out
 from .table import FORMATS, render, side_by_side
