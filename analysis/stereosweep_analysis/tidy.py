@@ -7,13 +7,14 @@ from .reports.runs import open_runs
 from .reports.scores import measure_means, recommended_measure, texts
 from .reports.side_by_side import shared_measure
 
+COLUMNS = ["measure", "unit", "subject", "kind", "domain", "item", "left", "right", "mean", "low", "high", "n"]
+
 
 def scores(path, measure=None):
     """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
 
-    Columns: measure, unit, subject, kind, domain, item, left, right, mean, low, high, n. `attrs["interval"]` says what
-    low and high are. Subjects and items without a score are left out. `measure`: default: the one that the report
-    shows. Raises ResultError.
+    The columns are COLUMNS; `attrs["interval"]` says what low and high are. Subjects and items without a score are left
+    out. `measure`: default: the one that the report shows. Raises ResultError.
     """
     with open_statistics(path) as statistics:
         return _table(statistics, require_label(statistics, "measure", measure or recommended_measure(statistics)))
@@ -23,26 +24,17 @@ def _table(statistics, measure):
     means = measure_means(statistics, measure)
     kinds, domains = (texts(statistics, f"subject_{name}", "subject") for name in ("kind", "domain"))
     left, right = (texts(statistics, f"item_{name}", "item") for name in ("left", "right"))
+    numbers = (means.mean, means.low, means.high, means.n)
     rows = [
-        {
-            "measure": measure,
-            "unit": means.unit,
-            "subject": subject,
-            "kind": kinds[i],
-            "domain": domains[i],
-            "item": item,
-            "left": left[j],
-            "right": right[j],
-            "mean": means.mean[i, j],
-            "low": means.low[i, j],
-            "high": means.high[i, j],
-            "n": means.n[i, j],
-        }
+        (
+            *(measure, means.unit, subject, kinds[i], domains[i], item, left[j], right[j]),
+            *(array[i, j] for array in numbers),
+        )
         for i, subject in enumerate(means.subjects)
         for j, item in enumerate(means.items)
         if means.n[i, j]
     ]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=COLUMNS)
     table.attrs["interval"] = means.interval
     return table
 

@@ -61,7 +61,7 @@ BUNDLED = {
     "coreference": (
         "41_crossed_markers", ("axes.augmentations=[baseline, aug1]",), ("statistics.means={measures: [share]}",),
     ),
-    "rating": ("51_group_ratings", (), ("statistics.means=all",)),
+    "rating": ("51_group_ratings", ("orders=[as_listed, reversed]",), ("statistics.means=all",)),
     "interview": ("70_stereomap", (
         "axes.groups={file: stereomap_groups, only: [Nurses, Doctors, Rich people, Criminals, Homeless people, Women]}",
         "sampling.rounds=3",

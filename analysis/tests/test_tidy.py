@@ -27,6 +27,8 @@ def test_scores_are_one_row_a_number(tmp_path):
     np.testing.assert_allclose(row["mean"], table[1, ..., 0].mean(), rtol=1e-12)
     assert row["low"] < row["mean"] < row["high"] and row["n"] == 6
     assert (row["left"], row["right"], row["unit"]) == ("left of item 0", "right of item 0", "nat")
+    empty = scores(write(tmp_path / "empty", statistics_dataset(table * np.nan)))
+    assert empty.empty and list(empty.columns) == list(found.columns)
     with pytest.raises(ResultError, match="unknown measure 'own'"):
         scores(tmp_path / "run", "own")
 
