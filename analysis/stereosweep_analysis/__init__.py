@@ -23,7 +23,7 @@ __all__ = [
 _LATER = {"scores": "tidy", "compare": "tidy", "report": "reports.command", "figures": "reports.command"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)

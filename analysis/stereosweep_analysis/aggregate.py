@@ -4,6 +4,8 @@
 to start from for a variant of your own. Definitions: src/stats/Association.hpp.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import xarray as xr
 
@@ -21,7 +23,7 @@ NEEDED = {
 }
 
 
-def _check(raw, measure):
+def _check(raw: xr.Dataset, measure: str) -> None:
     if measure not in NEEDED:
         raise ResultError(f"unknown measure '{measure}': known are {', '.join(NEEDED)}")
     missing = [name for name in ("num_subwords", *NEEDED[measure]) if name not in raw or "prior_" + name not in raw]
@@ -29,12 +31,12 @@ def _check(raw, measure):
         raise ResultError(f"the result lacks {', '.join(missing)}: no '{measure}' without them")
 
 
-def _last(values, num_subwords):
+def _last(values: xr.DataArray, num_subwords: xr.DataArray) -> xr.DataArray:
     index = (num_subwords - 1).clip(min=0)
     return values.isel(subword=index).where(num_subwords > 0)
 
 
-def _side(raw, measure, prefix):
+def _side(raw: xr.Dataset, measure: str, prefix: str) -> xr.DataArray:
     """One side of a score, folded over subwords: prefix "" for groups, "prior_" for priors."""
     num_subwords = raw[prefix + "num_subwords"].astype(int)
     place = xr.DataArray(np.arange(raw.sizes["subword"]), dims="subword")
@@ -55,13 +57,13 @@ def _side(raw, measure, prefix):
     distance = raw[prefix + ("set_distance_bias" if bias == "augmented" else "set_distance_plain")]
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == "code":
-            score = np.log1p(-distance.where(used, -np.inf).max("subword", skipna=False))
+            score = xr.ufuncs.log1p(-distance.where(used, -np.inf).max("subword", skipna=False))
         else:
-            score = -2 * np.log(distance.where(used, np.inf).min("subword", skipna=False))
+            score = -2 * xr.ufuncs.log(distance.where(used, np.inf).min("subword", skipna=False))
     return score.where(np.isfinite(score) & (num_subwords > 0))
 
 
-def word_scores(raw, measure, prior):
+def word_scores(raw: xr.Dataset, measure: str, prior: str) -> xr.DataArray:
     """Association of every cell: [group, template, rephrasing, word], nat; NaN where it does not exist.
 
     Raises ResultError.
@@ -71,11 +73,11 @@ def word_scores(raw, measure, prior):
     return _side(raw, measure, "") - _side(raw, measure, "prior_").sel(prior=prior, drop=True)
 
 
-def pair_scores(raw, measure, prior, aggregate="median"):
+def pair_scores(raw: xr.Dataset, measure: str, prior: str, aggregate: str = "median") -> xr.DataArray:
     """Right pole minus left pole: [group, template, rephrasing, pair]; a pole is the aggregate of its defined words."""
     scores = word_scores(raw, measure, prior)
     pairs = list(dict.fromkeys(raw["word_pair"].values))
-    sides = {"left": [], "right": []}
+    sides: dict[str, list[xr.DataArray]] = {"left": [], "right": []}
     for pair in pairs:
         for side, found in sides.items():
             words = np.flatnonzero((raw["word_pair"].values == pair) & (raw["word_side"].values == side))
@@ -84,12 +86,12 @@ def pair_scores(raw, measure, prior, aggregate="median"):
     return (right - left).assign_coords(pair=pairs).transpose("group", "template", "rephrasing", "pair")
 
 
-def mean_pair_scores(raw, measure, prior, aggregate="median"):
+def mean_pair_scores(raw: xr.Dataset, measure: str, prior: str, aggregate: str = "median") -> xr.DataArray:
     """Mean over sentences that have a score: [group, pair]."""
     return pair_scores(raw, measure, prior, aggregate).mean(("template", "rephrasing"), skipna=True)
 
 
-def order_by_domain(dataset, groups=None):
+def order_by_domain(dataset: xr.Dataset, groups: Iterable[int] | None = None) -> np.ndarray:
     """Indices of `groups` (default: all), sorted by domain in order of appearance; stable within a domain."""
     domains = dataset["group_domain"].values if "group_domain" in dataset.coords else [""] * dataset.sizes["group"]
     groups = np.arange(dataset.sizes["group"]) if groups is None else np.asarray(groups)

@@ -2,14 +2,17 @@
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from .open import ResultError
+from .open import PathLike, ResultError
 
+Answer = tuple[str, str, str, float]  # of COLUMNS
 COLUMNS = ("annotator", "group", "pair", "rating")
 
 
-def read_answers(path):
+def read_answers(path: PathLike) -> list[Answer]:
     """Rows (annotator, group, pair, rating) of a JSON file {annotator: {group: {pair: rating}}}.
 
     The form of data_full.json of Cao et al. (NAACL 2022). Ratings are numbers, or texts that hold one. Raises
@@ -31,13 +34,13 @@ def read_answers(path):
     return rows
 
 
-def _items(mapping, path, place):
+def _items(mapping: object, path: PathLike, place: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(mapping, dict):
         raise ResultError(f"'{path}': {place}: a mapping is expected, not {type(mapping).__name__}")
     return mapping.items()
 
 
-def write_answers(rows, path):
+def write_answers(rows: Iterable[Answer], path: PathLike) -> None:
     """The rows as a table with tabs between its columns."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
@@ -45,9 +48,9 @@ def write_answers(rows, path):
         writer.writerows(rows)
 
 
-def means(rows):
+def means(rows: Iterable[Answer]) -> dict[tuple[str, str], tuple[float, int]]:
     """{(group, pair): (mean, number of answers)}."""
-    sums = {}
+    sums: dict[tuple[str, str], tuple[float, int]] = {}
     for _, group, pair, rating in rows:
         total, count = sums.get((group, pair), (0, 0))
         sums[group, pair] = (total + rating, count + 1)

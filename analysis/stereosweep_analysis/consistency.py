@@ -3,9 +3,11 @@
 From what `stereosweep stats` wrote of an interview; a number that does not exist is None.
 """
 
-from typing import NamedTuple
+import math
+from typing import NamedTuple, SupportsFloat
 
 import numpy as np
+import xarray as xr
 
 from .open import ResultError
 
@@ -17,10 +19,10 @@ class Variation(NamedTuple):
 
     form: str
     dimension: str
-    over_rounds: float
-    over_rounds_largest: float
-    to_first_form: float
-    to_first_form_largest: float
+    over_rounds: float | None
+    over_rounds_largest: float | None
+    to_first_form: float | None
+    to_first_form_largest: float | None
 
 
 class Diversity(NamedTuple):
@@ -31,9 +33,9 @@ class Diversity(NamedTuple):
     turn: str
     ngram: int
     texts: int
-    self_bleu: float
-    self_bleu_of_group: float
-    entropy_bits: float
+    self_bleu: float | None
+    self_bleu_of_group: float | None
+    entropy_bits: float | None
 
 
 class Refusals(NamedTuple):
@@ -41,28 +43,28 @@ class Refusals(NamedTuple):
 
     label: str
     texts: int
-    refused: float
-    refused_low: float
-    refused_high: float
-    unrated: float
-    unrated_low: float
-    unrated_high: float
+    refused: float | None
+    refused_low: float | None
+    refused_high: float | None
+    unrated: float | None
+    unrated_low: float | None
+    unrated_high: float | None
 
 
-def _number(value):
-    return float(value) if np.isfinite(value) else None
+def _number(value: SupportsFloat) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
-def _mean_and_largest(values):
+def _mean_and_largest(values: np.ndarray) -> tuple[float | None, float | None]:
     values = np.abs(values[np.isfinite(values)])
     return (float(values.mean()), float(values.max())) if values.size else (None, None)
 
 
-def _labels(statistics, axis):
+def _labels(statistics: xr.Dataset, axis: str) -> list[str]:
     return [str(label) for label in statistics[axis].values]
 
 
-def variations(statistics):
+def variations(statistics: xr.Dataset) -> list[Variation]:
     """[Variation], by dimension and form; none where nothing is rated."""
     if "rating_variation_over_rounds" not in statistics:
         return []
@@ -77,7 +79,7 @@ def variations(statistics):
     ]
 
 
-def diversities(statistics):
+def diversities(statistics: xr.Dataset) -> list[Diversity]:
     """[Diversity] of every turn that has texts, by conversation, turn, form and n-gram. Raises ResultError."""
     if "self_bleu_over_groups" not in statistics:
         raise ResultError("the statistics hold no diversity of texts: run 'stereosweep stats' of an interview first")
@@ -101,7 +103,7 @@ def diversities(statistics):
     return found
 
 
-def refusals(statistics, axis):
+def refusals(statistics: xr.Dataset, axis: str) -> list[Refusals]:
     """[Refusals] by the labels of `axis` (template, subject); none where nothing is rated."""
     if f"{axis}_rated_texts" not in statistics:
         return []

@@ -1,10 +1,11 @@
 """Dictionaries of stereotype content: which words are about which dimension, and in which direction."""
 
 import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .open import ResultError
+from .open import PathLike, ResultError
 
 OWN_COLUMNS = ("word", "dimension", "direction")
 PUBLISHED_WORD = "original word"
@@ -15,29 +16,31 @@ MISSING = ("", "na", "nan")
 MALFORMED = ("refuse", "skip")
 MAX_FAULTS = 20
 
+Columns = dict[str, tuple[int, int | None]]  # {dimension: places of membership and direction}
+
 
 @dataclass
 class Dictionary:
     """`directions[word][dimension]` is -1, 0, 1, or None where the word belongs to the dimension without a direction
     of its own (NA). `dimensions` in the file's order. `skipped`: cells and rows that were passed over, in words."""
 
-    dimensions: list = field(default_factory=list)
-    directions: dict = field(default_factory=dict)
-    skipped: list = field(default_factory=list)
+    dimensions: list[str] = field(default_factory=list)
+    directions: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
 
-    def __contains__(self, word):
+    def __contains__(self, word: object) -> bool:
         return word in self.directions
 
 
-def _number(text):
+def _number(text: str) -> str:
     """ "1.0" as "1"."""
     text = text.strip().lower()
     return text[:-2] if text.endswith(".0") else text
 
 
-def _read_own(path, reader, names, faults):
+def _read_own(path: PathLike, reader: "_Rows", names: list[str], faults: list[str]) -> Dictionary:
     found = Dictionary()
-    known = {}
+    known: dict[tuple[str, str], int] = {}
     for row in reader:
         if not row or (len(row) == 1 and not row[0].strip()):
             continue
@@ -63,7 +66,7 @@ def _read_own(path, reader, names, faults):
     return found
 
 
-def _published_row(row, columns, place, faults):
+def _published_row(row: list[str], columns: Columns, place: str, faults: list[str]) -> dict[str, int | None]:
     """{dimension: direction} of one row; faults: its cells that cannot be read."""
     belongs = {}
     for dimension, (member_column, direction_column) in columns.items():
@@ -72,16 +75,17 @@ def _published_row(row, columns, place, faults):
             faults.append(f"{place}: '{row[member_column]}' under '{dimension}{MEMBER_ENDING}' is none of 0, 1, NA")
         if member != "1":
             continue
-        direction = _number(row[direction_column]) if direction_column is not None else ""
+        cell = row[direction_column] if direction_column is not None else ""
+        direction = _number(cell)
         if direction not in DIRECTIONS and direction not in MISSING:
             faults.append(
-                f"{place}: '{row[direction_column]}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA"
+                f"{place}: '{cell}' under '{dimension}{DIRECTION_ENDING}' is none of -1, 0, 1, NA"
             )
         belongs[dimension] = DIRECTIONS.get(direction)
     return belongs
 
 
-def _read_published(path, reader, names, faults):
+def _read_published(path: PathLike, reader: "_Rows", names: list[str], faults: list[str]) -> Dictionary:
     word_column = names.index(PUBLISHED_WORD)
     members = {name[: -len(MEMBER_ENDING)]: place for place, name in enumerate(names) if name.endswith(MEMBER_ENDING)}
     directions = {
@@ -96,7 +100,7 @@ def _read_published(path, reader, names, faults):
         )
     columns = {dimension: (place, directions.get(dimension)) for dimension, place in members.items()}
     found = Dictionary(dimensions=list(columns))
-    first_line = {}
+    first_line: dict[str, int] = {}
     for row in reader:
         place = f"'{path}' line {reader.line_num}"
         if not any(cell.strip() for cell in row):
@@ -119,7 +123,7 @@ def _read_published(path, reader, names, faults):
     return found
 
 
-def read_dictionary(path, malformed="refuse"):
+def read_dictionary(path: PathLike, malformed: str = "refuse") -> Dictionary:
     """Our table (tabs; word, dimension, direction; lines that begin with # are comments), or the published one of
     Nicolas, Bai and Fiske (2021), "Full Dictionaries.csv": "original word", "<Dimension> dictionary" (1: belongs),
     "<Dimension> direction" (-1, 0, 1, NA); its other columns are not read. Words are lower-cased.
@@ -128,7 +132,7 @@ def read_dictionary(path, malformed="refuse"):
     their lines; with `malformed="skip"` such a direction of the published table is NA, such a membership is none, and
     the first row of a word counts.
     """
-    faults = []
+    faults: list[str] = []
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             comments = 0
@@ -164,10 +168,10 @@ def read_dictionary(path, malformed="refuse"):
 class _Lines:
     """Lines without comments; `number` is that of the last one in the file."""
 
-    def __init__(self, file, number):
+    def __init__(self, file: Iterable[str], number: int) -> None:
         self.file, self.number = file, number
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         for line in self.file:
             self.number += 1
             if not line.startswith("#"):
@@ -177,28 +181,30 @@ class _Lines:
 class _Rows:
     """Rows of a table and the line in which the last one ends."""
 
-    def __init__(self, lines, separator):
+    def __init__(self, lines: _Lines, separator: str) -> None:
         self.lines = lines
         self.reader = csv.reader(
             lines, delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
         )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[str]]:
         return iter(self.reader)
 
     @property
-    def line_num(self):
+    def line_num(self) -> int:
         return self.lines.number
 
 
-def read_mapping(path):
+def read_mapping(path: PathLike) -> dict[str, str]:
     """{word: word} of the user's own table with tabs: two columns, no header; lines that begin with # are comments.
     Lower case. Raises ResultError with all faults and their lines."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ResultError(f"'{path}' cannot be read as a table in UTF-8: {error}") from error
-    mapping, first_line, faults = {}, {}, []
+    mapping: dict[str, str] = {}
+    first_line: dict[str, int] = {}
+    faults: list[str] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue

@@ -1,10 +1,15 @@
 """Figures of a statistics dataset. Every function returns a matplotlib figure."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
 from scipy import stats
 
 from .aggregate import order_by_domain
@@ -29,7 +34,7 @@ MEASURE_NAMES = {
 }
 
 
-def default_measure(statistics):
+def default_measure(statistics: xr.Dataset) -> str:
     """ILPS* if it was measured, else what comes first. Raises ResultError where there are no scores."""
     if "mean_pair_score" not in statistics:
         raise ResultError(
@@ -39,33 +44,33 @@ def default_measure(statistics):
     return "ilps_star" if "ilps_star" in measures else measures[0]
 
 
-def default_prior(statistics):
+def default_prior(statistics: xr.Dataset) -> str:
     return str(statistics["prior"].values[0])
 
 
-def select(statistics, measure, prior):
+def select(statistics: xr.Dataset, measure: str, prior: str) -> xr.DataArray:
     """mean_pair_score [group, pair] of one measure and prior. Raises ResultError."""
     require_label(statistics, "variant", measure)
     require_label(statistics, "prior", prior)
     return statistics["mean_pair_score"].sel(variant=measure, prior=prior).transpose("group", "pair")
 
 
-def subtitle(statistics, measure, prior):
+def subtitle(statistics: xr.Dataset, measure: str, prior: str) -> str:
     text = f"{source_name(statistics)} · {literal(MEASURE_NAMES.get(measure, measure))}"
     return text if prior == "none" else f"{text} · prior “{literal(prior)}”"
 
 
-def unit(statistics):
+def unit(statistics: xr.Dataset) -> str:
     """Of the scores: nat, or 1 for effect sizes."""
     units = str(statistics["mean_pair_score"].attrs.get("units", "nat"))
     return "effect size" if units == "1" else units
 
 
-def is_contexts(statistics):
+def is_contexts(statistics: xr.Dataset) -> bool:
     return str(statistics.attrs.get("schema", "")).endswith("/contexts")
 
 
-def _rows_of(statistics, scores, subjects):
+def _rows_of(statistics: xr.Dataset, scores: xr.DataArray, subjects: str | None) -> tuple[np.ndarray, str]:
     """Subjects to draw, by domain, and what is left out. Default: the groups, or intersections where there are none;
     the strongest ones of more than MAX_ROWS."""
     kinds = statistics["group_kind"].values if "group_kind" in statistics.coords else None
@@ -80,7 +85,8 @@ def _rows_of(statistics, scores, subjects):
         strength = np.nan_to_num(np.abs(scores.values[rows])).max(axis=1)
         rows = np.sort(rows[np.argsort(-strength, kind="stable")[:MAX_ROWS]])
     left_out = []
-    if other := scores.sizes["group"] - len(chosen):
+    other = scores.sizes["group"] - len(chosen)
+    if kinds is not None and other:
         kind = "group" if kinds[chosen[0]] == "intersection" else "intersection"
         left_out.append(f"{other} {kind}{'' if other == 1 else 's'} (--subjects all)")
     if weaker := len(chosen) - len(rows):
@@ -88,27 +94,29 @@ def _rows_of(statistics, scores, subjects):
     return order_by_domain(statistics, rows), "not drawn: " + ", ".join(left_out) if left_out else ""
 
 
-def _blocks(labels):
+def _blocks(labels: Sequence[str] | np.ndarray) -> list[tuple[str, int, int]]:
     """(label, first, end) of every run of equal labels."""
     starts = [0] + [i for i in range(1, len(labels)) if labels[i] != labels[i - 1]] + [len(labels)]
     return [(labels[first], first, end) for first, end in pairwise(starts)]
 
 
-def _symmetric_limit(values):
+def _symmetric_limit(values: np.ndarray) -> float:
     finite = np.abs(values[np.isfinite(values)])
     return max(float(np.quantile(finite, 0.98)), 1e-12) if finite.size else 1.0
 
 
-def heat_maps(statistics, measure=None, prior=None, subjects=None):
+def heat_maps(
+    statistics: xr.Dataset, measure: str | None = None, prior: str | None = None, subjects: str | None = None
+) -> dict[str, Figure]:
     """{name: heat map}: one; of WEFAT tests one for all that share their target words."""
     if not is_contexts(statistics) or "test_x_words" not in statistics.coords:
         return {"heat-map": heat_map(statistics, measure, prior, subjects)}
     default_measure(statistics)
     targets = words_of(statistics, "x")
-    parts = {}
+    parts: dict[tuple[str, ...], list[int]] = {}
     for place, pair in enumerate(statistics["pair"].values):
         parts.setdefault(tuple(targets[str(pair)]), []).append(place)
-    figures = {}
+    figures: dict[str, Figure] = {}
     for words, places in parts.items():
         rows = np.flatnonzero(np.isin(statistics["group"].values.astype(str), words))
         name = "heat-map" if len(parts) == 1 else f"heat-map-{len(figures) + 1}"
@@ -116,7 +124,7 @@ def heat_maps(statistics, measure=None, prior=None, subjects=None):
     return figures
 
 
-def _headline(statistics):
+def _headline(statistics: xr.Dataset) -> str:
     """What the picture shows: of WEFAT tests their common title."""
     if not is_contexts(statistics):
         return "How the model associates groups with traits"
@@ -127,7 +135,9 @@ def _headline(statistics):
     return literal(tests[0]) if len(tests) == 1 else "To which of two sets of words is each word nearer?"
 
 
-def heat_map(statistics, measure=None, prior=None, subjects=None):
+def heat_map(
+    statistics: xr.Dataset, measure: str | None = None, prior: str | None = None, subjects: str | None = None
+) -> Figure:
     """Groups (by domain) x trait pairs (by dimension); red leans to the pole above, blue to the one below."""
     measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
     scores = select(statistics, measure, prior)
@@ -148,7 +158,7 @@ def heat_map(statistics, measure=None, prior=None, subjects=None):
     top.tick_params(length=0)
     is_narrow = values.shape[1] <= 2
     for side, names, align in ((axes, poles[0], "right"), (top, poles[1], "left")):
-        turn = {} if is_narrow else {"rotation": 50, "ha": align}
+        turn: dict[str, Any] = {} if is_narrow else {"rotation": 50, "ha": align}
         side.set_xticks(range(values.shape[1]), names, fontsize=9, **turn)
     for spine in [*axes.spines.values(), *top.spines.values()]:
         spine.set_visible(False)
@@ -183,13 +193,13 @@ def heat_map(statistics, measure=None, prior=None, subjects=None):
     return figure
 
 
-def _pooled(x, y):
+def _pooled(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
     """Cells that have both numbers, and their tau-b."""
     good = np.isfinite(x) & np.isfinite(y)
     return good, float(stats.kendalltau(x[good], y[good]).statistic) if good.sum() > 1 else np.nan
 
 
-def _tau_text(tau, count, p):
+def _tau_text(tau: float, count: int, p: float) -> str:
     if not np.isfinite(tau):
         return f"Kendall's τ-b undefined ({count} cells)"
     shown = "" if not np.isfinite(p) else "p < 0.001, " if p < 0.001 else f"p = {p:.3f}, "
@@ -197,7 +207,7 @@ def _tau_text(tau, count, p):
     return f"Kendall's τ-b = {tau:.3f} ({shown}{count} cells{meaning})"
 
 
-def _p_of_shuffles(statistics, reference, measure, prior):
+def _p_of_shuffles(statistics: xr.Dataset, reference: xr.DataArray, measure: str, prior: str) -> float:
     """What the program found for its own ratings; NaN for others: no formula fits cells that move together."""
     own = statistics.get("human_mean")
     if own is None or "tau_pooled_p_items" not in statistics or not np.array_equal(own, reference, equal_nan=True):
@@ -205,11 +215,11 @@ def _p_of_shuffles(statistics, reference, measure, prior):
     return float(statistics["tau_pooled_p_items"].sel(variant=measure, prior=prior))
 
 
-def _name_extremes(axes, x, y, names, count, middle):
+def _name_extremes(axes: Axes, x: np.ndarray, y: np.ndarray, names: np.ndarray, count: int, middle: float) -> None:
     """Names the cells that lie farthest out in both directions, without printing two on top of each other."""
     spread_x, spread_y = max(np.std(x), 1e-12), max(np.std(y), 1e-12)
     reach = np.abs((x - middle) / spread_x) + np.abs(y / spread_y)
-    taken = []
+    taken: list[np.ndarray] = []
     for index in np.argsort(-reach):
         place = np.array([(x[index] - middle) / spread_x, y[index] / spread_y])
         if all(abs(place[0] - other[0]) > 1.1 or abs(place[1] - other[1]) > 0.22 for other in taken):
@@ -223,14 +233,22 @@ def _name_extremes(axes, x, y, names, count, middle):
             return
 
 
-def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
+def _scatter(
+    statistics: xr.Dataset,
+    reference: xr.DataArray,
+    measure: str | None,
+    prior: str | None,
+    middle: float,
+    x_label: str,
+    headline: str,
+) -> Figure:
     measure, prior = measure or default_measure(statistics), prior or default_prior(statistics)
     scores = select(statistics, measure, prior)
     x_all = reference.transpose("group", "pair").values
     good, tau = _pooled(x_all, scores.values)
     figure, axes = plt.subplots(figsize=(8.5, 6.8), layout="constrained")
     dimensions = statistics["pair_dimension"].values
-    colors = plt.get_cmap("Dark2").colors
+    colors = plt.get_cmap("Dark2")(range(8))
     markers = "osD^vP*X"
     unnamed = "all" if (dimensions == "").all() else "no dimension"
     for number, dimension in enumerate(dict.fromkeys(dimensions)):
@@ -262,7 +280,9 @@ def _scatter(statistics, reference, measure, prior, middle, x_label, headline):
     return figure
 
 
-def human_scatter(statistics, ratings, measure=None, prior=None):
+def human_scatter(
+    statistics: xr.Dataset, ratings: xr.DataArray, measure: str | None = None, prior: str | None = None
+) -> Figure:
     """Every rated (group, trait pair): human mean against the model's score."""
     return _scatter(
         statistics, ratings, measure, prior, 50.0,
@@ -270,7 +290,9 @@ def human_scatter(statistics, ratings, measure=None, prior=None):
     )  # fmt: skip
 
 
-def recovery_scatter(statistics, planted, measure=None, prior=None):
+def recovery_scatter(
+    statistics: xr.Dataset, planted: xr.DataArray, measure: str | None = None, prior: str | None = None
+) -> Figure:
     """Planted association against the measured score: a truth test of the whole program."""
     middle = 50.0 if float(np.nanmax(planted.values)) > 1 and float(np.nanmin(planted.values)) >= 0 else 0.0
     return _scatter(

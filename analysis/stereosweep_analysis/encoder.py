@@ -5,15 +5,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 
 import numpy as np
 
-from .open import ResultError
+from .open import PathLike, ResultError
 
 PROGRAM = "STEREOSWEEP_PROGRAM"
 
 
-def find_program(named=None):
+def find_program(named: str | None = None) -> str:
     """`named`, else what STEREOSWEEP_PROGRAM names, else `stereosweep` of the path. Raises ResultError."""
     wanted = str(named or os.environ.get(PROGRAM) or "stereosweep")
     found = shutil.which(wanted)
@@ -22,7 +23,7 @@ def find_program(named=None):
     return found
 
 
-def encode(texts, model, program=None, threads=1):
+def encode(texts: Iterable[str], model: PathLike, program: str | None = None, threads: int = 1) -> np.ndarray:
     """[text, dimension] float32: the mean of the last hidden states over the tokens of the text itself, without the
     tokens that the model adds around it ([CLS], [SEP]). Not normalised. Raises ResultError with the first text that
     the model cannot take (too long) and why."""
@@ -40,7 +41,7 @@ def encode(texts, model, program=None, threads=1):
             command, stdin=questions, stdout=subprocess.PIPE, stderr=complaints, text=True, encoding="utf-8"
         ) as running:
             answered = 0
-            for line in running.stdout:
+            for line in running.stdout or ():
                 answer = json.loads(line)
                 if "vector" not in answer:
                     running.kill()
@@ -52,4 +53,6 @@ def encode(texts, model, program=None, threads=1):
         if running.returncode != 0 or answered != len(texts):
             complaints.seek(0)
             raise ResultError(f"'{' '.join(command)}' failed: {complaints.read().strip()[-500:]}")
+    if vectors is None:
+        raise ResultError("there is no text to make a vector of")
     return vectors

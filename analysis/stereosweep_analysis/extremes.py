@@ -3,9 +3,11 @@
 From the score table of any probe: `score[measure, subject, template, rephrasing, replicate, item]`.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from .open import ResultError, require_label
 
@@ -20,11 +22,13 @@ class Extreme(NamedTuple):
     rank: int
     subject: str
     mean: float
-    variance: float
+    variance: float | None
     scores: int
 
 
-def extremes(statistics, measure=None, items=None, number=10):
+def extremes(
+    statistics: xr.Dataset, measure: str | None = None, items: Sequence[str] | None = None, number: int = 10
+) -> tuple[str, list[Extreme]]:
     """(measure, [Extreme]): for each item `number` subjects a list, over prompt forms, rephrasings and replicates.
 
     Scores that do not exist are left out; a subject without one is in no list. Equal values: in the file's order.
@@ -52,10 +56,12 @@ def extremes(statistics, measure=None, items=None, number=10):
                 variance = float(values.var(ddof=1)) if values.size > 1 else None
                 rows.append((subject, float(values.mean()), variance, int(values.size)))
         for name in LISTS:
-            column = 1 if name.endswith("mean") else 2
             sign = -1 if name.startswith("highest") else 1
-            ranked = sorted((row for row in rows if row[column] is not None), key=lambda row: sign * row[column])
-            found += [Extreme(item, name, rank, *row) for rank, row in enumerate(ranked[:number], start=1)]
+            measured = [row[1] if name.endswith("mean") else row[2] for row in rows]
+            ranked = sorted((sign * value, place) for place, value in enumerate(measured) if value is not None)
+            found += [
+                Extreme(item, name, rank, *rows[place]) for rank, (_, place) in enumerate(ranked[:number], start=1)
+            ]
     if not found:
         raise ResultError(f"no score of the measure '{measure}' exists")
     return measure, found

@@ -2,6 +2,9 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .labels import literal, source_name
 from .open import ResultError, require_label
@@ -14,14 +17,16 @@ FAMILY = ("test_family", "family_size")
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
 
-def p_text(log10_p):
+def p_text(log10_p: float) -> str:
     """A p-value from its logarithm, so that the smallest ones keep their size."""
     if not np.isfinite(log10_p):
         return "none"
     return f"{10**log10_p:.3f}" if log10_p > -3 else f"10^{log10_p:.0f}"
 
 
-def weat_columns(statistics, variance=None, estimator=None):
+def weat_columns(
+    statistics: xr.Dataset, variance: str | None = None, estimator: str | None = None
+) -> dict[str, np.ndarray]:
     """The tests that compare two target sets, in the file's order: {column: values}, for one variance and estimator."""
     plain = ("test", "test_title", *COMBINED, *SAMPLES, *RELABELLED, *FAMILY)
     missing = [name for name in (*plain, *ADJUSTED) if name not in statistics]
@@ -37,7 +42,7 @@ def weat_columns(statistics, variance=None, estimator=None):
     return {name: chosen[name].values for name in plain} | adjusted
 
 
-def _family_names(columns):
+def _family_names(columns: dict[str, np.ndarray]) -> tuple[list[str], str]:
     """What stands behind each test's name, and what the title says; one family of all needs no name on every row."""
     families, sizes = columns["test_family"], columns["family_size"]
     if len(set(families)) == 1 and families[0]:
@@ -47,7 +52,9 @@ def _family_names(columns):
     return rows, "adjusted by max-T in its family [name, tests]"
 
 
-def _draw_row(axes, height, effect, ends, samples):
+def _draw_row(
+    axes: Axes, height: float, effect: float, ends: tuple[float, float], samples: tuple[float, float]
+) -> None:
     """`ends`: of the interval; `samples`: mean and deviation of single samples' effect sizes."""
     if not np.isfinite(effect):
         axes.text(0, height, "no effect size exists", va="center", ha="center", fontsize=8, color=UNDEFINED)
@@ -61,7 +68,7 @@ def _draw_row(axes, height, effect, ends, samples):
     axes.plot(effect, height, marker="D", markersize=5, color=color)
 
 
-def _row_text(effect, low, high, *p_values):
+def _row_text(effect: float, low: float, high: float, *p_values: float) -> str:
     if not np.isfinite(effect):
         return ""
     interval = f"[{low:6.3f}, {high:6.3f}]" if np.isfinite(low) else f"{'one sample':>16}"
@@ -69,7 +76,7 @@ def _row_text(effect, low, high, *p_values):
     return f"{effect:6.3f} {interval} {' '.join(columns)}"
 
 
-def forest(statistics, variance=None, estimator=None):
+def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str | None = None) -> Figure:
     """One row per test: diamond and line are the combined effect and its Monte Carlo error, the grey band the samples'
     mean and one deviation to either side."""
     columns = weat_columns(statistics, variance, estimator)
@@ -78,7 +85,7 @@ def forest(statistics, variance=None, estimator=None):
     heights = -np.arange(len(effect))
     figure, axes = plt.subplots(figsize=(12.5, 2.2 + 0.5 * len(effect)), layout="constrained")
     for place, height in enumerate(heights):
-        _draw_row(axes, height, effect[place], (low[place], high[place]), (mean[place], deviation[place]))
+        _draw_row(axes, float(height), effect[place], (low[place], high[place]), (mean[place], deviation[place]))
     families, adjustment = _family_names(columns)
     rows = zip(columns["test"], columns["test_title"], families, strict=True)
     names = [literal(f"{label}: {title}" if str(title) else label) + literal(family) for label, title, family in rows]

@@ -1,6 +1,7 @@
 """What the names in a result mean: measures, axes, statuses and the numbers of tables, in one sentence each."""
 
 import csv
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -14,34 +15,35 @@ class Term(NamedTuple):
 
 
 @cache
-def glossary():
+def glossary() -> dict[tuple[str, str], Term]:
     """{(kind, name): Term} of glossary.tsv."""
     text = resources.files(__package__).joinpath("glossary.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return {(row["kind"], row["name"]): Term(row["title"], row["definition"]) for row in rows}
 
 
-def term(kind, name):
+def term(kind: str, name: str) -> Term | None:
     """The term, or None where the glossary lacks it. An axis of some measures, "people_measure", is that of all."""
     name = "measure" if kind == "axis" and str(name).endswith("_measure") else str(name)
     return glossary().get((kind, name))
 
 
-def measure_term(name):
+def measure_term(name: str) -> Term | None:
     """A measure of the score table; an association's has two parts, variant and prior: "ilps_star prior_word"."""
-    parts = [term("measure", part) for part in str(name).split(" ")]
-    if not parts or None in parts:
+    names = str(name).split(" ")
+    parts = [part for part in (term("measure", name) for name in names) if part is not None]
+    if len(parts) < len(names):
         return None
     return Term(", ".join(part.title for part in parts), " ".join(part.definition for part in parts))
 
 
-def title_of(kind, name):
+def title_of(kind: str, name: str) -> str:
     """The term's title, or the name itself."""
     found = measure_term(name) if kind == "measure" else term(kind, name)
     return found.title if found else str(name)
 
 
-def matching(words):
+def matching(words: Iterable[str]) -> dict[tuple[str, str], Term]:
     """{(kind, name): Term} of the names or titles that hold one of the words, exact names alone where there are any."""
     terms = glossary()
     wanted = [word.lower() for text in words for word in str(text).split()]

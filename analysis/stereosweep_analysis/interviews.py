@@ -2,10 +2,13 @@
 
 import csv
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .open import ResultError, require_label
+import xarray as xr
+
+from .open import PathLike, ResultError, require_label
 
 CLUSTER_COLUMNS = ("group", "cluster")
 
@@ -17,7 +20,7 @@ class Said(NamedTuple):
     text: str
 
 
-def conversation_with(result, kind, wanted=None):
+def conversation_with(result: xr.Dataset, kind: str, wanted: str | None = None) -> str:
     """The conversation `wanted`, or the first one with a turn of this kind (keywords, reasons). Raises ResultError."""
     if "answer_text" not in result or "conversation" not in result.coords:
         raise ResultError("the file is no result of an interview: it has no conversations")
@@ -33,12 +36,12 @@ def conversation_with(result, kind, wanted=None):
     return wanted or having[0]
 
 
-def _meanings(variable):
+def _meanings(variable: xr.DataArray) -> dict[int, str]:
     names = str(variable.attrs["flag_meanings"]).split()
     return dict(zip((int(value) for value in variable.attrs["flag_values"]), names, strict=True))
 
 
-def said(result, kind, conversation):
+def said(result: xr.Dataset, kind: str, conversation: str) -> tuple[list[Said], dict[str, int]]:
     """Rows of all prompt forms, rephrasings and rounds, and how many answers have which status.
 
     `kind`: "keywords" or "reasons". Returns ([Said], {status: count}); of reasons a status is that of one reason.
@@ -60,14 +63,14 @@ def said(result, kind, conversation):
     return rows, {name: count for name, count in counts.items() if name != "not_asked"}
 
 
-def group_names(result):
+def group_names(result: xr.Dataset) -> dict[str, set[str]]:
     """{group: its label and its other texts in the file}."""
     labels = [str(group) for group in result["group"].values]
     plurals = result["group_plural"].values if "group_plural" in result.coords else labels
     return {label: {label, str(plural)} for label, plural in zip(labels, plurals, strict=True)}
 
 
-def clusters_of(statistics, source=None):
+def clusters_of(statistics: xr.Dataset, source: str | None = None) -> tuple[dict[str, str], str]:
     """({group: cluster}, source) of what `statistics.clusters` found; groups in no cluster are left out.
 
     `source`: a measure of the score table; default: `rating`, else the first. Raises ResultError.
@@ -84,7 +87,7 @@ def clusters_of(statistics, source=None):
     return {group: str(int(place)) for group, place in zip(groups, places.values, strict=True) if place >= 0}, source
 
 
-def read_clusters(path):
+def read_clusters(path: PathLike) -> dict[str, str]:
     """{group: cluster} of a table of the user's own with tabs and the columns group, cluster. Raises ResultError."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
@@ -92,7 +95,7 @@ def read_clusters(path):
             missing = [name for name in CLUSTER_COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
                 raise ResultError(f"'{path}' line 1: no column {' or '.join(missing)}; it has {reader.fieldnames}")
-            clusters = {}
+            clusters: dict[str, str] = {}
             for row in reader:
                 group, cluster = ((row[name] or "").strip() for name in CLUSTER_COLUMNS)
                 if not group or not cluster:
@@ -104,7 +107,7 @@ def read_clusters(path):
     return clusters
 
 
-def in_clusters(rows, clusters):
+def in_clusters(rows: Iterable[Said], clusters: dict[str, str]) -> tuple[list[Said], list[str]]:
     """The rows with the cluster in place of the group, and the groups that are in none."""
     lost = sorted({row.group for row in rows} - clusters.keys())
     return [Said(clusters[row.group], row.text) for row in rows if row.group in clusters], lost

@@ -5,9 +5,13 @@ StereoMap (Jeoung, Ge and Diesner 2023): section 3.2, figures 4 and 7, table 15.
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import simplemma
+
+from .dictionary import Dictionary
+from .interviews import Said
 
 LEMMAS = ("missing", "all")
 PHRASES = ("drop", "keep")
@@ -21,6 +25,9 @@ class Forms(NamedTuple):
     raw: str
     lemmas: str
     mapping: str
+
+
+Units = dict[str, Counter[Forms]]  # of a group or a cluster
 
 
 class Coverage(NamedTuple):
@@ -46,10 +53,10 @@ class Direction(NamedTuple):
     dimension: str
     words: int
     share: float
-    direction: float
+    direction: float | None
     without_direction: int
     said: int
-    direction_by_frequency: float
+    direction_by_frequency: float | None
 
 
 class Overlap(NamedTuple):
@@ -57,13 +64,13 @@ class Overlap(NamedTuple):
 
     left: str
     right: str
-    shared: list
-    only_left: list
-    only_right: list
-    jaccard: float
+    shared: list[str]
+    only_left: list[str]
+    only_right: list[str]
+    jaccard: float | None
 
 
-def clean(text):
+def clean(text: str) -> str:
     """Lower case, one space between words, without list marks and quotes at its ends."""
     return " ".join(unicodedata.normalize("NFC", text).lower().split()).strip(EDGES)
 
@@ -73,18 +80,24 @@ class Normaliser:
     not. `phrases`: "drop" leaves keywords of several words out, unless the mapping names them; of a phrase that is
     kept the last word becomes its lemma."""
 
-    def __init__(self, dictionary, mapping=None, lemmas="missing", phrases="drop"):
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        mapping: dict[str, str] | None = None,
+        lemmas: str = "missing",
+        phrases: str = "drop",
+    ) -> None:
         self.dictionary, self.mapping = dictionary, mapping or {}
         self.lemmas, self.phrases = lemmas, phrases
-        self.known = {}
+        self.known: dict[str, Forms | None] = {}
 
-    def _lemma(self, raw):
+    def _lemma(self, raw: str) -> str:
         if self.lemmas == "missing" and raw in self.dictionary:
             return raw
         *first, last = raw.split(" ")
         return " ".join([*first, simplemma.lemmatize(last, lang="en").lower()])
 
-    def forms(self, text):
+    def forms(self, text: str) -> Forms | None:
         """None where the keyword is left out."""
         if text not in self.known:
             raw = clean(text)
@@ -97,9 +110,10 @@ class Normaliser:
         return self.known[text]
 
 
-def normalise(rows, normaliser):
+def normalise(rows: Iterable[Said], normaliser: Normaliser) -> tuple[Units, Counter[str]]:
     """({unit: Counter of Forms}, Counter of the keywords left out). Units in order of appearance, also empty ones."""
-    units, left_out = {}, Counter()
+    units: Units = {}
+    left_out: Counter[str] = Counter()
     for row in rows:
         forms = normaliser.forms(row.text)
         unit = units.setdefault(row.group, Counter())
@@ -110,12 +124,12 @@ def normalise(rows, normaliser):
     return units, left_out
 
 
-def coverage(units, dictionary):
+def coverage(units: Units, dictionary: Dictionary) -> list[Coverage]:
     """One Coverage for each stage, over all units."""
-    total = sum(units.values(), Counter())
+    total: Counter[Forms] = sum(units.values(), Counter())
     found = []
     for place, stage in enumerate(STAGES):
-        words = Counter()
+        words: Counter[str] = Counter()
         for forms, count in total.items():
             words[forms[place]] += count
         covered = {word: count for word, count in words.items() if word in dictionary}
@@ -123,15 +137,15 @@ def coverage(units, dictionary):
     return found
 
 
-def final_words(forms):
+def final_words(forms: Counter[Forms]) -> Counter[str]:
     """Counter of what the keywords became."""
-    words = Counter()
+    words: Counter[str] = Counter()
     for form, count in forms.items():
         words[form.mapping] += count
     return words
 
 
-def directions(units, dictionary):
+def directions(units: Units, dictionary: Dictionary) -> list[Direction]:
     """Directions of every unit, its dimensions by rank; dimensions without a word are left out."""
     found = []
     for unit, forms in units.items():
@@ -154,12 +168,12 @@ def directions(units, dictionary):
     return found
 
 
-def word_sets(units):
+def word_sets(units: Units) -> dict[str, set[str]]:
     """{unit: its different words}, as `overlap` takes them."""
     return {unit: {form.mapping for form in forms} for unit, forms in units.items()}
 
 
-def overlap(left, right, words):
+def overlap(left: str, right: str, words: dict[str, set[str]]) -> Overlap:
     """Shared and own words of two units, in alphabetical order."""
     mine, other = words[left], words[right]
     together = mine | other

@@ -1,9 +1,12 @@
 """Names from a file as text of a figure."""
 
 import json
+from collections.abc import Sequence
+
+import xarray as xr
 
 
-def literal(text, longest=60):
+def literal(text: object, longest: int = 60) -> str:
     """The text as it stands, cut to `longest` characters: matplotlib reads what stands between two dollar signs as a
     formula, and gives up on figures whose labels are wider than themselves."""
     text = str(text)
@@ -11,7 +14,7 @@ def literal(text, longest=60):
     return text.replace("$", r"\$")
 
 
-def source_name(statistics):
+def source_name(statistics: xr.Dataset) -> str:
     """The checkpoint's own name, or where the numbers come from without one; and whether some are missing."""
     without = "static vectors" if str(statistics.attrs.get("schema", "")).endswith("/contexts") else ""
     path = str(statistics.attrs.get("model", "")) or without or str(statistics.attrs.get("title", ""))
@@ -20,7 +23,7 @@ def source_name(statistics):
     return literal(model) if is_complete else f"{literal(model)} · NOT complete: a run that has not ended"
 
 
-def set_name(name, words, count=3):
+def set_name(name: str, words: Sequence[str], count: int = 3) -> str:
     """A set of words by its name and first words: "career: executive, management, professional, …"; a set that has no
     name of its own is called A or B."""
     if len(words) == 1:
@@ -29,13 +32,13 @@ def set_name(name, words, count=3):
     return f"{name}: {first}" if name else first
 
 
-def words_of(statistics, role):
+def words_of(statistics: xr.Dataset, role: str) -> dict[str, list[str]]:
     """{test: words of its set `role` (x, y, a, b) that took part}; of a contexts job."""
     texts = statistics[f"test_{role}_words"].values
     return {str(test): json.loads(str(text)) for test, text in zip(statistics["test"].values, texts, strict=True)}
 
 
-def pole_names(statistics):
+def pole_names(statistics: xr.Dataset) -> list[list[str]]:
     """Names of the left and of the right poles of all pairs; of WEFAT tests: of their sets B and A."""
     poles = [[str(name) for name in statistics[side].values] for side in ("pair_left", "pair_right")]
     if "test_a_words" not in statistics.coords:

@@ -2,9 +2,14 @@
 
 import contextlib
 import hashlib
+import os
 from pathlib import Path
+from typing import Literal
 
 import xarray as xr
+
+PathLike = str | os.PathLike[str]
+Engine = Literal["h5netcdf", "netcdf4"]
 
 SUPPORTED_MAJOR = "1"
 STATISTICS_ENDING = ".stats.h5"
@@ -19,7 +24,7 @@ class ResultError(Exception):
     """The file is not what it should be; the message says what to do."""
 
 
-def require_label(dataset, axis, wanted):
+def require_label(dataset: xr.Dataset, axis: str, wanted: str) -> str:
     """`wanted`, if it is a label of the axis. Raises ResultError."""
     if axis not in dataset.coords:
         raise ResultError(f"the dataset has no axis '{axis}': is it what 'stereosweep stats' wrote?")
@@ -29,7 +34,7 @@ def require_label(dataset, axis, wanted):
     return wanted
 
 
-def find_file(path, ending, command):
+def find_file(path: PathLike, ending: str, command: str) -> Path:
     """`path` itself, or the one file of a run directory with `ending` (".h5" leaves statistics and vectors out)."""
     path = Path(path)
     if path.is_file():
@@ -49,7 +54,7 @@ def find_file(path, ending, command):
     return found[0]
 
 
-def check_seal(path):
+def check_seal(path: PathLike) -> None:
     """Raises ResultError where the last line is the SHA-256 of other bytes: libhdf5 can hang on damaged files."""
     path = Path(path)
     size = path.stat().st_size - SEAL_SIZE
@@ -68,7 +73,7 @@ def check_seal(path):
         raise ResultError(f"'{path}' is damaged: write it anew with 'stereosweep export' or 'stereosweep stats'")
 
 
-def _open(path, schema, engine, incomplete_is_fine):
+def _open(path: Path, schema: str, engine: Engine, incomplete_is_fine: bool) -> xr.Dataset:
     check_seal(path)
     try:
         dataset = xr.open_dataset(path, engine=engine)
@@ -90,7 +95,7 @@ def _open(path, schema, engine, incomplete_is_fine):
     return dataset
 
 
-def open(path, *, engine="h5netcdf"):
+def open(path: PathLike, *, engine: Engine = "h5netcdf") -> xr.Dataset:
     """Statistics of a run (its directory), or what a file holds (raw numbers, vectors, ...). Raises ResultError."""
     name = Path(path).name
     if not Path(path).is_file() or name.endswith(STATISTICS_ENDING):
@@ -99,12 +104,12 @@ def open(path, *, engine="h5netcdf"):
     return opener(path, engine=engine)
 
 
-def open_result(path, *, engine="h5netcdf", allow_incomplete=False):
+def open_result(path: PathLike, *, engine: Engine = "h5netcdf", allow_incomplete: bool = False) -> xr.Dataset:
     """Raw numbers of a run (a directory or its PROBE.h5). Raises ResultError."""
     return _open(find_file(path, ".h5", "export"), "stereosweep", engine, allow_incomplete)
 
 
-def open_vectors(path, *, engine="h5netcdf", allow_incomplete=False):
+def open_vectors(path: PathLike, *, engine: Engine = "h5netcdf", allow_incomplete: bool = False) -> xr.Dataset:
     """Vectors that a contexts job kept (a directory or its contexts.vectors.h5). Raises ResultError."""
     found = _open(find_file(path, VECTORS_ENDING, "export"), "stereosweep", engine, allow_incomplete)
     if "vector" not in found:
@@ -113,6 +118,6 @@ def open_vectors(path, *, engine="h5netcdf", allow_incomplete=False):
     return found
 
 
-def open_statistics(path, *, engine="h5netcdf"):
+def open_statistics(path: PathLike, *, engine: Engine = "h5netcdf") -> xr.Dataset:
     """Scores, averages and agreement (a directory or its PROBE.stats.h5). Raises ResultError."""
     return _open(find_file(path, STATISTICS_ENDING, "stats"), "stereosweep-statistics", engine, False)

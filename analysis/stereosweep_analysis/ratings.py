@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from .open import ResultError
+from .open import PathLike, ResultError
 
 GROUP_COLUMNS = ("group_in_groups_tsv_plural", "group")
 MEAN_COLUMNS = ("mean", "mean_recomputed", "mean_published")
 
 
-def read_ratings(path, statistics):
+def read_ratings(path: PathLike, statistics: xr.Dataset) -> xr.DataArray:
     """The table's means on the axes of a statistics dataset: [group, pair]; NaN where there is none.
 
     Columns: group (or group_in_groups_tsv_plural), pair, mean (or mean_recomputed, mean_published).

@@ -9,6 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -51,24 +52,24 @@ class Phrase(NamedTuple):
     reasons: int
 
 
-def _stems(word):
+def _stems(word: str) -> set[str]:
     """The word, its lemma, and thief of thieves, which simplemma does not know."""
     word = word.removesuffix("'s")
     stems = {word, simplemma.lemmatize(word, lang="en").lower()}
     return stems | ({word[:-3] + "f", word[:-3] + "fe"} if word.endswith("ves") else set())
 
 
-def lowered(text):
+def lowered(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
 
 
 class Mentions:
     """Replaces every form of a group's name, in any case and number and with its article, by "they"."""
 
-    def __init__(self, names):
+    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
         """names: {group: its texts in the file, such as label and plural}."""
-        self.known = {}
-        self.forms = {}
+        self.known: dict[str, set[str]] = {}
+        self.forms: dict[str, list[list[set[str]]]] = {}
         for group, texts in names.items():
             forms = {tuple(WORD.findall(lowered(text))) for text in texts}
             self.forms[group] = [
@@ -76,15 +77,15 @@ class Mentions:
                 for form in sorted(forms - {()}, key=lambda form: (-len(form), form))
             ]
 
-    def _stems_of(self, word):
+    def _stems_of(self, word: str) -> set[str]:
         if word not in self.known:
             self.known[word] = _stems(word)
         return self.known[word]
 
-    def _is_at(self, form, stems):
+    def _is_at(self, form: list[set[str]], stems: list[set[str]]) -> bool:
         return len(form) <= len(stems) and all(wanted & found for wanted, found in zip(form, stems, strict=False))
 
-    def replace(self, group, text):
+    def replace(self, group: str, text: str) -> str:
         """The text in lower case."""
         text = lowered(text)
         words = list(WORD.finditer(text))
@@ -105,7 +106,7 @@ class Mentions:
         return "".join([*parts, text[end:]])
 
 
-def candidates(text):
+def candidates(text: str) -> set[str]:
     """Phrases of 1 to 3 neighbouring words in a text in lower case; stop words and numbers are taken out before, and no
     phrase goes over a punctuation mark."""
     found = set()
@@ -116,12 +117,12 @@ def candidates(text):
     return found
 
 
-def _unit(vectors):
+def _unit(vectors: np.ndarray) -> np.ndarray:
     vectors = np.asarray(vectors, dtype=np.float64)
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
-def choose_mmr(relevance, vectors, number, diversity):
+def choose_mmr(relevance: np.ndarray, vectors: np.ndarray, number: int, diversity: float) -> list[int]:
     """Places by maximal marginal relevance: the most relevant one, then again and again the one with the greatest
     (1 - diversity) relevance - diversity (greatest cosine with one that is chosen). `vectors` of length 1."""
     chosen = [int(np.argmax(relevance))]
@@ -134,7 +135,7 @@ def choose_mmr(relevance, vectors, number, diversity):
     return chosen
 
 
-def choose_max_sum(relevance, vectors, number, most):
+def choose_max_sum(relevance: np.ndarray, vectors: np.ndarray, number: int, most: int) -> list[int]:
     """Of the `most` relevant places the `number` with the least sum of cosines among each other, by trying all sets;
     most relevant first. Raises ResultError where the sets are too many."""
     best = np.argsort(-relevance, kind="stable")[:most]
@@ -142,7 +143,8 @@ def choose_max_sum(relevance, vectors, number, most):
     if math.comb(len(best), number) > MAX_SETS:
         raise ResultError(f"{number} of {len(best)} phrases are more than {MAX_SETS:,} sets: lower --candidates")
     cosines = vectors[best] @ vectors[best].T
-    least, chosen = np.inf, ()
+    least: float = np.inf
+    chosen: tuple[int, ...] = ()
     sets = itertools.combinations(range(len(best)), number)
     while part := list(itertools.islice(sets, 10_000)):
         places = np.array(part)
@@ -163,7 +165,7 @@ class Choice(NamedTuple):
     least_reasons: int = 1
 
 
-def phrases(units, encode, choice):
+def phrases(units: Mapping[str, list[str]], encode: Callable[[list[str]], np.ndarray], choice: Choice) -> list[Phrase]:
     """[Phrase] of every unit. units: {unit: [reason, lower case, mentions replaced]}; encode: [text] -> [text, dim].
 
     A unit's reasons are represented by the mean of their vectors, each of length 1: no reason is cut off, and a long
@@ -193,7 +195,7 @@ def phrases(units, encode, choice):
         elif choice.method == "max_sum":
             chosen = choose_max_sum(relevance, own, choice.top, choice.candidates)
         else:
-            chosen = np.argsort(-relevance, kind="stable")[: choice.top]
+            chosen = np.argsort(-relevance, kind="stable")[: choice.top].tolist()
         found += [
             Phrase(unit, rank, names[index], float(relevance[index]), counts[unit][names[index]])
             for rank, index in enumerate(chosen, start=1)

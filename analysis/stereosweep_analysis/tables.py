@@ -1,23 +1,26 @@
 """Tables: aligned for a terminal, and as tidy CSV files."""
 
 import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from .open import PathLike
 
 WIDTH = 100
 
 
-def cut(text, width):
+def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
-def signed(number):
+def signed(number: float | None) -> str:
     """With two digits; "none" where there is no number."""
     if number is None:
         return "none"
     return f"{number:+.2f}" if number else "0.00"
 
 
-def render(columns, rows, most=None):
+def render(columns: Sequence[str], rows: Sequence[Sequence[object]], most: int | None = None) -> list[str]:
     """Lines of at most 100 columns, cut where they must be: a column is set to the right if its first cell is a number.
 
     `most`: rows that are printed; a last line says how many are not.
@@ -38,13 +41,13 @@ def render(columns, rows, most=None):
     return lines
 
 
-def _cell(value):
+def _cell(value: object) -> object:
     if value is None:
         return ""
     return "; ".join(value) if isinstance(value, list) else value
 
 
-def write_csv(folder, name, columns, rows):
+def write_csv(folder: PathLike, name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """One CSV file; None is an empty cell, a list is joined by "; ". Returns its path."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,9 @@
 """Scores as pandas tables: one row a number, with its interval, count and labels."""
 
 import pandas as pd
+import xarray as xr
 
-from .open import open_statistics, require_label
+from .open import PathLike, open_statistics, require_label
 from .reports.runs import open_runs
 from .reports.scores import measure_means, recommended_measure, texts
 from .reports.side_by_side import shared_measure
@@ -10,7 +11,7 @@ from .reports.side_by_side import shared_measure
 COLUMNS = ["measure", "unit", "subject", "kind", "domain", "item", "left", "right", "mean", "low", "high", "n"]
 
 
-def scores(path, measure=None):
+def scores(path: PathLike, measure: str | None = None) -> pd.DataFrame:
     """Means over templates and rephrasings of a run (its directory or PROBE.stats.h5): one row a subject and item.
 
     The columns are COLUMNS; `attrs["interval"]` says what low and high are. Subjects and items without a score are left
@@ -20,7 +21,7 @@ def scores(path, measure=None):
         return _table(statistics, require_label(statistics, "measure", measure or recommended_measure(statistics)))
 
 
-def _table(statistics, measure):
+def _table(statistics: xr.Dataset, measure: str) -> pd.DataFrame:
     means = measure_means(statistics, measure)
     kinds, domains = (texts(statistics, f"subject_{name}", "subject") for name in ("kind", "domain"))
     left, right = (texts(statistics, f"item_{name}", "item") for name in ("left", "right"))
@@ -39,7 +40,7 @@ def _table(statistics, measure):
     return table
 
 
-def compare(*paths, measure=None):
+def compare(*paths: PathLike, measure: str | None = None) -> pd.DataFrame:
     """Means of several runs (or of a sweep's folder) side by side: index subject, item; one column a run.
 
     Only subjects and items that all runs have. `measure`: default: the recommended one that all runs have. Raises

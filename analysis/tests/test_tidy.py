@@ -80,6 +80,7 @@ def test_every_file_of_the_package_is_installed():
     listed = {
         f"{name.replace('.', '/')}/{file}" for name, files in setuptools["package-data"].items() for file in files
     }
+    assert "stereosweep_analysis/py.typed" in listed
     packages = {name.replace(".", "/") for name in setuptools["packages"]}
     for path in folder.rglob("*"):
         name = path.relative_to(folder.parent)

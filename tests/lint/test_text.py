@@ -1,6 +1,7 @@
 """Lengths, formats and words: what a reviewer would otherwise have to say by hand."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -106,6 +107,15 @@ def test_python_passes_ruff():
     if "No module named" in done.stderr:
         pytest.skip("ruff is not installed in this environment")
     assert done.returncode == 0, done.stdout
+
+
+def test_python_passes_mypy():
+    cache = pathlib.Path(os.environ.get("STEREOSWEEP_BUILD_DIR", ROOT / "build" / "release")) / "mypy"
+    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", str(cache)], cwd=ROOT / "analysis",
+                          capture_output=True, text=True)
+    if "No module named" in done.stderr:
+        pytest.skip("mypy is not installed in this environment")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_job_is_valid():

@@ -1,5 +1,6 @@
 """Tables of WinoIdentity: probability and accuracy by marker and placement (3, 7 to 25), clusters of ratings (5, 6)."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ BY_MARKER = (
 )
 
 
-def _by_marker(layout, statistics):
+def _by_marker(layout, statistics, _):
     """[the table], or none where the job compared no such sentences."""
     keys = zip(*(map(str, statistics[f"contrast_{part}"].values) for part in ("name", "measure", "item")), strict=True)
     place_of = {key: place for place, key in enumerate(keys)}
@@ -151,7 +152,7 @@ LAYOUTS = (
     Layout("13", "mean", _baseline, "a result of the probe coreference"),
     *(
         Layout(
-            layout.number, "contrast_left", lambda statistics, _, layout=layout: _by_marker(layout, statistics),
+            layout.number, "contrast_left", partial(_by_marker, layout),
             "contrasts as in jobs/42_winoidentity_tables.yaml",
         )
         for layout in BY_MARKER

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
-from ..open import ResultError
+from ..open import PathLike, ResultError
 from .blocks import Picture
 from .formats import FORMATS
 from .page import make_page, report_sections
@@ -22,7 +23,7 @@ def program():
     return os.environ.get("STEREOSWEEP_PROGRAM") or shutil.which("stereosweep")
 
 
-def report(*paths, out=None):
+def report(*paths: PathLike, out: PathLike | None = None) -> Path:
     """Writes one HTML file about one or several runs; returns its path. Default: report.html in the first directory.
 
     Raises ResultError, OSError.
@@ -35,7 +36,7 @@ def report(*paths, out=None):
     return out
 
 
-def figures(*paths):
+def figures(*paths: PathLike) -> dict[str, Figure]:
     """{name: matplotlib Figure}: the report's pictures, as wide as a page. Raises ResultError."""
     return {name: picture.figure for name, picture in _blocks_of(paths, Picture).items()}
 
