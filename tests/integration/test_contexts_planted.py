@@ -52,7 +52,7 @@ def job(tmp_path_factory):
 @pytest.fixture(scope="module")
 def directory(job, tmp_path_factory):
     output = tmp_path_factory.mktemp("run") / "run"
-    code, _, err = runs.run(job, output, ranks=2, seconds=240)
+    code, _, err = runs.run(job, output, ranks=2)
     assert code == 0, err
     return output
 
@@ -96,7 +96,7 @@ def test_static_vectors_of_the_same_words_know_nothing(job, tmp_path):
     lines = [line for line in text.splitlines() if not line.startswith(("corpus:", "samples:"))]
     static = tmp_path / "static.yaml"
     static.write_text("\n".join([*lines, "vectors: {format: model}"]) + "\n")
-    code, _, err = runs.run(static, tmp_path / "run", seconds=120)
+    code, _, err = runs.run(static, tmp_path / "run")
     assert code == 0, err
     with xr.open_dataset(tmp_path / "run" / "contexts.h5", engine="netcdf4") as data:
         association = data["association"].sel(test="far").values

@@ -68,7 +68,7 @@ def test_numbers_are_those_of_transformers(tmp_path, kind):
     reference = tiny_causal.make(kind, tmp_path / "model", positions=256)
     markers = "axes.markers={file: winoidentity_markers, only: [Black, White, able-bodied]}"
     settings = [f"model.path={reference.folder}", "execution.engine=torch", "execution.device=cpu", markers]
-    code, _, err = runs.run(JOB, tmp_path / "run", *settings, ranks=2, seconds=200)
+    code, _, err = runs.run(JOB, tmp_path / "run", *settings, ranks=2)
     assert code == 0, err
     data = xarray.open_dataset(tmp_path / "run/coreference.h5")
     assert (data.status == 0).all()

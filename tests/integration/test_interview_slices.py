@@ -21,7 +21,7 @@ def job(tmp_path_factory):
 
 
 def answers(job, output, *settings, ranks):
-    code, _, err = runs.run(job, output, *settings, ranks=ranks, seconds=120)
+    code, _, err = runs.run(job, output, *settings, ranks=ranks)
     assert code == 0, err
     with xr.open_dataset(output / "interview.h5", engine="netcdf4") as data:
         return data.load()

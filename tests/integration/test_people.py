@@ -164,7 +164,7 @@ def test_random_tables_against_scipy(run, tmp_path):
 def test_ties_on_both_sides(tmp_path):
     """A coreference job: accuracies are shares of few sentences, items have no poles."""
     output = tmp_path / "run"
-    code, _, err = runs.run(runs.ROOT / "jobs/41_crossed_markers.yaml", output, "execution.engine=fake", seconds=300)
+    code, _, err = runs.run(runs.ROOT / "jobs/41_crossed_markers.yaml", output, "execution.engine=fake")
     assert code == 0, err
     program("stats", output)
     data = opened(output, "coreference")
@@ -430,7 +430,7 @@ def test_published_answers(tmp_path):
                    check=True, cwd=runs.ROOT, env={**runs.os.environ, "PYTHONPATH": str(runs.ROOT / "analysis")})
     output = tmp_path / "run"
     code, _, err = runs.run(runs.SMOKE, output, "axes.groups=abc_groups", "axes.intersections=none", "axes.traits=abc_traits",
-                            "measures=[ilps]", seconds=300)
+                            "measures=[ilps]")
     assert code == 0, err
     aliases = ("{Blacks/African Americans: Black people, transgender people: trans people, Christian people: Christians, "
                "Mormon people: Mormons, Buddhist people: Buddhists}")

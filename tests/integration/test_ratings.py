@@ -260,7 +260,7 @@ def test_show_plan_and_validate(job, reference):
 def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
     """The shipped job; one intersection's options against transformers, the prompt written out by hand."""
     job = runs.ROOT / "jobs/51_group_ratings.yaml"
-    code, _, err = runs.run(job, tmp_path / "run", seconds=120)
+    code, _, err = runs.run(job, tmp_path / "run")
     assert code == 0, err
     with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
         raw = data.load()

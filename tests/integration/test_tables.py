@@ -29,7 +29,7 @@ def finished(request, tmp_path_factory):
     """A run of one probe and what its `stats` needs besides."""
     folder = tmp_path_factory.mktemp(request.param)
     job, *overrides = JOBS[request.param]
-    code, _, err = runs.run(job, folder / "run", *overrides, seconds=300)
+    code, _, err = runs.run(job, folder / "run", *overrides)
     assert code == 0, err
     settings = []
     if request.param == "association":
