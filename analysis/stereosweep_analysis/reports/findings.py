@@ -6,7 +6,7 @@ from ..pictures.dots import Dot, interval_dots
 from ..pictures.heat import heat_map
 from ..pictures.wordings import wording_lines
 from .blocks import Paragraph, Picture, Points
-from .scores import cells, nan_mean, slices, texts
+from .scores import NO_INTERVAL, cells, nan_mean, slices, texts
 from .tables import Column, interval_columns, interval_words, make_table, number_text
 
 MOST_STRONG = 5
@@ -73,7 +73,8 @@ def finding_points(statistics, means):
     if not strong:
         return [Paragraph(f"No score exists in {means.label}: see the statuses.", "warning")]
     count = int((distances(statistics, means) >= 0).sum())
-    head = f"Farthest out of {count:,} means by {means.label}; mean and {means.interval}."
+    interval = means.interval if means.interval == NO_INTERVAL else f"mean and {means.interval}"
+    head = f"Farthest out of {count:,} means by {means.label}; {interval}."
     return [Paragraph(f"{head} The farthest of many lie there partly by chance."), Points(strong)]
 
 
@@ -102,6 +103,8 @@ def means_table(statistics, means):
         Column("n", "how many wordings it is made of", "number"),
     ]
     filled = [place for place in range(len(columns)) if not columns[place].is_text or any(row[place] for row in rows)]
+    if means.interval == NO_INTERVAL:
+        filled = [place for place in filled if columns[place].title not in ("low", "high")]
     if all(row[3] == f"{row[4]} - {row[5]}" for row in rows):  # the item's name says its poles
         filled = [place for place in filled if columns[place].title not in ("left pole", "right pole")]
     return make_table(
@@ -123,7 +126,7 @@ def means_picture(statistics, means):
     if len(means.items) <= MOST_SERIES_OF_DOTS:
         figure = interval_dots(_dots(means, order, domains), label, 0.0 if is_signed(means) else None)
         return [
-            Picture(figure, f"Mean scores, {label}", f"Mean {label} of each subject. Lines: {means.interval}.", more)
+            Picture(figure, f"Mean scores, {label}", f"Mean {label} of each subject. {means.lines}", more)
         ]
     sides = poles(statistics)
     columns = [f"{left} \u2013 {right}" for left, right in sides]

@@ -29,6 +29,11 @@ class Means(NamedTuple):
     interval: str  # how `low` and `high` were computed
 
     @property
+    def lines(self):
+        """What the lines of a picture are."""
+        return "No interval: there is one wording." if self.interval == NO_INTERVAL else f"Lines: {self.interval}."
+
+    @property
     def label(self):
         """The measure in words, with its unit."""
         return _label(self.measure, self.unit)

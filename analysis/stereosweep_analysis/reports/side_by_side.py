@@ -120,7 +120,7 @@ def _pictures(runs, all_means, places, shared, table):
             dots.append(Dot(f"{subject}: {item}", *numbers, series=run.label))
     figure = interval_dots(dots, label, 0.0 if is_signed(all_means[0]) else None, MOST_ROWS)
     caption = (
-        f"The {min(len(shared), MOST_ROWS)} means that differ most between the runs. Lines: {all_means[0].interval}."
+        f"The {min(len(shared), MOST_ROWS)} means that differ most between the runs. {all_means[0].lines}"
     )
     pictures = [Picture(figure, "Runs side by side", caption)]
     if len(runs) == 2 and np.isfinite(table).all(0).sum() > 2:
