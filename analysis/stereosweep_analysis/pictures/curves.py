@@ -6,6 +6,8 @@ import numpy as np
 from ..labels import literal
 from .style import COLUMN, MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
 
+DASHES = ("-", (0, (5, 1.2)), (0, (2.5, 1)), (0, (5, 1, 1.2, 1)))  # lines that cross often differ in more than colour
+
 
 def elbow_curves(inertia, sources, elbows):
     """`inertia`: [source, number of clusters - 1]; `elbows`: the number at each source's elbow (0: none)."""
@@ -34,7 +36,9 @@ def detection_curves(false_rates, true_rates, kinds, names):
             for row, name in enumerate(names[:MOST_SERIES]):
                 x, y = false_rates[row, place], true_rates[row, place]
                 good = np.isfinite(x) & np.isfinite(y)
-                axes.plot(x[good], y[good], color=SERIES[row], drawstyle="steps-post", label=literal(name, 34))
+                axes.plot(
+                    x[good], y[good], color=SERIES[row], linestyle=DASHES[row % len(DASHES)], label=literal(name, 34)
+                )
             axes.plot([0, 1], [0, 1], color=QUIET, linewidth=0.7, linestyle=":")
             axes.set_title(literal(kind))
             axes.set_xlabel("share of other words that are detected")

@@ -6,10 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..labels import literal
-from .style import MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
+from .style import LETTER, MARKS, MOST_SERIES, PAGE, PAGE_HEIGHT, QUIET, SERIES, page_style, wrapped
 
-MOST_ROWS = 44
 ROW_HEIGHT = 0.19
+HEAD = 0.9  # inches of legend and axis
+MOST_ROWS = int((PAGE_HEIGHT - HEAD) / ROW_HEIGHT)  # of a page, lines of groups among them
+LONGEST_LABEL = 56
 
 
 class Dot(NamedTuple):
@@ -24,17 +26,20 @@ class Dot(NamedTuple):
 
 
 def strongest(dots, centre=0.0, most=MOST_ROWS):
-    """The rows whose values lie farthest from `centre`, in their order, and how many rows are left out."""
-    rows = list(dict.fromkeys((dot.group, dot.label) for dot in dots))
-    if len(rows) <= most:
-        return dots, 0
+    """The rows whose values lie farthest from `centre`, in their order, and how many rows are left out. With the lines
+    of their groups they are at most `most`."""
     reach = {}
     for dot in dots:
         row = (dot.group, dot.label)
         distance = abs(dot.value - centre)
         reach[row] = max(reach.get(row, 0.0), distance if np.isfinite(distance) else 0.0)
-    kept = set(sorted(rows, key=lambda row: -reach[row])[:most])
-    return [dot for dot in dots if (dot.group, dot.label) in kept], len(rows) - most
+    kept, groups = set(), {""}
+    for row in sorted(reach, key=lambda row: -reach[row]):
+        if len(kept) + len(groups | {row[0]}) > most:
+            break
+        kept.add(row)
+        groups.add(row[0])
+    return [dot for dot in dots if (dot.group, dot.label) in kept], len(reach) - len(kept)
 
 
 def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
@@ -44,7 +49,7 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
     series = list(dict.fromkeys(dot.series for dot in dots))[:MOST_SERIES]
     heights, ticks, heads = rows_of(dots)
     with page_style():
-        figure, axes = plt.subplots(figsize=(PAGE, 0.75 + ROW_HEIGHT * (len(ticks) + len(heads))))
+        figure, axes = plt.subplots(figsize=(PAGE, HEAD + ROW_HEIGHT * (len(ticks) + len(heads))))
         for place, name in enumerate(series):
             shift = 0.0 if len(series) == 1 else min(0.3, 0.08 * len(series)) * (1 - 2 * place / (len(series) - 1))
             chosen = [dot for dot in dots if dot.series == name]
@@ -54,21 +59,28 @@ def interval_dots(dots, x_label, centre=0.0, most=MOST_ROWS):
             axes.plot(value, y, MARKS[place], color=SERIES[place], markersize=4, linestyle="none", label=literal(name))
         if centre is not None:
             axes.axvline(centre, color=QUIET, linewidth=0.7, zorder=0)
-        axes.set_yticks([height for height, _ in ticks], [literal(label, 56) for _, label in ticks])
+        axes.set_yticks([height for height, _ in ticks], [literal(label, LONGEST_LABEL) for _, label in ticks])
         axes.set_ylim(min(height for height, _ in ticks) - 0.7, 0.9)
+        wide = PAGE - LETTER * min(max(len(label) for _, label in ticks), LONGEST_LABEL) - 0.3
         for height, name in heads:
             axes.annotate(
-                literal(name, 60), (0, height), xycoords=("axes fraction", "data"), xytext=(4, 0),
+                literal(name, int(wide / LETTER)), (0, height), xycoords=("axes fraction", "data"), xytext=(4, 0),
                 textcoords="offset points", va="center", style="italic", color="0.3",
             )  # fmt: skip
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color="0.92", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)
-        axes.set_xlabel(x_label if not left_out else f"{x_label} · {left_out} weaker rows are not drawn")
+        lines = [x_label, f"{left_out} weaker rows are not drawn"] if left_out else [x_label]
+        axes.set_xlabel("\n".join(wrapped(line, wide) for line in lines))
         if len(series) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(len(series), 4))
+            figure.legend(loc="outside upper center", ncols=_legend_columns(series))
     return figure
+
+
+def _legend_columns(series):
+    """As many as fit on a page: a mark takes five letters."""
+    return max(1, min(len(series), int(PAGE / LETTER / (max(map(len, series)) + 5))))
 
 
 def rows_of(dots):

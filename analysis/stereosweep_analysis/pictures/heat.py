@@ -1,28 +1,29 @@
 """Heat map of any means [row, column]."""
 
-import textwrap
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import Normalize, TwoSlopeNorm
 
 from ..labels import literal
-from .style import DIVERGING, PAGE, page_style, symmetric_limit
+from .style import DIVERGING, PAGE, PAGE_HEIGHT, page_style, symmetric_limit, wrapped
 
-MOST_ROWS = 60
+ROW_HEIGHT = 0.155
+HEAD_HEIGHT = 0.045  # inches of a turned letter
+LEAST_HEIGHT = 2.2
 MOST_COLUMNS = 34
+LONGEST_HEAD = 34
 NO_NUMBER = "0.85"
 MOST_ROWS_OF_LONG_BAR = 16
-LETTER = 0.065  # inches along the bar
 
 
 def heat_map(values, rows, columns, label, groups=None, centre=None):
     """`rows`, `columns`: names; `groups`: of the rows, a line divides them; `centre`: value of the colour white (None:
-    a scale from the least to the greatest value). At most MOST_ROWS rows and MOST_COLUMNS columns, those farthest from
-    the others' mean."""
+    a scale from the least to the greatest value). At most as many rows as a page has, and MOST_COLUMNS columns,
+    those farthest from the others' mean."""
     values = np.asarray(values, dtype=float)
     groups = groups or [""] * len(rows)
-    kept = _kept(values, MOST_ROWS)
+    longest = max(len(literal(name, LONGEST_HEAD)) for name in columns)
+    kept = _kept(values, int((PAGE_HEIGHT - 0.5 - HEAD_HEIGHT * longest) / ROW_HEIGHT))
     across = _kept(values[kept].T, MOST_COLUMNS)
     left_out = [
         f"{count} {name} are not drawn"
@@ -32,12 +33,12 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
     values, columns = values[np.ix_(kept, across)], [columns[place] for place in across]
     rows, groups = [rows[place] for place in kept], [groups[place] for place in kept]
     with page_style():
-        names, heads = [literal(name, 40) for name in rows], [literal(name, 34) for name in columns]
+        names, heads = [literal(name, 40) for name in rows], [literal(name, LONGEST_HEAD) for name in columns]
         longest = max(map(len, heads))
         is_turned = longest > 4
         wide = 1.1 + 0.065 * max(map(len, names)) + (0.34 if is_turned else 0.075 * longest) * len(columns)
-        high = 0.5 + 0.155 * len(rows) + (0.045 * longest if is_turned else 0.2)
-        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, 2.2)))
+        high = 0.5 + ROW_HEIGHT * len(rows) + (HEAD_HEIGHT * longest if is_turned else 0.2)
+        figure, axes = plt.subplots(figsize=(min(max(wide, 3.2), PAGE), max(high, LEAST_HEIGHT)))
         if centre is None:
             finite = values[np.isfinite(values)]
             norm, colours = Normalize(*((finite.min(), finite.max()) if finite.size else (0, 1))), "cividis"
@@ -56,13 +57,12 @@ def heat_map(values, rows, columns, label, groups=None, centre=None):
         axes.tick_params(length=0)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        for place in range(1, len(groups)):
-            if groups[place] != groups[place - 1]:
-                axes.axhline(place, color="0.25", linewidth=0.8)
+        borders = [place for place in range(1, len(groups)) if groups[place] != groups[place - 1]]
+        for place in borders if len(borders) < len(groups) / 2 else []:  # more would be lines between single rows
+            axes.axhline(place, color="0.25", linewidth=0.8)
         shrink = 0.6 if len(rows) > MOST_ROWS_OF_LONG_BAR else 1.0
         bar = figure.colorbar(image, ax=axes, location="right", shrink=shrink, aspect=30, pad=0.02)
-        letters = max(int(shrink * 0.155 * len(rows) / LETTER), 16)
-        bar.set_label(textwrap.fill(" · ".join([label, *left_out]), letters))
+        bar.set_label(wrapped(" · ".join([label, *left_out]), max(shrink * ROW_HEIGHT * len(rows), LEAST_HEIGHT - 0.3)))
         bar.outline.set_visible(False)
     return figure
 

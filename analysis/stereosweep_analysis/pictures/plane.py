@@ -2,11 +2,21 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import patheffects
 
 from ..labels import literal
 from .style import MARKS, MOST_SERIES, PAGE, QUIET, SERIES, page_style
 
-MOST_NAMES = 40
+MOST_NAMES = 60
+CROSS = 11  # points, of a cluster's centre
+NAME_GAP = 2.6  # points, from a mark's middle to its edge
+# Offset in points from the mark, and which side of the name stands there: right, left, above, below.
+NAME_PLACES = (
+    ((4, 0), "left", "center"),
+    ((-4, 0), "right", "center"),
+    ((0, 3.5), "center", "bottom"),
+    ((0, -3.5), "center", "top"),
+)
 
 
 def cluster_plane(points, names, clusters, axis_names, limits=None):
@@ -15,6 +25,7 @@ def cluster_plane(points, names, clusters, axis_names, limits=None):
     good = np.isfinite(points).all(1)
     with page_style():
         figure, axes = plt.subplots(figsize=(PAGE, 4.4))
+        centres = []
         for place, cluster in enumerate(sorted(set(np.asarray(clusters)[good].tolist()))[:MOST_SERIES]):
             chosen = good & (np.asarray(clusters) == cluster)
             label = "no cluster" if cluster < 0 else f"cluster {cluster}: {chosen.sum()} subjects"
@@ -22,16 +33,17 @@ def cluster_plane(points, names, clusters, axis_names, limits=None):
                 *points[chosen].T, MARKS[place], color=SERIES[place], markersize=4.5, linestyle="none", label=label
             )
             if cluster >= 0:
-                centre = points[chosen].mean(0)
-                axes.plot(*centre, "+", color=SERIES[place], markersize=13, markeredgewidth=1.6)
+                centres.append(points[chosen].mean(0))
+                axes.plot(*centres[-1], "+", color=SERIES[place], markersize=CROSS, markeredgewidth=1.6)
         if limits is not None:
             axes.axvline(limits[0], color=QUIET, linewidth=0.7, linestyle=":")
             axes.axhline(limits[1], color=QUIET, linewidth=0.7, linestyle=":")
         axes.margins(0.1)
-        name_points(figure, axes, points[good], [name for name, is_good in zip(names, good, strict=True) if is_good])
         axes.set_xlabel(literal(axis_names[0]))
         axes.set_ylabel(literal(axis_names[1]))
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        figure.legend(loc="outside upper center", ncols=3)
+        shown = [name for name, is_good in zip(names, good, strict=True) if is_good]
+        name_points(figure, axes, points[good], shown, obstacles=centres)
     return figure
 
 
@@ -54,12 +66,12 @@ def alignment_scatter(reference, scores, names, kinds, labels, middle=None):
         if middle is not None:
             axes.axvline(middle, color=QUIET, linewidth=0.6)
         axes.margins(0.08)
-        points = np.stack([reference[good], scores[good]], 1)
-        name_points(figure, axes, points, [name for name, is_good in zip(names, good, strict=True) if is_good], 12)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         if len(found) > 1:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+            figure.legend(loc="outside upper center", ncols=4)
+        points = np.stack([reference[good], scores[good]], 1)
+        name_points(figure, axes, points, [name for name, is_good in zip(names, good, strict=True) if is_good], 12)
     return figure
 
 
@@ -76,43 +88,46 @@ def pair_scatter(one, other, names, labels):
         axes.margins(0.08)
         away = np.argsort(-np.abs(points[:, 0] - points[:, 1]), kind="stable")[:8]
         chosen = [name for name, is_good in zip(names, good, strict=True) if is_good]
-        name_points(figure, axes, points, chosen, 8, away)
         axes.set_xlabel(literal(labels[0]))
         axes.set_ylabel(literal(labels[1]))
+        name_points(figure, axes, points, chosen, 8, away)
     return figure
 
 
-def name_points(figure, axes, points, names, most=MOST_NAMES, order=None):
-    """Names beside the points in `order` (default: farthest out first) that cover neither each other nor a point."""
+def name_points(figure, axes, points, names, most=MOST_NAMES, order=None, obstacles=()):
+    """Names beside the points in `order` (default: farthest out first) that cover neither each other nor a point nor
+    one of `obstacles` [x, y]. A name that fits nowhere is left out."""
     if not len(points):
         return
     figure.canvas.draw()
     if order is None:
         spread = np.maximum(points.std(0), 1e-12)
         order = np.argsort(-np.abs((points - points.mean(0)) / spread).sum(1), kind="stable")
-    places = axes.transData.transform(points)
     scale = figure.dpi / 72
-    taken = [(x - 3 * scale, y - 3 * scale, x + 3 * scale, y + 3 * scale) for x, y in places]
+    taken = [_box(place, NAME_GAP * scale) for place in axes.transData.transform(points)]
+    taken += [_box(place, CROSS / 2 * scale) for place in axes.transData.transform(np.reshape(obstacles, (-1, 2)))]
     area = axes.get_window_extent()
     written = 0
     for index in order:
-        text = literal(names[index], 42)
-        wide, high = 3.7 * scale * len(text), 7 * scale
-        x, y = places[index]
-        for left, low, align in ((x + 4 * scale, y - high / 2, "left"), (x - 4 * scale - wide, y - high / 2, "right")):
-            box = (left, low, left + wide, low + high)
-            others = (other for place, other in enumerate(taken) if place != index)
-            if box[0] < area.x0 or box[2] > area.x1 or any(_overlap(box, other) for other in others):
-                continue
-            axes.annotate(
-                text, points[index], xytext=(4 if align == "left" else -4, 0), textcoords="offset points", ha=align,
-                va="center", fontsize=6.5, color="0.2",
+        others = [other for place, other in enumerate(taken) if place != index]
+        for shift, horizontal, vertical in NAME_PLACES:
+            name = axes.annotate(
+                literal(names[index], 42), points[index], xytext=shift, textcoords="offset points", ha=horizontal,
+                va=vertical, fontsize=6.5, color="0.2", in_layout=False,
+                path_effects=[patheffects.withStroke(linewidth=1.6, foreground="white")],
             )  # fmt: skip
-            taken.append(box)
-            written += 1
-            break
+            box = name.get_window_extent().extents
+            if box[0] >= area.x0 and box[2] <= area.x1 and not any(_overlap(box, other) for other in others):
+                taken.append(box)
+                written += 1
+                break
+            name.remove()
         if written == most:
             return
+
+
+def _box(place, reach):
+    return (place[0] - reach, place[1] - reach, place[0] + reach, place[1] + reach)
 
 
 def _overlap(one, other):

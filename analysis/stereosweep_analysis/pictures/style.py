@@ -1,11 +1,14 @@
 """What all pictures share: sizes in inches for print, colours that colour-blind people tell apart, marks."""
 
 import contextlib
+import textwrap
 
 import matplotlib.pyplot as plt
 
 PAGE = 6.3  # inches between the margins of a paper
 COLUMN = 3.2  # one of two columns
+PAGE_HEIGHT = 8.8  # inches for a picture, with room for its caption
+LETTER = 0.066  # inches, mean width of a letter of 8 points
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")  # Okabe and Ito 2008
 MARKS = "osD^vP*X"
 QUIET = "0.45"
@@ -25,6 +28,11 @@ def page_style():
     }  # fmt: skip
     with plt.rc_context(settings):
         yield
+
+
+def wrapped(text, inches):
+    """The text in lines of about this width."""
+    return textwrap.fill(text, max(int(inches / LETTER), 12), break_on_hyphens=False)
 
 
 def symmetric_limit(values):

@@ -4,9 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..labels import literal
-from .style import PAGE, SERIES, page_style
+from .style import LETTER, PAGE, SERIES, page_style, wrapped
 
 MOST_PANELS = 4
+MOST_NAMED = 4  # wordings whose names fit below a panel
+LONGEST_LINE = 18  # of a panel's title
 MOST_VECTORS = 2000  # points of a panel; more are drawn as pixels
 
 
@@ -26,8 +28,8 @@ def wording_lines(values, wordings, items, label):
             order = np.argsort(mean, kind="stable")
             axes.plot(lines[:, order].T, color="0.75", linewidth=0.5, rasterized=lines.size > MOST_VECTORS)
             axes.plot(mean[order], color=SERIES[1], linewidth=1.8, marker="o", markersize=3)
-            axes.set_title(literal(item, 21))
-            if len(wordings) <= 8:
+            axes.set_title(wrapped(literal(item, 2 * LONGEST_LINE), (LONGEST_LINE + 0.5) * LETTER))
+            if len(wordings) <= MOST_NAMED:
                 names = [literal(wordings[index], 16) for index in order]
                 axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
             else:

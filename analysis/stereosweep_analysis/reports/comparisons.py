@@ -9,6 +9,8 @@ from .blocks import Paragraph, Picture, Points
 from .scores import interval_text, measure_label, recommended_measure, texts
 from .tables import Column, interval_columns, interval_words, make_table, number_text, p_text, smallest_p_text
 
+MOST_MARKS = 3  # items that share a contrast's row
+
 
 class _Contrasts:
     """Rows of the axis `contrast`, and their order: the measure that a reader should see first, then smallest p, then
@@ -87,14 +89,14 @@ def contrast_blocks(statistics):
 
 
 def _contrast_picture(rows, title, interval):
-    """One row a contrast; with several items one row an item, below its contrast's name."""
+    """One row a contrast, a mark for each of few items; with more items one row an item, below its contrast's name."""
     if not rows.shown:
         return []
-    several = len({rows.items[row] for row in rows.shown}) > 1
+    num_items = len({rows.items[row] for row in rows.shown})
     dots = [
         Dot(rows.items[row], *rows.interval(row), group=rows.names[row])
-        if several
-        else Dot(rows.names[row], *rows.interval(row))
+        if num_items > MOST_MARKS
+        else Dot(rows.names[row], *rows.interval(row), series=rows.items[row] if num_items > 1 else "")
         for row in rows.shown
     ]
     figure = interval_dots(dots, f"difference in {title}", 0.0)
@@ -202,7 +204,7 @@ def table_of_people_blocks(statistics):
     ]
     table = make_table("Agreement with a table of people", columns, rows)
     dots = [
-        Dot(f"{row[0]}, {row[2]}" if len(groups) == 1 else f"{row[0]}, {row[2]}, {row[1]}", *row[3:6])
+        Dot(", ".join([title_of("measure", row[0]), row[2], *([row[1]] if len(groups) > 1 else [])]), *row[3:6])
         for row in rows
         if row[2] == rows_of[0] or len(measures) == 1
     ]
@@ -221,7 +223,7 @@ def _people_picture(statistics, variant, prior):
         scores.values.ravel(),
         labels,
         texts(statistics, "pair_dimension", "pair") * scores.sizes["group"],
-        ("people: mean rating (0 left pole, 100 right pole)", f"model: {title_of('measure', variant)}"),
+        ("people: mean rating (0 left pole, 100 right pole)", measure_label(statistics, f"{variant} {prior}")),
         50.0,
     )
     tau = number_text(float(statistics["tau_pooled"].sel(variant=variant, prior=prior)))

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..forest import ADJUSTED, COMBINED, RELABELLED, weat_columns
 from ..pictures.curves import detection_curves
-from ..pictures.dots import Dot, interval_dots
+from ..pictures.dots import LONGEST_LABEL, Dot, interval_dots
 from .blocks import Paragraph, Picture, Points
 from .scores import texts
 from .tables import Column, interval_columns, make_table, number_text, p_text, smallest_p_text
@@ -67,7 +67,11 @@ def test_blocks(statistics):
         )
         for place, name in enumerate(names)
     ]
-    dots = [Dot(name, *(float(values[place]) for values in numbers[:3])) for place, name in enumerate(names)]
+    is_short = max(map(len, names)) <= LONGEST_LABEL  # cut names would be alike: the tests' labels stand alone
+    dots = [
+        Dot(names[place] if is_short else str(test), *(float(values[place]) for values in numbers[:3]))
+        for place, test in enumerate(rows["test"])
+    ]
     caption = f"Effect sizes of the tests. Lines: {confidence} Monte Carlo error over samples, nothing about chance."
     figure = interval_dots(dots, "effect size d: to the right, X is nearer to A and Y to B", 0.0)
     return [Picture(figure, "Embedding tests", caption), make_table("Embedding tests", columns, cells)]
@@ -124,7 +128,10 @@ def detection_blocks(statistics):
     ]
     kinds, names = texts(statistics, "detection_kind", "detection_kind"), texts(statistics, "detection", "detection")
     figure = detection_curves(*rates, kinds, names)
-    caption = "Detection of the words that belong to each group: share of them found against share of the others found."
+    caption = (
+        "Detection of the words that belong to each group: share of them found against share of the others found, over "
+        "thresholds. A word can cease to be emergent at a lower threshold, so that those lines may turn back."
+    )
     fields = ("best_threshold", "best_accuracy", "chance")
     values = {field: statistics[field].transpose("detection", "detection_kind").values for field in fields}
     cells = [

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from ..pictures.bars import supported_bars
 from ..pictures.dots import Dot, interval_dots
 from .blocks import Picture
 from .scores import interval_text, measure_label, texts
 from .tables import Column, interval_columns, make_table
 
 MOST_DRAWN = 24
+SMALL = 0.05  # adjusted p of a filled bar
 FIELDS = ("score", "first", "second", "max", "min", "num_templates", "p", "p_max_t")
 
 
@@ -17,7 +19,11 @@ def intersection_blocks(statistics):
         return []
     axis = statistics["emerge_score"].dims[0]
     measure = measure_label(statistics, texts(statistics, axis, axis)[0])
-    return [*_emergence(statistics, axis, measure), *_dominance(statistics, axis, measure)]
+    return [
+        *_emergence(statistics, axis, measure),
+        *_single_traits(statistics, axis, measure),
+        *_dominance(statistics, axis, measure),
+    ]
 
 
 def _emergence(statistics, axis, measure):
@@ -63,7 +69,33 @@ def _emergence(statistics, axis, measure):
         for series, value in zip(("intersection", "first part", "second part"), row[2:5], strict=True)
     ]
     caption = f"Intersections whose score lies beyond both parts', smallest adjusted p first ({len(rows)} in all)."
-    return [Picture(interval_dots(dots, measure, 0.0), "Emergent scores", caption), table]
+    return [Picture(interval_dots(dots, measure_label(statistics, measure), 0.0), "Emergent scores", caption), table]
+
+
+def _single_traits(statistics, axis, measure):
+    """Single traits (poles) whose score rises most above both parts': the largest increases."""
+    if "pole_emerge_max" not in statistics:
+        return []
+    increase, adjusted = (
+        statistics[f"pole_emerge_{name}"].isel({axis: 0}).transpose("intersection", "pole").values.ravel()
+        for name in ("max", "p_max_t")
+    )
+    order = [place for place in np.argsort(-increase, kind="stable")[:MOST_DRAWN] if increase[place] > 0]
+    if not order:
+        return []
+    names, poles = texts(statistics, "intersection", "intersection"), texts(statistics, "pole", "pole")
+    labels = [f"{names[place // len(poles)]}: {poles[place % len(poles)]}" for place in order]
+    figure = supported_bars(
+        labels, increase[order], adjusted[order] < SMALL,
+        f"{measure_label(statistics, measure)}, above the larger part's",
+        (f"adjusted p < {SMALL:g}", "larger, or no p"),
+    )  # fmt: skip
+    risen = int((increase > 0).sum())
+    caption = (
+        f"Traits of intersections that rise above both parts': the largest of {risen:,}. Which are largest is mostly "
+        "noise where the bar is empty; p by max-T over all."
+    )
+    return [Picture(figure, "Emergent traits", caption)]
 
 
 def _dominance(statistics, axis, measure):

@@ -1,0 +1,132 @@
+"""Pictures as they stand in a paper: nothing is cut off, they fit a page, names cover nothing, all rows are counted."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.text import Annotation
+
+from stereosweep_analysis.pictures import style
+from stereosweep_analysis.pictures.bars import supported_bars
+from stereosweep_analysis.pictures.curves import detection_curves, elbow_curves
+from stereosweep_analysis.pictures.dots import Dot, interval_dots
+from stereosweep_analysis.pictures.heat import heat_map
+from stereosweep_analysis.pictures.panels import dot_panels
+from stereosweep_analysis.pictures.plane import alignment_scatter, cluster_plane, pair_scatter
+from stereosweep_analysis.pictures.wordings import wording_lines
+
+LONG = "a label of a hundred letters that goes on, with $ and _ and % and {braces}, until it must be cut somewhere"
+AXIS = "a measure in many words, prior: generic word (nat), of the left side minus the right side"
+RANDOM = np.random.default_rng(7)
+
+
+def labels(count, text=LONG):
+    return [f"{place} {text}" for place in range(count)]
+
+
+def dots(rows, series=("",), groups=("",), text=LONG):
+    return [
+        Dot(label, place - 5.0, place - 6.0, place - 4.0, name, groups[place % len(groups)])
+        for place, label in enumerate(labels(rows, text))
+        for name in series
+    ]
+
+
+def made():
+    yield "dots of a page and more", lambda: interval_dots(dots(200, groups=labels(30)), AXIS)
+    yield "one dot", lambda: interval_dots(dots(1), AXIS)
+    yield "many series", lambda: interval_dots(dots(5, labels(8, "unassertive - competitive")), AXIS)
+    two = dots(80, ("male", "female"), labels(9))
+    yield "panels", lambda: dot_panels([(LONG[:30], two, {"male": 1.0})] * 2, "share")
+    yield "bars", lambda: supported_bars(labels(24), np.arange(24.0), np.arange(24) > 9, AXIS, ("p < 0.05", "larger"))
+    yield "heat map", lambda: heat_map(RANDOM.normal(size=(90, 50)), labels(90), labels(50), AXIS, labels(90), 0.0)
+    yield "small heat map", lambda: heat_map(RANDOM.normal(size=(2, 3)), labels(2), ["a", "b", "c"], AXIS)
+    yield "wordings", lambda: wording_lines(RANDOM.normal(size=(9, 8, 6)), labels(8), labels(6), "ILPS* (nat)")
+    pairs = ["powerless - powerful"] * 4
+    yield "few wordings", lambda: wording_lines(RANDOM.normal(size=(9, 4, 4)), labels(4), pairs, "x")
+    yield "elbow", lambda: elbow_curves(np.geomspace(9, 1, 10)[None].repeat(3, 0), labels(3, "rating"), [3, 4, 0])
+    yield "detection", lambda: detection_curves(*RANDOM.uniform(size=(2, 6, 2, 81)), ["x", "y"], labels(6))
+    yield "plane", lambda: cluster_plane(RANDOM.normal(size=(50, 2)), labels(50, "some"), np.arange(50) % 5, "ab")
+    cells = RANDOM.normal(size=(2, 300))
+    yield "scatter", lambda: alignment_scatter(*cells, labels(300), ["p", "q", "r"] * 100, (AXIS[:60], "y"))
+    yield "pairs", lambda: pair_scatter(*RANDOM.normal(size=(2, 100)), labels(100), ("one", "other"))
+
+
+PICTURES = dict(made())
+
+
+@pytest.fixture(params=PICTURES)
+def figure(request):
+    drawn = PICTURES[request.param]()
+    drawn.canvas.draw()
+    yield drawn
+    plt.close(drawn)
+
+
+def visible_texts(figure):
+    return [
+        text for text in figure.findobj(plt.Text)
+        if text.get_visible() and text.get_text() and text.get_window_extent().width > 0
+    ]  # fmt: skip
+
+
+def shown_ticks(figure):
+    """Tick labels outside of the limits are not drawn, though they are there."""
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            hidden |= {
+                id(label) for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+                for label in (tick.label1, tick.label2) if not low - 1e-9 <= tick.get_loc() <= high + 1e-9
+            }  # fmt: skip
+    return hidden
+
+
+def test_no_text_is_cut_off(figure):
+    hidden = shown_ticks(figure)
+    wide, high = figure.bbox.width, figure.bbox.height
+    cut = [
+        text.get_text() for text in visible_texts(figure) if id(text) not in hidden
+        for box in [text.get_window_extent()]
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > wide + 1 or box.y1 > high + 1
+    ]  # fmt: skip
+    assert not cut
+
+
+def test_pictures_fit_a_page_and_can_be_read(figure):
+    wide, high = figure.get_size_inches()
+    assert wide <= style.PAGE and high <= style.PAGE_HEIGHT + 0.01
+    assert min(text.get_fontsize() for text in visible_texts(figure)) >= 6.5
+
+
+def test_data_keep_room_beside_the_labels(figure):
+    for axes in figure.axes:
+        if axes.get_label() != "<colorbar>":
+            box = axes.get_window_extent()
+            assert box.width / figure.dpi >= 0.8 and box.height / figure.dpi >= 0.1
+
+
+def test_legends_and_names_cover_neither_each_other_nor_marks():
+    points = RANDOM.normal(size=(60, 2))
+    figure = cluster_plane(points, labels(60, "some people"), np.arange(60) % 3, ("warmth", "competence"), (0, 0))
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    names = [text for text in axes.texts if isinstance(text, Annotation)]
+    assert len(names) > 20
+    boxes = [super(Annotation, name).get_window_extent() for name in names]
+    marks = axes.transData.transform(points)
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:place])
+        inside = (marks[:, 0] > box.x0) & (marks[:, 0] < box.x1) & (marks[:, 1] > box.y0) & (marks[:, 1] < box.y1)
+        assert not inside.any()
+    assert not figure.legends[0].get_window_extent().overlaps(axes.get_window_extent())
+    plt.close(figure)
+
+
+def test_rows_that_are_not_drawn_are_counted():
+    every = dots(200, groups=("x", "y", "z"))
+    figure = interval_dots(every, "d")
+    drawn = len(figure.axes[0].get_yticks())
+    assert f"{200 - drawn} weaker rows are not drawn" in figure.axes[0].get_xlabel()
+    assert drawn + 3 == len(interval_dots(dots(200), "d").axes[0].get_yticks())
+    plt.close("all")
