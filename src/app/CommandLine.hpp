@@ -58,6 +58,7 @@ extern const Command report_command;
 extern const Command show_command;
 extern const Command stats_command;
 extern const Command tokenize_command;
+extern const Command verify_command;
 extern const Command validate_command;
 
 }  // namespace stereosweep::app

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/Text.hpp"
+
 namespace stereosweep::probes {
 
 results::AxisSchema numbered_axis(std::string name, std::string long_name, std::uint64_t length) {
@@ -47,6 +49,25 @@ const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, c
                                           "this is no result of the probe"));
   }
   return found->values;
+}
+
+std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube,
+                     std::size_t index) {
+  const auto& schema = probe.schema();
+  const auto per_context = schema.values_per_context(cube);
+  const auto at = probe.blocks().product().coordinates(block.first_context + index / per_context);
+  std::vector<std::string> words;
+  for (std::size_t axis = 0; axis < schema.outer_axes.size(); ++axis) {
+    words.push_back(schema.outer_axes[axis].name + " " + schema.outer_axes[axis].labels[at[axis]]);
+  }
+  const auto num_outer = std::ssize(words);
+  auto inner = index % per_context;
+  for (auto name = cube.inner_axes.rbegin(); name != cube.inner_axes.rend(); ++name) {
+    const auto& axis = schema.inner_axis(*name);
+    words.insert(words.begin() + num_outer, axis.name + " " + axis.labels[inner % axis.labels.size()]);
+    inner /= axis.labels.size();
+  }
+  return base::join(words, ", ");
 }
 
 base::Digest block_key(const Probe& probe, const sweep::Block& block, const base::Digest& fingerprint) {

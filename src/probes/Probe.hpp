@@ -98,6 +98,9 @@ void require_control_tokens(const sweep::Job& job, const tokenizer::Tokenizer& t
 /// The texts of a coordinate. Throws InputError where there is none: the file is no result of the probe.
 const std::vector<std::string>& coordinate_of(const results::AxisSchema& axis, const std::string& name);
 
+/// Where value `index` of a block's cube stands, for people: "group women, template t1, rephrasing none, trait kind".
+std::string place_of(const Probe& probe, const sweep::Block& block, const results::CubeSchema& cube, std::size_t index);
+
 /// Key of a block: hash of its content and of `fingerprint` (model and tokenizer files, dtype, threads, batch budget,
 /// numerics version). Equal keys mean equal raw numbers on the same kind of device.
 base::Digest block_key(const Probe& probe, const sweep::Block& block, const base::Digest& fingerprint);

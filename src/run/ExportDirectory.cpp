@@ -33,7 +33,7 @@ bool tells_no_failure(const results::CubeSchema& cube, const std::string& flag) 
 /// Counts flags of all status cubes while blocks pass by on their way into the file.
 class StatusCounter {
  public:
-  explicit StatusCounter(const probes::Probe& probe) : schema_(probe.schema()), blocks_(probe.blocks()) {
+  explicit StatusCounter(const probes::Probe& probe) : probe_(probe), schema_(probe.schema()) {
     for (const auto& cube : schema_.cubes) {
       counts_.emplace_back(cube.flag_meanings.size(), 0);
     }
@@ -47,7 +47,7 @@ class StatusCounter {
         const auto flag = (*flags)[i];
         ++counts_[c].at(flag);
         if (flag != 0 && examples.size() < max_examples && !tells_no_failure(cube, cube.flag_meanings[flag])) {
-          examples.push_back(cube.flag_meanings[flag] + ": " + place(block, cube, i));
+          examples.push_back(cube.flag_meanings[flag] + ": " + probes::place_of(probe_, block, cube, i));
         }
       }
     }
@@ -69,25 +69,8 @@ class StatusCounter {
   std::vector<std::string> examples;
 
  private:
-  std::string place(const sweep::Block& block, const results::CubeSchema& cube, std::size_t index) const {
-    const auto per_context = schema_.values_per_context(cube);
-    const auto at = blocks_.product().coordinates(block.first_context + index / per_context);
-    std::vector<std::string> words;
-    for (std::size_t axis = 0; axis < schema_.outer_axes.size(); ++axis) {
-      words.push_back(schema_.outer_axes[axis].name + " " + schema_.outer_axes[axis].labels[at[axis]]);
-    }
-    const auto num_outer = std::ssize(words);
-    auto inner = index % per_context;
-    for (auto name = cube.inner_axes.rbegin(); name != cube.inner_axes.rend(); ++name) {
-      const auto& axis = schema_.inner_axis(*name);
-      words.insert(words.begin() + num_outer, axis.name + " " + axis.labels[inner % axis.labels.size()]);
-      inner /= axis.labels.size();
-    }
-    return base::join(words, ", ");
-  }
-
+  const probes::Probe& probe_;
   const results::RawSchema& schema_;
-  const sweep::BlockPlan& blocks_;
   std::vector<std::vector<std::uint64_t>> counts_;
 };
 

@@ -1,0 +1,290 @@
+#include "run/Verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/HubCache.hpp"
+#include "base/Sha256.hpp"
+#include "base/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "engine/EngineFactory.hpp"
+#include "parallel/Communicator.hpp"
+#include "parallel/GpuBinding.hpp"
+#include "probes/ProbeKind.hpp"
+#include "results/Journal.hpp"
+#include "results/RawBlock.hpp"
+#include "run/RunDirectory.hpp"
+#include "run/Scorer.hpp"
+#include "run/Settings.hpp"
+#include "tokenizer/Tokenizer.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+/// Of a float32 model on other hardware or with other settings (nat; relative where a number is larger than 1).
+constexpr double tolerance = 0.0001;
+
+/// A model read on this machine, and what its numbers depend on here.
+struct Machine {
+  base::FileSet files{""};
+  tokenizer::Tokenizer tokenizer;
+  parallel::GpuBinding gpu;
+  RunSettings settings;
+};
+
+base::FileSet read_files(const sweep::Job& job) {
+  return base::read_checkpoint_files(
+      base::checkpoint_directory(job.model.location()),
+      is_fake(job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files);
+}
+
+Machine read_machine(const sweep::Job& job) {
+  auto files = read_files(job);
+  auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  const auto asked = engine_settings(job);
+  parallel::GpuBinding gpu;
+  if (engine::may_use_gpu(asked, files)) {
+    gpu = parallel::bind_gpu(parallel::Communicator());
+    engine::require_gpu(asked, gpu);
+  }
+  const auto device = gpu.name.empty() ? engine::device_description(asked, files) : gpu.name;
+  auto settings = with_software(make_settings(job, hash_files(job, files, {}), device), job, gpu);
+  return {std::move(files), std::move(tokenizer), std::move(gpu), std::move(settings)};
+}
+
+/// Files of another model or tokenizer make other numbers, whatever the machine.
+void require_same_files(const std::vector<std::string>& differences) {
+  std::vector<std::string> files;
+  std::ranges::copy_if(differences, std::back_inserter(files), [](const std::string& line) {
+    return line.starts_with("model/") || line.starts_with("tokenizer/");
+  });
+  base::refuse_if(!files.empty(), "the model is not the one that the run has read", base::join(files, "; "),
+                  "put the run's files back; it names them and their hashes in its attribute 'settings'");
+}
+
+/// The records to score again: the same for the same journal, share and seed.
+std::vector<const results::JournalRecord*> sample_of(const results::JournalStore& store,
+                                                     const VerificationRequest& request) {
+  std::vector<std::pair<base::Digest, const results::JournalRecord*>> order;
+  for (const auto& record : store.records()) {
+    order.emplace_back(base::sha256(std::to_string(request.seed) + " " + std::to_string(record.block_index)), &record);
+  }
+  const auto wanted = static_cast<std::size_t>(std::ceil(request.share * static_cast<double>(order.size())));
+  const auto count = std::min(std::max<std::size_t>(wanted, 1), order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<const results::JournalRecord*> sample;
+  std::transform(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(sample),
+                 [](const auto& item) { return item.second; });
+  std::ranges::sort(sample, {}, &results::JournalRecord::block_index);
+  return sample;
+}
+
+/// Compares blocks of one probe cube by cube.
+class Comparer {
+ public:
+  Comparer(const probes::Probe& probe, StageAgreement& agreement) : probe_(probe), agreement_(agreement) {}
+
+  void add(const sweep::Block& block, const results::RawBlock& stored, const results::RawBlock& now) {
+    ++agreement_.compared;
+    const auto& cubes = probe_.schema().cubes;
+    for (std::size_t c = 0; c < cubes.size(); ++c) {
+      std::visit(
+          [&]<class T>(const std::vector<T>& before) {
+            const auto& after = std::get<std::vector<T>>(now.columns[c]);
+            for (std::size_t i = 0; i < before.size(); ++i) {
+              const auto place = [&] { return cubes[c].name + " of " + probes::place_of(probe_, block, cubes[c], i); };
+              if constexpr (std::is_floating_point_v<T>) {
+                compare_numbers(before[i], after[i], place);
+              } else if constexpr (std::is_same_v<T, std::int32_t>) {
+                compare_words(agreement_.counts, before[i], after[i], place);
+              } else {
+                compare_words(agreement_.words, before[i], after[i], place);
+              }
+            }
+          },
+          stored.columns[c]);
+    }
+  }
+
+ private:
+  template <class Place>
+  void compare_numbers(double before, double after, const Place& place) {
+    ++agreement_.numbers.compared;
+    if (before == after || (std::isnan(before) && std::isnan(after))) {
+      return;
+    }
+    ++agreement_.numbers.different;
+    const bool finite = std::isfinite(before) && std::isfinite(after);
+    const auto difference =
+        finite ? std::abs(after - before) / std::max(1.0, std::abs(before)) : std::numeric_limits<double>::infinity();
+    if (difference > agreement_.largest) {
+      agreement_.largest = difference;
+      agreement_.numbers.place = place();
+    }
+  }
+
+  static std::string shown(const std::string& text) { return "'" + base::excerpt(base::printable(text), 60) + "'"; }
+  template <class Number>
+  static std::string shown(Number number) {
+    return std::to_string(number);
+  }
+
+  template <class T, class Place>
+  static void compare_words(Tally& tally, const T& before, const T& after, const Place& place) {
+    ++tally.compared;
+    if (before != after && tally.different++ == 0) {
+      tally.place = place() + ": " + shown(before) + ", now " + shown(after);
+    }
+  }
+
+  const probes::Probe& probe_;
+  StageAgreement& agreement_;
+};
+
+/// Scores the sample of one stage again.
+StageAgreement verify_stage(const probes::Probe& probe, const results::JournalStore& store, const std::string& name,
+                            const VerificationRequest& request, query::Engine& engine) {
+  StageAgreement agreement;
+  agreement.stage = name;
+  agreement.scored = store.records().size();
+  Comparer comparer(probe, agreement);
+  InWork in_work;
+  const auto read = [&](const sweep::Block& block, std::span<const std::byte> payload) {
+    base::ByteReader in(payload);
+    return results::RawBlock::read(in, probe.schema(), block.num_contexts);
+  };
+  for (const auto* record : sample_of(store, request)) {
+    const auto block = probe.blocks().block(record->block_index);
+    const auto scored = score_block(probe, base::Digest(), &engine, block, in_work);
+    if (!scored.failure.empty()) {
+      throw base::Error(scored.failure, scored.failure_code);
+    }
+    comparer.add(block, read(block, store.read(*record)), read(block, scored.payload));
+  }
+  return agreement;
+}
+
+/// Whether a setting belongs to the machine or its software, not to the job.
+bool is_of_the_machine(const std::string& difference) {
+  return is_software(difference) || difference.starts_with("device:");
+}
+
+Level level_of(const Verification& verification, query::Dtype dtype) {
+  const auto any_differs = [&](Tally StageAgreement::*tally) {
+    return std::ranges::any_of(verification.stages,
+                               [&](const StageAgreement& stage) { return (stage.*tally).different > 0; });
+  };
+  const bool words_differ = any_differs(&StageAgreement::words);
+  if (!words_differ && !any_differs(&StageAgreement::numbers) && !any_differs(&StageAgreement::counts)) {
+    return Level::same_bits;
+  }
+  if (verification.differences.empty() || words_differ) {
+    return Level::none;
+  }
+  if (dtype != query::Dtype::float32) {
+    return Level::no_bound;
+  }
+  const auto is_within = [](const StageAgreement& stage) { return stage.largest <= tolerance; };
+  if (!std::ranges::all_of(verification.stages, is_within)) {
+    return Level::none;
+  }
+  return std::ranges::any_of(verification.differences, is_of_the_machine) ? Level::other_machine
+                                                                          : Level::other_settings;
+}
+
+std::string line_of(const std::string& what, const Tally& tally, const std::string& by = "") {
+  if (tally.compared == 0) {
+    return "";
+  }
+  return "  " + what + ": " + base::with_thousands(tally.compared) + " compared, " +
+         (tally.different == 0 ? "all equal"
+                               : base::with_thousands(tally.different) + " differ" + by + " (" + tally.place + ")") +
+         "\n";
+}
+
+std::string describe(const StageAgreement& stage, const VerificationRequest& request) {
+  return (stage.stage.empty() ? "" : stage.stage + ": ") + base::with_thousands(stage.compared) + " of " +
+         base::counted(stage.scored, "block") + " scored again (seed " + std::to_string(request.seed) + ")\n" +
+         line_of("numbers", stage.numbers, ", by at most " + base::format_double(stage.largest)) +
+         line_of("counts", stage.counts) + line_of("statuses and texts", stage.words);
+}
+
+std::string verdict(const Verification& verification) {
+  const std::string bound = "0.0001 (nat; relative where a number is larger than 1)";
+  switch (verification.level) {
+    case Level::same_bits:
+      return "level A: every number that was compared is the same, bit for bit";
+    case Level::other_settings:
+      return "level B: the settings differ, and the numbers agree within " + bound;
+    case Level::other_machine:
+      return "level C: machine or software differ, and the numbers agree within " + bound;
+    case Level::no_bound:
+      return "no level: settings or machine differ, and for a 16-bit model no bound is promised";
+    case Level::none:
+      break;
+  }
+  return verification.differences.empty()
+             ? "NOT verified: nothing that is known to change a bit differs, and yet the numbers are others (damaged "
+               "memory, or a fault of this program)"
+             : "NOT verified: the numbers differ by more than " + bound + ", or statuses or texts differ";
+}
+
+}  // namespace
+
+Verification verify_run(const VerificationRequest& request) {
+  const RunDirectory directory(request.directory);
+  auto job = config::load_resolved(base::read_file(directory.resolved_job()), directory.resolved_job().string());
+  base::refuse_if(!job.needs_model(), "this job asks no model", "there is nothing to score again");
+  job.execution.tensor_parallel = 1;
+  const auto machine = read_machine(job);
+  const parallel::Communicator nobody;
+  const probes::StageRequest stage_request{.job = job,
+                                           .world = nobody,
+                                           .directory = directory.root(),
+                                           .files = machine.files,
+                                           .tokenizer = &machine.tokenizer,
+                                           .show_step = {},
+                                           .check_lease = {},
+                                           .keep_earlier_end = {}};
+  Verification verification;
+  std::unique_ptr<query::Engine> engine;
+  for (const auto& stage : probes::kind_of(job).stages(job)) {
+    if (stage->asks() != probes::Stage::Asks::model) {
+      continue;
+    }
+    const auto store = results::JournalStore::open(directory.root(), stage->name());
+    base::refuse_if(store.records().empty(), "'" + directory.root().string() + "' holds no block to score again",
+                    "its journal is missing or empty");
+    base::refuse_if(store.attempts().front().job_hash != raw_job_hash(job),
+                    "job.resolved.yaml is not the job of the journal", "it was changed after the run");
+    verification.differences = settings_differences(store.attempts().front().settings, machine.settings.text);
+    require_same_files(verification.differences);
+    const auto probe = stage->reopen(stage_request);
+    if (!engine) {
+      parallel::use_gpu(machine.gpu);
+      engine = engine::make_engine(engine_settings(job), machine.files, machine.tokenizer);
+    }
+    verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
+  }
+  verification.level = level_of(verification, job.model.dtype);
+  return verification;
+}
+
+std::string describe(const Verification& verification, const VerificationRequest& request) {
+  std::string text;
+  for (const auto& stage : verification.stages) {
+    text += describe(stage, request);
+  }
+  for (const auto& line : verification.differences) {
+    text += "differs from the run: " + line + "\n";
+  }
+  return text + verdict(verification) + "\n";
+}
+
+}  // namespace stereosweep::run
