@@ -179,6 +179,7 @@ def test_several_runs_stand_in_one_page(tmp_path):
     blocks = comparison_blocks(open_runs([tmp_path / "a", tmp_path / "b"]))
     rows = {row[:2]: row[2:] for row in blocks[-1].rows}
     assert set(rows) == {("subject 1", "item 0"), ("subject 1", "item 1")} and "6 means" in blocks[-1].note
+    assert "Tests of the differences" in blocks[-1].note
     for item in range(2):
         one, two = (np.nanmean(table[place, ..., item]) for place in (1, 0))
         np.testing.assert_allclose(rows["subject 1", f"item {item}"], (one, two + 3, abs(two + 3 - one)), rtol=1e-12)
@@ -205,7 +206,7 @@ def test_a_sweeps_folder_is_all_its_runs_and_their_differences(tmp_path):
     assert head.text == "Differences (b minus a) with the smallest adjusted p:"
     assert points.rows[0] == "women: k, 3.000, 2.000 to 4.000 (adjusted p 0.002)"
     page = report(tmp_path).read_text()
-    assert "Differences between runs" in page and "Side by side" in page
+    assert "Differences between runs" in page and "Side by side" in page and "Tests of the differences" not in page
     assert open_comparison([tmp_path / "a", tmp_path / "b"]) is None
 
 

@@ -53,7 +53,7 @@ def make_page(runs, comparison=None):
 def report_sections(runs, comparison=None):
     """What was found, run by run; several runs side by side first."""
     sections = []
-    blocks = comparison_blocks(runs)
+    blocks = comparison_blocks(runs, comparison)
     if blocks:
         sections.append(Section("side-by-side", "Side by side", blocks))
     blocks = difference_blocks(comparison, shared_measure(runs))

@@ -20,7 +20,7 @@ def shared_measure(runs):
     return next((name for name in [best, *known[0]] if all(name in names for names in known)), None)
 
 
-def comparison_blocks(runs):
+def comparison_blocks(runs, comparison=None):
     """Where the runs differ most. Subjects and items are paired by their labels; what one run lacks is counted."""
     if len(runs) < 2:
         return []
@@ -44,7 +44,7 @@ def comparison_blocks(runs):
     order = np.argsort(-spread, kind="stable")
     return [
         *_pictures(runs, all_means, places, [shared[cell] for cell in order], table[:, order]),
-        _table(runs, all_means[0], [shared[cell] for cell in order], table[:, order], dropped),
+        _table(runs, all_means[0], [shared[cell] for cell in order], table[:, order], _note(dropped, comparison)),
     ]
 
 
@@ -131,14 +131,18 @@ def _pictures(runs, all_means, places, shared, table):
     return pictures
 
 
-def _table(runs, means, shared, table, dropped):
+def _note(dropped, comparison):
+    notes = [f"{dropped} means of subjects and items that not all runs have are left out."] if dropped else []
+    if comparison is None:
+        notes.append("Tests of the differences: the report of a sweep's folder.")
+    return " ".join(notes)
+
+
+def _table(runs, means, shared, table, note):
     columns = [Column("subject"), Column("item"), *(Column(run.label, kind="number") for run in runs)]
     columns.append(Column("range", "greatest minus least", "number"))
     rows = [
         (*cell, *map(float, table[:, place]), float(table[:, place].max() - table[:, place].min()))
         for place, cell in enumerate(shared)
     ]
-    note = "Tests of the differences: stereosweep stats of the sweep's folder, then the report of that folder."
-    if dropped:
-        note = f"{dropped} means of subjects and items that not all runs have are left out. {note}"
     return make_table(f"Means of all runs: {means.label}", columns, rows, note)
