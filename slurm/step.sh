@@ -2,6 +2,8 @@
 # What every batch script here does after its header: check the job, run it on all tasks, come back if it was stopped.
 #   step.sh JOB.yaml [key=value ...] [--output DIR] ...      in DIR %A, %a and %j are filled in as sbatch does
 # STEREOSWEEP: the program (default: build/release/bin/stereosweep of the folder that sbatch was called in)
+# STEREOSWEEP_SITE: modules, container and paths of this cluster: env/machines/NAME.sh, or a file (default: the cluster's
+# own name in Slurm, where env/machines has a file of that name)
 # STEREOSWEEP_MAX_RESTARTS: how often the job may queue itself again (default 50; 0: never)
 # STEREOSWEEP_SIGNAL_LEAD_S: how long before the time limit the script's --signal comes (default 300)
 set -euo pipefail
@@ -16,6 +18,17 @@ refuse() {
 
 if [ "$#" -lt 1 ] || [ ! -r "$1" ]; then
   refuse "usage: sbatch slurm/<script>.sbatch JOB.yaml [key=value ...] [--output DIR]"
+fi
+container=()
+srun_options=()
+machines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../env/machines" && pwd)
+site=${STEREOSWEEP_SITE:-}
+if [ -z "$site" ] && [ -r "$machines/${SLURM_CLUSTER_NAME:-}.sh" ]; then site=$SLURM_CLUSTER_NAME; fi
+if [ -n "$site" ]; then
+  case $site in */*) ;; *) site=$machines/$site.sh ;; esac
+  [ -r "$site" ] || refuse "STEREOSWEEP_SITE: '$site' cannot be read (copy $machines/example.sh)"
+  # shellcheck source=/dev/null
+  source "$site"
 fi
 program=${STEREOSWEEP:-${SLURM_SUBMIT_DIR:-.}/build/release/bin/stereosweep}
 restarts=${SLURM_RESTART_COUNT:-0}
@@ -81,11 +94,11 @@ case " ${arguments[*]}" in
   *) if [ "$rest" -gt 0 ]; then arguments+=(--time-limit "$((rest / 60)):$((rest % 60))"); fi ;;
 esac
 
-"$program" --version
+"${container[@]}" "$program" --version
 if command -v nvidia-smi >/dev/null; then
   nvidia-smi -L
 fi
-"$program" validate "${check[@]}"
+"${container[@]}" "$program" validate "${check[@]}"
 
 # What became of this job's starts, a line each: start, in DIR (written by the program), then stopped, idle or lost.
 starts=$PWD/stereosweep-$job.starts
@@ -149,7 +162,7 @@ fi
 trap : TERM
 status=0
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-  "$program" run "${arguments[@]}" || status=$?
+  "${srun_options[@]}" "${container[@]}" "$program" run "${arguments[@]}" || status=$?
 if [ "$status" -eq 0 ]; then
   rm -f "$starts"
   echo "== done: $(date -u +%FT%TZ)"

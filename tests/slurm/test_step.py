@@ -133,3 +133,16 @@ def test_run_is_told_how_long_it_may_begin_blocks(step):
     assert "--time-limit" not in ran(350)
     assert ran(3600, ["--time-limit", "20"]).count("--time-limit") == 1
     assert "--time-limit" not in step(0, "done")[1]
+
+
+def test_a_site_names_container_program_and_options(step, tmp_path):
+    (tmp_path / "site.sh").write_text(f"container=(env PLACE=inside)\nsrun_options=(--cpu-bind=cores)\nSTEREOSWEEP={tmp_path}/stereosweep\n"
+                                      "export HF_HOME=/models\n")
+    (tmp_path / "srun").write_text(SRUN.replace("ran ${*:2}", "ran $* with $HF_HOME after $options").replace("shift;", "options+=$1; shift;"))
+    status, out = step(0, "done", STEREOSWEEP_SITE=str(tmp_path / "site.sh"))
+    assert status == 0 and f"ran env PLACE=inside {tmp_path}/stereosweep run job.yaml with /models" in out, out
+    assert "--cpu-bind=cores" in out
+    status, out = step(0, "done", STEREOSWEEP_SITE="nowhere")
+    assert status == 2 and "env/machines/nowhere.sh' cannot be read" in out
+    assert step(0, "done", SLURM_CLUSTER_NAME="unknown")[0] == 0
+    assert step(0, "done", STEREOSWEEP_SITE="example")[0] == 0
