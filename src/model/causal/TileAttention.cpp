@@ -180,6 +180,7 @@ STEREOSWEEP_ALWAYS_INLINE void mix_columns(const TileTask<Number>& task, const P
     const auto end = 32 - std::countl_zero(seen);
     for (int j = first; j < end; ++j) {
       Floats row[Columns];
+#pragma GCC unroll 4  // else they go through memory
       for (int c = 0; c < Columns; ++c) {
         lanes::load(row[c], values + j * width + c * lanes::width);
         if constexpr (Rows <= most_waiting_rows) {

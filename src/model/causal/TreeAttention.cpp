@@ -171,7 +171,7 @@ class BlockAttention : public TreeAttention {
     if (blocks <= capacity_) {
       return;
     }
-    capacity_ = grown_capacity(blocks, capacity_, most_blocks_);
+    capacity_ = std::max(blocks, most_blocks_);  // the system gives pages as they are written
     for (auto& layer : layers_) {
       layer.keys = grown(layer.keys, {capacity_, rule_.num_key_heads, padded_width_, lanes::width}, options_);
       layer.values = grown(layer.values, {capacity_, rule_.num_key_heads, lanes::width, padded_width_}, options_);

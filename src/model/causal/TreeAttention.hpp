@@ -56,7 +56,8 @@ class TreeAttention {
 };
 
 /// What is kept: `layers` layers (with one, each layer of a forward pass takes the place of the one before), of
-/// `most_rows` rows at most if that is known, else 0. Room grows by halves up to them, and beyond them only as it must.
+/// `most_rows` rows at most if that is known, else 0. Our own kernels ask for room for all of them at once (the system
+/// gives memory when it is written); on a device room grows by halves up to them, and beyond them only as it must.
 struct KeptSize {
   int layers = 1;
   std::int64_t most_rows = 0;

@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "base/Check.hpp"
 #include "base/Log.hpp"
@@ -32,16 +33,23 @@ constexpr std::int64_t most_rows = 6;  // with four vectors of columns they fill
 constexpr int vectors = 4;
 constexpr std::int64_t lanes = 16;
 
+constexpr std::int64_t numbers_of_line = 32;  // of a cache
+
 template <std::int64_t Rows>
 [[gnu::target("avx512f,avx512bf16")]] void multiply_rows(const Bfloat16Bits* input, std::int64_t width,
-                                                         const Bfloat16Bits* packed, float* sums) {
+                                                         const Bfloat16Bits* packed, std::span<const Bfloat16Bits> soon,
+                                                         float* sums) {
   __m512 totals[Rows][vectors];
   for (auto& row : totals) {
     for (auto& total : row) {
       total = _mm512_setzero_ps();
     }
   }
+  const auto lines = std::ssize(soon) / numbers_of_line;
   for (std::int64_t pair = 0; pair < width / 2; ++pair) {
+    if (pair < lines) {
+      _mm_prefetch(reinterpret_cast<const char*>(soon.data() + pair * numbers_of_line), _MM_HINT_T1);
+    }
     __m512i weights[vectors];
     for (int i = 0; i < vectors; ++i) {
       weights[i] = _mm512_loadu_si512(packed + 2 * (pair * columns + i * lanes));
@@ -67,20 +75,29 @@ template <std::int64_t Rows>
 
 bool present() { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bf16") != 0; }
 
-void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed,
-              float* sums) {
+void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed, float* sums,
+              const Bfloat16Bits* next) {
   STEREOSWEEP_ASSERT(width % 2 == 0, "pairs of numbers are multiplied");
   constexpr std::array multiply_some = {multiply_rows<1>, multiply_rows<2>, multiply_rows<3>,
                                         multiply_rows<4>, multiply_rows<5>, multiply_rows<most_rows>};
+  // Each pass over the tile fetches a part of the next one, which so comes from memory while this one is multiplied.
+  const auto passes = (rows + most_rows - 1) / most_rows;
+  const auto part = (width * columns / passes + numbers_of_line) / numbers_of_line * numbers_of_line;
+  std::span<const Bfloat16Bits> coming;
+  if (next != nullptr) {
+    coming = {next, static_cast<std::size_t>(width * columns)};
+  }
   for (std::int64_t row = 0; row < rows; row += most_rows) {
     const auto count = std::min(most_rows, rows - row);
-    multiply_some[static_cast<std::size_t>(count - 1)](input + row * width, width, packed, sums + row * columns);
+    const auto soon = coming.first(std::min(coming.size(), static_cast<std::size_t>(part)));
+    coming = coming.subspan(soon.size());
+    multiply_some[static_cast<std::size_t>(count - 1)](input + row * width, width, packed, soon, sums + row * columns);
   }
 }
 #else
 bool present() { return false; }
 
-void multiply(const Bfloat16Bits*, std::int64_t, std::int64_t, const Bfloat16Bits*, float*) {
+void multiply(const Bfloat16Bits*, std::int64_t, std::int64_t, const Bfloat16Bits*, float*, const Bfloat16Bits*) {
   STEREOSWEEP_ASSERT(false, "this processor has no such instruction");
 }
 #endif
@@ -161,10 +178,11 @@ at::Tensor pack_for(Way way, const at::Tensor& weight) {
 }
 
 void multiply_tile(Way way, const at::BFloat16* input, std::int64_t rows, std::int64_t hidden,
-                   const at::BFloat16* packed, float* sums) {
+                   const at::BFloat16* packed, const at::BFloat16* next, float* sums) {
   if (way == Way::dots) {
     return dots::multiply(reinterpret_cast<const Bfloat16Bits*>(input), rows, hidden,
-                          reinterpret_cast<const Bfloat16Bits*>(packed), sums);
+                          reinterpret_cast<const Bfloat16Bits*>(packed), sums,
+                          reinterpret_cast<const Bfloat16Bits*>(next));
   }
   at::native::cpublas::brgemm(rows, columns, hidden, hidden, columns, columns, false, input, packed, sums, true);
 }
@@ -188,9 +206,11 @@ void multiply_tiles(Way way, const at::Tensor& input, const at::Tensor& packed, 
     const auto scratch = at::empty({at_once, columns}, at::TensorOptions(at::kFloat));
     auto* sums = scratch.mutable_data_ptr<float>();
     for (auto tile = begin; tile < end; ++tile) {
+      const auto* weight = weights + tile * hidden * columns;
+      const auto* next = tile + 1 < end ? weight + hidden * columns : nullptr;
       for (std::int64_t row = 0; row < rows; row += at_once) {
         const auto count = std::min(at_once, rows - row);
-        multiply_tile(way, in + row * hidden, count, hidden, weights + tile * hidden * columns, sums);
+        multiply_tile(way, in + row * hidden, count, hidden, weight, row + at_once < rows ? nullptr : next, sums);
         finish(sums, Place{row, count, tile * columns});
       }
     }

@@ -42,9 +42,10 @@ bool present();
 /// `count` <= columns rows of a weight [count, width] -> [width / 2, columns, 2]; absent columns become zero. `width`
 /// is even.
 void pack(const Bfloat16Bits* weight, std::int64_t count, std::int64_t width, Bfloat16Bits* packed);
-/// sums [rows, columns] = input [rows, width] times the packed tile.
-void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed,
-              float* sums);
+/// sums [rows, columns] = input [rows, width] times the packed tile. `next`: the tile that is multiplied with next, or
+/// null.
+void multiply(const Bfloat16Bits* input, std::int64_t rows, std::int64_t width, const Bfloat16Bits* packed, float* sums,
+              const Bfloat16Bits* next = nullptr);
 
 }  // namespace dots
 

@@ -56,9 +56,11 @@ constexpr std::int64_t round_up(std::int64_t count) { return (count + width - 1)
 
 STEREOSWEEP_ALWAYS_INLINE void load(Floats& to, const float* from) { std::memcpy(&to, from, sizeof(Floats)); }
 STEREOSWEEP_ALWAYS_INLINE void load(Floats& to, const Bfloat16Bits* from) {
-  Halves halves;
-  std::memcpy(&halves, from, sizeof(Halves));
-  const Words words = __builtin_convertvector(halves, Words) << 16;
+  Words words;
+  for (std::int64_t i = 0; i < width; ++i) {  // one instruction with AVX-512, where convertvector would be four
+    words[i] = static_cast<std::uint16_t>(from[i]);
+  }
+  words <<= 16;
   std::memcpy(&to, &words, sizeof(Floats));
 }
 
