@@ -11,6 +11,7 @@
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
 #include "engine/readout/SetDistance.hpp"
+#include "engine/readout/SoftmaxRow.hpp"
 
 namespace stereosweep::engine {
 
@@ -31,12 +32,16 @@ void whole_block_masses(const float* x, std::size_t blocks, double largest, doub
   constexpr double inverse_factorials[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
                                            1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
                                            1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
+  const bool divides = temperature != 1;  // a third of the time
   for (std::size_t block = 0; block < blocks; ++block) {
     Doubles sum = {};
     for (std::size_t i = 0; i < block_width; i += lanes) {
       Floats entries;
       std::memcpy(&entries, x + block * block_width + i, sizeof(Floats));
-      Doubles power = (__builtin_convertvector(entries, Doubles) - largest) / temperature;
+      Doubles power = __builtin_convertvector(entries, Doubles) - largest;
+      if (divides) {
+        power /= temperature;
+      }
       const Longs counts = power >= -708.0;
       power = counts != 0 ? power : Doubles{};
       const Doubles shifted = power * 1.4426950408889634 + round_bias;
@@ -120,12 +125,22 @@ std::vector<Logit> largest_logits(std::span<const float> logits, std::size_t wan
   return found;
 }
 
-query::TokenId draw_of_row(std::span<const float> logits, const query::Generate& asked, double unit) {
+BlockMasses masses_at(std::span<const float> logits, double temperature) {
   const float largest = largest_of(logits.data(), logits.size());
-  const auto [block, rest] = pick_block(block_masses(logits, largest, asked.temperature), unit);
+  return {block_masses(logits, largest, temperature), largest};
+}
+
+// `row` at the query's temperature.
+query::TokenId draw_of_row(std::span<const float> logits, const BlockMasses& row, const query::Generate& asked,
+                           std::uint64_t step) {
+  const auto [block, rest] = pick_block(row.masses, unit_of(asked, step));
   const auto first = block * block_width;
   const auto own = logits.subspan(first, std::min(block_width, logits.size() - first));
-  return static_cast<query::TokenId>(first + pick_in_block(own, rest, largest, asked.temperature));
+  return static_cast<query::TokenId>(first + pick_in_block(own, rest, row.largest, asked.temperature));
+}
+
+query::TokenId first_of(std::span<const float> logits, float largest) {
+  return static_cast<query::TokenId>(std::find(logits.begin(), logits.end(), largest) - logits.begin());
 }
 
 }  // namespace
@@ -160,14 +175,30 @@ std::vector<float> penalized(std::span<const float> logits, std::span<const quer
   return changed;
 }
 
+std::optional<BlockMasses> plain_masses(std::span<const float> logits) {
+  return all_finite(logits) ? std::optional(masses_at(logits, 1)) : std::nullopt;
+}
+
+double log_total(const BlockMasses& plain) {
+  return plain.largest + std::log(std::accumulate(plain.masses.begin(), plain.masses.end(), 0.0));
+}
+
+query::TokenId next_token(std::span<const float> logits, const BlockMasses& plain, const query::Generate& asked,
+                          std::uint64_t step) {
+  const auto restriction = restriction_of(asked, logits.size());
+  if (restriction == Restriction::largest) {
+    return first_of(logits, plain.largest);
+  }
+  return restriction == Restriction::none && asked.temperature == 1 ? draw_of_row(logits, plain, asked, step)
+                                                                    : next_token(logits, asked, step);
+}
+
 query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step) {
   switch (restriction_of(asked, logits.size())) {
-    case Restriction::largest: {
-      const auto place = std::find(logits.begin(), logits.end(), largest_of(logits.data(), logits.size()));
-      return static_cast<query::TokenId>(place - logits.begin());
-    }
+    case Restriction::largest:
+      return first_of(logits, largest_of(logits.data(), logits.size()));
     case Restriction::none:
-      return draw_of_row(logits, asked, unit_of(asked, step));
+      return draw_of_row(logits, masses_at(logits, asked.temperature), asked, step);
     default:
       return pick(candidates(logits, asked), unit_of(asked, step));
   }
@@ -223,8 +254,7 @@ std::vector<Candidate> candidates(std::span<const float> logits, const query::Ge
   RowMass row{logits.size(), 0};
   const auto restriction = restriction_of(asked, logits.size());
   if (restriction == Restriction::nucleus) {
-    const float largest = largest_of(logits.data(), logits.size());
-    const auto masses = block_masses(logits, largest, asked.temperature);
+    const auto masses = masses_at(logits, asked.temperature).masses;
     row.total = std::accumulate(masses.begin(), masses.end(), 0.0);
   }
   const auto wanted = restriction == Restriction::top_k     ? static_cast<std::size_t>(asked.top_k) + 1

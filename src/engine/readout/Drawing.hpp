@@ -30,8 +30,21 @@ double unit_of(const query::Generate& asked, std::uint64_t step);
 std::vector<float> penalized(std::span<const float> logits, std::span<const query::TokenId> prompt,
                              std::span<const query::TokenId> added, double penalty);
 
+/// What a row's draws begin with: its largest logit, and the sums of the weights of its blocks at one temperature.
+struct BlockMasses {
+  std::vector<double> masses;
+  float largest = 0;
+};
+/// At temperature 1; nothing where a logit is not finite.
+std::optional<BlockMasses> plain_masses(std::span<const float> logits);
+/// log sum e^logit, from the masses at temperature 1.
+double log_total(const BlockMasses& plain);
+
 /// The new token number `step` of a query: a function of the logits, the query's sampling fields, its seed and the
-/// step alone. Finite logits.
+/// step alone. `plain`: plain_masses(logits).
+query::TokenId next_token(std::span<const float> logits, const BlockMasses& plain, const query::Generate& asked,
+                          std::uint64_t step);
+/// The same for finite logits of which nothing is known.
 query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step);
 
 // Restricted rows: what is left to draw from.

@@ -42,12 +42,6 @@ at::Tensor longs(const at::Tensor& matrix, const std::vector<std::int64_t>& valu
 // A row of logits and the temperature that its weights are made with.
 using Heated = std::pair<std::int64_t, double>;
 
-// What a draw needs of a row without a restriction, or of a whole row's nucleus.
-struct HeatedRow {
-  std::vector<double> masses;  // of blocks
-  float largest = 0;
-};
-
 // Draws from the rows of one matrix where it is.
 class MatrixDraws {
  public:
@@ -78,7 +72,7 @@ class MatrixDraws {
     draw_free(free);
     for (const auto& [kept, some] : by_kept) {
       draw_restricted(some, kept == nucleus ? static_cast<std::int64_t>(usual_nucleus) : kept,
-                      kept == nucleus ? heated_rows(some) : std::map<Heated, HeatedRow>{});
+                      kept == nucleus ? heated_rows(some) : std::map<Heated, BlockMasses>{});
     }
     return std::move(ids_);
   }
@@ -120,8 +114,8 @@ class MatrixDraws {
   }
 
   // Block masses and the largest logit of every different row and temperature.
-  std::map<Heated, HeatedRow> heated_rows(const std::vector<std::size_t>& some) const {
-    std::map<Heated, HeatedRow> found;
+  std::map<Heated, BlockMasses> heated_rows(const std::vector<std::size_t>& some) const {
+    std::map<Heated, BlockMasses> found;
     for (const auto task : some) {
       found[heated(task)];
     }
@@ -179,7 +173,7 @@ class MatrixDraws {
 
   // The largest logits come back; the whole row where they do not decide.
   void draw_restricted(const std::vector<std::size_t>& some, std::int64_t kept,
-                       const std::map<Heated, HeatedRow>& heated_of) {
+                       const std::map<Heated, BlockMasses>& heated_of) {
     const auto rows = rows_of(some);
     const auto [values, columns] = at::topk(picked(rows), std::min(kept, width()), 1);
     const auto logits = on_host(values);
@@ -249,7 +243,7 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
 }  // namespace
 
 TokenDrawer::TokenDrawer(std::int64_t vocabulary, model::Kernels kernels)
-    : kernels_(kernels), no_classes_({}, static_cast<std::size_t>(vocabulary)), reader_(vocabulary, kernels) {}
+    : kernels_(kernels), reader_(vocabulary, kernels) {}
 
 std::vector<std::optional<Drawn>> TokenDrawer::draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const {
   return kernels_ == model::Kernels::operators ? draw_by_operators(logits, tasks) : draw_on_host(logits, tasks);
@@ -258,7 +252,7 @@ std::vector<std::optional<Drawn>> TokenDrawer::draw(const at::Tensor& logits, st
 std::vector<std::optional<Drawn>> TokenDrawer::draw_on_host(const at::Tensor& logits,
                                                             std::span<const DrawTask> tasks) const {
   const auto host = on_host(logits);
-  std::vector<std::optional<LogSums>> sums(static_cast<std::size_t>(host.size(0)));
+  std::vector<std::optional<BlockMasses>> masses(static_cast<std::size_t>(host.size(0)));
   std::vector<std::int64_t> rows;
   for (const auto& task : tasks) {
     rows.push_back(task.row);
@@ -268,21 +262,21 @@ std::vector<std::optional<Drawn>> TokenDrawer::draw_on_host(const at::Tensor& lo
   at::parallel_for(0, std::ssize(rows), 4, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
       const auto row = rows[static_cast<std::size_t>(i)];
-      sums[static_cast<std::size_t>(row)] = log_sums(row_of(host, row), no_classes_);
+      masses[static_cast<std::size_t>(row)] = plain_masses(row_of(host, row));
     }
   });
   std::vector<std::optional<Drawn>> drawn(tasks.size());
   at::parallel_for(0, std::ssize(tasks), 4, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const auto& task = tasks[i];
-      const auto& total = sums[static_cast<std::size_t>(task.row)];
-      if (total) {
+      const auto& plain = masses[static_cast<std::size_t>(task.row)];
+      if (plain) {
         const auto row = row_of(host, task.row);
         const auto penalty = task.asked->repetition_penalty;
         const auto id = penalty == 1
-                            ? next_token(row, *task.asked, task.step)
+                            ? next_token(row, *plain, *task.asked, task.step)
                             : next_token(penalized(row, task.prompt, task.added, penalty), *task.asked, task.step);
-        drawn[i] = {id, static_cast<double>(row[static_cast<std::size_t>(id)]) - total->total};
+        drawn[i] = {id, static_cast<double>(row[static_cast<std::size_t>(id)]) - log_total(*plain)};
       }
     }
   });

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/readout/Readout.hpp"
-#include "engine/readout/SoftmaxRow.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Query.hpp"
 
@@ -45,7 +44,6 @@ class TokenDrawer {
   std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
 
   model::Kernels kernels_;
-  ClassMask no_classes_;
   LogitsReader reader_;
 };
 
