@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/Candidates.hpp"
+#include "answers/NumberWords.hpp"
 
 namespace stereosweep::answers {
 namespace {
@@ -68,16 +69,11 @@ class NumberReader {
   /// "four out of five", "rating of four", "Four."; not "one of them", "two groups".
   bool is_meant_as_number(std::size_t at) const {
     const bool opens = at == 0 || tokens_[at - 1].kind != Token::Kind::word;
-    static constexpr std::string_view before[] = {
-        "a",      "of",    "is",    "as",    "to",  "be",   "say",     "them",    "it",     "rating", "score",
-        "solid",  "go",    "and",   "maybe", "or",  "from", "give",    "between", "choose", "with",   "at",
-        "around", "about", "group", "than",  "not", "nor",  "neither", "perhaps", "strong", "even"};
-    static constexpr std::string_view after[] = {"out",    "on",    "because", "since", "but",
-                                                 "points", "stars", "as",      "for"};
-    static constexpr std::string_view joining[] = {"to", "and", "or"};
-    const bool joins_next = is_any(at + 1, joining) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
-    const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word || is_any(at + 1, after) || joins_next;
-    return (opens || is_any(at - 1, before)) && ends;
+    const bool joins_next =
+        is_any(at + 1, joining_written_numbers) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
+    const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word ||
+                      is_any(at + 1, behind_written_number) || joins_next;
+    return (opens || is_any(at - 1, before_written_number)) && ends;
   }
 
   bool is_number_or_half(std::size_t at) const {
@@ -97,9 +93,7 @@ class NumberReader {
       }
       return at;
     }
-    static constexpr std::string_view means[] = {"=",   "being",        "means",      "meaning", "is",
-                                                 "for", "representing", "indicating", ":",       ","};
-    if (is_any(at, means) || is(at, "\"")) {
+    if (is_any(at, before_label) || is(at, "\"")) {
       for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !value_at(end); ++end) {
         if (is_connector(end) && value_at(end + 1)) {
           return end;
@@ -109,11 +103,7 @@ class NumberReader {
     return at;
   }
 
-  bool is_connector(std::size_t at) const {
-    static constexpr std::string_view words[] = {"to",    "through", "and", "or", "-",      "till",
-                                                 "until", "thru",    "~",   "->", "versus", ","};
-    return is_any(at, words);
-  }
+  bool is_connector(std::size_t at) const { return is_any(at, between_ends); }
 
   /// Takes what begins with the number at `at`; its last token.
   std::size_t take(std::size_t at, double value) {
@@ -170,11 +160,6 @@ class NumberReader {
   };
 
   Joint joint_at(std::size_t at) const {
-    static constexpr std::string_view joining[] = {"to", "through", "-", "till", "until", "thru", "~", "->", "towards"};
-    static constexpr std::string_view offering[] = {"or", "maybe",     "perhaps", "possibly", "even",
-                                                    "if", "bordering", "verging", "leaning"};
-    static constexpr std::string_view filling[] = {"a",      "an", "probably", "around", "about", "not",
-                                                   "rather", "up", "on",       "at",     "most"};
     constexpr std::size_t longest = 5;
     Joint joint;
     for (auto place = at; place < at + longest && has(place); ++place) {
@@ -182,13 +167,14 @@ class NumberReader {
         joint.second = place;
         return joint;
       }
-      const bool is_known = is_any(place, joining) || is_any(place, offering) || is_any(place, filling) ||
-                            is(place, "and") || is(place, ",") || is(place, "(") || is(place, "versus");
+      const bool is_known = is_any(place, joining_range) || is_any(place, offering_range) ||
+                            is_any(place, filling_range) || is(place, "and") || is(place, ",") || is(place, "(") ||
+                            is(place, "versus");
       if (!is_known || is(place, "rather")) {
         return joint;
       }
-      joint.joins = joint.joins || is_any(place, joining);
-      joint.offers = joint.offers || is_any(place, offering);
+      joint.joins = joint.joins || is_any(place, joining_range);
+      joint.offers = joint.offers || is_any(place, offering_range);
       joint.separates = joint.separates || is(place, ",") || is(place, "(") || is(place, "versus");
       joint.adds = joint.adds || is(place, "and");
     }
@@ -197,7 +183,6 @@ class NumberReader {
 
   /// Two numbers: the scale, or a range.
   std::optional<std::size_t> take_pair(std::size_t at, double first) {
-    static constexpr std::string_view hedges[] = {"or", "maybe", "perhaps", "possibly"};
     const auto connector = is(at + 1, "(") && is_any(at + 2, hedges) ? at + 1 : after_label(at + 1);
     const bool is_plain = connector == at + 1;
     if (is_plain && dangles(at)) {
@@ -304,9 +289,9 @@ class NumberReader {
 
   /// Part of a date, a share, money, an ordinal, or how many of something there are.
   bool is_counted(std::size_t at, double value) const {
-    static constexpr std::string_view money[] = {"$", "#", "@"};
     const bool is_formula = is(at + 1, "$");  // "$4$"
-    if ((at > 0 && is_any(at - 1, money) && !is_formula) || is(at + 1, "%") || (value >= 1000 && scale_.high < 1000)) {
+    if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is(at + 1, "%") ||
+        (value >= 1000 && scale_.high < 1000)) {
       return true;
     }
     const bool is_added = (is(at + 1, "+") && value_at(at + 2)) || (at > 1 && is(at - 1, "+") && value_at(at - 2));
@@ -323,10 +308,7 @@ class NumberReader {
     if (is(at + 1, ":") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_number()) {
       return true;  // a time
     }
-    static constexpr std::string_view numbered[] = {"table", "figure",   "chapter", "section", "page",
-                                                    "step",  "question", "item",    "version", "group",
-                                                    "sd",    "se",       "n",       "p",       "ci"};
-    if (at > 0 && is_any(at - 1, numbered)) {
+    if (at > 0 && is_any(at - 1, numbered_things)) {
       return true;
     }
     if (!has(at + 1) || !tokens_[at + 1].is_word()) {
@@ -336,37 +318,13 @@ class NumberReader {
       // "20th", but "4ish" and what other languages write without a blank
       return !is(at + 1, "ish") && !is(at + 1, "pts") && is_ascii(tokens_[at + 1]);
     }
-    static constexpr std::string_view whose[] = {"the", "these", "those", "all", "first", "last", "top", "my", "their"};
-    static constexpr std::string_view verbs[] = {
-        "rating", "is",  "would", "seems", "feels", "reflects", "because", "since", "and", "or",   "but",   "on",
-        "out",    "for", "as",    "here",  "that",  "which",    "might",   "could", "may", "mark", "range", "to"};
-    if (at > 0 && is_any(at - 1, whose) && !is_any(at + 1, verbs)) {
+    if (at > 0 && is_any(at - 1, before_count) && !is_any(at + 1, behind_the_answer)) {
       return true;  // "the 3 most common jobs"
     }
-    static constexpr std::string_view things[] = {
-        "percent",  "percentage", "years",     "year",      "people",    "persons",     "million",     "billion",
-        "thousand", "hundred",    "groups",    "reasons",   "factors",   "times",       "point",       "dimensions",
-        "traits",   "items",      "questions", "keywords",  "words",     "adjectives",  "examples",    "categories",
-        "aspects",  "americans",  "men",       "women",     "studies",   "main",        "key",         "different",
-        "major",    "important",  "common",    "steps",     "options",   "individuals", "respondents", "participants",
-        "months",   "days",       "weeks",     "decades",   "centuries", "countries",   "states",      "ways",
-        "things",   "members",    "sentences", "paragraphs"};
-    if (is_any(at + 1, things)) {
+    if (is_any(at + 1, counted_things)) {
       return !(is(at + 1, "point") && strong_before(at));
     }
-    static constexpr std::string_view follow[] = {
-        "and",        "but",         "or",       "on",         "out",      "because",      "since",     "as",
-        "for",        "in",          "at",       "given",      "overall",  "due",          "based",     "with",
-        "when",       "considering", "if",       "though",     "although", "so",           "is",        "would",
-        "seems",      "feels",       "points",   "stars",      "star",     "to",           "reflects",  "reflecting",
-        "indicating", "suggesting",  "meaning",  "signifying", "which",    "that",         "here",      "from",
-        "by",         "however",     "while",    "this",       "they",     "very",         "somewhat",  "moderately",
-        "quite",      "fairly",      "slightly", "extremely",  "not",      "representing", "showing",   "according",
-        "among",      "since",       "then",     "rating",     "will",     "might",        "could",     "may",
-        "than",       "being",       "instead",  "there",      "overall",  "most",         "generally", "i",
-        "it",         "these",       "their",    "are",        "of",       "range",        "region",    "area",
-        "mark",       "zone"};
-    if (is_any(at + 1, follow)) {
+    if (is_any(at + 1, behind_any_answer)) {
       return is(at + 1, "of") && !strong_before(at);
     }
     const bool opens = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
@@ -379,29 +337,22 @@ class NumberReader {
 
   /// A cue right before: "rate them 4", ": 4".
   bool strong_before(std::size_t at) const {
-    static constexpr std::string_view cues[] = {"rate",   "rated", "rating", "score", "scored", "give", "answer",
-                                                "choose", "say",   "assign", ":",     "=",      "a",    "an"};
-    static constexpr std::string_view whom[] = {"them", "it", "this", "him", "her", "of", "group", "be"};
     if (at == 0) {
       return false;
     }
-    return is_any(at - 1, cues) || (at > 1 && is_any(at - 1, whom) && (is_any(at - 2, cues) || is(at - 2, "would")));
+    return is_any(at - 1, right_before_answer) || (at > 1 && is_any(at - 1, between_cue_and_answer) &&
+                                                   (is_any(at - 2, right_before_answer) || is(at - 2, "would")));
   }
 
   /// An end of the scale with what it means: "where 1 is", "(5 = extremely)".
   bool is_scale_end(std::size_t at, double value) const {
     if (value != scale_.low && value != scale_.high) {
-      static constexpr std::string_view stands[] = {"=", "represents", "denotes", "corresponds", "stands"};
       const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":");
-      return !opens && is_any(at + 1, stands);
+      return !opens && is_any(at + 1, standing_for);
     }
-    static constexpr std::string_view before[] = {"where", "with", "and", "(", ",", "from", "if", "while"};
-    static constexpr std::string_view after[] = {"=",       "is",        "being",      "means",     "represents",
-                                                 "meaning", "indicates", "indicating", "stands",    "corresponds",
-                                                 "denotes", "equals",    "as",         "signifies", "signifying"};
-    const bool means = is_any(at + 1, after);
+    const bool means = is_any(at + 1, behind_scale_end);
     const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":") || is(at - 1, "\"");
-    const bool in_front = at > 0 && is_any(at - 1, before);
+    const bool in_front = at > 0 && is_any(at - 1, before_scale_end);
     const bool in_scale = at > 0 && is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
     return in_scale || (means && in_front) ||
            (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && (!is(at - 1, "a") || is(at + 1, "means")));
@@ -476,11 +427,9 @@ class NumberReader {
 
   /// "(1 ...)" or "1 =", "1:", "1 - ..."; "[1]".
   bool is_legend_entry(std::size_t place) const {
-    static constexpr std::string_view after[] = {"=",     ":",       "-",  "(",   "->", "being",
-                                                 "means", "meaning", "is", "for", "as"};
     const auto at = found_[place].token;
     const bool is_enclosed = at > 0 && is(at - 1, "(") && is(at + 1, ")");
-    return found_[place].low == found_[place].high && (is_any(at + 1, after) || is_enclosed);
+    return found_[place].low == found_[place].high && (is_any(at + 1, behind_legend_entry) || is_enclosed);
   }
 
   /// The least and the greatest value, both with what they mean: "'not at all' (1) and 'extremely' (5)".
