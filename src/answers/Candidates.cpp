@@ -54,8 +54,7 @@ Sentence sentence_around(std::span<const Token> tokens, std::size_t place) {
   return sentence;
 }
 
-Surroundings::Surroundings(std::span<const Token> tokens) : tokens_(tokens), refusals_(find_refusals(tokens)) {
-  std::erase_if(refusals_, [](const Refusal& one) { return one.is_disclaimer; });
+Surroundings::Surroundings(std::span<const Token> tokens) : tokens_(tokens), refusals_(find_declining(tokens)) {
   find_explanations();
 }
 
@@ -206,7 +205,7 @@ Strength Surroundings::strength(std::size_t first, std::size_t last) const {
   static constexpr std::string_view others[] = {
       "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
       "critics", "hypothetically", "initially",  "initial",  "glance",   "instinct", "impression", "tempted",  "ago",
-      "was",     "were",           "previously", "formerly", "nearly",   "almost",   "used"};
+      "was",     "were",           "previously", "formerly", "nearly",   "almost",   "used",       "whether"};
   static constexpr std::string_view people[] = {"people", "respondents", "person", "americans", "groups", "raters"};
   const auto sentence = sentence_around(tokens_, first);
   auto strength = Strength::bare;

@@ -178,8 +178,14 @@ Parts dashed_parts(std::string_view text) {
 /// A sentence as a list of keywords; empty: it is none.
 Parts listed_in(std::string_view sentence) {
   const auto colon = sentence.find(':');
-  if (colon != std::string_view::npos && sentence.find_first_of(",;/#") > colon) {
-    sentence = base::trim(sentence.substr(colon + 1));
+  if (colon != std::string_view::npos) {
+    static constexpr std::string_view announcing[] = {"are", "be", "include", "includes", "words", "keywords", "these"};
+    const auto clause = sentence.substr(0, colon).find_last_of(",;");  // "it varies, but common words are: ..."
+    const bool opens = sentence.find_first_of(",;/#") > colon;
+    if (opens || (clause != std::string_view::npos &&
+                  has_word(base::lower_ascii(sentence.substr(clause, colon - clause)), announcing))) {
+      sentence = base::trim(sentence.substr(colon + 1));
+    }
   }
   Parts parts;
   for (const auto part : is_dashed(sentence) ? dashed_parts(sentence) : parts_of(sentence)) {
@@ -441,8 +447,7 @@ bool declines_before(std::string_view plain, std::size_t place) {
   constexpr std::size_t looked_at = 20'000;  // bytes
   const auto begin = place > looked_at ? place - looked_at : 0;
   const TokenizedText text(plain.substr(begin, place - begin));
-  auto refusals = find_refusals(text.tokens());
-  std::erase_if(refusals, [](const Refusal& one) { return one.is_disclaimer; });
+  const auto refusals = find_declining(text.tokens());
   if (refusals.empty()) {
     return false;
   }

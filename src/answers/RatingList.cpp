@@ -194,6 +194,11 @@ class RatingListReader {
           begin = at + 1;
         }
       }
+      auto& known = ratings_[mention.item];
+      if (known.status == Status::missing &&
+          no_answer(lower_text(mention.last, last), End::finished) == Status::refused) {
+        known.status = Status::refused;
+      }
     }
   }
 
@@ -236,7 +241,7 @@ class RatingListReader {
         rating = read_part(one.last, last);
       }
       if (rating.status == Status::unparsed) {
-        ratings_[one.item].status = has_refusal(lower_text(one.last, last)) ? Status::refused : Status::unparsed;
+        ratings_[one.item].status = no_answer(lower_text(one.last, last), End::finished);
       } else {
         take(one.item, rating);
       }
@@ -382,8 +387,9 @@ std::vector<Rating> parse_ratings(std::string_view answer, std::span<const std::
   auto ratings = RatingListReader(text.tokens(), items, scale).read();
   const bool has_none = std::ranges::all_of(
       ratings, [](const Rating& one) { return one.status == Status::missing || one.status == Status::unparsed; });
+  const bool is_refused = has_none && no_answer(text.lower(), end) == Status::refused;
   for (auto& rating : ratings) {
-    if (has_none && has_refusal(text.lower())) {
+    if (is_refused) {
       rating.status = Status::refused;
     } else if (end == End::cut_off && (rating.status == Status::missing || rating.status == Status::unparsed)) {
       rating.status = Status::truncated;

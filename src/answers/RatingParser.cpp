@@ -58,7 +58,7 @@ std::vector<Candidate> that_count(std::span<const Token> tokens, std::vector<Can
   for (const auto& one : found) {
     surest = std::max(surest, one.strength);
   }
-  const auto declines = [](const Refusal& one) { return !one.is_disclaimer; };
+  const auto declines = [](const Refusal& one) { return one.kind != RefusalKind::disclaims; };
   if (surest == Strength::supposed && std::ranges::any_of(find_refusals(tokens), declines)) {
     return {};  // "I won't rate them. One person may say 3 and another 5."
   }
@@ -122,7 +122,13 @@ Rating read_rating(std::span<const Token> tokens, const Scale& scale) {
 }
 
 Status no_answer(std::string_view lower, End end) {
-  return has_refusal(lower) ? Status::refused : end == End::cut_off ? Status::truncated : Status::unparsed;
+  if (has_refusal(lower)) {
+    return Status::refused;
+  }
+  if (end == End::cut_off) {
+    return Status::truncated;  // what evades may still answer
+  }
+  return has_evasion(lower) ? Status::refused : Status::unparsed;
 }
 
 Rating parse_rating(std::string_view answer, const Scale& scale, End end) {

@@ -7,6 +7,7 @@
 
 #include "answers/Keywords.hpp"
 #include "answers/PlainText.hpp"
+#include "answers/RatingParser.hpp"
 #include "answers/Refusal.hpp"
 #include "base/Text.hpp"
 
@@ -138,9 +139,9 @@ std::string_view sentence_of(std::string_view text, std::size_t place) {
 /// Declines in the first person: "I cannot say why they are called warm".
 bool declines(std::string_view sentence) {
   const TokenizedText text(sentence);
-  return std::ranges::any_of(find_refusals(text.tokens()), [&](const Refusal& one) {
+  return std::ranges::any_of(find_declining(text.tokens()), [&](const Refusal& one) {
     const auto& first = text.tokens()[one.first];
-    return !one.is_disclaimer && (first.is("i") || first.text.starts_with("i'"));
+    return first.is("i") || first.text.starts_with("i'");
   });
 }
 
@@ -204,9 +205,8 @@ std::vector<Reason> parse_reasons(std::string_view answer, std::span<const std::
     }
   }
   const bool has_none = std::ranges::all_of(reasons, [](const Reason& one) { return one.status != Status::answered; });
-  const auto unanswered = has_none && has_refusal(lower) ? Status::refused
-                          : end == End::cut_off          ? Status::truncated
-                                                         : Status::missing;
+  const auto whole = has_none ? no_answer(lower, end) : Status::unparsed;
+  const auto unanswered = whole != Status::unparsed ? whole : end == End::cut_off ? Status::truncated : Status::missing;
   for (auto& reason : reasons) {
     reason.status = reason.status == Status::answered ? Status::answered : unanswered;
   }

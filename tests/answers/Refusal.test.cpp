@@ -25,8 +25,8 @@ TEST(Refusal, KnowsDisclaimersAndPlaces) {
   const TokenizedText text("As an AI, I can't rate them.");
   const auto found = find_refusals(text.tokens());
   ASSERT_GE(found.size(), 2U);
-  EXPECT_TRUE(found.front().is_disclaimer);
-  EXPECT_FALSE(found.back().is_disclaimer);
+  EXPECT_EQ(found.front().kind, RefusalKind::disclaims);
+  EXPECT_EQ(found.back().kind, RefusalKind::declines);
   EXPECT_EQ(text.tokens()[found[1].first].text, "i");
 }
 
