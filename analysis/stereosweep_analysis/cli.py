@@ -60,7 +60,7 @@ def _save(made, out):
     out.mkdir(parents=True, exist_ok=True)
     for name, figure in made.items():
         path = out / f"{name}.png"
-        figure.savefig(path, dpi=130)
+        figure.savefig(path, dpi=200)
         title = figure.axes[0].get_title(loc="left")
         plt.close(figure)
         print(path, *(f"({line})" for line in title.splitlines() if line.startswith("not drawn")))

@@ -8,12 +8,14 @@ from matplotlib.figure import Figure
 
 from .labels import literal, source_name
 from .open import ResultError, require_label
+from .pictures.style import PAGE, page_style, wrapped
 
 COMBINED = ("combined_effect", "low", "high")
 SAMPLES = ("mean_effect", "effect_deviation")
 RELABELLED = ("permutation_p", "permutation_p_two_sided")
 ADJUSTED = ("adjusted_permutation_p", "adjusted_permutation_p_two_sided")
 FAMILY = ("test_family", "family_size")
+NAME_WIDTH = 1.75  # inches of a test's name
 POSITIVE, NEGATIVE, UNDEFINED = "#b2182b", "#2166ac", "0.6"  # as the heat map: red leans to A for X
 
 
@@ -57,15 +59,16 @@ def _draw_row(
 ) -> None:
     """`ends`: of the interval; `samples`: mean and deviation of single samples' effect sizes."""
     if not np.isfinite(effect):
-        axes.text(0, height, "no effect size exists", va="center", ha="center", fontsize=8, color=UNDEFINED)
+        axes.text(0, height, "no effect size exists", va="center", ha="center", fontsize=7, color=UNDEFINED)
         return
     color = POSITIVE if effect >= 0 else NEGATIVE
     mean, deviation = samples
-    axes.plot([mean - deviation, mean + deviation], [height, height], color="0.85", linewidth=7, solid_capstyle="butt")
-    axes.plot(ends, [height, height], color=color, linewidth=1.6)
+    band = [mean - deviation, mean + deviation]
+    axes.plot(band, [height, height], color="0.85", linewidth=4.5, solid_capstyle="butt")
+    axes.plot(ends, [height, height], color=color, linewidth=1.2)
     for end in ends:
-        axes.plot([end, end], [height - 0.16, height + 0.16], color=color, linewidth=1.6)
-    axes.plot(effect, height, marker="D", markersize=5, color=color)
+        axes.plot([end, end], [height - 0.16, height + 0.16], color=color, linewidth=1.2)
+    axes.plot(effect, height, marker="D", markersize=3.6, color=color)
 
 
 def _row_text(effect: float, low: float, high: float, *p_values: float) -> str:
@@ -76,6 +79,15 @@ def _row_text(effect: float, low: float, high: float, *p_values: float) -> str:
     return f"{effect:6.3f} {interval} {' '.join(columns)}"
 
 
+def _names(columns: dict[str, np.ndarray], families: list[str]) -> list[str]:
+    """Of the tests, in lines of NAME_WIDTH inches."""
+    titled = [
+        f"{label}: {title}" if str(title) else str(label)
+        for label, title in zip(columns["test"], columns["test_title"], strict=True)
+    ]
+    return [wrapped(literal(name), NAME_WIDTH) + literal(family) for name, family in zip(titled, families, strict=True)]
+
+
 def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str | None = None) -> Figure:
     """One row per test: diamond and line are the combined effect and its Monte Carlo error, the grey band the samples'
     mean and one deviation to either side."""
@@ -83,35 +95,36 @@ def forest(statistics: xr.Dataset, variance: str | None = None, estimator: str |
     effect, low, high = (columns[name] for name in COMBINED)
     mean, deviation = (columns[name] for name in SAMPLES)
     heights = -np.arange(len(effect))
-    figure, axes = plt.subplots(figsize=(12.5, 2.2 + 0.5 * len(effect)), layout="constrained")
-    for place, height in enumerate(heights):
-        _draw_row(axes, float(height), effect[place], (low[place], high[place]), (mean[place], deviation[place]))
     families, adjustment = _family_names(columns)
-    rows = zip(columns["test"], columns["test_title"], families, strict=True)
-    names = [literal(f"{label}: {title}" if str(title) else label) + literal(family) for label, title, family in rows]
-    axes.set_yticks(heights, names, fontsize=9)
-    axes.set_ylim(-len(effect) + 0.4, 0.6)
-    right = axes.secondary_yaxis("right")
-    p_values = [columns[name] for pair in zip(RELABELLED, ADJUSTED, strict=True) for name in pair]
-    texts = map(_row_text, effect, low, high, *p_values)
-    right.set_yticks(heights, texts, fontsize=8.5, family="monospace")
-    reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
-    limit = min(2.1, 1.08 * np.nanmax(reach))
-    axes.set_xlim(-limit, limit)
-    axes.axvline(0, color="0.4", linewidth=0.9)
-    axes.grid(axis="x", color="0.92")
-    axes.set_axisbelow(True)
-    for side in (axes, right):
-        side.tick_params(length=0)
-        for spine in side.spines.values():
-            spine.set_visible(False)
-    axes.set_xlabel("effect size: to the right, X is nearer to A and Y to B", fontsize=9)
+    names = _names(columns, families)
     confidence = 100 * float(statistics.attrs["confidence"])
-    axes.set_title(
-        f"Which associations do the word vectors hold?\n{source_name(statistics)} · "
-        f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation\n"
-        "right: effect, that error, p of relabelling the target words: one-sided, adjusted, two-sided, adjusted\n"
-        f"{literal(adjustment, 120)}",
-        fontsize=11, loc="left", pad=10,
-    )  # fmt: skip
+    title = [
+        source_name(statistics),
+        f"lines: Monte Carlo error of the mean over samples ({confidence:g} %) · grey: their standard deviation",
+        "right: effect, that error, p of relabelling the target words: one-sided, adjusted, two-sided, adjusted",
+        literal(adjustment, 120),
+    ]
+    with page_style():
+        lines = max(name.count("\n") + 1 for name in names)
+        figure, axes = plt.subplots(figsize=(PAGE, 1.3 + (0.14 + 0.13 * lines) * len(effect)))
+        for place, height in enumerate(heights):
+            _draw_row(axes, float(height), effect[place], (low[place], high[place]), (mean[place], deviation[place]))
+        axes.set_yticks(heights, names)
+        axes.set_ylim(-len(effect) + 0.4, 0.6)
+        right = axes.secondary_yaxis("right")
+        p_values = [columns[name] for pair in zip(RELABELLED, ADJUSTED, strict=True) for name in pair]
+        texts = map(_row_text, effect, low, high, *p_values)
+        right.set_yticks(heights, texts, fontsize=6.5, family="monospace")
+        reach = np.concatenate([np.abs(effect), np.abs(low), np.abs(high), np.abs(mean) + deviation, [0.5]])
+        limit = min(2.1, 1.08 * np.nanmax(reach))
+        axes.set_xlim(-limit, limit)
+        axes.axvline(0, color="0.4", linewidth=0.7)
+        axes.grid(axis="x", color="0.92", linewidth=0.6)
+        axes.set_axisbelow(True)
+        for side in (axes, right):
+            side.tick_params(length=0)
+            for spine in side.spines.values():
+                spine.set_visible(False)
+        axes.set_xlabel("effect size: right, X is nearer\nto A and Y to B")
+        figure.suptitle("\n".join(title), fontsize=7, x=0.01, ha="left")
     return figure
