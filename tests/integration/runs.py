@@ -77,6 +77,18 @@ def finish(process, seconds=HANGS):
     return process.returncode, out, err
 
 
+def program(*arguments, **options):
+    """A command of the program that must end by itself, with its exit status and what it says."""
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT, timeout=HANGS, **options)
+
+
+def ask(model, query):
+    """The answer of the command `query` to one query."""
+    done = program("query", "--model", model, input=json.dumps(query) + "\n")
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
 def run(job, output, *arguments, **options):
     return finish(start(job, output, *arguments, **options))
 

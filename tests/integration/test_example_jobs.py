@@ -1,7 +1,6 @@
 """The jobs with every key (jobs/01 to 05): each has all keys that the program knows, and states true defaults."""
 
 import re
-import subprocess
 
 import pytest
 import runs
@@ -16,14 +15,10 @@ OTHER_NAMES = {"sentences": "templates", "questions": "rephrasings", "rating_que
 JOBS = sorted((runs.ROOT / "jobs").glob("0[1-5]_example*.yaml"))
 
 
-def program(*arguments):
-    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
-
-
 def known_keys(job, sections):
     """{section: keys} that the program lists where it is asked for one that it does not know."""
     asked = [f"{section}.no_such_key=1" if section else "no_such_key=1" for section in sections]
-    text = program("validate", job, *asked).stderr
+    text = runs.program("validate", job, *asked).stderr
     pattern = r"command line:(\S*?)\.?no_such_key: unknown key 'no_such_key' \(known here: ([^)]*)\)"
     return {section: set(filter(None, keys.split(", "))) for section, keys in re.findall(pattern, text)}
 
@@ -60,7 +55,7 @@ def test_the_keys_for_all_probes_are_those_of_the_reader():
     reader = "".join(path.read_text() for path in sorted((runs.ROOT / "src/config").glob("*Reader.cpp")))
     for key in SHARED:
         assert f'"{key}"' in reader
-        assert "unknown key" not in program("validate", JOBS[0], f"statistics.{key}.no_such_key=1").stderr.split(
+        assert "unknown key" not in runs.program("validate", JOBS[0], f"statistics.{key}.no_such_key=1").stderr.split(
             f"statistics.{key}.no_such_key")[0]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import runs
-import xarray as xr
+from cubes import flags, opened
 
 # The fake engine says only: yes, no, often, never, some, many, warm, able.
 JOB = """
@@ -48,10 +48,6 @@ execution: {engine: fake, contexts_per_block: 3}
 """
 
 
-def program(*arguments):
-    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
-
-
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
     path = tmp_path_factory.mktemp("job") / "job.yaml"
@@ -69,21 +65,15 @@ def reference(job, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def raw(reference):
-    with xr.open_dataset(reference / "interview.h5", engine="netcdf4") as data:
-        return data.load()
+    return opened(reference / "interview.h5")
 
 
 @pytest.fixture(scope="module")
 def derived(reference):
-    done = program("stats", reference)
+    done = runs.program("stats", reference)
     assert done.returncode == 0, done.stderr
     assert "answers were read by rules" in done.stdout and "WARNING" not in done.stdout
-    with xr.open_dataset(reference / "interview.stats.h5", engine="netcdf4") as data:
-        return data.load()
-
-
-def flags(data, name):
-    return np.array(data[name].attrs["flag_meanings"].split())[data[name].values]
+    return opened(reference / "interview.stats.h5")
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
@@ -110,7 +100,7 @@ def test_raw_cubes(raw):
     assert raw.answer_text.dims == ("group", "conversation", "template", "rephrasing", "round", "turn")
     assert raw.answer_text.shape == (3, 3, 2, 1, 5, 3)
     assert list(raw.conversation.values) == ["traits", "status rich", "status famous"]
-    status = flags(raw, "answer_status")
+    status = flags(raw.answer_status)
     assert set(status[:, 0, 0].ravel()) == {"ok"}
     assert set(status[:, 0, 1, 0, :, :2].ravel()) == {"not_asked"} and set(status[:, 1:, ..., 2].ravel()) == {"not_asked"}
     texts = raw.answer_text.values[status == "ok"]
@@ -127,13 +117,14 @@ def test_raw_cubes(raw):
 def test_ratings_keywords_and_reasons_are_those_of_the_parse_command(raw):
     """The stored readings are what `parse` says of the stored texts."""
     asked, stored = [], []
-    status, reads = flags(raw, "answer_status"), flags(raw, "rating_status")
+    status, reads = flags(raw.answer_status), flags(raw.rating_status)
+    endings = flags(raw.answer_ending)
     scale = {"options": ["often", "some", "never"]}
     for place in np.ndindex(3, 2, 1, 5):
         group, form, wording, turn = place
         cell = (group, 0, form, wording, turn)
         text = raw.answer_text.values[(*cell, 2)]
-        finished = str(raw.answer_ending.attrs["flag_meanings"]).split()[raw.answer_ending.values[(*cell, 2)]] != "length"
+        finished = endings[(*cell, 2)] != "length"
         asked.append({"kind": "ratings", "items": ["warm", "able"], **scale, "text": text, "finished": finished})
         stored.append((list(reads[cell][:2]), raw.rating.values[cell][:2]))
     lines = subprocess.run([runs.PROGRAM, "parse"], input="".join(json.dumps(one) + "\n" for one in asked), text=True,
@@ -155,7 +146,7 @@ def test_score_table(raw, derived):
     assert list(derived.measure.values) == ["rating", "rating_complete_answers", "usable", "refused", "option_rating",
                                             "option_share"]
     assert derived.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
-    status = flags(raw, "rating_status")  # [group, conversation, form, wording, round, item]
+    status = flags(raw.rating_status)  # [group, conversation, form, wording, round, item]
     own = np.array([0, 0, 1, 2])          # conversation of each item
     reads = np.stack([status[:, own[item], ..., item] for item in range(4)], axis=-1)
     ratings = np.stack([raw.rating.values[:, own[item], ..., item] for item in range(4)], axis=-1)
@@ -176,7 +167,7 @@ def test_score_table(raw, derived):
 
 def test_second_opinion_of_options(raw, derived):
     """Probabilities of the scale's answers after the same conversation, for the items that ask them."""
-    status = flags(raw, "option_status")
+    status = flags(raw.option_status)
     assert set(status[:, 0].ravel()) == {"not_asked"} and set(status[:, 1, ..., 2].ravel()) == {"ok"}
     for conversation, item in ((1, 2), (2, 3)):
         logprob = raw.option_logprob.values[:, conversation, ..., item, :]
@@ -188,21 +179,20 @@ def test_second_opinion_of_options(raw, derived):
 
 
 def test_reparse_show_plan_and_validate(job, reference, derived, tmp_path):
-    again = program("stats", reference, "--reparse", "--output", tmp_path / "again.h5")
+    again = runs.program("stats", reference, "--reparse", "--output", tmp_path / "again.h5")
     assert again.returncode == 0, again.stderr
-    with xr.open_dataset(tmp_path / "again.h5", engine="netcdf4") as data:
-        np.testing.assert_array_equal(data.score.values, derived.score.values)
-    shown = program("show", reference, "--answers", "--group", "Lawyers", "--top", "2")
+    np.testing.assert_array_equal(opened(tmp_path / "again.h5").score.values, derived.score.values)
+    shown = runs.program("show", reference, "--answers", "--group", "Lawyers", "--top", "2")
     assert shown.returncode == 0 and shown.stdout.count("round ") == 2
     assert "Which words fit lawyers?" in shown.stdout and "Nurses" not in shown.stdout and "read as: friendly" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 100
-    assert program("show", reference, "--answers", "--group", "Lawers").returncode == 2
-    assert program("show", reference, "--group", "Lawyers").returncode == 2
-    plan = program("plan", job)
+    assert runs.program("show", reference, "--answers", "--group", "Lawers").returncode == 2
+    assert runs.program("show", reference, "--group", "Lawyers").returncode == 2
+    plan = runs.program("plan", job)
     assert plan.returncode == 0, plan.stderr
     later = 3 * 5 * (2 + 2 * 2)           # groups, rounds: two steps of one form; an explanation in two conversations and forms
     assert f"{later} answers to turns after the first" in plan.stdout
-    checked = program("validate", job)
+    checked = runs.program("validate", job)
     assert checked.returncode == 0 and f"{later + 3 * 5 * 6} sampled answers" in checked.stdout
 
 
@@ -212,19 +202,14 @@ def test_real_model_with_greedy_answers(job, tmp_path):
     code, _, err = runs.run(job, tmp_path / "run", f"model.path={model}", "execution.engine=torch", "sampling.temperature=0",
                             "sampling.rounds=1", "axes.groups={file: stereomap_groups, only: [Nurses]}")
     assert code == 0, err
-    with xr.open_dataset(tmp_path / "run/interview.h5", engine="netcdf4") as data:
-        data = data.load()
+    data = opened(tmp_path / "run/interview.h5")
     prompt = f"Question: {data.question.values[0, 1, 0, 0, 0]}\nAnswer:"
     query = {"kind": "continue", "prompt": prompt, "continuations": [" often", " some", " never"]}
-    line = subprocess.run([runs.PROGRAM, "query", "--model", model], input=json.dumps(query) + "\n", text=True,
-                          capture_output=True, check=True).stdout
-    np.testing.assert_allclose(data.option_logprob.values[0, 1, 0, 0, 0, 2], json.loads(line)["logprob"], rtol=1e-6)
+    np.testing.assert_allclose(data.option_logprob.values[0, 1, 0, 0, 0, 2], runs.ask(model, query)["logprob"], rtol=1e-6)
     questions, answers = data.question.values[0, 0, 0, 0], data.answer_text.values[0, 0, 0, 0, 0]
     prompt = ""
     for question, answer in zip(questions, answers, strict=True):
         prompt += f"Question: {question.strip()}\nAnswer:"
         query = {"kind": "generate", "prompt": prompt, "max_new_tokens": 3, "temperature": 0}
-        line = subprocess.run([runs.PROGRAM, "query", "--model", model], input=json.dumps(query) + "\n", text=True,
-                              capture_output=True, check=True).stdout
-        assert json.loads(line)["text"] == answer
+        assert runs.ask(model, query)["text"] == answer
         prompt += f" {answer.strip()}\n\n"

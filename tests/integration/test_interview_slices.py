@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import runs
 import tiny_causal
-import xarray as xr
+from cubes import opened
 from test_interview import JOB
 
 # Sums of slices are added in another order: logits are off by a few float32 roundings, the mean of their logarithms too.
@@ -23,8 +23,7 @@ def job(tmp_path_factory):
 def answers(job, output, *settings, ranks):
     code, _, err = runs.run(job, output, *settings, ranks=ranks)
     assert code == 0, err
-    with xr.open_dataset(output / "interview.h5", engine="netcdf4") as data:
-        return data.load()
+    return opened(output / "interview.h5")
 
 
 def test_texts_of_two_slices_are_those_of_the_whole_model(job, tmp_path):

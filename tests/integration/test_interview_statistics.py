@@ -4,13 +4,12 @@ import collections
 import itertools
 import math
 import re
-import subprocess
 import warnings
 
 import numpy as np
 import pytest
 import runs
-import xarray as xr
+from cubes import flags, opened
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scipy import stats
 
@@ -44,18 +43,13 @@ execution: {engine: fake}
 STATUSES = ["ok", "no_values", "too_few", "constant", "not_finite"]
 
 
-def opened(path):
-    with xr.open_dataset(path, engine="netcdf4") as data:
-        return data.load()
-
-
 def interviewed(folder, *settings, statistics=()):
     """(raw file, statistics file, what `stats` prints)"""
     job = folder / "job.yaml"
     job.write_text(JOB.replace("MODEL", str(runs.ROOT / "tests/models/letters")))
     code, _, err = runs.run(job, folder / "run", *settings)
     assert code == 0, err
-    done = subprocess.run([runs.PROGRAM, "stats", folder / "run", *statistics], capture_output=True, text=True, check=False)
+    done = runs.program("stats", folder / "run", *statistics)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if not line.startswith("written:")]
     assert max(map(len, lines)) <= 100
@@ -103,7 +97,7 @@ def check_diversity(found, over, texts, order):
 def check_texts(raw, derived):
     """Every cell of the three sets of texts."""
     assert derived.self_bleu_over_rounds.dims == ("subject", "conversation", "template", "rephrasing", "turn", "ngram")
-    asked = np.array(raw.answer_status.attrs["flag_meanings"].split())[raw.answer_status.values] == "ok"
+    asked = flags(raw.answer_status) == "ok"
     texts = raw.answer_text.values
     dims = raw.answer_text.dims
     axes = {"over_rounds": ("group", "conversation", "template", "rephrasing", "turn"),
@@ -178,7 +172,7 @@ def test_consistency_against_scipy(sampled):
 
 def test_shares_of_texts_against_scipy(sampled):
     raw, derived, text = sampled
-    reads = np.array(raw.rating_status.attrs["flag_meanings"].split())[raw.rating_status.values]
+    reads = flags(raw.rating_status)
     rated = {"subject": collections.Counter(), "template": collections.Counter()}
     for place in np.ndindex(reads.shape[:-1]):
         items = reads[place][:2] if place[1] == 0 else reads[place][2:]

@@ -1,7 +1,6 @@
 """Ratings: one digest for any number of ranks, statistics as numpy and scipy compute them from the raw cubes."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import tiny_causal
 import tokenizers
 import torch
 import transformers
-import xarray as xr
+from cubes import flags, opened
 from scipy import special, stats
 
 JOB = """
@@ -47,10 +46,6 @@ def write_job(folder):
     return job
 
 
-def program(*arguments):
-    return subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT)
-
-
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
     return write_job(tmp_path_factory.mktemp("job"))
@@ -66,17 +61,15 @@ def reference(job, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def raw(reference):
-    with xr.open_dataset(reference / "rating.h5", engine="netcdf4") as data:
-        return data.load()
+    return opened(reference / "rating.h5")
 
 
 @pytest.fixture(scope="module")
 def derived(reference):
-    done = program("stats", reference)
+    done = runs.program("stats", reference)
     assert done.returncode == 0, done.stderr
     assert "not in this run: martians" in done.stdout
-    with xr.open_dataset(reference / "rating.stats.h5", engine="netcdf4") as data:
-        return data.load()
+    return opened(reference / "rating.stats.h5")
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
@@ -84,8 +77,7 @@ def test_same_digest_and_texts_on_any_number_of_ranks(job, reference, raw, tmp_p
     code, _, err = runs.run(job, tmp_path / "run", ranks=ranks)
     assert code == 0, err
     assert runs.digest(tmp_path / "run") == runs.digest(reference)
-    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
-        assert (data.answer_text.values == raw.answer_text.values).all()
+    assert (opened(tmp_path / "run/rating.h5").answer_text.values == raw.answer_text.values).all()
 
 
 def test_other_blocks_change_nothing(job, reference, tmp_path):
@@ -99,12 +91,11 @@ def test_raw_cubes(raw):
     assert raw.answer_text.dims == ("group", "trait", "template", "rephrasing", "order", "run")
     assert np.isfinite(raw.option_logprob).all() and (raw.option_num_tokens > 0).all()
     assert (raw.option_status == 0).all()
-    names = raw.answer_status.attrs["flag_meanings"].split()
     values = dict(zip(raw.option.values, map(float, raw.option_value.values)))
     for text, rating, status in zip(
-        raw.answer_text.values.ravel(), raw.answer_rating.values.ravel(), raw.answer_status.values.ravel()
+        raw.answer_text.values.ravel(), raw.answer_rating.values.ravel(), flags(raw.answer_status).ravel()
     ):
-        assert names[status] == ("ok" if text in values else "no_answer"), text
+        assert status == ("ok" if text in values else "no_answer"), text
         assert (rating == values[text]) if text in values else np.isnan(rating)
     first = raw.prompt.sel(group="rich men", trait="able", template="survey", order="reversed", rephrasing="none").item()
     assert "Rich men have far more money" in first and "A. never\nB. no\nC. many\nD. some\nE. often\nAnswer:" in first
@@ -247,14 +238,14 @@ def test_clusters_are_the_best_of_all_partitions(derived):
 
 
 def test_show_plan_and_validate(job, reference):
-    shown = program("show", reference)
+    shown = runs.program("show", reference)
     assert shown.returncode == 0 and "sampled answers:  ok" in shown.stdout, shown.stderr
-    planned = program("plan", job, "--show-prompts", "--limit", "2")
+    planned = runs.program("plan", job, "--show-prompts", "--limit", "2")
     assert planned.returncode == 0, planned.stderr
     assert "168 distinct prompts with 1,680 continuations" in planned.stdout
     assert "504 sampled answers of at most " in planned.stdout
     assert len([line for line in planned.stdout.splitlines() if "\treversed\t" in line]) == 2
-    assert "7 identities x 4 traits x 3 templates x 1 rephrasing: 84 contexts" in program("validate", job).stdout
+    assert "7 identities x 4 traits x 3 templates x 1 rephrasing: 84 contexts" in runs.program("validate", job).stdout
 
 
 def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
@@ -262,8 +253,7 @@ def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
     job = runs.ROOT / "jobs/51_group_ratings.yaml"
     code, _, err = runs.run(job, tmp_path / "run")
     assert code == 0, err
-    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
-        raw = data.load()
+    raw = opened(tmp_path / "run/rating.h5")
     assert list(raw.order.values) == ["as_listed"] and list(raw.option.values) == list("1234567")
     subject = raw.sel(group="Black people x women")
     assert (subject.group_kind, subject.group_domain, subject.group_plural) == ("intersection", "race x gender", "Black women")
@@ -288,10 +278,9 @@ def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
                     logs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
                 expected = sum(logs[at - 1, ids[at]].item() for at in range(start, len(ids)))
                 np.testing.assert_allclose(cell.option_logprob.sel(form=form)[place].item(), expected, rtol=2e-5)
-    done = program("stats", tmp_path / "run")
+    done = runs.program("stats", tmp_path / "run")
     assert done.returncode == 0, done.stderr
-    with xr.open_dataset(tmp_path / "run/rating.stats.h5", engine="netcdf4") as data:
-        derived = data.load()
+    derived = opened(tmp_path / "run/rating.stats.h5")
     assert derived.score.dims == ("measure", "subject", "template", "rephrasing", "replicate", "item")
     assert list(derived.subject_kind.values) == list(raw.group_kind.values)
     shares = special.softmax(raw.option_logprob.sel(order="as_listed", form="text").values, axis=-1)
@@ -300,32 +289,32 @@ def test_groups_questions_of_traits_and_numeric_scales(tmp_path):
     ours = derived.score.sel(measure="option_text", replicate="none")
     np.testing.assert_allclose(ours.transpose("subject", "item", "template", "rephrasing"), expected, rtol=1e-12)
     assert np.isnan(derived.score.sel(measure="order_difference_text")).all()
-    planned = program("plan", job)
+    planned = runs.program("plan", job)
     assert "intersections left out: " in planned.stdout, planned.stderr
 
 
 def test_axes_have_one_name_each(job):
-    done = program("validate", job, "axes.groups=[women]", "axes.templates=['How {trait} are {group}?']")
+    done = runs.program("validate", job, "axes.groups=[women]", "axes.templates=['How {trait} are {group}?']")
     assert done.returncode == 2
     assert "both axes.groups and axes.identities" in done.stderr
     assert "both axes.templates and axes.rating_questions" in done.stderr
 
 
 def test_chat_is_chosen_or_asked_for(job, tmp_path):
-    said = program("plan", job, "model.chat=chatml")
+    said = runs.program("plan", job, "model.chat=chatml")
     assert said.returncode == 2 and "'<|im_start|>' of the chat template 'chatml' is no token" in said.stderr
     silent = tmp_path / "job.yaml"
     silent.write_text(job.read_text().replace(", chat: none", ""))
-    asked = program("validate", silent)
+    asked = runs.program("validate", silent)
     assert asked.returncode == 2 and "Say model.chat: NAME" in asked.stderr
-    falcon = program("plan", job, "model.chat=falcon", "--show-prompts", "--limit", "1")
+    falcon = runs.program("plan", job, "model.chat=falcon", "--show-prompts", "--limit", "1")
     assert falcon.returncode == 0, falcon.stderr
     prompt = json.loads(falcon.stdout.splitlines()[-2].split("\t")[2])
     assert prompt.startswith("\n\nUser: Please answer") and prompt.endswith("Answer:\n\nAssistant:")
 
 
 def test_faults_of_a_job_are_reported_at_once(job):
-    done = program(
+    done = runs.program(
         "validate", job, "sampling={runs: 3, temperature: 0}", "scale=[[a, 1]]", "frame=no places",
         "statistics.clusters.restarts=10",
     )
@@ -359,8 +348,7 @@ def test_real_model_gives_what_transformers_gives(job, llama, tmp_path):
         assert code == 0, err
         digests.append(runs.digest(output))
     assert digests[0] == digests[1]
-    with xr.open_dataset(tmp_path / "run1/rating.h5", engine="netcdf4") as data:
-        raw = data.load()
+    raw = opened(tmp_path / "run1/rating.h5")
     assert (raw.option_status == 0).all() and len(set(raw.answer_text.values.ravel())) > 20
     cell = raw.sel(group="gay men", trait="able", template="folks", rephrasing="none")
     letters = {"as_listed": "ABCDE", "reversed": "EDCBA"}
@@ -373,14 +361,6 @@ def test_real_model_gives_what_transformers_gives(job, llama, tmp_path):
         assert (cell.option_num_tokens.sel(order=order, form=form) == [len(tokens) for tokens in expected]).all()
 
 
-def ask(model, query):
-    done = subprocess.run(
-        [runs.PROGRAM, "query", "--model", str(model)], input=json.dumps(query) + "\n", capture_output=True, text=True,
-        cwd=runs.ROOT,
-    )
-    return json.loads(done.stdout)
-
-
 def test_conversations_are_framed_once(llama):
     messages = [{"role": "user", "content": " How are you?"}]
     written = {"mistral": "<s>[INST]  How are you? [/INST]", "llama2": "<s>[INST] How are you? [/INST]"}
@@ -388,15 +368,15 @@ def test_conversations_are_framed_once(llama):
     for chat, text in written.items():
         ids = llama.tokenizer.encode(text, add_special_tokens=False).ids
         assert ids[0] == start and ids.count(start) == 1
-        ours = ask(llama.folder, {"kind": "generate", "messages": messages, "chat": chat, "max_new_tokens": 5})
+        ours = runs.ask(llama.folder, {"kind": "generate", "messages": messages, "chat": chat, "max_new_tokens": 5})
         with torch.inference_mode():
             for token in ours["ids"]:
                 assert llama.model(torch.tensor([ids])).logits[0, -1].argmax().item() == token
                 ids.append(token)
         assert len(ours["ids"]) == 5 or llama.model(torch.tensor([ids])).logits[0, -1].argmax().item() == 2
-    unknown = ask(llama.folder, {"kind": "generate", "messages": messages, "max_new_tokens": 5})
+    unknown = runs.ask(llama.folder, {"kind": "generate", "messages": messages, "max_new_tokens": 5})
     assert "no chat template is known" in unknown["error"]
-    wrong = ask(llama.folder, {"kind": "generate", "messages": messages, "chat": "gemma", "max_new_tokens": 5})
+    wrong = runs.ask(llama.folder, {"kind": "generate", "messages": messages, "chat": "gemma", "max_new_tokens": 5})
     assert "no token of this model" in wrong["error"]
 
 
@@ -404,8 +384,7 @@ def test_chat_run_writes_the_format_and_no_second_start(job, llama, tmp_path):
     small = small_job(job, tmp_path, llama.folder, "chat: llama2")
     code, _, err = runs.run(small, tmp_path / "run")
     assert code == 0, err
-    with xr.open_dataset(tmp_path / "run/rating.h5", engine="netcdf4") as data:
-        raw = data.load()
+    raw = opened(tmp_path / "run/rating.h5")
     cell = raw.sel(group="rich men", trait="cold", template="survey", order="as_listed", rephrasing="none")
     prompt = cell.prompt.item()
     assert prompt.startswith("<s>[INST] Please answer") and prompt.endswith("Answer: [/INST]")
