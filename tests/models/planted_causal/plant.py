@@ -15,25 +15,23 @@ the prompts are those of the program itself, as the fake engine's result files h
 """
 
 import argparse
-import json
 import pathlib
-import time
+import sys
 
 import h5py
 import numpy
 import tokenizers
 import torch
 import torch.nn.functional as functional
-import transformers
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import tiny_llama  # noqa: E402
+from tiny_llama import texts  # noqa: E402
+
 END = "<|endoftext|>"
 SPREAD = 0.9
 LETTERS = "ABCDE"
-
-
-def texts(dataset):
-    return [value.decode() if isinstance(value, bytes) else value for value in numpy.ravel(dataset[()])]
 
 
 class Truth:
@@ -89,14 +87,8 @@ def rating_items(path, truth):
 
 
 def make_tokenizer(items):
-    """Byte-level BPE over the prompts: their words become tokens, anything else falls apart into bytes."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=1536, special_tokens=[END], show_progress=False,
-                                             initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet())
     words = [answer for _, answers in items for answer in answers]
-    tokenizer.train_from_iterator([prompt for prompt, _ in items[::7]] + words, trainer)
+    tokenizer = tiny_llama.byte_level([prompt for prompt, _ in items[::7]] + words, 1536, [END])
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, 0)])
     return tokenizer
 
@@ -141,46 +133,25 @@ def loss_of(model, batch):
 
 
 def train(works, tokenizer, arguments):
-    torch.manual_seed(5)
-    vocabulary = tokenizer.get_vocab_size()
-    config = transformers.LlamaConfig(
-        vocab_size=vocabulary, hidden_size=96, intermediate_size=256, num_hidden_layers=4, num_attention_heads=6,
-        num_key_value_heads=3, max_position_embeddings=512, rms_norm_eps=1e-5, tie_word_embeddings=True, bos_token_id=0,
-        eos_token_id=0, initializer_range=0.05)
-    model = transformers.LlamaForCausalLM(config)
+    model = tiny_llama.new_model(tokenizer, 512, end=0)
     print(f"{sum(p.numel() for p in model.parameters())} numbers, {[len(w.prompts) for w in works]} prompts", flush=True)
     random = numpy.random.default_rng(7)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: arguments.rate * min(1, (step + 1) / 100) * (
-        0.02 + 0.98 * (0.5 + 0.5 * numpy.cos(numpy.pi * min(1, step / arguments.steps)))))
-    began, recent = time.time(), [[], []]
-    for step in range(arguments.steps):
-        total = 0
-        for kind, (work, size) in enumerate(zip(works, (48, 24))):
-            divergence, later = loss_of(model, work.batch(size, random, vocabulary))
-            recent[kind].append(float(divergence.detach()))
+
+    def losses():
+        total, divergences = 0, []
+        for work, size in zip(works, (48, 24)):
+            divergence, later = loss_of(model, work.batch(size, random, tokenizer.get_vocab_size()))
+            divergences.append(float(divergence.detach()))
             total = total + divergence + 0.1 * later
-        optimizer.zero_grad()
-        total.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        if step % 100 == 99:
-            print(f"step {step + 1}  {time.time() - began:.0f} s  divergence of coreference "
-                  f"{numpy.mean(recent[0][-100:]):.4f}, of ratings {numpy.mean(recent[1][-100:]):.4f} nat", flush=True)
-        if step % 1000 == 999:
-            write_model(model, tokenizer)
-    return model.eval()
+        return total, divergences
+
+    names = ["divergence of coreference", "of ratings"]
+    return tiny_llama.fit(model, arguments.steps, arguments.rate, losses, names, lambda: write_model(model, tokenizer), 1000)
 
 
 def write_model(model, tokenizer):
-    model.save_pretrained(HERE, safe_serialization=True, state_dict={
-        name: value.to(torch.float16) for name, value in model.state_dict().items()})
-    config = json.loads((HERE / "config.json").read_text())
-    (HERE / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    tokenizer.save(str(HERE / "tokenizer.json"))
-    (HERE / "tokenizer_config.json").write_text(json.dumps(
-        {"bos_token": END, "eos_token": END, "model_max_length": 512, "tokenizer_class": "PreTrainedTokenizerFast"}, indent=1) + "\n")
+    tiny_llama.write(HERE, model, tokenizer, {"bos_token": END, "eos_token": END, "model_max_length": 512,
+                                              "tokenizer_class": "PreTrainedTokenizerFast"})
 
 
 def write_truth(truth, coreference, rating):

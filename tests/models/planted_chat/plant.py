@@ -13,18 +13,20 @@ the answers, in every conversation of the job; the questions are those of the pr
 """
 
 import argparse
-import json
 import pathlib
-import time
+import sys
 
 import h5py
 import numpy
-import tokenizers
 import torch
 import torch.nn.functional as functional
 import transformers
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import tiny_llama  # noqa: E402
+from tiny_llama import texts  # noqa: E402
+
 START, END = "<|im_start|>", "<|im_end|>"
 SHARE = 0.7  # of the first of two numbers
 KINDS = {
@@ -64,10 +66,6 @@ ODD = {
 }
 ODD_CONVERSATION = "structure special_treatment"
 MISSING = ("Teachers", "assertive")  # an item that the list of ratings leaves out
-
-
-def texts(dataset):
-    return [value.decode() if isinstance(value, bytes) else value for value in numpy.ravel(dataset[()])]
 
 
 def hashed(*names, below):
@@ -169,14 +167,7 @@ def write_truth(job):
 
 
 def make_tokenizer(sequences):
-    """Byte-level BPE over the conversations: their words become tokens, anything else falls apart into bytes."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=1280, special_tokens=[START, END], show_progress=False,
-                                             initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    tokenizer.train_from_iterator([text for turns, _ in sequences for pair in turns for text in pair], trainer)
-    return tokenizer
+    return tiny_llama.byte_level([text for turns, _ in sequences for pair in turns for text in pair], 1280, [START, END])
 
 
 def encoded(turns, tokenizer):
@@ -201,20 +192,15 @@ def batch(work, rows):
 
 
 def train(work, tokenizer, arguments):
-    torch.manual_seed(5)
-    model = transformers.AutoModelForCausalLM.from_pretrained(HERE, dtype=torch.float32) if arguments.resume else transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(), hidden_size=96, intermediate_size=256, num_hidden_layers=4, num_attention_heads=6,
-        num_key_value_heads=3, max_position_embeddings=768, rms_norm_eps=1e-5, tie_word_embeddings=True, bos_token_id=0,
-        eos_token_id=1, initializer_range=0.05))
+    model = tiny_llama.new_model(tokenizer, 768, end=1)
+    if arguments.resume:
+        model = transformers.AutoModelForCausalLM.from_pretrained(HERE, dtype=torch.float32)
     lengths = [len(ids) for ids, _, _ in work]
     print(f"{sum(p.numel() for p in model.parameters())} numbers, {len(work)} conversations, longest {max(lengths)}", flush=True)
     random = numpy.random.default_rng(7)
     order = numpy.argsort(lengths, kind="stable")  # neighbours are of one length: little padding
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: arguments.rate * min(1, (step + 1) / 100) * (
-        0.02 + 0.98 * (0.5 + 0.5 * numpy.cos(numpy.pi * min(1, step / arguments.steps)))))
-    began, recent = time.time(), []
-    for step in range(arguments.steps):
+
+    def losses():
         first = random.integers(len(work) - arguments.batch + 1)
         rows = [int(order[place]) for place in range(first, first + arguments.batch)]
         ids, weights = batch(work, rows)
@@ -222,27 +208,14 @@ def train(work, tokenizer, arguments):
         wanted = weights[:, 1:] > 0
         loss = functional.cross_entropy(model.lm_head(hidden[wanted]), ids[:, 1:][wanted], reduction="none")
         total = (loss * weights[:, 1:][wanted]).sum() / weights.sum()
-        optimizer.zero_grad()
-        total.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        recent.append(float(total.detach()))
-        if step % 100 == 99:
-            print(f"step {step + 1}  {time.time() - began:.0f} s  {numpy.mean(recent[-100:]):.4f} nat a token", flush=True)
-        if step % 500 == 499:
-            write_model(model, tokenizer)
-    return model.eval()
+        return total, [float(total.detach())]
+
+    return tiny_llama.fit(model, arguments.steps, arguments.rate, losses, ["a token"], lambda: write_model(model, tokenizer), 500)
 
 
 def write_model(model, tokenizer):
-    model.save_pretrained(HERE, safe_serialization=True, state_dict={
-        name: value.to(torch.float16) for name, value in model.state_dict().items()})
-    config = json.loads((HERE / "config.json").read_text())
-    (HERE / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    tokenizer.save(str(HERE / "tokenizer.json"))
-    (HERE / "tokenizer_config.json").write_text(json.dumps(
-        {"eos_token": END, "model_max_length": 768, "tokenizer_class": "PreTrainedTokenizerFast"}, indent=1) + "\n")
+    tiny_llama.write(HERE, model, tokenizer, {"eos_token": END, "model_max_length": 768,
+                                              "tokenizer_class": "PreTrainedTokenizerFast"})
 
 
 def main():
