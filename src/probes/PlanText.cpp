@@ -8,6 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "config/Chat.hpp"
 #include "engine/QueryInput.hpp"
 #include "hdf5/Handle.hpp"
 #include "model/causal/CausalSize.hpp"
@@ -274,6 +275,31 @@ void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe&
   print_list(out, "continuations that change the prompt's last token", audit.joins, "after", limit);
   print_list(out, "prompts without an answer", audit.errors, "e.g.", limit);
   request.print_time(out, probe);
+}
+
+void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without) {
+  plan_line(out, "chat");
+  if (job.model.chat) {
+    out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
+    return;
+  }
+  out << "none: " << without << '\n';
+  if (config::read_checkpoint_chat_text(job.model.location())) {
+    plan_line(out, "note") << "the checkpoint has a chat template, and the job says none\n";
+  }
+}
+
+void print_sampled_plan(std::ostream& out, const SampledPlan& plan, const Probe& probe, const PlanRequest& request) {
+  out << request.job.name << ": " << plan.title << ' ' << request.job.model.path << '\n';
+  plan_line(out, "product") << plan.product << '\n';
+  const auto specification = specification_of(request);
+  plan.print_own_lines(specification);
+  print_causal_plan(out, audit_causal(probe, request, specification), probe, request, specification);
+  print_omissions(out, plan.omissions, request.limit.value_or(40));
+  if (request.prompts == PlanRequest::Prompts::printed) {
+    out << '\n';
+    plan.print_prompts(request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+  }
 }
 
 }  // namespace stereosweep::probes

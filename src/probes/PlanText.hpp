@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -81,5 +82,20 @@ std::optional<model::CausalSpecification> specification_of(const PlanRequest& re
 /// Everything after the lines "product" and "cells": cost, blocks, memory, output, words that split or join.
 void print_causal_plan(std::ostream& out, const CausalAudit& audit, const Probe& probe, const PlanRequest& request,
                        const std::optional<model::CausalSpecification>& specification);
+
+/// The line "chat"; `without` is what it says of a job without a chat template, whose checkpoint may have one.
+void print_chat(std::ostream& out, const sweep::Job& job, std::string_view without);
+
+/// What the plan of a probe that samples texts says beside the cost.
+struct SampledPlan {
+  std::string title;    ///< between the names of job and model: "interview of"
+  std::string product;  ///< the probe's summary
+  std::function<void(const std::optional<model::CausalSpecification>&)> print_own_lines;  ///< before the cost
+  const std::vector<sweep::Omission>& omissions;
+  std::function<void(std::uint64_t limit)> print_prompts;  ///< of at most so many contexts
+};
+
+/// The whole plan.
+void print_sampled_plan(std::ostream& out, const SampledPlan& plan, const Probe& probe, const PlanRequest& request);
 
 }  // namespace stereosweep::probes

@@ -79,16 +79,8 @@ void read_sampling(const Node& node, const config::ProbeReading& job, Interview&
   auto& sampling = settings.sampling;
   config::Fields fields(node, "sampling", job.problems);
   InterviewSampling::each_key(sampling, fields);
-  const Node* stops = fields.optional("stop");
+  sampling.stop = read_stops(fields.optional("stop"), job.problems);
   fields.finish();
-  if (stops != nullptr) {
-    config::each_entry(*stops, "sampling.stop", job.problems, [&](const Node& entry, const std::string& key) {
-      sampling.stop.push_back(config::read_text(entry, key, job.problems).value_or(""));
-      if (sampling.stop.back().empty()) {
-        job.problems.add(entry.place(key), "an empty stop text", "it would end every answer at once");
-      }
-    });
-  }
   if (sampling.temperature == 0 && sampling.rounds > 1) {
     job.problems.add(node.place("sampling.rounds"), std::to_string(sampling.rounds) + " rounds at temperature 0",
                      "greedy answers are all the same", "Set rounds: 1, or a temperature.");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "probes/SampledText.hpp"
 #include "probes/interview/Conversation.hpp"
 #include "sweep/Subjects.hpp"
 
@@ -35,14 +36,9 @@ struct PromptForm {
 };
 
 /// How texts are drawn; every round is a conversation of its own.
-struct InterviewSampling {
+struct InterviewSampling : TextSampling {
+  InterviewSampling() { max_new_tokens = 300; }
   std::int64_t rounds = 10;
-  std::int64_t max_new_tokens = 300;
-  double temperature = 1;  ///< 0: greedy, and then one round
-  double top_p = 1;
-  std::int64_t top_k = 0;  ///< 0: all
-  double repetition_penalty = 1;
-  std::vector<std::string> stop;
   bool operator==(const InterviewSampling&) const = default;
   /// All but `stop`.
   template <class Self, class Keys>

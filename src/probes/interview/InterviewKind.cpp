@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <iostream>
-#include <limits>
 
 #include "base/Text.hpp"
-#include "config/Chat.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/interview/Interview.hpp"
@@ -18,23 +16,12 @@ namespace {
 
 using base::with_thousands;
 
-void print_chat(const PlanRequest& request) {
-  const auto& job = request.job;
-  auto& out = plan_line(std::cout, "chat");
-  if (!job.model.chat) {
-    out << "none: conversations are plain text, 'Question: ...', 'Answer: "
-           "...'\n";
-    if (config::read_checkpoint_chat_text(job.model.location())) {
-      plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
-    }
-    if (job.settings<Interview>().sampling.stop.empty()) {
-      plan_line(std::cout, "note") << "no stop text: a model that goes on asks itself the next "
-                                      "question\n"
-                                   << "           (sampling.stop: [\"\\nQuestion:\"])\n";
-    }
-    return;
+void print_format(const sweep::Job& job) {
+  print_chat(std::cout, job, "conversations are plain text, 'Question: ...', 'Answer: ...'");
+  if (!job.model.chat && job.settings<Interview>().sampling.stop.empty()) {
+    plan_line(std::cout, "note") << "no stop text: a model that goes on asks itself the next question\n"
+                                 << "           (sampling.stop: [\"\\nQuestion:\"])\n";
   }
-  out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
 }
 
 /// What turns after the first can cost: their prompts hold answers that are not
@@ -150,17 +137,14 @@ class InterviewKind final : public ProbeKind {
   void plan(const PlanRequest& request) const override {
     const auto made = make_interview(request.job, *request.tokenizer);
     const auto& probe = dynamic_cast<const InterviewProbe&>(*made);
-    std::cout << request.job.name << ": interview of " << request.job.model.path << '\n';
-    plan_line(std::cout, "product") << summary(request.job) << '\n';
-    print_chat(request);
-    const auto specification = specification_of(request);
-    print_later_turns(later_turns(probe, request), specification);
-    print_causal_plan(std::cout, audit_causal(probe, request, specification), probe, request, specification);
-    print_omissions(std::cout, probe.subjects().omissions, request.limit.value_or(40));
-    if (request.prompts == PlanRequest::Prompts::printed) {
-      std::cout << '\n';
-      print_prompts(probe, request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-    }
+    const auto print_own_lines = [&](const auto& specification) {
+      print_format(request.job);
+      print_later_turns(later_turns(probe, request), specification);
+    };
+    print_sampled_plan(std::cout,
+                       {"interview of", summary(request.job), print_own_lines, probe.subjects().omissions,
+                        [&](std::uint64_t limit) { print_prompts(probe, limit); }},
+                       probe, request);
   }
 
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {

@@ -6,7 +6,6 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Random.hpp"
 #include "base/Text.hpp"
 #include "config/Yaml.hpp"
 #include "results/Export.hpp"
@@ -238,33 +237,11 @@ std::vector<std::string> InterviewProbe::messages(std::uint64_t context) const {
   return messages_of(settings(), subjects_.subjects[at.subject], at);
 }
 
-query::Query InterviewProbe::ask(const std::string& prompt, std::size_t round, std::size_t turn) const {
-  const auto& sampling = settings().sampling;
-  // The seed follows from what is asked, so that neither ranks nor blocks nor
-  // other entries of the axes change a text.
-  const auto digest = base::sha256(prompt);
-  std::uint64_t stream = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    stream = stream << 8U | digest[i];
-  }
-  query::Generate generate;
-  generate.prompt = prompt;
-  generate.max_new_tokens = static_cast<std::int32_t>(sampling.max_new_tokens);
-  generate.temperature = sampling.temperature;
-  generate.top_k = static_cast<std::int32_t>(sampling.top_k);
-  generate.top_p = sampling.top_p;
-  generate.repetition_penalty = sampling.repetition_penalty;
-  generate.seed = base::random_bits(job_.seed, stream, std::uint64_t{round} << 16U | turn);
-  generate.stop = sampling.stop;
-  generate.framing = framing_of(job_);
-  return generate;
-}
-
 void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
                              std::vector<query::Query>& queries) const {
   const auto& conversation = settings().conversations[cell(context).conversation];
   const auto& asked = conversation.turns[turn];
-  queries.push_back(ask(prompt, round, turn));
+  queries.emplace_back(sampled_text(job_, settings().sampling, prompt, std::uint64_t{round} << 16U | turn));
   for (std::size_t item = 0; asked.options == Turn::Options::asked && item < asked.items.size(); ++item) {
     queries.push_back(ask_options(job_, prompt, asked, item, conversation.scale));
   }

@@ -122,8 +122,4 @@ std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked,
   return sweep::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
 }
 
-query::Framing framing_of(const sweep::Job& job) {
-  return job.model.chat ? query::Framing::written : query::Framing::tokenizer;
-}
-
 }  // namespace stereosweep::probes::interview

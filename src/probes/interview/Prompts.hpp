@@ -42,9 +42,6 @@ std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked,
 query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
                          const RatingScale& scale);
 
-/// A chat template writes every control token itself.
-query::Framing framing_of(const sweep::Job& job);
-
 /// The format of a conversation for models without a chat template.
 const sweep::ChatTemplate& plain_conversation();
 

@@ -272,16 +272,8 @@ void read_sampling(const Node& node, const config::ProbeReading& job, Rating& se
   }
   config::Fields fields(node, "sampling", job.problems);
   RatingSampling::each_key(sampling, fields);
-  const Node* stops = fields.optional("stop");
+  sampling.stop = read_stops(fields.optional("stop"), job.problems);
   fields.finish();
-  if (stops != nullptr && config::expect_kind(*stops, Node::Kind::list, "sampling.stop", job.problems)) {
-    for (const auto& entry : stops->children) {
-      sampling.stop.push_back(config::read_text(entry, "sampling.stop", job.problems).value_or(""));
-      if (sampling.stop.back().empty()) {
-        job.problems.add(entry.place("sampling.stop"), "an empty stop text", "it would end every answer at once");
-      }
-    }
-  }
   if (sampling.runs == 0) {  // the rest says nothing then, and a dump does not keep it
     sampling = RatingSampling();
     sampling.runs = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes {
@@ -65,15 +66,11 @@ inline constexpr std::array option_orders = {OptionOrder::as_listed, OptionOrder
 inline const std::vector<std::string> option_order_names = {"as_listed", "reversed"};
 
 /// Answers as text, beside the options' probabilities; `runs` 0: none.
-struct RatingSampling {
+struct RatingSampling : TextSampling {
+  RatingSampling() { max_new_tokens = 16; }
   std::int64_t runs = 2;
-  std::int64_t max_new_tokens = 16;
-  double temperature = 1;  ///< 0: greedy, and then one run
-  std::int64_t top_k = 0;  ///< 0: all
-  double top_p = 1;
-  std::vector<std::string> stop;
   bool operator==(const RatingSampling&) const = default;
-  /// All but `stop`.
+  /// All but `stop`; there is no penalty.
   template <class Self, class Keys>
   static void each_key(Self& self, Keys& keys) {
     keys.integer("runs", self.runs, 0, 1000);

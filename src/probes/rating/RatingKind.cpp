@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <limits>
 
 #include "base/Text.hpp"
-#include "config/Chat.hpp"
 #include "findings/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -19,17 +17,12 @@ namespace {
 
 using base::with_thousands;
 
-void print_chat(const PlanRequest& request) {
+void print_format(const PlanRequest& request) {
   const auto& job = request.job;
-  auto& out = plan_line(std::cout, "chat");
+  print_chat(std::cout, job, "prompts go to the model as they are");
   if (!job.model.chat) {
-    out << "none: prompts go to the model as they are\n";
-    if (config::read_checkpoint_chat_text(job.model.location())) {
-      plan_line(std::cout, "note") << "the checkpoint has a chat template, and the job says none\n";
-    }
     return;
   }
-  out << job.model.chat->label << "; control tokens are written in the prompt, none is added\n";
   std::map<std::string, std::set<std::string>> found;
   const auto look = [&](const std::string& label, const std::string& text) {
     for (const auto& token : sweep::control_tokens_in(*job.model.chat, text)) {
@@ -239,18 +232,14 @@ class RatingKind final : public ProbeKind {
     const auto& job = request.job;
     const auto made = make_rating(job, *request.tokenizer);
     const auto& rating = dynamic_cast<const RatingProbe&>(*made);
-    std::cout << job.name << ": rating on " << job.model.path << '\n';
-    plan_line(std::cout, "product") << summary(job) << '\n';
-    print_options(request, rating);
-    print_chat(request);
-    const auto specification = specification_of(request);
-    print_causal_plan(std::cout, audit_causal(rating, request, specification), rating, request, specification);
-    print_omissions(std::cout, rating.subjects().omissions, request.limit.value_or(40));
-    if (request.prompts == PlanRequest::Prompts::printed) {
-      std::cout << '\n';
-      print_prompts(rating, job.settings<Rating>().orders,
-                    request.limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-    }
+    const auto print_own_lines = [&](const auto& /*specification*/) {
+      print_options(request, rating);
+      print_format(request);
+    };
+    print_sampled_plan(std::cout,
+                       {"rating on", summary(job), print_own_lines, rating.subjects().omissions,
+                        [&](std::uint64_t limit) { print_prompts(rating, job.settings<Rating>().orders, limit); }},
+                       rating, request);
   }
   void show(const results::ResultFile& file, Detail detail, std::size_t top) const override {
     const auto result = scores_alone(file);

@@ -6,7 +6,6 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Random.hpp"
 #include "base/Text.hpp"
 #include "results/Export.hpp"
 #include "sweep/Chat.hpp"
@@ -258,34 +257,14 @@ std::string RatingProbe::prompt(std::uint64_t context, OptionOrder order) const 
   return text;
 }
 
-query::Query RatingProbe::ask_answer(const std::string& prompt, std::uint64_t run) const {
-  const auto& sampling = job_.settings<Rating>().sampling;
-  // The seed follows from what is asked, so that neither ranks nor other entries of the axes change a text.
-  const auto digest = base::sha256(prompt);
-  std::uint64_t stream = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    stream = stream << 8U | digest[i];
-  }
-  query::Generate generate;
-  generate.prompt = prompt;
-  generate.max_new_tokens = static_cast<std::int32_t>(sampling.max_new_tokens);
-  generate.temperature = sampling.temperature;
-  generate.top_k = static_cast<std::int32_t>(sampling.top_k);
-  generate.top_p = sampling.top_p;
-  generate.seed = base::random_bits(job_.seed, stream, run);
-  generate.stop = sampling.stop;
-  generate.framing = framing();
-  return generate;
-}
-
 Round RatingProbe::first(const sweep::Block& block) const {
   Round round;
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     for (const auto order : job_.settings<Rating>().orders) {
       const auto text = prompt(block.first_context + i, order);
-      round.queries.emplace_back(query::Continue{text, continuations(order), framing()});
+      round.queries.emplace_back(query::Continue{text, continuations(order), framing_of(job_)});
       for (std::uint64_t run = 0; run < num_runs(); ++run) {
-        round.queries.push_back(ask_answer(text, run));
+        round.queries.emplace_back(sampled_text(job_, job_.settings<Rating>().sampling, text, run));
       }
     }
   }
@@ -359,7 +338,7 @@ void RatingProbe::fold_answer(results::RawBlock& raw, std::size_t context, std::
 void RatingProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   const auto& sampling = job_.settings<Rating>().sampling;
   const auto& orders = job_.settings<Rating>().orders;
-  hash.field("rating 1").number(framing() == query::Framing::written ? 1 : 0);
+  hash.field("rating 1").number(framing_of(job_) == query::Framing::written ? 1 : 0);
   if (!std::equal(orders.begin(), orders.end(), option_orders.begin(), option_orders.end())) {
     hash.field("orders");
     for (const auto order : orders) {

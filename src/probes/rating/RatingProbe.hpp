@@ -47,7 +47,6 @@ class RatingProbe final : public Probe {
     return continuations_[static_cast<std::size_t>(order)];
   }
   std::size_t num_runs() const { return static_cast<std::size_t>(job_.settings<Rating>().sampling.runs); }
-  query::Framing framing() const { return job_.model.chat ? query::Framing::written : query::Framing::tokenizer; }
 
  private:
   /// `place`: context and order; `cell`: and run.
@@ -57,7 +56,6 @@ class RatingProbe final : public Probe {
   std::vector<std::string> listed(OptionOrder order) const;
   /// The question of a context: `place` on the outer axes.
   std::string asked(const std::vector<std::uint64_t>& place) const;
-  query::Query ask_answer(const std::string& prompt, std::uint64_t run) const;
 
   sweep::Job job_;
   sweep::SubjectList subjects_;
