@@ -1,8 +1,7 @@
-"""What may run side by side where pytest has several processes (`-n 2 --dist loadgroup`, env/test.sh).
+"""What may run side by side where pytest has several processes (`-n 3 --dist loadgroup`, env/test.sh).
 
 A file stays in one process, so that its fixtures are made once. Files whose tests start several ranks, send signals or wait
-for time limits are of the group `ranks`: one process for all of them, one test after another. They come first, being the
-longest group: what follows fills up the other process.
+for time limits come first: they are the longest, and most of their time is waiting.
 """
 
 import pathlib
@@ -10,12 +9,10 @@ import pathlib
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RANKS = ["test_contexts", "test_run_faults", "test_run_ranks", "test_slurm"]
+LONGEST = ["test_contexts", "test_run_faults", "test_run_ranks", "test_slurm"]
 
 
 def group_of(path):
-    if path.stem in RANKS:
-        return "ranks"
     parts = path.relative_to(ROOT)
     return path.stem if parts.parts[:2] == ("tests", "integration") else str(parts.parent)  # small folders share fixtures
 
@@ -24,7 +21,7 @@ def group_of(path):
 def pytest_collection_modifyitems(items):
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(item.path)))
-    items.sort(key=lambda item: item.path.stem not in RANKS)
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 def pytest_configure(config):
