@@ -292,12 +292,12 @@ def test_csv_keeps_every_digit():
 def test_markdown_and_latex_escape_what_means_something():
     markdown = to_markdown(awkward_table()).splitlines()
     assert markdown[2:4] == ["| name | mean | n | p |", "| --- | ---: | ---: | ---: |"]
-    assert markdown[4:6] == ["| a & b_1 | 0.123 | none | <0.001 |", "| c \\| d \\\\x | \u22122.000 | 3 | none |"]
+    assert markdown[4:6] == [r"| a \& b\_1 | 0.123 | none | \<0.001 |", "| c \\| d \\\\x | \u22122.000 | 3 | none |"]
     assert markdown[-1] == "Note. mean: of all."
     latex = to_latex(awkward_table()).splitlines()
     assert latex[:3] == ["% Caption", "% Note. mean: of all.", r"\begin{tabular}{lrrr}"]
     assert latex[6] == r"a \& b\_1 & 0.123 & none & \textless{}0.001 \\"
-    assert latex[7] == r"c | d \textbackslash{}x & $-$2.000 & 3 & none \\" and latex[-1] == r"\end{tabular}"
+    assert latex[7] == r"c \textbar{} d \textbackslash{}x & $-$2.000 & 3 & none \\" and latex[-1] == r"\end{tabular}"
 
 
 def test_the_commands_table_and_pictures(tmp_path, capsys):

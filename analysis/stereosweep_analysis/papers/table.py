@@ -6,15 +6,13 @@ import math
 import textwrap
 from typing import NamedTuple
 
-from ..reports.formats import LATEX
+from ..reports.formats import latex_cell, markdown_cell
 from ..tables import WIDTH, cut
 from ..tables import render as render_text
 
 FORMATS = ("text", "csv", "markdown", "latex")
 
 LONGEST = 40  # of a cell in text: numbers must stay in sight
-
-SIGNS = {**LATEX, "|": r"\textbar{}", '"': r"\textquotedbl{}"}
 
 
 class PaperTable(NamedTuple):
@@ -37,15 +35,6 @@ def _rounded(cell):
     if isinstance(cell, float):
         return f"{cell:.1e}" if 0 < abs(cell) < 1e-3 else f"{cell:.3f}"
     return " ".join(str(cell).split())
-
-
-def _markdown(text):
-    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|~$&#" else sign for sign in text)
-
-
-def _latex(text):
-    escaped = "".join(SIGNS.get(sign, sign) for sign in text)
-    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
 def _text_lines(table, cells):
@@ -72,17 +61,17 @@ def _column_blocks(rows, labels):
 def _markdown_lines(table, cells):
     texts = _num_texts(table)
     rule = ["---" if place < texts else "---:" for place in range(len(table.columns))]
-    rows = [[_markdown(cell) for cell in row] for row in [list(table.columns), *cells]]
-    head = f"**{_markdown(f'{table.number}: {table.title}')}**"
-    note = ["", _markdown(table.note)] if table.note else []
+    rows = [[markdown_cell(cell) for cell in row] for row in [list(table.columns), *cells]]
+    head = f"**{markdown_cell(f'{table.number}: {table.title}')}**"
+    note = ["", markdown_cell(table.note)] if table.note else []
     return [head, "", *(f"| {' | '.join(row)} |" for row in [rows[0], rule, *rows[1:]]), *note]
 
 
 def _latex_lines(table, cells):
     texts = _num_texts(table)
     columns = "l" * texts + "r" * (len(table.columns) - texts)
-    rows = [" & ".join(map(_latex, row)) + r" \\" for row in [list(table.columns), *cells]]
-    caption = _latex(f"{table.title}. {table.note}" if table.note else table.title)
+    rows = [" & ".join(map(latex_cell, row)) + r" \\" for row in [list(table.columns), *cells]]
+    caption = latex_cell(f"{table.title}. {table.note}" if table.note else table.title)
     return [
         r"\begin{longtable}{" + columns + "}", rf"\caption{{{caption}}}\\", r"\toprule", rows[0], r"\midrule",
         r"\endhead", r"\bottomrule", r"\endfoot", *rows[1:], r"\end{longtable}",

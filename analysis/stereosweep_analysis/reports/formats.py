@@ -9,8 +9,19 @@ from .tables import cell_text
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "\u2212": "$-$", "\u2013": "--",
+    "\u2212": "$-$", "\u2013": "--", "|": r"\textbar{}", '"': r"\textquotedbl{}",
 }  # fmt: skip
+
+
+def markdown_cell(text):
+    """The text as it stands, in GitHub's Markdown."""
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|~$&#" else sign for sign in text)
+
+
+def latex_cell(text):
+    """The text as it stands, in LaTeX; what would be an argument of the line before is none."""
+    escaped = "".join(LATEX.get(sign, sign) for sign in text)
+    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
 def to_csv(table):
@@ -36,18 +47,19 @@ def to_markdown(table):
     """A table of GitHub's Markdown, its caption above and its note below."""
 
     def line(cells):
-        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
     sides = ["---" if column.is_text else "---:" for column in table.columns]
     head = [line([column.title for column in table.columns]), "| " + " | ".join(sides) + " |"]
-    return "\n".join([f"{table.caption}\n", *head, *map(line, _cells(table)), f"\n{_note(table)}"]).rstrip() + "\n"
+    caption, note = markdown_cell(table.caption), markdown_cell(_note(table))
+    return "\n".join([f"{caption}\n", *head, *map(line, _cells(table)), f"\n{note}"]).rstrip() + "\n"
 
 
 def to_latex(table):
     """A tabular for the package booktabs, its caption and note as comments."""
 
     def line(cells):
-        return " & ".join("".join(LATEX.get(letter, letter) for letter in cell) for cell in cells) + r" \\"
+        return " & ".join(map(latex_cell, cells)) + r" \\"
 
     sides = "".join("l" if column.is_text else "r" for column in table.columns)
     head = [
