@@ -18,6 +18,7 @@ namespace {
 std::atomic<int> log_rank{-1};
 std::atomic<int> log_file{-1};
 std::atomic<bool> log_file_failed{false};
+std::atomic<OpenLine> open_line{OpenLine::none};
 
 std::string_view name_of(LogLevel level) {
   constexpr std::array<std::string_view, 4> names = {"debug", "info", "warning", "error"};
@@ -27,6 +28,8 @@ std::string_view name_of(LogLevel level) {
 }  // namespace
 
 void set_log_rank(int rank) { log_rank = rank; }
+
+void set_open_line(OpenLine line) { open_line = line; }
 
 void set_log_file(std::string_view path) {
   const int descriptor =
@@ -53,7 +56,8 @@ void log(LogLevel level, std::string_view message) {
     line += " rank " + std::to_string(log_rank);
   }
   line.append(" ").append(name_of(level)).append(": ").append(printable(message)).append("\n");
-  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  const auto shown = (open_line.exchange(OpenLine::none) == OpenLine::bar ? "\r\x1b[K" : "") + line;
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, shown.data(), shown.size());
   if (log_file >= 0) {
     written = ::write(log_file, line.data(), line.size());
     if (written != static_cast<ssize_t>(line.size()) && !log_file_failed.exchange(true)) {

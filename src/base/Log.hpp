@@ -12,6 +12,10 @@ enum class LogLevel { debug, info, warning, error };
 void set_log_rank(int rank);
 /// Also appends every line to this file (empty: none). Errors of the file are ignored: a full disk must not end a run.
 void set_log_file(std::string_view path);
+/// What stands in the terminal's last line: `bar` is text without an end, which the next line of the log takes the
+/// place of.
+enum class OpenLine { none, bar };
+void set_open_line(OpenLine line);
 /// Writes one line in one call, so that lines of several ranks do not mix.
 void log(LogLevel level, std::string_view message);
 

@@ -1,15 +1,16 @@
 #include "run/Progress.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "base/Environment.hpp"
 #include "base/Log.hpp"
+#include "base/Terminal.hpp"
 #include "base/Text.hpp"
 
 namespace stereosweep::run {
@@ -18,18 +19,41 @@ namespace {
 constexpr Seconds window{60};
 constexpr Seconds bar_interval{0.2};
 constexpr double weight_of_newest = 0.2;
+constexpr std::size_t default_columns = 80;
 
 std::string rounded(double value) { return base::with_thousands(static_cast<std::uint64_t>(std::llround(value))); }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
+/// Of the terminal that standard error ends on; nothing: it ends elsewhere.
+std::optional<std::size_t> columns_of_bar() { return base::terminal_columns(STDERR_FILENO, default_columns); }
 
 std::string bar(const RunStatus& status) {
   constexpr std::uint64_t width = 20;
   const auto filled = status.blocks_total == 0 ? width : width * status.blocks_done / status.blocks_total;
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] ";
+}
+
+/// What a line says, the most important first.
+std::vector<std::string> parts_of(const RunStatus& status) {
+  using base::with_thousands;
+  std::vector<std::string> parts = {(status.stage.empty() ? "" : status.stage + ": ") +
+                                    with_thousands(status.blocks_done) + "/" + with_thousands(status.blocks_total) +
+                                    " blocks"};
+  if (status.blocks_resumed > 0) {
+    parts.front() += " (resumed " + with_thousands(status.blocks_resumed) + ")";
+  }
+  if (status.blocks_reused > 0) {
+    parts.front() += " (reused " + with_thousands(status.blocks_reused) + ")";
+  }
+  if (status.seconds_left > 0) {
+    parts.push_back(hours(status.seconds_left) + " left");
+  }
+  parts.push_back(with_thousands(status.cells_done) + "/" + with_thousands(status.cells_total) + " cells");
+  parts.push_back(rounded(status.cells_per_second) + " cells/s");
+  parts.push_back(rounded(status.tokens_per_second) + " tokens/s");
+  if (!status.slowest.empty() && status.num_ranks > 1) {
+    parts.push_back("slowest " + status.slowest);
+  }
+  return parts;
 }
 
 }  // namespace
@@ -40,7 +64,7 @@ Progress::Progress(std::vector<std::string> hosts)
       seconds_per_block_(hosts_.size(), 0.0),
       samples_{{Clock::now(), 0, 0}},
       interval_(base::seconds_from_environment("STEREOSWEEP_PROGRESS_S", 10)),
-      terminal_(::isatty(STDERR_FILENO) == 1) {}
+      terminal_(columns_of_bar().has_value()) {}
 
 void Progress::add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds) {
   cells_ += cells;
@@ -85,8 +109,10 @@ bool Progress::report(const RunStatus& status, Moment moment) {
   const bool last = moment == Moment::last;
   if (terminal_ && (last || now - last_bar_ > bar_interval)) {
     last_bar_ = now;
-    const auto text = "\r\x1b[K" + terminal_line(status, terminal_columns()) + (last ? "\n" : "");
+    const auto text =
+        "\r\x1b[K" + terminal_line(status, columns_of_bar().value_or(default_columns)) + (last ? "\n" : "");
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+    base::set_open_line(last ? base::OpenLine::none : base::OpenLine::bar);
   }
   if (!last && now - last_line_ < interval_) {
     return false;
@@ -108,29 +134,18 @@ std::string hours(double seconds) {
 }
 
 std::string terminal_line(const RunStatus& status, std::size_t columns) {
-  return (bar(status) + progress_line(status)).substr(0, std::max<std::size_t>(columns, 2) - 1);
+  auto line = bar(status);
+  const char* before = "";
+  for (const auto& part : parts_of(status)) {
+    if (line.size() + std::strlen(before) + part.size() < columns) {
+      line += before + part;
+      before = ", ";
+    }
+  }
+  return line.substr(0, std::max<std::size_t>(columns, 2) - 1);  // of a terminal narrower than the bar
 }
 
-std::string progress_line(const RunStatus& status) {
-  using base::with_thousands;
-  auto line = (status.stage.empty() ? "" : status.stage + ": ") + with_thousands(status.blocks_done) + "/" +
-              with_thousands(status.blocks_total) + " blocks";
-  if (status.blocks_resumed > 0) {
-    line += " (resumed " + with_thousands(status.blocks_resumed) + ")";
-  }
-  if (status.blocks_reused > 0) {
-    line += " (reused " + with_thousands(status.blocks_reused) + ")";
-  }
-  if (status.seconds_left > 0) {
-    line += ", " + hours(status.seconds_left) + " left";
-  }
-  line += ", " + with_thousands(status.cells_done) + "/" + with_thousands(status.cells_total) + " cells, " +
-          rounded(status.cells_per_second) + " cells/s, " + rounded(status.tokens_per_second) + " tokens/s";
-  if (!status.slowest.empty() && status.num_ranks > 1) {
-    line += ", slowest " + status.slowest;
-  }
-  return line;
-}
+std::string progress_line(const RunStatus& status) { return base::join(parts_of(status), ", "); }
 
 std::string work_text(const query::EngineCounts& cost) {
   using base::with_thousands;

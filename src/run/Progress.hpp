@@ -40,12 +40,13 @@ class Progress {
   Clock::time_point last_line_ = Clock::now();
   Clock::time_point last_bar_ = Clock::now();
   Seconds interval_;
-  bool terminal_ = false;  ///< whether standard error is one
+  bool terminal_ = false;  ///< whether standard error ends on one
 };
 
 /// "12/40 blocks (resumed 3), 0:01:02 left, 1,234/4,096 cells, 120 cells/s, 3,400 tokens/s, slowest rank 1 ..."
 std::string progress_line(const RunStatus& status);
-/// The same after a bar, in fewer characters than the terminal has columns: a line that wraps cannot be written over.
+/// The same after a bar, in fewer characters than the terminal has columns, since a line that wraps cannot be written
+/// over: parts that do not fit are left out, none is cut.
 std::string terminal_line(const RunStatus& status, std::size_t columns);
 
 /// "1:02:03"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -311,7 +312,13 @@ TEST(ProgressTest, EstimatesFromWhatWasAdded) {
   for (const std::size_t columns : {0U, 2U, 40U, 80U}) {
     EXPECT_LT(terminal_line(status, columns).size(), std::max<std::size_t>(columns, 2));
   }
-  EXPECT_THAT(terminal_line(status, 80), HasSubstr("4/10 blocks, 1:02:05 left"));
+  EXPECT_EQ(terminal_line(status, 80).find("[########............] 4/10 blocks, 1:02:05 left, 400/1,000 cells, "), 0U);
+  for (std::size_t columns = 40; columns < 200; ++columns) {  // parts are whole
+    const auto line = terminal_line(status, columns);
+    EXPECT_TRUE(std::ranges::any_of(std::array{" blocks", " left", " cells", "/s", " per block)"},
+                                    [&](const char* end) { return line.ends_with(end); }))
+        << line;
+  }
   EXPECT_EQ(terminal_line(status, 1000), "[########............] " + progress_line(status));
 }
 
