@@ -16,7 +16,9 @@
 #include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/FaultInjection.hpp"
+#include "base/Terminal.hpp"
 #include "base/Text.hpp"
+#include "results/TextTable.hpp"
 
 namespace stereosweep::app {
 namespace {
@@ -87,6 +89,8 @@ int run_program(int argc, char** argv) {
   keep_standard_streams();
   try {
     base::set_faults(base::text_from_environment("STEREOSWEEP_INJECT"));
+    results::set_screen_width(
+        base::terminal_columns(STDOUT_FILENO, results::widest_screen).value_or(results::widest_screen));
     const auto code = run_one_of_all({argv + std::min(argc, 1), argv + argc});
     if (code == ExitCode::done || code == ExitCode::error) {  // others say more already
       check_streams();

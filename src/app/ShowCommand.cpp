@@ -23,8 +23,7 @@ std::string head_text(const results::ResultFile& file) {
   for (const auto* name :
        {"title", "schema", "model", "model_revision", "dtype", "software_version", "created", "num_ranks", "hosts"}) {
     if (const auto value = file.text(name)) {
-      const auto field = "  " + std::string(name) + ": ";
-      text += field + results::shortened(*value, results::screen_width - field.size()) + "\n";
+      text += results::wrapped("  " + std::string(name) + ": " + *value + "\n", 2);
     }
   }
   const auto blocks = static_cast<std::uint64_t>(file.number("num_blocks").value_or(0));

@@ -13,8 +13,9 @@ namespace stereosweep::results {
 namespace {
 
 constexpr std::size_t gap = 2;          ///< between two columns
-constexpr std::size_t least_name = 20;  ///< names are not cut below this; numbers and intervals are never longer
-constexpr std::string_view ellipsis = "…";
+constexpr std::size_t least_name = 20;  ///< names are not broken below this; numbers and intervals are never longer
+constexpr std::string_view name_breaks = " _-+/";
+std::size_t columns_of_screen = widest_screen;
 
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
@@ -56,16 +57,38 @@ std::vector<std::string> broken(std::string_view text, std::size_t most, std::st
   return lines;
 }
 
-/// One column: the head's lines, the cells below it.
+using Lines = std::vector<std::string>;
+
+/// As `broken`, but no line is wider than `most`: a name without a place to break is cut into pieces.
+Lines folded(std::string_view text, std::size_t most) {
+  Lines lines;
+  for (const auto& line : broken(text, most, name_breaks)) {
+    std::string_view rest = line;
+    for (; width(rest) > most; rest.remove_prefix(offset_of(rest, most))) {
+      lines.emplace_back(rest.substr(0, offset_of(rest, most)));
+    }
+    lines.emplace_back(rest.substr(0, rest.find_last_not_of(' ') + 1));
+  }
+  return lines;
+}
+
+/// One column: the head's lines, the texts below it and the lines that each is broken into.
 struct Column {
-  std::vector<std::string> head;
-  std::vector<std::string> cells;
+  Lines head;
+  std::vector<std::string> texts;
+  std::vector<Lines> cells;
   std::size_t head_width() const { return widest(head); }
-  std::size_t cells_width() const { return widest(cells); }
+  std::size_t cells_width() const {
+    std::size_t most = 0;
+    for (const auto& cell : cells) {
+      most = std::max(most, widest(cell));
+    }
+    return most;
+  }
   std::size_t width() const { return std::max(head_width(), cells_width()); }
 
  private:
-  static std::size_t widest(const std::vector<std::string>& texts) {
+  static std::size_t widest(const Lines& texts) {
     std::size_t most = 0;
     for (const auto& text : texts) {
       most = std::max(most, results::width(text));
@@ -81,12 +104,12 @@ std::size_t total_width(const std::vector<Column>& columns) {
 }
 
 void fit(std::vector<Column>& columns) {
-  if (total_width(columns) > screen_width) {
+  if (total_width(columns) > screen_width()) {
     for (auto& column : columns) {
       column.head = broken(column.head.front(), column.cells_width(), " _");
     }
   }
-  for (auto total = total_width(columns); total > screen_width; total = total_width(columns)) {
+  for (auto total = total_width(columns); total > screen_width(); total = total_width(columns)) {
     auto& longest = *std::max_element(columns.begin(), columns.end(), [](const auto& left, const auto& right) {
       return left.cells_width() < right.cells_width();
     });
@@ -95,10 +118,9 @@ void fit(std::vector<Column>& columns) {
       return;
     }
     // step by step, so that two long columns lose alike
-    const auto wanted = std::max({least_name, length - std::min(length, total - screen_width), length - 4});
-    for (auto& cell : longest.cells) {
-      cell = shortened(cell, wanted);
-    }
+    const auto wanted = std::max({least_name, length - std::min(length, total - screen_width()), length - 4});
+    std::ranges::transform(longest.texts, longest.cells.begin(),
+                           [&](const std::string& text) { return folded(text, wanted); });
     if (longest.head_width() > wanted) {
       return;  // its head alone keeps it wide
     }
@@ -123,6 +145,9 @@ std::string lines_of(const std::vector<const Column*>& columns) {
     result += line.erase(line.find_last_not_of(' ') + 1) + '\n';
   };
   const std::string nothing;
+  const auto line_of = [&](const Lines& cell, std::size_t line) -> const std::string& {
+    return line < cell.size() ? cell[line] : nothing;
+  };
   for (std::size_t line = 0; line < head_lines; ++line) {
     add_line([&](const Column& column) -> const std::string& {
       const auto missing = head_lines - column.head.size();
@@ -131,12 +156,22 @@ std::string lines_of(const std::vector<const Column*>& columns) {
   }
   result += std::string(longest, '-') + '\n';
   for (std::size_t row = 0; row < columns.front()->cells.size(); ++row) {
-    add_line([&](const Column& column) -> const std::string& { return column.cells[row]; });
+    std::size_t row_lines = 1;
+    for (const auto* column : columns) {
+      row_lines = std::max(row_lines, column->cells[row].size());
+    }
+    for (std::size_t line = 0; line < row_lines; ++line) {
+      add_line([&](const Column& column) -> const std::string& { return line_of(column.cells[row], line); });
+    }
   }
   return result;
 }
 
 }  // namespace
+
+std::size_t screen_width() { return columns_of_screen; }
+
+void set_screen_width(std::size_t columns) { columns_of_screen = std::clamp(columns, least_screen, widest_screen); }
 
 void TextTable::add(std::vector<std::string> row) {
   STEREOSWEEP_ASSERT(row.size() == rows_.front().size(), "a row of another length");
@@ -148,7 +183,8 @@ std::string TextTable::text() const {
   for (std::size_t index = 0; index < columns.size(); ++index) {
     columns[index].head = {rows_.front()[index]};
     for (std::size_t row = 1; row < rows_.size(); ++row) {
-      columns[index].cells.push_back(rows_[row][index]);
+      columns[index].texts.push_back(rows_[row][index]);
+      columns[index].cells.push_back({rows_[row][index]});
     }
   }
   fit(columns);
@@ -156,7 +192,7 @@ std::string TextTable::text() const {
   for (std::size_t next = 1; next < columns.size() || result.empty();) {
     std::vector<const Column*> part = {&columns.front()};
     auto total = columns.front().width();
-    while (next < columns.size() && (part.size() == 1 || total + gap + columns[next].width() <= screen_width)) {
+    while (next < columns.size() && (part.size() == 1 || total + gap + columns[next].width() <= screen_width())) {
       total += gap + columns[next].width();
       part.push_back(&columns[next++]);
     }
@@ -189,25 +225,19 @@ std::string percent(double share) {
   return (text.ends_with('.') ? text.substr(0, text.size() - 1) : text) + " %";
 }
 
-std::string shortened(std::string_view text, std::size_t length) {
-  const auto points = width(text);
-  if (points <= length) {
-    return std::string(text);
-  }
-  const auto kept = std::max<std::size_t>(length, 1) - 1;
-  const auto begin = text.substr(0, offset_of(text, (kept + 1) / 2));
-  return std::string(begin) + std::string(ellipsis) + std::string(text.substr(offset_of(text, points - kept / 2)));
-}
-
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string result;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);
-    const auto first = std::min(line.find_first_not_of(' '), line.size());
-    const auto lines = broken(line.substr(first), screen_width - first - indent, " ");
-    for (std::size_t index = 0; index < lines.size(); ++index) {
-      result += (index == 0 ? "" : "\n" + std::string(indent, ' ')) + std::string(first, ' ') + lines[index];
+    if (width(line) <= screen_width()) {  // text that is wrapped already stays as it is
+      result += line;
+    } else {
+      const auto first = std::min(line.find_first_not_of(' '), line.size());
+      const auto lines = broken(line.substr(first), screen_width() - std::min(first + indent, screen_width() / 2), " ");
+      for (std::size_t index = 0; index < lines.size(); ++index) {
+        result += (index == 0 ? "" : "\n" + std::string(indent, ' ')) + std::string(first, ' ') + lines[index];
+      }
     }
     result += end < text.size() ? "\n" : "";
     text.remove_prefix(std::min(end + 1, text.size()));

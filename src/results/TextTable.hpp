@@ -8,11 +8,17 @@
 
 namespace stereosweep::results {
 
-constexpr std::size_t screen_width = 100;
+constexpr std::size_t widest_screen = 100;
+constexpr std::size_t least_screen = 50;
 
-/// First column to the left, numbers to the right. What is too wide loses, in this order, until it fits: the length of
-/// its head's lines (they break behind spaces and underscores), the middle of its longest names, its last columns
-/// (they follow in a second table under the same first column).
+/// Columns that a line may have: `widest_screen` until they are set.
+std::size_t screen_width();
+/// Between `least_screen` and `widest_screen`, whatever is asked. Not while another thread makes text.
+void set_screen_width(std::size_t columns);
+
+/// First column to the left, numbers to the right. What is too wide is made narrower, in this order, until it fits:
+/// the lines of its head break behind spaces and underscores, its longest names go on in a line below, its last columns
+/// follow in a second table under the same first column. Nothing is cut.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -34,8 +40,6 @@ std::string significant(double value);
 std::string p_value(double value);
 /// "95 %", "99.9 %": at most two digits behind the point.
 std::string percent(double share);
-/// At most `length` code points, an ellipsis in the middle where it was cut.
-std::string shortened(std::string_view text, std::size_t length);
 /// Every line of `text` broken at spaces to at most `screen_width` columns; what follows is indented.
 std::string wrapped(std::string_view text, std::size_t indent = 0);
 /// Below a table of the first rows: "(5 of 51 groups; --top 51 shows all)\n"; "" where it shows all.

@@ -15,7 +15,6 @@ namespace {
 using Kind = EmbeddingTest::Kind;
 using Method = PermutationSummary::Method;
 
-constexpr std::size_t label_length = 20;
 constexpr std::uint64_t few_contexts = 20;
 constexpr std::uint64_t least_contexts = 2;  ///< for samples that differ
 constexpr const char* one_sample = "one sample";
@@ -37,15 +36,12 @@ bool is_static(const ContextsResult& result) {
          std::ranges::all_of(result.word_contexts, [](const auto& word) { return word.second <= 1; });
 }
 
-std::string shortened(const std::string& label) { return results::shortened(label, label_length); }
-
 std::vector<Shown> shown_tests(const ContextsResult& result) {
   std::vector<Shown> rows;
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& summary = result.summaries[i];
     if (result.tests[i].kind == Kind::weat) {
-      rows.push_back({shortened(result.tests[i].label),
-                      summary.family ? shortened(result.families[*summary.family].label) : "none",
+      rows.push_back({result.tests[i].label, summary.family ? result.families[*summary.family].label : "none",
                       fewest_contexts(result, i), &summary});
     }
   }
@@ -57,8 +53,7 @@ std::vector<Shown> shown_words(const ContextsResult& result, std::size_t test, s
   std::vector<Shown> rows;
   for (const auto& word : result.summaries[test].words) {
     if (word.combined.defined()) {
-      rows.push_back(
-          {shortened(word.word), shortened(result.tests[test].label), result.word_contexts.at(word.word), &word});
+      rows.push_back({word.word, result.tests[test].label, result.word_contexts.at(word.word), &word});
     }
   }
   std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return std::abs(row.of->combined.effect); });
@@ -169,7 +164,7 @@ std::string families_text(const ContextsResult& result) {
   for (const auto& family : result.families) {
     const auto without = std::count_if(family.tests.begin(), family.tests.end(),
                                        [&](auto test) { return !result.summaries[test].combined.defined(); });
-    parts.push_back(results::shortened(family.label, 40) + " (" + base::counted(family.tests.size(), "test") +
+    parts.push_back(family.label + " (" + base::counted(family.tests.size(), "test") +
                     (without > 0 ? ", " + std::to_string(without) + " without p" : "") + ")");
   }
   std::vector<std::string> outside;
@@ -220,7 +215,7 @@ std::string variances_text(const ContextsResult& result) {
     if (result.tests[i].kind != Kind::weat) {
       continue;
     }
-    std::vector<std::string> row = {shortened(result.tests[i].label)};
+    std::vector<std::string> row = {result.tests[i].label};
     for (std::size_t variance = 0; variance < variance_names.size(); ++variance) {
       const auto& combined = result.summaries[i].combinations[variance * estimator_names.size() + estimator];
       row.push_back(results::fixed(combined.effect));
@@ -283,9 +278,8 @@ std::string contexts_effects_text(const ContextsResult& result, std::size_t top)
   for (std::size_t i = 0; i < result.tests.size(); ++i) {
     const auto& test = result.tests[i];
     const auto& effect = result.summaries[i].effect;
-    tests.add({shortened(test.label), name_of(test.kind),
-               base::with_thousands(static_cast<std::uint64_t>(effect.num_used)), results::fixed(effect.mean),
-               spread_of(effect)});
+    tests.add({test.label, name_of(test.kind), base::with_thousands(static_cast<std::uint64_t>(effect.num_used)),
+               results::fixed(effect.mean), spread_of(effect)});
     const auto rows = shown_words(result, i, top);
     if (rows.empty()) {
       continue;
@@ -352,18 +346,17 @@ std::string contexts_detections_text(const ContextsResult& result, Detail detail
       const auto& curve = detection.curves[kind];
       const std::string name = kind == 0 ? "IBD" : "EIBD";
       if (curve.reason != stats::Reason::ok) {
-        table.add(
-            {shortened(detection.label), name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
+        table.add({detection.label, name, std::to_string(detection.words.size()), "-", "-", "-", "-", "-", "-"});
         continue;
       }
       const auto& best = curve.points[curve.most_accurate];
       const auto& split = curve.points[curve.most_separating];
-      table.add({shortened(detection.label), name, std::to_string(detection.words.size()),
-                 results::fixed(best.accuracy), results::fixed(best.threshold, 2),
-                 results::fixed(best.true_positive_rate), results::fixed(best.false_positive_rate),
-                 kind == 0 ? results::fixed(detection.area.value) : "-", results::fixed(curve.chance)});
-      splits.add({shortened(detection.label), name, results::fixed(split.threshold, 2),
-                  results::fixed(split.true_positive_rate), results::fixed(split.false_positive_rate)});
+      table.add({detection.label, name, std::to_string(detection.words.size()), results::fixed(best.accuracy),
+                 results::fixed(best.threshold, 2), results::fixed(best.true_positive_rate),
+                 results::fixed(best.false_positive_rate), kind == 0 ? results::fixed(detection.area.value) : "-",
+                 results::fixed(curve.chance)});
+      splits.add({detection.label, name, results::fixed(split.threshold, 2), results::fixed(split.true_positive_rate),
+                  results::fixed(split.false_positive_rate)});
       lists += paragraph(detection.label + ", " + name +
                          (detection.detected[kind].empty()
                               ? " detects nothing: no threshold is more accurate than naming no word"
