@@ -33,8 +33,7 @@ bool statistics_are_current(const RunSource& source);
 struct RunsRequest {
   std::filesystem::path target;
   std::optional<std::string> against;  ///< label of the run that the others are compared with
-  std::size_t top = 0;
-  findings::RunDetail detail = findings::RunDetail::main;
+  findings::RunPrinting printing = {};
 };
 
 /// Rank zero. Writes the comparison; what may be printed of it. The statistics files must be current. Throws InputError

@@ -18,12 +18,14 @@
 #include "base/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/Conclusions.hpp"
+#include "findings/ShownConclusions.hpp"
 #include "findings/sharing/SharedScores.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "results/TextTable.hpp"
+#include "results/measures/Glossary.hpp"
 #include "results/tables/StatisticsTable.hpp"
 #include "run/Signals.hpp"
 
@@ -87,6 +89,27 @@ Source open_source(const std::filesystem::path& path, const std::vector<std::str
   return source;
 }
 
+/// By which measures a result is printed.
+results::ShownMeasures shown_measures(const CommandLine& line, const sweep::Job& job) {
+  auto recommended = probes::kind_of(job).recommended_measures(job);
+  return line.has("all-measures") || recommended.empty() ? results::ShownMeasures()
+                                                         : results::ShownMeasures(std::move(recommended));
+}
+
+/// Definitions of the measures that are shown, and what others there are.
+std::string measures_text(const std::vector<std::string>& all, const results::ShownMeasures& shown) {
+  std::vector<std::string> printed;
+  std::vector<std::string> others;
+  for (const auto& measure : all) {
+    (shown.holds(measure) ? printed : others).push_back(measure);
+  }
+  auto text = results::definitions_text(printed);
+  if (!others.empty()) {
+    text += results::wrapped("Other measures, printed with --all-measures: " + base::join(others, ", ") + ".\n", 2);
+  }
+  return text;
+}
+
 /// Collective. Writes the statistics file; what rank zero may print of it.
 std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
   const auto& kind = probes::kind_of(source.job);
@@ -99,7 +122,9 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     const findings::SharedScores shared(own, world);
     conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
   };
+  std::vector<std::string> measures;
   target.finish = [&](results::StatisticsFile& file) {
+    measures = findings::scores_of(file).axes.front()->labels;
     file.root().write_attribute(settings_attribute, settings_hash(source.job));
     if (comparison.asks()) {
       const auto scores = findings::scores_of(file);
@@ -113,6 +138,7 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
       .target = target,
       .top = top,
       .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
+      .shown = shown_measures(line, source.job),
       .world = world,
       .parsing = line.has("reparse") ? probes::StatsRequest::Parsing::again : probes::StatsRequest::Parsing::as_stored};
   base::refuse_if(line.has("reparse") && !kind.parses_texts(), "--reparse of a result without texts",
@@ -124,9 +150,12 @@ std::string compute(const Source& source, const CommandLine& line, const paralle
     }
     return "";
   }
+  const auto found = kind.stats(request);  // which fills `conclusions`
+  const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
   std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
-  text += kind.stats(request);  // which fills `conclusions`
-  return text + findings::conclusions_text(conclusions, comparison, top) + "\nwritten: " + target.path.string() + "\n";
+  text += found.answer + '\n' + measures_text(measures, request.shown);
+  text += findings::conclusions_text(asked, comparison, top) + (found.details.empty() ? "" : '\n' + found.details);
+  return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
 }
 
 /// The table that --format asks for; nothing where it asks for text.
@@ -228,8 +257,9 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
   auto compared = compare_results(
       sources, {.target = all.places.target,
                 .against = against,
-                .top = line.number("top", 1),
-                .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main});
+                .printing = {.top = line.number("top", 1),
+                             .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main,
+                             .shown = shown_measures(line, sources.front().job)}});
   if (const auto format = format_of(line)) {
     std::cerr << text;
     print_table(line, all.places.target, *format);
@@ -238,7 +268,7 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
   for (const auto& path : made) {
     compared += "computed first: " + path + '\n';
   }
-  std::cout << text << compared << "\nwritten: " << all.places.target.string() << '\n';
+  std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << all.places.target.string() << '\n';
 }
 
 /// Collective.
@@ -291,6 +321,7 @@ void add_stats_options(options::options_description_easy_init add) {
   add("all",
       "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
       "the tables of each measure");
+  add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
   add("reparse", "read the stored answers of an interview again, by the rules of this program");
   add("output", options::value<std::string>(),
       "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "

@@ -19,29 +19,52 @@ std::string number_or_reason(const stats::Value& value) {
   return value.defined() ? results::fixed(value.value) : std::string(stats::name_of(value.reason));
 }
 
+/// Places of the measures that are printed with this prior.
+std::vector<std::size_t> shown_measures(const ScoreAxes& axes, std::size_t prior, const results::ShownMeasures& shown) {
+  std::vector<std::size_t> places;
+  for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
+    if (shown.holds(axes.measure_label(measure, prior))) {
+      places.push_back(measure);
+    }
+  }
+  return places;
+}
+
+/// What is printed with one prior.
+struct OfPrior {
+  std::size_t prior;
+  std::size_t top;                    ///< rows
+  std::vector<std::size_t> measures;  ///< places
+};
+
 /// A row for each of the first labels, a column for each measure: `cell_of(alignment, row)`.
 template <class CellOf>
-std::string by_measure(const PairAgreement& result, std::size_t prior, std::size_t top, const std::string& noun,
+std::string by_measure(const PairAgreement& result, const OfPrior& printed, const std::string& noun,
                        const std::vector<std::string>& labels, const CellOf& cell_of) {
   std::vector<std::string> head = {noun};
-  head.insert(head.end(), result.scores.axes.measures.begin(), result.scores.axes.measures.end());
+  for (const auto measure : printed.measures) {
+    head.push_back(result.scores.axes.measures[measure]);
+  }
   results::TextTable table(head);
-  const auto shown = std::min(top, labels.size());
+  const auto shown = std::min(printed.top, labels.size());
   for (std::size_t index = 0; index < shown; ++index) {
     std::vector<std::string> row = {labels[index]};
-    for (std::size_t measure = 0; measure + 1 < head.size(); ++measure) {
-      row.push_back(cell_of(result.alignments[result.scores.table_index(measure, prior)], index));
+    for (const auto measure : printed.measures) {
+      row.push_back(cell_of(result.alignments[result.scores.table_index(measure, printed.prior)], index));
     }
     table.add(std::move(row));
   }
   return table.text() + results::rest_text(shown, labels.size(), noun + "s");
 }
 
-std::string overall_text(const PairAgreement& result) {
+std::string overall_text(const PairAgreement& result, const results::ShownMeasures& shown) {
   results::TextTable table(
       {"measure - prior", "tau-b", "p items", "p groups", "p cells", "cells", "mean tau-b", "P@3", "chance"});
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+      if (!shown.holds(result.scores.axes.measure_label(measure, prior))) {
+        continue;
+      }
       const auto& alignment = result.alignments[result.scores.table_index(measure, prior)];
       table.add({result.scores.table_name(measure, prior),
                  number_or_reason({alignment.pooled.value, alignment.pooled.reason}),
@@ -63,28 +86,29 @@ std::string overall_text(const PairAgreement& result) {
              "order.\n");
 }
 
-std::string by_group_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
+std::string by_group_text(const PairAgreement& result, const OfPrior& printed) {
   std::vector<std::string> labels;
   for (const auto group : result.ratings->rated_groups) {
     labels.push_back(result.scores.axes.groups[group]);
   }
-  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[prior] + "; * p < 0.05, not adjusted)\n\n" +
-         by_measure(result, prior, top, "group", labels, [](const Alignment& alignment, std::size_t group) {
+  return "Kendall's tau-b by group (prior: " + result.scores.axes.priors[printed.prior] +
+         "; * p < 0.05, not adjusted)\n\n" +
+         by_measure(result, printed, "group", labels, [](const Alignment& alignment, std::size_t group) {
            return starred(alignment.by_group[group].tau);
          });
 }
 
-std::string by_template_text(const PairAgreement& result, std::size_t prior, std::size_t top) {
+std::string by_template_text(const PairAgreement& result, const OfPrior& printed) {
   const auto& templates = result.scores.axes.templates;
   std::string text =
-      "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " + result.scores.axes.priors[prior] +
-      ")\n\n" +
-      by_measure(result, prior, top, "template", templates, [](const Alignment& alignment, std::size_t sentence) {
+      "Kendall's tau-b by template, pooled over groups and trait pairs (prior: " +
+      result.scores.axes.priors[printed.prior] + ")\n\n" +
+      by_measure(result, printed, "template", templates, [](const Alignment& alignment, std::size_t sentence) {
         const auto& pooled = alignment.pooled_by_template[sentence];
         return number_or_reason({pooled.value, pooled.reason});
       });
-  for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
-    const auto& choice = result.alignments[result.scores.table_index(measure, prior)].choice;
+  for (const auto measure : printed.measures) {
+    const auto& choice = result.alignments[result.scores.table_index(measure, printed.prior)].choice;
     if (choice) {
       std::vector<std::string> labels;
       for (const auto sentence : choice->templates) {
@@ -114,12 +138,14 @@ std::string unmatched_text(const RatingTable& ratings) {
 
 }  // namespace
 
-std::string agreement_text(const PairAgreement& result, std::size_t top) {
+std::string agreement_text(const PairAgreement& result, std::size_t top, const results::ShownMeasures& shown) {
   if (!result.ratings) {
     return "";
   }
-  std::string text = overall_text(result) + unmatched_text(*result.ratings) + "\n" + by_group_text(result, 0, top) +
-                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, 0, top));
+  const OfPrior first{0, top, shown_measures(result.scores.axes, 0, shown)};
+  std::string text = overall_text(result, shown) + unmatched_text(*result.ratings) + "\n" +
+                     by_group_text(result, first) +
+                     (result.scores.axes.templates.empty() ? "" : "\n" + by_template_text(result, first));
   if (result.scores.axes.priors.size() > 1) {
     text += "\nThe tables of the other prior are in the file: tau, template_tau, precision_at_3.\n";
   }

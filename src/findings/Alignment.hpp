@@ -11,6 +11,7 @@
 
 #include "findings/people/TableAgreement.hpp"
 #include "results/Layout.hpp"
+#include "results/measures/ShownMeasures.hpp"
 #include "stats/Association.hpp"
 #include "stats/permutation/ShuffledTau.hpp"
 
@@ -26,6 +27,10 @@ struct ScoreAxes {
   std::vector<std::string> words;
   std::vector<std::string> pairs;
   std::vector<std::size_t> selected_templates;  ///< what averages over templates use
+  /// As in the table of scores: "ilps_star prior_word"; without a prior the measure alone.
+  std::string measure_label(std::size_t measure, std::size_t prior) const {
+    return priors[prior] == "none" ? measures[measure] : measures[measure] + " " + priors[prior];
+  }
 };
 
 /// Sums that become means; NaN where nothing was added.
@@ -120,6 +125,6 @@ void write_pair_agreement(results::Layout& layout, const PairAgreement& result, 
 
 /// Agreement with human ratings: overall; of the first `top` groups and templates with the first prior; names that did
 /// not match. "" without ratings.
-std::string agreement_text(const PairAgreement& result, std::size_t top);
+std::string agreement_text(const PairAgreement& result, std::size_t top, const results::ShownMeasures& shown = {});
 
 }  // namespace stereosweep::findings

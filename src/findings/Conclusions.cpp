@@ -85,15 +85,16 @@ void write_conclusions(results::Layout& layout, const Conclusions& conclusions, 
 }
 
 std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top) {
-  return (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
-         (conclusions.variation ? variation_text(*conclusions.variation) : "") +
+  // what was asked first, what it rests on last
+  return contrasts_text(conclusions.contrasts, comparison, top) +
          (conclusions.means ? means_text(*conclusions.means, comparison, top) : "") +
-         (conclusions.variance ? variance_text(*conclusions.variance, comparison.confidence) : "") +
-         contrasts_text(conclusions.contrasts, comparison, top) +
          (conclusions.intersections ? intersections_text(*conclusions.intersections, comparison, top) : "") +
          (conclusions.people ? people_text(*conclusions.people, comparison, top) : "") +
          (conclusions.correlations ? correlations_text(*conclusions.correlations, comparison, top) : "") +
-         (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "");
+         (conclusions.extremes ? extremes_text(*conclusions.extremes, comparison.extremes->most) : "") +
+         (conclusions.clusters ? clusters_text(*conclusions.clusters, *comparison.clusters, top) : "") +
+         (conclusions.variance ? variance_text(*conclusions.variance, comparison.confidence) : "") +
+         (conclusions.variation ? variation_text(*conclusions.variation) : "");
 }
 
 }  // namespace stereosweep::findings

@@ -58,12 +58,13 @@ results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const
   throw std::logic_error("a probe without a score table");
 }
 
-std::string ProbeKind::stats(const StatsRequest& request) const {
+StatsText ProbeKind::stats(const StatsRequest& request) const {
   const auto table = scores(request.file, request.job);
   const auto exist = std::ranges::count_if(table.values, [](double value) { return std::isfinite(value); });
   results::write_score_file(request.file, std::string(name()), table, request.target);
-  return base::counted(table.values.size(), "score") + ", " + base::with_thousands(static_cast<std::uint64_t>(exist)) +
-         " of them with a value\n";
+  return {base::counted(table.values.size(), "score") + ", " + base::with_thousands(static_cast<std::uint64_t>(exist)) +
+              " of them with a value\n",
+          ""};
 }
 
 const ProbeKind& kind_of(std::string_view name) { return dynamic_cast<const ProbeKind&>(config::format_of(name)); }

@@ -21,6 +21,7 @@
 #include "query/Engine.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
+#include "results/measures/ShownMeasures.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes {
@@ -48,9 +49,16 @@ struct StatsRequest {
   results::StatisticsTarget target;
   std::size_t top = 0;  ///< rows of a long table
   Detail detail = Detail::main;
+  results::ShownMeasures shown = {};    ///< by what labels, in every table that is printed
   const parallel::Communicator& world;  ///< one rank, unless a launcher started more
   /// Of a probe that parses sampled texts: its numbers as the run parsed them, or parsed again by this program's rules.
   enum class Parsing { as_stored, again } parsing = Parsing::as_stored;
+};
+
+/// What `stats` prints of a result.
+struct StatsText {
+  std::string answer;   ///< what was found, the measures' definitions go below it
+  std::string details;  ///< agreement, statuses, what was left out
 };
 
 /// What `show --answers` is asked; borrowed.
@@ -96,9 +104,12 @@ class ProbeKind : public config::ProbeFormat {
   virtual sweep::Comparison comparison(const sweep::Job& job) const { return job.comparison; }
   /// Raw cubes -> the one table. Throws InputError if `file` is no result of the probe.
   virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
+  /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a
+  /// score of the score table, its agreement with people); empty: all are printed.
+  virtual std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const { return {}; }
   /// Writes `target`, which holds the score table, and gives the tables to print; rank zero. Unless overridden: the
   /// score table alone.
-  virtual std::string stats(const StatsRequest& request) const;
+  virtual StatsText stats(const StatsRequest& request) const;
   /// Whether `stats` can parse stored texts again.
   virtual bool parses_texts() const { return false; }
   /// What the other ranks do until `target.finish`.

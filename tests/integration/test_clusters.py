@@ -158,7 +158,7 @@ def test_ratings_with_a_table_of_people(ratings, people):
 
 
 def test_ratings_are_clustered_unasked(ratings):
-    code, out, err = program("stats", ratings)
+    code, out, err = program("stats", ratings, "--all-measures")
     assert code == 0, err
     for part in ("Clusters by sampled, inertia by number:", "(largest second difference)", "best inertia of"):
         assert part in out

@@ -197,7 +197,7 @@ def test_intervals_hold_the_coefficient_and_ranks_share(many):
 
 
 def test_ends_of_the_ranking(many):
-    text = program("stats", many, "statistics.extremes={most: 4}")
+    text = program("stats", many, "statistics.extremes={most: 4}", "--all-measures")
     assert "Highest and lowest warmth in sampled" in text
     data = opened(many)
     for measure, side in itertools.product(data.measure.values, ("warmth", "competence")):

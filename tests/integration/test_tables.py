@@ -61,7 +61,7 @@ def test_long_tables_say_how_to_see_the_rest(finished):
     assert "shows all" not in program("stats", run, "--top", "100000", *settings)
 
 
-FIRST = {"association": "Strongest associations", "coreference": "Means over sentences", "rating": "Scores: "}
+FIRST = {"association": "Strongest associations", "coreference": "Mean share of the referent over sentences", "rating": "Scores: "}
 
 
 def test_the_answer_comes_first(finished):

@@ -13,6 +13,7 @@
 #include "findings/runs/JoinedRuns.hpp"
 #include "findings/variance/VarianceShares.hpp"
 #include "results/ScoreFile.hpp"
+#include "results/measures/ShownMeasures.hpp"
 #include "stats/Agreement.hpp"
 #include "sweep/Contrast.hpp"
 
@@ -94,8 +95,14 @@ void write_runs(const std::filesystem::path& target, const RunComparison& runs, 
 
 enum class RunDetail { main, everything };
 
-/// The answer, then tables of at most `top` rows; of many measures these only with `everything`.
-std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, std::size_t top,
-                      RunDetail detail);
+/// What of a comparison is printed.
+struct RunPrinting {
+  std::size_t top = 0;  ///< rows of a long table
+  RunDetail detail = RunDetail::main;
+  results::ShownMeasures shown = {};  ///< where the runs share none of them: all
+};
+
+/// The answer, then tables; of many measures these only with `everything`.
+std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, const RunPrinting& printing);
 
 }  // namespace stereosweep::findings

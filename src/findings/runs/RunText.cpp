@@ -4,6 +4,7 @@
 #include "base/Text.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "results/TextTable.hpp"
+#include "results/measures/Glossary.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -20,7 +21,7 @@ struct Selected {
   bool names_runs_only = true;
 };
 
-std::vector<Selected> selections(const RunComparison& runs) {
+std::vector<Selected> selections(const RunComparison& runs, const results::ShownMeasures& shown) {
   std::vector<Selected> selected;
   if (!runs.why_unpaired.empty()) {
     auto& all = selected.emplace_back("all measures", std::vector<std::size_t>(), false);
@@ -30,6 +31,9 @@ std::vector<Selected> selections(const RunComparison& runs) {
     return selected;
   }
   for (const auto& measure : runs.measures.labels) {
+    if (!shown.holds(measure)) {
+      continue;
+    }
     auto& one = selected.emplace_back(measure);
     for (std::size_t series = 0; series < runs.series.size(); ++series) {
       if (runs.series[series].measure == measure || runs.series[series].run == people_label) {
@@ -40,19 +44,25 @@ std::vector<Selected> selections(const RunComparison& runs) {
   return selected;
 }
 
+std::vector<std::string> labels_of(const RunComparison& runs, const results::ShownMeasures& shown) {
+  auto labels = runs.measures.labels;
+  std::erase_if(labels, [&](const auto& label) { return !shown.holds(label); });
+  return labels;
+}
+
 std::string name_of(const RunComparison& runs, const Selected& selected, std::size_t place) {
   const auto& series = runs.series[selected.series[place]];
   return selected.names_runs_only ? series.run : series.label();
 }
 
-struct Agreement {
+struct RunAgreement {
   double tau_b = stats::nan;
   std::string names = "-";
 };
 
 /// Of two runs each, in order of their tau-b; of unpaired runs also of different measures.
-std::vector<Agreement> agreements_of(const RunComparison& runs, const Selected& selected) {
-  std::vector<Agreement> agreements;
+std::vector<RunAgreement> agreements_of(const RunComparison& runs, const Selected& selected) {
+  std::vector<RunAgreement> agreements;
   for (std::size_t i = 0; i < selected.series.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto& left = runs.series[selected.series[j]];
@@ -63,7 +73,7 @@ std::vector<Agreement> agreements_of(const RunComparison& runs, const Selected& 
       }
     }
   }
-  std::ranges::stable_sort(agreements, {}, &Agreement::tau_b);
+  std::ranges::stable_sort(agreements, {}, &RunAgreement::tau_b);
   return agreements;
 }
 
@@ -83,7 +93,7 @@ std::vector<const ContrastRow*> strongest(const RunComparison& runs, const std::
 double adjusted(const ContrastRow& row) { return std::isnan(row.p_max_t) ? row.p_holm : row.p_max_t; }
 
 /// One line for each measure: which runs agree, how far they are apart at most, how many differences are tested.
-std::string answer(const RunComparison& runs) {
+std::string answer(const RunComparison& runs, const results::ShownMeasures& shown) {
   const bool has_two = runs.runs.labels.size() == 2 && runs.why_unpaired.empty();
   std::vector<std::string> head = {"measure", "tau-b"};
   if (!has_two) {
@@ -93,10 +103,10 @@ std::string answer(const RunComparison& runs) {
     head.insert(head.end(), {"largest difference", "tests", "p adjusted < 0.05"});
   }
   TextTable table(head);
-  for (const auto& selected : selections(runs)) {
+  for (const auto& selected : selections(runs, shown)) {
     const auto agreements = agreements_of(runs, selected);
-    const auto least = agreements.empty() ? Agreement() : agreements.front();
-    const auto most = agreements.empty() ? Agreement() : agreements.back();
+    const auto least = agreements.empty() ? RunAgreement() : agreements.front();
+    const auto most = agreements.empty() ? RunAgreement() : agreements.back();
     std::vector<std::string> row = {selected.title, results::fixed(most.tau_b, 2)};
     if (!has_two) {
       row = {selected.title, most.names, results::fixed(most.tau_b, 2), least.names, results::fixed(least.tau_b, 2)};
@@ -112,10 +122,11 @@ std::string answer(const RunComparison& runs) {
   }
   return (has_two ? "How '" + runs.runs.labels[0] + "' and '" + runs.runs.labels[1] + "' agree and differ"
                   : "How " + base::counted(runs.runs.labels.size(), "run") + " agree and differ") +
-         '\n' + table.text() + "tau-b: Kendall's, of mean scores over subjects and items.\n";
+         '\n' + table.text() + "tau-b: Kendall's, of mean scores over subjects and items.\n" +
+         results::definitions_text(labels_of(runs, shown));
 }
 
-std::string scope(const RunComparison& runs) {
+std::string scope(const RunComparison& runs, const results::ShownMeasures& shown) {
   std::string text = base::counted(runs.runs.labels.size(), "run") + ", " +
                      base::counted(runs.subjects.labels.size(), "subject") + ", " +
                      base::counted(runs.items.labels.size(), "item") + " that all have";
@@ -131,7 +142,7 @@ std::string scope(const RunComparison& runs) {
                             2);
   }
   for (std::size_t measure = 0; measure < runs.measures.labels.size(); ++measure) {
-    if (runs.num_dropped[measure] > 0) {
+    if (runs.num_dropped[measure] > 0 && shown.holds(runs.measures.labels[measure])) {
       out += results::wrapped(
           "left out in " + runs.measures.labels[measure] + ": " + base::counted(runs.num_dropped[measure], "cell") +
               " with a score in some runs only; " + base::with_thousands(runs.num_shared[measure]) + " are shared.\n",
@@ -244,23 +255,30 @@ std::string means_table(const RunComparison& runs, std::size_t measure, std::siz
 
 }  // namespace
 
-std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, std::size_t top,
-                      RunDetail detail) {
-  std::string text = answer(runs) + '\n' + scope(runs);
-  const bool is_short = runs.measures.labels.size() <= most_measures_shown || detail == RunDetail::everything;
+std::string runs_text(const RunComparison& runs, const sweep::Comparison& comparison, const RunPrinting& printing) {
+  const auto shown = printing.shown.or_all_of(runs.measures.labels);
+  const auto measures = labels_of(runs, shown);
+  std::string text = answer(runs, shown) + '\n' + scope(runs, shown);
+  const bool is_short = measures.size() <= most_measures_shown || printing.detail == RunDetail::everything;
   if (!runs.variance.empty()) {
-    text += shares_text(runs.measures.labels, RunsCompared::several, runs.variance, comparison.confidence);
+    std::vector<VarianceShares> shares;
+    for (std::size_t measure = 0; measure < runs.variance.size(); ++measure) {
+      if (shown.holds(runs.measures.labels[measure])) {
+        shares.push_back(runs.variance[measure]);
+      }
+    }
+    text += shares_text(measures, RunsCompared::several, shares, comparison.confidence);
   }
-  for (const auto& selected : selections(runs)) {
+  for (const auto& selected : selections(runs, shown)) {
     if (is_short || !runs.why_unpaired.empty()) {
       text += matrix(runs, selected);
     }
     if (is_short) {
-      text += differences_table(runs, selected.title, top);
+      text += differences_table(runs, selected.title, printing.top);
     }
   }
   for (std::size_t measure = 0; measure < runs.measures.labels.size() && is_short; ++measure) {
-    text += means_table(runs, measure, top);
+    text += shown.holds(runs.measures.labels[measure]) ? means_table(runs, measure, printing.top) : "";
   }
   if (!is_short) {
     text += "\nThe tables of each measure: --all.\n";

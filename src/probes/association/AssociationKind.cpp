@@ -319,12 +319,20 @@ class AssociationKind final : public ProbeKind {
     std::cout << status_text(result);
   }
 
-  std::string stats(const StatsRequest& request) const override {
+  std::vector<std::string> recommended_measures(const sweep::Job& job) const override {
+    const auto& settings = job.settings<Association>();
+    const auto& measures = settings.measures;
+    const auto measure = measures.ilps_star ? stats::Measure::ilps_star
+                         : measures.set     ? stats::Measure::set_code_augmented
+                                            : stats::Measure::ilps_chain;
+    return {std::string(stats::name_of(measure)) + (settings.priors.word ? " prior_word" : " prior_mask")};
+  }
+  StatsText stats(const StatsRequest& request) const override {
     const auto result = write_statistics(request.file, options_of(request.job), request.target, request.world);
-    return top_associations_text(result, request.top) + "\n" +
-           (result.ratings ? findings::agreement_text(result, request.top) + "\n"
-                           : "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n") +
-           status_text(result);
+    return {top_associations_text(result, request.top, request.shown),
+            (result.ratings ? findings::agreement_text(result, request.top, request.shown) + "\n"
+                            : "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n") +
+                status_text(result, request.shown)};
   }
   void assist(const StatsRequest& request) const override {
     assist_statistics(request.file, request.job.settings<Association>().statistics.word_aggregate, request.world);

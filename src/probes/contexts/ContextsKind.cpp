@@ -372,7 +372,10 @@ class ContextsKind final : public ProbeKind {
       std::cout << '\n' << contexts_effects_text(result, top);
     }
   }
-  std::string stats(const StatsRequest& request) const override {
+  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override {
+    return {"effect_size", "ceat_combined"};
+  }
+  StatsText stats(const StatsRequest& request) const override {
     auto options = options_of(request);
     const auto& ratings = options.settings.human_ratings;
     if (!ratings.empty()) {
@@ -383,11 +386,12 @@ class ContextsKind final : public ProbeKind {
     std::string text;
     for (const auto& part :
          {contexts_tests_text(result, request.detail), contexts_detections_text(result, request.detail),
-          contexts_words_text(result, request.top, request.detail),
-          result.agreement ? findings::agreement_text(*result.agreement, request.top) : std::string()}) {
-      text += part + (part.empty() ? "" : "\n");
+          contexts_words_text(result, request.top, request.detail)}) {
+      text += part + (part.empty() || text.empty() ? "" : "\n");
     }
-    return text + contexts_notes_text(result);
+    const auto agreement =
+        result.agreement ? findings::agreement_text(*result.agreement, request.top, request.shown) : std::string();
+    return {text, agreement + (agreement.empty() ? "" : "\n") + contexts_notes_text(result)};
   }
   void assist(const StatsRequest& request) const override { assist_contexts(request.file, options_of(request)); }
 };

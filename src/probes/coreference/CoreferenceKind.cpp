@@ -121,13 +121,27 @@ std::string coreference_status_text(const CoreferenceResult& result) {
 }
 
 /// Means by type and condition, pro and anti; the first `top` conditions.
-std::string coreference_means_text(const CoreferenceResult& result, std::size_t top) {
+std::string coreference_means_text(const CoreferenceResult& result, std::size_t top,
+                                   const results::ShownMeasures& shown = {}) {
   using Metric = stats::CoreferenceMetric;
-  std::string text =
-      "Means over sentences, pro / anti (P: probability of the referent; share: of the two occupations;\n"
-      "entropy in nat)\n";
+  struct Column {
+    std::string measure, head;
+    Metric metric;
+  };
+  std::vector<Column> columns = {{"probability", "P", Metric::probability},
+                                 {"share", "share", Metric::share},
+                                 {"accuracy", "accuracy", Metric::accuracy},
+                                 {"entropy", "entropy", Metric::entropy}};
+  std::erase_if(columns, [&](const Column& column) { return !shown.holds(column.measure); });
+  std::string text = columns.size() == 1
+                         ? "Mean " + columns.front().head + " of the referent over sentences, pro / anti\n"
+                         : results::wrapped(
+                               "Means over sentences, pro / anti (P: probability of the referent; share: of the two "
+                               "occupations; entropy in nat)\n");
   for (std::size_t type = 0; type < type_names.size(); ++type) {
-    results::TextTable table({type_names[type], "sentences", "P", "share", "accuracy", "entropy"});
+    std::vector<std::string> head = {type_names[type], "sentences"};
+    std::ranges::transform(columns, std::back_inserter(head), &Column::head);
+    results::TextTable table(head);
     std::size_t num_rows = 0;
     for (std::size_t condition = 0; condition < result.conditions.size(); ++condition) {
       const auto& summary = result.summaries[2 * condition + type];
@@ -136,9 +150,10 @@ std::string coreference_means_text(const CoreferenceResult& result, std::size_t 
                results::significant(mean_of(summary, 1, all, metric).value);
       };
       if (summary.counts[3 * all + all] > 0 && ++num_rows <= top) {
-        table.add({result.conditions[condition],
-                   std::to_string(summary.counts[all]) + " / " + std::to_string(summary.counts[3 + all]),
-                   both(Metric::probability), both(Metric::share), both(Metric::accuracy), both(Metric::entropy)});
+        std::vector<std::string> cells = {result.conditions[condition], std::to_string(summary.counts[all]) + " / " +
+                                                                            std::to_string(summary.counts[3 + all])};
+        std::ranges::transform(columns, std::back_inserter(cells), [&](const auto& one) { return both(one.metric); });
+        table.add(std::move(cells));
       }
     }
     text += num_rows > 0 ? "\n" + table.text() + results::rest_text(top, num_rows, "conditions") : "";
@@ -241,11 +256,12 @@ class CoreferenceKind final : public ProbeKind {
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
     return score_table(file, job.settings<Coreference>().statistics.ties);
   }
-  std::string stats(const StatsRequest& request) const override {
+  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"share"}; }
+  StatsText stats(const StatsRequest& request) const override {
     const CoreferenceOptions options{request.job.settings<Coreference>().statistics, request.job.seed};
     const auto result = compute_coreference(request.file, options, request.target);
-    return coreference_means_text(result, request.top) + "\n" + coreference_disparities_text(result, request.top) +
-           coreference_status_text(result);
+    return {coreference_means_text(result, request.top, request.shown),
+            coreference_disparities_text(result, request.top) + coreference_status_text(result)};
   }
 };
 

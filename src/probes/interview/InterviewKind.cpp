@@ -159,7 +159,8 @@ class InterviewKind final : public ProbeKind {
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const override {
     return compute_scores(file, job, StatsRequest::Parsing::as_stored).table;
   }
-  std::string stats(const StatsRequest& request) const override {
+  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"rating"}; }
+  StatsText stats(const StatsRequest& request) const override {
     const auto& schema = request.file.schema();
     TextDiversityCollector texts(schema);
     const auto result = compute_scores(
@@ -182,8 +183,8 @@ class InterviewKind final : public ProbeKind {
     results::write_score_table(written.layout(), result.table);
     write_statistics(written.layout(), schema, statistics);
     written.commit();
-    return ratings_text(result, request.top) + statistics_text(schema, statistics, request.top) + "\n" +
-           statuses_text(result);
+    return {ratings_text(result, request.top),
+            statistics_text(schema, statistics, request.top) + "\n" + statuses_text(result)};
   }
 };
 

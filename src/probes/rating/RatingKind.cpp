@@ -113,34 +113,45 @@ std::string rating_status_text(const RatingResult& result) {
   return text;
 }
 
-/// Scores of the first `top` groups by every measure.
-std::string rating_scores_text(const RatingResult& result, std::size_t top) {
+std::vector<std::size_t> shown_sources(const std::vector<std::string>& sources, const results::ShownMeasures& shown) {
+  std::vector<std::size_t> places;
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    if (shown.holds(sources[source])) {
+      places.push_back(source);
+    }
+  }
+  return places;
+}
+
+/// Scores of the first `top` groups by every measure that is shown.
+std::string rating_scores_text(const RatingResult& result, std::size_t top, const results::ShownMeasures& shown = {}) {
   const auto& axes = result.axes;
+  const auto sources = shown_sources(axes.sources, shown);
   std::vector<std::string> head = {"group"};
   for (const auto& dimension : axes.dimensions) {
-    for (const auto& measure : axes.sources) {
-      head.push_back(dimension + " " + measure);
+    for (const auto source : sources) {
+      head.push_back(sources.size() == 1 ? dimension : dimension + " " + axes.sources[source]);
     }
   }
   results::TextTable table(std::move(head));
-  const auto shown = std::min(top, axes.num_groups());
-  for (std::size_t group = 0; group < shown; ++group) {
+  const auto num_groups = std::min(top, axes.num_groups());
+  for (std::size_t group = 0; group < num_groups; ++group) {
     std::vector<std::string> row = {axes.group.labels[group]};
     for (std::size_t dimension = 0; dimension < axes.dimensions.size(); ++dimension) {
-      for (std::size_t source = 0; source < axes.sources.size(); ++source) {
+      for (const auto source : sources) {
         row.push_back(results::fixed(result.score(source, dimension, group).mean.value));
       }
     }
     table.add(std::move(row));
   }
   return "Scores: mean rating on the dimension, negative traits turned round\n\n" + table.text() +
-         results::rest_text(shown, axes.num_groups(), "groups");
+         results::rest_text(num_groups, axes.num_groups(), "groups");
 }
 
 /// Agreement with people, where there is a table.
-std::string rating_agreement_text(const RatingResult& result) {
+std::string rating_agreement_text(const RatingResult& result, const results::ShownMeasures& shown) {
   results::TextTable table({"measure - dimension", "groups", "Pearson", "Spearman"});
-  for (std::size_t source = 0; source < result.axes.sources.size(); ++source) {
+  for (const auto source : shown_sources(result.axes.sources, shown)) {
     for (std::size_t dimension = 0; dimension < result.axes.dimensions.size(); ++dimension) {
       const std::size_t cell = source * result.axes.dimensions.size() + dimension;
       table.add({result.axes.sources[source] + " - " + result.axes.dimensions[dimension],
@@ -266,14 +277,16 @@ class RatingKind final : public ProbeKind {
   results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
     return score_table(scores_alone(file));
   }
-  std::string stats(const StatsRequest& request) const override {
+  std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"option_text"}; }
+  StatsText stats(const StatsRequest& request) const override {
     const auto options = options_of(request.job);
     const auto result = compute_ratings(request.file, options);
     write_rating_statistics(request.file, options, result, request.target);
-    return rating_scores_text(result, request.top) + "\n" +
-           (result.human.empty() ? "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n"
-                                 : rating_agreement_text(result) + "\n") +
-           rating_status_text(result);
+    return {
+        rating_scores_text(result, request.top, request.shown),
+        (result.human.empty() ? "No human ratings are named (statistics.human_ratings): no agreement to compute.\n\n"
+                              : rating_agreement_text(result, request.shown) + "\n") +
+            rating_status_text(result)};
   }
 };
 

@@ -361,7 +361,7 @@ void assist_statistics(const results::ResultFile& file, Statistics::Aggregate wo
   send_slabs(world, reader, traits, word_aggregate);
 }
 
-std::string status_text(const StatisticsResult& result) {
+std::string status_text(const StatisticsResult& result, const results::ShownMeasures& shown) {
   results::TextTable cells({"status of a cell", "cells"});
   for (std::size_t status = 0; status < result.cell_status_names.size(); ++status) {
     if (const auto count = result.scores.cells_by_status[status]; count > 0) {
@@ -372,6 +372,9 @@ std::string status_text(const StatisticsResult& result) {
   std::size_t num_reasons = 0;
   for (std::size_t measure = 0; measure < result.scores.axes.measures.size(); ++measure) {
     for (std::size_t prior = 0; prior < result.scores.axes.priors.size(); ++prior) {
+      if (!shown.holds(result.scores.axes.measure_label(measure, prior))) {
+        continue;
+      }
       const auto& counts = result.scores.scores_by_status[result.scores.table_index(measure, prior)];
       for (std::size_t reason = 1; reason < counts.size(); ++reason) {
         if (counts[reason] > 0) {
@@ -382,16 +385,21 @@ std::string status_text(const StatisticsResult& result) {
       }
     }
   }
-  return cells.text() + "\n" + (num_reasons > 0 ? undefined.text() : std::string("Every score exists.\n"));
+  return cells.text() + "\n" +
+         (num_reasons > 0 ? undefined.text() : std::string("Every score of the measures above exists.\n"));
 }
 
-std::string top_associations_text(const StatisticsResult& result, std::size_t count) {
+std::string top_associations_text(const StatisticsResult& result, std::size_t count,
+                                  const results::ShownMeasures& shown) {
   const auto& axes = result.scores.axes;
   const auto text = results::wrapped(
       "Strongest associations: mean over sentences of right minus left pole, nat (prior: " + axes.priors.front() +
       ")\n\n");
   results::TextTable table({"measure", "group", "leans to", "rather than", "score"});
   for (std::size_t measure = 0; measure < axes.measures.size(); ++measure) {
+    if (!shown.holds(axes.measure_label(measure, 0))) {
+      continue;
+    }
     const auto first = result.scores.overall_index(measure, 0, 0, 0);
     const auto score = [&](std::size_t cell) { return result.scores.overall[first + cell].value(); };
     std::vector<std::size_t> order;
@@ -400,14 +408,14 @@ std::string top_associations_text(const StatisticsResult& result, std::size_t co
         order.push_back(cell);
       }
     }
-    const auto shown = std::min(count, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+    const auto num_shown = std::min(count, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(num_shown), order.end(),
                       [&](auto a, auto b) {
                         const auto left = std::abs(score(a));
                         const auto right = std::abs(score(b));
                         return left != right ? left > right : a < b;
                       });
-    for (std::size_t rank = 0; rank < shown; ++rank) {
+    for (std::size_t rank = 0; rank < num_shown; ++rank) {
       const auto& pair = result.pairs[order[rank] % axes.pairs.size()];
       const auto value = score(order[rank]);
       table.add({rank == 0 ? axes.measures[measure] : "", axes.groups[order[rank] / axes.pairs.size()],

@@ -11,6 +11,7 @@
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"
 #include "results/ScoreTable.hpp"
+#include "results/measures/ShownMeasures.hpp"
 
 namespace stereosweep::probes::association {
 
@@ -45,9 +46,10 @@ void assist_statistics(const results::ResultFile& file, Statistics::Aggregate wo
 StatisticsResult compute_statistics(const results::ResultFile& file, const StatisticsOptions& options);
 
 /// Cells by status, and undefined scores by measure, prior and reason.
-std::string status_text(const StatisticsResult& result);
+std::string status_text(const StatisticsResult& result, const results::ShownMeasures& shown = {});
 
 /// The `count` strongest trait-pair scores of each measure, with the first prior.
-std::string top_associations_text(const StatisticsResult& result, std::size_t count);
+std::string top_associations_text(const StatisticsResult& result, std::size_t count,
+                                  const results::ShownMeasures& shown = {});
 
 }  // namespace stereosweep::probes::association

@@ -1,0 +1,24 @@
+// The glossary of measures, axes and statuses (analysis/stereosweep_analysis/glossary.tsv), compiled in: what the
+// program prints and what the report says come from one file.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stereosweep::results {
+
+struct Term {
+  std::string_view title;
+  std::string_view definition;
+};
+
+/// `kind`: "measure", "axis", "status" or "number". Nothing where the glossary has no such name.
+std::optional<Term> find_term(std::string_view kind, std::string_view name);
+
+/// One wrapped line "name: definition" for each word of the measures' labels (an association's have two, variant and
+/// prior), every word once; words that are not in the glossary have none.
+std::string definitions_text(std::span<const std::string> measures);
+
+}  // namespace stereosweep::results

@@ -1,0 +1,51 @@
+#include "results/measures/Glossary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "results/measures/ShownMeasures.hpp"
+
+namespace stereosweep::results {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Glossary, HasTheTermsOfTheFile) {
+  const auto share = find_term("measure", "share");
+  ASSERT_TRUE(share);
+  EXPECT_EQ(share->title, "share");
+  EXPECT_EQ(share->definition, "Probability of an occupation divided by the sum of both occupations' probabilities.");
+  EXPECT_TRUE(find_term("status", "not_applicable"));
+  EXPECT_FALSE(find_term("axis", "share"));
+  EXPECT_FALSE(find_term("kind", "name"));
+  EXPECT_FALSE(find_term("measure", ""));
+}
+
+TEST(Glossary, DefinesEveryWordOfALabelOnce) {
+  const auto text = definitions_text(
+      std::vector<std::string>{"ilps_star prior_word", "ilps_star prior_mask", "no_such prior_word", "share"});
+  EXPECT_EQ(text.find("ilps_star: "), 0U);
+  EXPECT_EQ(text.find("ilps_star: ", 1), std::string::npos);
+  EXPECT_EQ(text.find("prior_word: ", text.find("prior_word: ") + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("\nprior_mask: "));
+  EXPECT_THAT(text, HasSubstr("\nshare: "));
+  EXPECT_EQ(text.find("no_such"), std::string::npos);
+  EXPECT_EQ(definitions_text(std::vector<std::string>{}), "");
+}
+
+TEST(ShownMeasures, AreAllUnlessNamed) {
+  EXPECT_TRUE(ShownMeasures().holds("anything"));
+  const ShownMeasures one({"share"});
+  EXPECT_TRUE(one.holds("share"));
+  EXPECT_FALSE(one.holds("entropy"));
+  const std::vector<std::string> with = {"entropy", "share"};
+  const std::vector<std::string> without = {"entropy"};
+  EXPECT_FALSE(one.or_all_of(with).holds("entropy"));
+  EXPECT_TRUE(one.or_all_of(without).holds("entropy"));
+}
+
+}  // namespace
+}  // namespace stereosweep::results
