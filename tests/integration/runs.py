@@ -17,7 +17,7 @@ ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-HANGS = 300  # seconds
+HANGS = 600  # seconds
 PATIENT_LAUNCHER = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}  # mpirun's time between TERM and KILL, else 1 s
 
 

@@ -1,7 +1,6 @@
 """Clusters of subjects: `stats` on ratings and on associations, and numpy and scipy on the table `score`."""
 
 import itertools
-import subprocess
 
 import numpy
 import pytest
@@ -21,7 +20,7 @@ SIDES = ["none", "low", "middle", "high"]
 
 
 def program(*arguments):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     lines = [line for line in done.stdout.splitlines() if not line.startswith("written:")]  # as long as its path
     assert max(map(len, lines), default=0) <= 100, done.stdout
     return done.returncode, done.stdout, done.stderr

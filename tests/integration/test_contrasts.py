@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import subprocess
 
 import numpy
 import pytest
@@ -15,7 +14,7 @@ TEMPLATES = "axes.templates={file: abc_templates, only: [one_of_them, kind_of_pe
 
 
 def program(*arguments):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     return done.returncode, done.stdout, done.stderr
 
 

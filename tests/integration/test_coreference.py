@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import subprocess
 
 import numpy
 import pytest
@@ -17,7 +16,7 @@ MASK = (1 << 64) - 1
 
 
 def program(*arguments):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import subprocess
 
 import numpy
 import pytest
@@ -25,7 +24,7 @@ ALL_METHODS = "method: [spearman, pearson, kendall]"
 
 
 def program(*arguments, code=0):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if not line.startswith("written:")]  # as long as its path
     assert max(map(len, lines), default=0) <= 100, done.stdout

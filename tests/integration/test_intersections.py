@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import subprocess
 
 import numpy
 import pytest
@@ -19,7 +18,7 @@ ASKED = f"measures: [{', '.join(MEASURES)}]"
 
 
 def program(*arguments):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     return done.returncode, done.stdout, done.stderr
 
 

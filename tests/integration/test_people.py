@@ -26,7 +26,7 @@ PUBLISHED = runs.ROOT / ".." / "shared" / "data" / "cao2022-abc"
 
 
 def program(*arguments, code=0):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=600)
+    done = runs.program(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stderr
 

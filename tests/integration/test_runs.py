@@ -20,7 +20,7 @@ GROUPS = "axes.groups={file: abc_groups, only: [%s]}"
 
 
 def stats(*arguments):
-    done = subprocess.run([runs.PROGRAM, "stats", *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program("stats", *arguments)
     wide = [line for line in done.stdout.splitlines() if len(line) > 100 and not line.startswith(("written: ", "computed first: "))]
     assert not wide, "wider than a terminal"
     return done.returncode, done.stdout, done.stderr

@@ -1,6 +1,5 @@
 """What `stats` and `show` print of every probe: lines of at most 100 columns, long tables with a way to see the rest."""
 
-import subprocess
 
 import pytest
 import runs
@@ -19,7 +18,7 @@ REST = {"association": "groups", "coreference": "conditions", "rating": "groups"
 
 
 def program(*arguments, code=0):
-    done = subprocess.run([runs.PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=runs.ROOT, timeout=300)
+    done = runs.program(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stderr
 
