@@ -15,7 +15,12 @@ namespace {
 using Labels = std::pair<std::string, std::string>;
 
 const std::vector<std::string> form_names = {"singular", "plural"};
-const std::vector<std::string> articles = {"a", "an"};
+
+constexpr auto article_keys = [](auto& keys, auto& rule) {
+  keys.choice("by", rule.by, {"english", "vowel", "noun"});
+  keys.line("before_vowel", rule.before_vowel);
+  keys.line("otherwise", rule.otherwise);
+};
 
 /// A text of a record, by its key.
 template <class Record>
@@ -43,17 +48,26 @@ constexpr TextKey<sweep::LexicalForm> lexical_texts[] = {
     {"article", &sweep::LexicalForm::article},
 };
 
-/// `article` is one of two words, the others are lines.
 template <class Record>
 void read_texts(Fields& fields, std::span<const TextKey<Record>> keys, Record& record) {
   for (const auto& [name, text] : keys) {
-    if (text == &Record::article) {
-      auto index = articles.size();
-      fields.choice(name, index, articles);
-      record.*text = index < articles.size() ? articles[index] : "";
-    } else {
-      fields.line(name, record.*text);
-    }
+    fields.line(name, record.*text);
+  }
+}
+
+/// The article that the record declares, or that its key `gender` stands for. A resolved job holds it as it is.
+template <class Record>
+void read_article(Fields& fields, const Node& node, const std::string& key, const Pieces& pieces, Record& record,
+                  base::Problems& problems) {
+  std::string gender;
+  if (pieces.language().has_genders() && !pieces.inline_only()) {
+    fields.line("gender", gender);
+  }
+  if (!pieces.inline_only()) {
+    const Node* place = node.find(gender.empty() ? "article" : "gender");
+    record.article =
+        pieces.language().article_of(place == nullptr ? node : *place, key + (gender.empty() ? ".article" : ".gender"),
+                                     record.article, gender, problems);
   }
 }
 
@@ -66,7 +80,7 @@ Node dump_texts(std::span<const TextKey<Record>> keys, const Record& record) {
   return map;
 }
 
-sweep::Group read_group(const Node& node, const std::string& key, base::Problems& problems) {
+sweep::Group read_group(const Node& node, const std::string& key, const Pieces& pieces, base::Problems& problems) {
   sweep::Group group;
   if (node.kind == Node::Kind::scalar) {
     group.plural = read_line(node, key, problems, 200).value_or("");
@@ -74,6 +88,7 @@ sweep::Group read_group(const Node& node, const std::string& key, base::Problems
   } else {
     Fields fields(node, key, problems);
     read_texts<sweep::Group>(fields, group_texts, group);
+    read_article(fields, node, key, pieces, group, problems);
     fields.finish();
     if (fields.usable() && group.singular.empty() && group.plural.empty()) {
       problems.add(node.place(key), "neither 'singular' nor 'plural' is given", "a group needs a form to stand in");
@@ -96,9 +111,9 @@ sweep::Group read_group(const Node& node, const std::string& key, base::Problems
 /// Reads the rule that says which groups are combined; knows which groups exist, and which of them the job has.
 class RuleReader {
  public:
-  RuleReader(base::Problems& problems, const std::vector<sweep::Group>& groups,
+  RuleReader(const Pieces& pieces, base::Problems& problems, const std::vector<sweep::Group>& groups,
              const std::vector<sweep::Group>& unselected)
-      : problems_(problems) {
+      : pieces_(pieces), problems_(problems) {
     for (const auto& group : groups) {
       add(group, true);
     }
@@ -149,6 +164,7 @@ class RuleReader {
         of_form.required(needed);
       }
       read_texts<sweep::LexicalForm>(of_form, lexical_texts, form);
+      read_article(of_form, entry, key, pieces_, form, problems_);
       of_form.finish();
       check_surface(entry, key, form.singular, problems_);
       check_surface(entry, key, form.plural, problems_);
@@ -204,6 +220,7 @@ class RuleReader {
     return present;
   }
 
+  const Pieces& pieces_;
   base::Problems& problems_;
   std::vector<std::string> labels_;
   std::map<std::string, bool> selected_;
@@ -293,7 +310,8 @@ void check_sentence(const base::Place& place, const std::string& text, base::Pro
   }
 }
 
-sweep::Template read_template(const Node& node, const std::string& key, base::Problems& problems) {
+sweep::Template read_template(const Node& node, const std::string& key, const Pieces& pieces,
+                              base::Problems& problems) {
   sweep::Template sentence;
   std::size_t form = form_names.size();  // none is said
   if (node.kind == Node::Kind::scalar) {
@@ -304,7 +322,11 @@ sweep::Template read_template(const Node& node, const std::string& key, base::Pr
     fields.line("kind", sentence.kind);
     fields.required_line("text", sentence.text);
     fields.choice("form", form, form_names);
+    fields.line("inside", sentence.inside);
     fields.finish();
+  }
+  if (sentence.inside.empty() && !pieces.inline_only()) {
+    sentence.inside = pieces.language().inside(sentence.text);
   }
   const bool is_singular = has_article(sentence.text);
   sentence.form = form < form_names.size() ? static_cast<sweep::NounForm>(form)
@@ -433,6 +455,37 @@ void check_forms(const Node& node, const std::string& key, const sweep::Axes& ax
   }
 }
 
+/// Of a resolved job.
+void read_articles(Fields& fields, sweep::ArticleRule& rule, base::Problems& problems) {
+  if (const Node* node = fields.optional("articles")) {
+    Fields keys(*node, fields.key_of("articles"), problems);
+    article_keys(keys, rule);
+    keys.finish();
+  }
+}
+
+/// Where nouns declare their articles, every group that stands behind {a group} needs one.
+void check_articles(const Node& node, const std::string& key, const sweep::Axes& axes, base::Problems& problems) {
+  if (axes.intersections.articles.by != sweep::ArticleRule::By::noun) {
+    return;
+  }
+  const auto holds = [](const sweep::Template& sentence) { return has_article(sentence.text); };
+  const auto holds_elsewhere = [](const sweep::Rephrasing& rephrasing) {
+    return std::ranges::any_of(rephrasing.alternatives, [](const auto& entry) { return has_article(entry.second); });
+  };
+  const auto lacks = [](const auto& form) { return !form.singular.empty() && form.article.empty(); };
+  const auto group = std::ranges::find_if(axes.groups, lacks);
+  const auto form = std::ranges::find_if(axes.intersections.lexical, lacks);
+  if ((!std::ranges::any_of(axes.templates, holds) && !std::ranges::any_of(axes.rephrasings, holds_elsewhere)) ||
+      (group == axes.groups.end() && form == axes.intersections.lexical.end())) {
+    return;
+  }
+  problems.add(node.place(key),
+               "{a group} needs an article, and '" + (group == axes.groups.end() ? form->singular : group->singular) +
+                   "' has neither gender nor article",
+               "in the job's language it is the noun's", "Give it its gender, or write the article into the template.");
+}
+
 Node dump_pairs(const std::vector<Labels>& pairs) {
   return list_of(pairs, [](const Labels& pair) { return texts({pair.first, pair.second}); });
 }
@@ -459,7 +512,7 @@ std::vector<sweep::Group> read_groups(const Node& node, const std::string& key, 
     }
   }
   const auto read = [&](const Node& entry, const std::string& its_key) {
-    return std::vector{read_group(entry, its_key, problems)};
+    return std::vector{read_group(entry, its_key, pieces, problems)};
   };
   return read_source<sweep::Group>(source, problems, read, &unselected);
 }
@@ -481,6 +534,7 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
                                            base::Problems& problems, const std::vector<sweep::Group>& groups,
                                            const std::vector<sweep::Group>& unselected) {
   sweep::IntersectionRule rule;
+  rule.articles = pieces.language().articles();
   const Node* source = &node;
   std::string source_key = key;
   if (node.kind == Node::Kind::scalar) {
@@ -493,7 +547,7 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
       return rule;
     }
   }
-  RuleReader reader(problems, groups, unselected);
+  RuleReader reader(pieces, problems, groups, unselected);
   Fields fields(*source, source_key, problems);
   std::string about;
   fields.optional("schema");
@@ -503,6 +557,9 @@ sweep::IntersectionRule read_intersections(const Node& node, const std::string& 
   reader.read_pairs(fields, "exclusions", rule.exclusions);
   reader.read_lexical(fields, "lexical", rule.lexical);
   fields.boolean("both_orders", rule.both_orders);
+  if (pieces.inline_only()) {
+    read_articles(fields, rule.articles, problems);
+  }
   fields.finish();
   return rule;
 }
@@ -525,7 +582,7 @@ std::vector<sweep::Template> read_templates(const Node& node, const std::string&
     source.use_table("templates", read_template_table(source.table, problems));
   }
   return read_source<sweep::Template>(source, problems, [&](const Node& entry, const std::string& its_key) {
-    return std::vector{read_template(entry, its_key, problems)};
+    return std::vector{read_template(entry, its_key, pieces, problems)};
   });
 }
 
@@ -548,6 +605,7 @@ std::vector<sweep::Rephrasing> read_rephrasings(const Node& node, const std::str
 sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, base::Problems& problems,
                       sweep::Priors& priors) {
   sweep::Axes axes;
+  axes.intersections.articles = pieces.language().articles();
   std::vector<sweep::Group> unselected;
   Fields fields(node, key, problems);
   if (const Node* groups = fields.required("groups")) {
@@ -571,6 +629,7 @@ sweep::Axes read_axes(const Node& node, const std::string& key, Pieces& pieces, 
   fields.finish();
   if (templates != nullptr) {
     check_forms(*templates, key + ".templates", axes, problems);
+    check_articles(*templates, key + ".templates", axes, problems);
   }
   return axes;
 }
@@ -586,6 +645,11 @@ Node dump(const sweep::IntersectionRule& rule) {
             return dump_texts<sweep::LexicalForm>(lexical_texts, form);
           }));
   map.add("both_orders", Node::plain(rule.both_orders ? "true" : "false"));
+  if (rule.articles != sweep::ArticleRule()) {  // dumps of English jobs stay what they were
+    FieldsDump keys;
+    article_keys(keys, rule.articles);
+    map.add("articles", keys.take());
+  }
   return map;
 }
 
@@ -604,6 +668,7 @@ Node dump(const sweep::Template& sentence) {
   add_text(map, "kind", sentence.kind);
   add_text(map, "text", sentence.text);
   map.add("form", Node::plain(form_names[static_cast<std::size_t>(sentence.form)]));
+  add_text(map, "inside", sentence.inside);
   return map;
 }
 

@@ -220,7 +220,7 @@ void check_whole(const Node& file, const Node& root, const sweep::Job& job, cons
 
 std::span<const std::string> general_keys() {
   static const auto keys = [] {
-    std::vector<std::string> names = {"name",       "seed",           "probe",       "model",
+    std::vector<std::string> names = {"name",       "language",       "seed",        "probe",     "model",
                                       "model.path", "model.revision", "model.dtype", "model.chat"};
     for (const auto& name : dump_execution({.tensor_parallel = 2, .block_limit_s = 1}, Extent::everything).keys) {
       names.push_back("execution." + name);
@@ -235,6 +235,7 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   if (file.kind == Node::Kind::broken) {
     return job;
   }
+  pieces.set_language({});
   Node root = file;
   if (file.find("statistics") != nullptr) {
     job.comparison = take_comparison(root.at("statistics"), pieces, problems);
@@ -248,6 +249,10 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
   }
   if (const Node* seed = fields.optional("seed")) {
     job.seed = read_seed(*seed, "seed", problems).value_or(0);
+  }
+  if (const Node* language = fields.optional("language")) {
+    pieces.set_language(LanguageTable::read(*language, pieces, problems));
+    job.language = pieces.language().name();
   }
   const Node* model = fields.optional("model");
   if (model != nullptr) {
@@ -290,6 +295,9 @@ Node dump_job(const sweep::Job& job, Extent extent) {
   map.add("schema", Node::plain("stereosweep/1"));
   if (extent == Extent::everything) {
     map.add("name", Node::text(job.name));
+  }
+  if (extent == Extent::everything && job.language != "en") {
+    map.add("language", Node::text(job.language));
   }
   if (extent == Extent::everything || job.draws()) {
     map.add("seed", Node::plain(std::to_string(job.seed)));

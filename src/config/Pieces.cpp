@@ -40,22 +40,12 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
                  "Pieces are configs/" + kind + "/NAME.yaml; tables are given as {tsv: PATH}.");
     return nullptr;
   }
-  const std::string id = kind + "/" + name;
-  if (const auto known = parsed_.find(id); known != parsed_.end()) {
-    return &known->second;
-  }
   std::string searched;
   for (const auto& root : roots_) {
     const auto path = (root / kind / (name + ".yaml")).lexically_normal();
     std::error_code error;
     if (std::filesystem::exists(path, error)) {
-      try {
-        const std::string text = base::read_file(path, YamlLimits().max_bytes);
-        return &parsed_.emplace(id, parse_yaml(text, path.string(), problems)).first->second;
-      } catch (const base::InputError& fault) {
-        problems.add(user.place(key), "the piece cannot be read", fault.what());
-        return nullptr;
-      }
+      return find_file(path, user, key, problems);
     }
     if (searched.find(path.string()) == std::string::npos) {  // two roots may be one folder
       searched += (searched.empty() ? "" : ", ") + path.string();
@@ -66,6 +56,20 @@ const Node* Pieces::find(const std::string& kind, const std::string& name, const
                known.empty() ? "STEREOSWEEP_CONFIGS names the folder of the pieces, where the job lies elsewhere."
                              : suggest(name, known, problems));
   return nullptr;
+}
+
+const Node* Pieces::find_file(const std::filesystem::path& path, const Node& user, const std::string& key,
+                              base::Problems& problems) {
+  if (const auto known = parsed_.find(path.string()); known != parsed_.end()) {
+    return &known->second;
+  }
+  try {
+    const std::string text = base::read_file(path, YamlLimits().max_bytes);
+    return &parsed_.emplace(path.string(), parse_yaml(text, path.string(), problems)).first->second;
+  } catch (const base::InputError& fault) {
+    problems.add(user.place(key), "the piece cannot be read", fault.what());
+    return nullptr;
+  }
 }
 
 std::vector<std::string> Pieces::names(const std::string& kind) const {

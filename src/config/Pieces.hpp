@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "config/LanguageTable.hpp"
 #include "config/Node.hpp"
 
 namespace stereosweep::config {
@@ -23,18 +25,25 @@ class Pieces {
   /// environment names (STEREOSWEEP_CONFIGS), then in ./configs. Faults are reported at `user`, the node that names it.
   const Node* find(const std::string& kind, const std::string& name, const Node& user, const std::string& key,
                    base::Problems& problems);
+  /// A file of the user's own that has the form of a piece.
+  const Node* find_file(const std::filesystem::path& path, const Node& user, const std::string& key,
+                        base::Problems& problems);
   /// Names of all pieces of a kind, in alphabetical order, wherever `find` would look.
   std::vector<std::string> names(const std::string& kind) const;
   /// A path of the user's own (table, model): as it stands, relative to the working directory if something is there,
   /// else to the job file if something is there, else unchanged.
   std::string resolve_path(const std::string& path) const;
   bool inline_only() const { return access_ == Access::inline_only; }
+  /// Of the job that is being read.
+  const LanguageTable& language() const { return language_; }
+  void set_language(LanguageTable language) { language_ = std::move(language); }
 
  private:
   std::filesystem::path job_directory_;
   Access access_;
   std::vector<std::filesystem::path> roots_;
   std::map<std::string, Node> parsed_;
+  LanguageTable language_;
 };
 
 }  // namespace stereosweep::config

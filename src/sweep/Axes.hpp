@@ -1,6 +1,7 @@
 // The axes of a sweep: groups, intersections, traits, templates, rephrasings. Plain values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,17 @@ struct LexicalForm {
   bool operator==(const LexicalForm&) const = default;
 };
 
+/// How a singular gets its indefinite article where its form declares none.
+struct ArticleRule {
+  /// english: "a" or "an" by how it begins; vowel: one of two words by its first letter; noun: that of the group whose
+  /// noun it is, which declares it.
+  enum class By : std::uint8_t { english, vowel, noun };
+  By by = By::english;
+  std::string before_vowel = {};
+  std::string otherwise = {};
+  bool operator==(const ArticleRule&) const = default;
+};
+
 /// Which pairs of groups are combined.
 struct IntersectionRule {
   std::vector<std::pair<std::string, std::string>> pairs;       ///< labels, combined beside `domains`
@@ -42,6 +54,7 @@ struct IntersectionRule {
   std::vector<std::pair<std::string, std::string>> exclusions;  ///< labels, either order
   std::vector<LexicalForm> lexical;
   bool both_orders = true;  ///< "Catholic teenager" and "teenage Catholic person" where the forms allow
+  ArticleRule articles = {};
   bool operator==(const IntersectionRule&) const = default;
 };
 
@@ -56,7 +69,7 @@ struct Subject {
   std::vector<std::string> domains;     ///< of the components
   std::string singular;
   std::string plural;
-  std::string article;  ///< of `singular`: "a" or "an"
+  std::string article;  ///< indefinite, of `singular`: "a", "an"
   bool operator==(const Subject&) const = default;
 };
 
@@ -82,6 +95,7 @@ struct Template {
   std::string kind;  ///< "singular", "plural", "adverb", "belief", ... : for tables only
   std::string text;  ///< placeholders: {group} {a group} {trait}
   NounForm form = NounForm::plural;
+  std::string inside = {};  ///< as it stands inside a wrapper; "": by the rule of English (lower_function_word)
   bool operator==(const Template&) const = default;
 };
 
@@ -99,11 +113,12 @@ struct Priors {
   bool mask = true;  ///< a mask in place of the group (paper)
   std::string word_singular = "person";
   std::string word_plural = "people";
+  std::string word_article = {};  ///< of `word_singular`; "": by the rule of the other words
   bool operator==(const Priors&) const = default;
 };
 
 /// None of them.
-inline const Priors no_priors{.word = false, .mask = false, .word_singular = {}, .word_plural = {}};
+inline const Priors no_priors{.word = false, .mask = false, .word_singular = {}, .word_plural = {}, .word_article = {}};
 
 /// Axes of a sweep over groups and trait pairs.
 struct Axes {

@@ -23,7 +23,7 @@ std::string sentence_with_marks(const Template& sentence, const Rephrasing& reph
   STEREOSWEEP_ASSERT(at != std::string_view::npos, "the rephrasing '" + rephrasing.label + "' has no {prompt}");
   const auto before = wrapper.substr(0, at);
   std::string text(before);
-  text += opens_sentence(before) ? capitalise(sentence.text) : lower_function_word(sentence.text);
+  text += opens_sentence(before) ? capitalise(sentence.text) : text_inside(sentence);
   text += wrapper.substr(at + prompt_mark.size());
   return text;
 }

@@ -89,7 +89,8 @@ struct Job {
   ModelSpec model;
   ProbeSettings probe;
   Execution execution;
-  Comparison comparison;  ///< read by `stats` only
+  Comparison comparison;        ///< read by `stats` only
+  std::string language = "en";  ///< of the prompts: whose words the program itself writes
   bool operator==(const Job&) const = default;
 
   /// Whether a raw number depends on `seed`: something is drawn, or the fake engine makes its numbers from it.

@@ -11,14 +11,18 @@ namespace {
 
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
-/// The article that one of the components declares for the word the form begins with, else the rule's.
-std::string article_of(const std::string& singular, const Group& first, const Group& second) {
+/// The article of the component whose noun the form has; else what one of them declares for the word the form begins
+/// with, else the rule's.
+std::string article_of(const std::string& singular, const Group& first, const Group& second, const ArticleRule& rule) {
+  if (rule.by == ArticleRule::By::noun) {
+    return second.suffix.empty() ? second.article : first.article;
+  }
   for (const Group* group : {&first, &second}) {
     if (!group->article.empty() && first_word(group->singular) == first_word(singular)) {
       return group->article;
     }
   }
-  return indefinite_article(singular);
+  return article_before(singular, rule);
 }
 
 std::string joined(const std::string& left, const std::string& right) {
@@ -29,17 +33,18 @@ const std::string& or_else(const std::string& value, const std::string& otherwis
   return value.empty() ? otherwise : value;
 }
 
-Subject prior(SubjectKind kind, const char* label, const std::string& singular, const std::string& plural) {
+Subject prior(SubjectKind kind, const char* label, const std::string& singular, const std::string& plural,
+              const std::string& article) {
   Subject subject;
   subject.kind = kind;
   subject.label = label;
   subject.singular = singular;
   subject.plural = plural;
-  subject.article = indefinite_article(singular);
+  subject.article = article;
   return subject;
 }
 
-Subject single(const Group& group) {
+Subject single(const Group& group, const ArticleRule& rule) {
   Subject subject;
   subject.kind = SubjectKind::group;
   subject.label = group.label;
@@ -47,7 +52,7 @@ Subject single(const Group& group) {
   subject.domains = {group.domain};
   subject.singular = group.singular;
   subject.plural = group.plural;
-  subject.article = or_else(group.article, indefinite_article(group.singular));
+  subject.article = or_else(group.article, article_before(group.singular, rule));
   return subject;
 }
 
@@ -118,7 +123,7 @@ class Crossing {
     if (lexical != lexical_.end()) {
       subject.singular = lexical->second->singular;
       subject.plural = lexical->second->plural;
-      subject.article = or_else(lexical->second->article, indefinite_article(subject.singular));
+      subject.article = or_else(lexical->second->article, article_before(subject.singular, rule_.articles));
       return subject;
     }
     if (!second.suffix.empty()) {
@@ -128,7 +133,7 @@ class Crossing {
       subject.singular = joined(first.adjective, or_else(second.noun_singular, second.singular));
       subject.plural = joined(first.adjective, or_else(second.noun_plural, second.plural));
     }
-    subject.article = article_of(subject.singular, first, second);
+    subject.article = article_of(subject.singular, first, second, rule_.articles);
     return subject;
   }
 
@@ -160,14 +165,17 @@ SubjectList list_subjects(const std::vector<Group>& groups, const IntersectionRu
                           const Priors& priors) {
   SubjectList list;
   if (priors.word) {
-    list.subjects.push_back(prior(SubjectKind::prior_word, prior_word_label, priors.word_singular, priors.word_plural));
+    const auto article = or_else(priors.word_article, article_before(priors.word_singular, rule.articles));
+    list.subjects.push_back(
+        prior(SubjectKind::prior_word, prior_word_label, priors.word_singular, priors.word_plural, article));
   }
   if (priors.mask) {
-    list.subjects.push_back(prior(SubjectKind::prior_mask, prior_mask_label, "", ""));
+    const auto article = or_else(priors.word_article, article_before("", rule.articles));
+    list.subjects.push_back(prior(SubjectKind::prior_mask, prior_mask_label, "", "", article));
   }
   list.num_priors = list.subjects.size();
   for (const auto& group : groups) {
-    list.subjects.push_back(single(group));
+    list.subjects.push_back(single(group, rule.articles));
   }
   Crossing crossing(groups, rule, forms, list);
   for (const auto& [first, second] : rule.pairs) {

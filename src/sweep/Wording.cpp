@@ -103,6 +103,16 @@ std::string indefinite_article(std::string_view words) {
   return std::string_view("aeiou").find(word.front()) != std::string_view::npos && !like_you ? "an" : "a";
 }
 
+std::string article_before(std::string_view words, const ArticleRule& rule) {
+  if (rule.by == ArticleRule::By::english) {
+    return indefinite_article(words);
+  }
+  const bool opens_with_vowel =
+      opens_with_marked_vowel(words) ||
+      (!words.empty() && std::string_view("aeiou").find(lower(words.front())) != std::string_view::npos);
+  return opens_with_vowel ? rule.before_vowel : rule.otherwise;
+}
+
 std::string capitalise(std::string_view text) {
   const auto first = base::decode_utf8(text, 0);
   if (!first || upper(first->value) == first->value) {
@@ -158,6 +168,10 @@ std::string lower_function_word(std::string_view text) {
     out.front() = lower(out.front());
   }
   return out;
+}
+
+std::string text_inside(const Template& sentence) {
+  return sentence.inside.empty() ? lower_function_word(sentence.text) : sentence.inside;
 }
 
 }  // namespace stereosweep::sweep

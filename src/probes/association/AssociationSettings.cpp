@@ -46,11 +46,55 @@ Node dump_measures(const Association& settings) {
   return list;
 }
 
+/// With its article, where nouns declare theirs.
+void read_generic_word(const Node& node, const ProbeReading& job, sweep::Priors& priors) {
+  config::Fields fields(node, "priors.word", job.problems, "{singular: Person, plural: Personen, gender: feminine}");
+  std::string article;
+  std::string gender;
+  fields.required_line("singular", priors.word_singular);
+  fields.required_line("plural", priors.word_plural);
+  fields.line("article", article);
+  fields.line("gender", gender);
+  fields.finish();
+  config::check_surface(node, "priors.word", priors.word_singular, job.problems);
+  config::check_surface(node, "priors.word", priors.word_plural, job.problems);
+  priors.word_article = job.pieces.inline_only()
+                            ? article
+                            : job.pieces.language().article_of(node, "priors.word", article, gender, job.problems);
+}
+
+/// What the job's language says of the generic word; a group table or the job may say something else.
+void take_generic_word(const config::LanguageTable& language, sweep::Priors& priors) {
+  if (const auto& generic = language.generic()) {
+    base::Problems told;  // where the table was read
+    priors.word_singular = generic->singular;
+    priors.word_plural = generic->plural;
+    priors.word_article = language.article_of(config::Node(), "", "", generic->gender, told);
+  }
+}
+
+/// {a group} stands before the generic word, too.
+void check_prior_article(const ProbeReading& job, const Association& settings) {
+  const auto& [axes, measures, priors, statistics] = settings;
+  const bool is_asked = std::ranges::any_of(
+      axes.templates, [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; });
+  if (axes.intersections.articles.by == sweep::ArticleRule::By::noun && is_asked && (priors.word || priors.mask) &&
+      priors.word_article.empty()) {
+    job.problems.add(
+        job.place("priors"), "{a group} needs an article before '" + priors.word_singular + "'",
+        "in the job's language it is the noun's",
+        "Set priors.word: {singular: " + priors.word_singular + ", plural: " + priors.word_plural + ", gender: ...}.");
+  }
+}
+
 void read_priors(const Node& node, const ProbeReading& job, Association& settings) {
   auto& priors = settings.priors;
   config::Fields fields(node, "priors", job.problems);
   const Node* word = fields.optional("word");
-  if (word != nullptr && word->kind == Node::Kind::list) {
+  if (word != nullptr && word->kind == Node::Kind::map) {
+    read_generic_word(*word, job, priors);
+  } else if (word != nullptr && word->kind == Node::Kind::list) {
+    priors.word_article.clear();
     if (const auto two = config::read_two(*word, "priors.word", job.problems)) {
       std::tie(priors.word_singular, priors.word_plural) = *two;
       config::check_surface(*word, "priors.word", two->first, job.problems);
@@ -63,10 +107,21 @@ void read_priors(const Node& node, const ProbeReading& job, Association& setting
   fields.finish();
 }
 
+Node dump_generic_word(const sweep::Priors& priors) {
+  if (priors.word_article.empty()) {
+    return config::texts({priors.word_singular, priors.word_plural});
+  }
+  Node map = Node::map();
+  config::add_text(map, "singular", priors.word_singular);
+  config::add_text(map, "plural", priors.word_plural);
+  config::add_text(map, "article", priors.word_article);
+  return map;
+}
+
 Node dump_priors(const Association& settings) {
   const auto& priors = settings.priors;
   Node map = Node::map();
-  map.add("word", priors.word ? config::texts({priors.word_singular, priors.word_plural}) : Node::plain("false"));
+  map.add("word", priors.word ? dump_generic_word(priors) : Node::plain("false"));
   map.add("mask", Node::plain(priors.mask ? "true" : "false"));
   return map;
 }
@@ -140,16 +195,18 @@ void note_language(const Association& settings) {
   }
   const auto has_article = [](const std::string& text) { return text.find("{a group}") != std::string::npos; };
   if (std::any_of(texts.begin(), texts.end(), has_article)) {
-    base::log_once(base::LogLevel::warning,
-                   base::describe("the templates seem not to be English, and {a group} writes the English 'a' or 'an'",
-                                  "", "Put the article into the text or the group, and write {group}."));
+    base::log_once(
+        base::LogLevel::warning,
+        base::describe("the templates seem not to be English, and {a group} writes the English 'a' or 'an'", "",
+                       "Set language: NAME (configs/languages), or put the article into the text and write {group}."));
   }
   const sweep::Priors english;
   if (settings.priors.word && settings.priors.word_plural == english.word_plural) {
     base::log_once(base::LogLevel::warning,
                    base::describe("the templates seem not to be English, and the prior is asked with the English '" +
                                       english.word_singular + "' and '" + english.word_plural + "'",
-                                  "every score is a difference to it", "Set priors.word: [singular, plural]."));
+                                  "every score is a difference to it",
+                                  "Set language: NAME (configs/languages), or priors.word: [singular, plural]."));
   }
 }
 
@@ -180,6 +237,7 @@ std::vector<std::string> setting_names() {
 
 Association read_settings(const config::ProbeReading& job) {
   Association settings;
+  take_generic_word(job.pieces.language(), settings.priors);
   job.fields.required("axes");
   for (const auto& key : keys) {
     if (const config::Node* node = job.fields.optional(std::string(key.name))) {
@@ -189,9 +247,11 @@ Association read_settings(const config::ProbeReading& job) {
   if (!settings.priors.word) {  // the words say nothing then, and a dump does not keep them
     settings.priors.word_singular = sweep::Priors().word_singular;
     settings.priors.word_plural = sweep::Priors().word_plural;
+    settings.priors.word_article = settings.priors.mask ? settings.priors.word_article : "";
   }
   check_size(job, settings);
-  if (!job.pieces.inline_only()) {
+  check_prior_article(job, settings);
+  if (!job.pieces.inline_only() && job.pieces.language().is_english()) {
     note_language(settings);
   }
   return settings;

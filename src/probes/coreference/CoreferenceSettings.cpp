@@ -194,6 +194,11 @@ Coreference read_axes(const Node& node, const config::ProbeReading& job) {
 
 Coreference read_settings(const config::ProbeReading& job) {
   Coreference settings;
+  if (!job.pieces.language().is_english()) {
+    job.problems.add(job.place("language"), "coreference in the language '" + job.pieces.language().name() + "'",
+                     "its sentences are English: pronouns, 'the', 'a woman', and words that change with a marker",
+                     "Leave 'language' out.");
+  }
   if (const Node* axes = job.fields.required("axes")) {
     settings = read_axes(*axes, job);
   }

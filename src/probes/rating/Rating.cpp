@@ -114,6 +114,7 @@ constexpr auto question_keys = [](auto& keys, auto& question) {
   keys.line("label", question.label);
   keys.line("style", question.kind);
   keys.required_line("text", question.text);
+  keys.line("inside", question.inside);
 };
 
 std::vector<sweep::Template> read_questions(const Node& node, const std::string& axis,
@@ -129,9 +130,23 @@ std::vector<sweep::Template> read_questions(const Node& node, const std::string&
           fields.finish();
         }
         question.label = question.label.empty() ? question.text : question.label;
+        if (question.inside.empty() && !job.pieces.inline_only()) {
+          question.inside = job.pieces.language().inside(question.text);
+        }
         check_question(entry, key + ".text", question.text, Times::once, job.problems);
         return std::vector{question};
       });
+}
+
+/// What the identities end with where the job does not say.
+std::vector<std::string> words_for_people(const Node& identities, const config::ProbeReading& job) {
+  const auto& language = job.pieces.language();
+  if (!language.is_english() && language.people().empty() && !job.pieces.inline_only()) {
+    job.problems.add(identities.place("axes.identities"), "no words for people",
+                     "the table of the language '" + language.name() + "' has no 'people'",
+                     "Set axes.people: [..., ...].");
+  }
+  return language.people().empty() ? std::vector<std::string>{"women", "men"} : language.people();
 }
 
 void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating& settings) {
@@ -148,7 +163,7 @@ void read_subjects(config::Fields& axes, const config::ProbeReading& job, Rating
     }
     const auto words =
         people == nullptr
-            ? std::vector<std::string>{"women", "men"}
+            ? words_for_people(*subjects, job)
             : config::read_lines(*people, "axes.people", job.problems).value_or(std::vector<std::string>());
     if (subjects != nullptr) {
       settings.identities = read_identities(*subjects, words, job);
@@ -298,7 +313,8 @@ void note_language(const Rating& settings, const Node* people, const config::Pro
   for (const auto& question : settings.questions) {
     texts.push_back(question.text);
   }
-  if (people == nullptr && !settings.identities.empty() && !job.pieces.inline_only() && !config::seems_english(texts)) {
+  if (people == nullptr && !settings.identities.empty() && !job.pieces.inline_only() &&
+      job.pieces.language().is_english() && !config::seems_english(texts)) {
     base::log_once(base::LogLevel::warning,
                    base::describe("the questions seem not to be English, and the identities end with the English "
                                   "'women' and 'men'",

@@ -71,15 +71,22 @@ std::string with_group(std::string text, const Rating& rating, const std::string
   return text;
 }
 
+/// A trait's own, in place of the template's.
+sweep::Template own_question(const RatedTrait& trait, std::size_t place) {
+  sweep::Template question;
+  question.text = trait.questions[trait.questions.size() == 1 ? 0 : place];
+  return question;
+}
+
 /// A question inside the wrapper; unchanged where nothing is put around it.
-std::string wrapped(const std::string& question, const std::string& wrapper) {
+std::string wrapped(const sweep::Template& question, const std::string& wrapper) {
   const std::string_view mark = "{prompt}";
   const auto at = wrapper.find(mark);
   if (at == std::string::npos || wrapper == mark) {
-    return question;
+    return question.text;
   }
   const std::string before = wrapper.substr(0, at);
-  return before + (sweep::opens_sentence(before) ? sweep::capitalise(question) : sweep::lower_function_word(question)) +
+  return before + (sweep::opens_sentence(before) ? sweep::capitalise(question.text) : sweep::text_inside(question)) +
          wrapper.substr(at + mark.size());
 }
 
@@ -227,9 +234,9 @@ std::string RatingProbe::asked(const std::vector<std::uint64_t>& place) const {
                                   [&](const auto& alternative) { return alternative.first == sentence.label; });
   std::string text;
   if (!trait.questions.empty()) {
-    text = wrapped(trait.questions[trait.questions.size() == 1 ? 0 : place[2]], rephrasing.wrapper);
+    text = wrapped(own_question(trait, place[2]), rephrasing.wrapper);
   } else {
-    text = other == rephrasing.alternatives.end() ? wrapped(sentence.text, rephrasing.wrapper) : other->second;
+    text = other == rephrasing.alternatives.end() ? wrapped(sentence, rephrasing.wrapper) : other->second;
   }
   return fill_in(with_group(std::move(text), rating, subjects_.subjects[place[0]].plural), {{"{trait}", trait.label}});
 }

@@ -77,6 +77,12 @@ void read_generated(config::Fields& fields, const config::Node& templates, const
   refuse_keys(fields, {"files", "format", "field", "boundary", "case"}, job.problems, "templates",
               "sentences are made of templates, or read from files");
   corpus.templates = config::read_templates(templates, "corpus.templates", job.pieces, job.problems);
+  const auto has_article = [](const auto& sentence) { return sentence.text.find("{a group}") != std::string::npos; };
+  if (!job.pieces.language().is_english() && std::ranges::any_of(corpus.templates, has_article)) {
+    job.problems.add(templates.place("corpus.templates"),
+                     "{a group} in the language '" + job.pieces.language().name() + "'",
+                     "sentences are made of single words, which have no gender", "Write the article and {group}.");
+  }
   corpus.rephrasings = {{"none", "{prompt}", {}}};
   if (const config::Node* rephrasings = fields.optional("rephrasings")) {
     corpus.rephrasings =
