@@ -26,6 +26,14 @@ target_include_directories(TorchWheel::cpu SYSTEM INTERFACE
   "${TorchWheel_INCLUDE}" "${TorchWheel_INCLUDE}/torch/csrc/api/include")
 target_link_libraries(TorchWheel::cpu INTERFACE
   "${TorchWheel_LIB}/libtorch_cpu.so" "${TorchWheel_LIB}/libc10.so")
+# at::parallel_for is a template: compiled without OpenMP it runs on one thread, whatever torch was told. The wheel's own
+# libgomp keeps one pool of threads.
+target_compile_options(TorchWheel::cpu INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")
+if(EXISTS "${TorchWheel_LIB}/libgomp.so.1")
+  target_link_libraries(TorchWheel::cpu INTERFACE "${TorchWheel_LIB}/libgomp.so.1")
+else()
+  target_link_options(TorchWheel::cpu INTERFACE -fopenmp)
+endif()
 target_link_options(TorchWheel::cpu INTERFACE
   "-Wl,-rpath,${TorchWheel_LIB}" "-Wl,-rpath-link,${TorchWheel_LIB}")
 foreach(_dir IN LISTS TorchWheel_NVIDIA_LIBS)

@@ -1,7 +1,12 @@
 #include "model/kernels/Kernels.hpp"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "base/Error.hpp"
 
@@ -26,6 +31,22 @@ TEST(Devices, IsRefusedByABuildWithoutCuda) {
 }
 
 #endif
+
+TEST(Threads, OwnKernelsRunOnAsManyAsAreAskedFor) {
+  const auto parts_of = [](int threads) {
+    configure_threads(threads);
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    at::parallel_for(0, 64, 1, [&](std::int64_t, std::int64_t) {
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    return seen.size();
+  };
+  EXPECT_EQ(parts_of(2), 2U);
+  EXPECT_EQ(parts_of(3), 3U);
+  EXPECT_EQ(parts_of(1), 1U);
+}
 
 }  // namespace
 }  // namespace stereosweep::model
