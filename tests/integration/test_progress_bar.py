@@ -1,19 +1,16 @@
 """The bar that `run` draws: one over all ranks where standard error ends on a terminal, none in files and logs."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 
 import pytest
 import runs
+from terminals import shown_on_terminal
 
 COLUMNS = 90
 DRAWN = "\r\x1b[K"
-# A block that takes long keeps rank zero drawing.
+# A block that takes long: rank zero would draw meanwhile.
 SLOW = "block_start:3:delay=1500"
 
 
@@ -22,29 +19,15 @@ def command_of(folder, ranks):
     return command if ranks == 1 else ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *command]
 
 
-def on_terminal(folder, ranks, errors=None):
-    """What a terminal shows of a run; `errors`: a file that standard error goes to."""
-    child, terminal = pty.fork()
-    if child == 0:
-        runs.default_signals()
-        os.environ.update({**runs.ENVIRONMENT, "STEREOSWEEP_INJECT": SLOW})
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-        if errors:
-            os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
-        command = command_of(folder, ranks)
-        os.execvp(command[0], command)
-    text = b""
-    while True:
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, text
-    os.close(terminal)
-    return text.decode()
+def on_terminal(folder, ranks, **options):
+    """What a terminal shows of a run, and of its bar while a block is held."""
+    def release(text):
+        if text.count(DRAWN) > 2:
+            runs.release(folder)
+
+    inject = SLOW if "errors" in options else runs.hold(folder)
+    return shown_on_terminal(command_of(folder, ranks), COLUMNS, {**runs.ENVIRONMENT, "STEREOSWEEP_INJECT": inject}, seen=release,
+                             **options)
 
 
 def bars_in(text):
@@ -83,6 +66,6 @@ def test_no_bar_in_files(tmp_path, ranks):
 def test_a_launcher_that_writes_into_a_pipe_draws_none(tmp_path):
     done = subprocess.run(
         [*command_of(tmp_path / "run", 2)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=runs.ROOT,
-        env={**os.environ, **runs.ENVIRONMENT, "STEREOSWEEP_INJECT": SLOW}, timeout=60,
+        env={**os.environ, **runs.ENVIRONMENT, "STEREOSWEEP_INJECT": SLOW}, timeout=runs.HANGS,
     )  # fmt: skip
     assert done.returncode == 0 and "\x1b" not in done.stdout and "26 of 26 blocks to score" in done.stdout

@@ -1,15 +1,11 @@
 """What `stats` prints of every probe: one measure with its definition, all with --all-measures, no line too wide."""
 
-import fcntl
-import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 
 import pytest
 import runs
+from terminals import shown_on_terminal
 
 from stereosweep_analysis.glossary import term
 
@@ -107,31 +103,10 @@ def test_measures_that_the_job_names_are_printed(tmp_path):
     assert "set_code_augmented: " in text and "ilps_first: " not in text
 
 
-def on_terminal(columns, *arguments, variables=None):
-    """What the program prints where standard output is a terminal of so many columns; 0: it does not say."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ.update(variables or {})
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execv(runs.PROGRAM, [runs.PROGRAM, *map(str, arguments)])
-    text = b""
-    while True:
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:  # Linux: the other end is closed
-            break
-        if not part:
-            break
-        text += part
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, text
-    os.close(terminal)
-    return text.decode().replace("\r\n", "\n")
-
-
 @pytest.mark.parametrize(("columns", "variables", "width"), [(72, {}, 72), (0, {"COLUMNS": "80"}, 80), (250, {}, 100)])
 def test_text_fits_the_terminal(printed, columns, variables, width):
     folder, asked, labels, _, text, _ = printed
-    narrow = on_terminal(columns, "stats", folder, *asked, variables=variables)
+    narrow = shown_on_terminal([runs.PROGRAM, "stats", folder, *asked], columns, variables).replace("\r\n", "\n")
     assert max(map(len, lines_of(narrow))) <= width
     assert f"{labels[0]}: {term('measure', labels[0]).definition}" in flat(narrow)
     if width == 100:

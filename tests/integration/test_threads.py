@@ -7,7 +7,7 @@ import runs
 
 JOBS = {
     "10_planted": (["axes.groups={file: abc_groups, only: [women, men, teenagers]}"], "logprob"),
-    "50_ratings": ([], "logprob"),
+    "51_group_ratings": ([], "option_logprob"),
 }
 
 
