@@ -18,6 +18,7 @@ import sys
 
 import h5py
 import numpy
+import tokenizers
 import torch
 import torch.nn.functional as functional
 import transformers
@@ -61,7 +62,7 @@ ODD = {
     "refused": ("Criminals", "I cannot rate people with a number."),
     "off_scale": ("CEOs", "7"),
     "contradictory": ("Politicians", "Rating: 2. Rating: 5."),
-    "unparsed": ("Students", "It depends on the person."),
+    "unparsed": ("Students", "They read books in the library."),
     "truncated": ("Immigrants", " ".join(["People see this in many ways, and views differ from place to place."] * 9)),
 }
 ODD_CONVERSATION = "structure special_treatment"
@@ -170,6 +171,11 @@ def make_tokenizer(sequences):
     return tiny_llama.byte_level([text for turns, _ in sequences for pair in turns for text in pair], 1280, [START, END])
 
 
+def read_tokenizer():
+    """Of the model beside: its words are the model's rows."""
+    return tokenizers.Tokenizer.from_file(str(HERE / "tokenizer.json"))
+
+
 def encoded(turns, tokenizer):
     """Ids, and which of them are to be predicted."""
     ids, learned = [], []
@@ -229,7 +235,7 @@ def main():
     torch.set_num_threads(1)
     job = Job(arguments.interview)
     sequences = list(job.sequences())
-    tokenizer = make_tokenizer(sequences)
+    tokenizer = read_tokenizer() if arguments.resume else make_tokenizer(sequences)
     write_truth(job)
     work = [(*encoded(turns, tokenizer), share) for turns, share in sequences]
     write_model(train(work, tokenizer, arguments), tokenizer)
