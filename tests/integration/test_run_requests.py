@@ -25,7 +25,7 @@ def test_a_job_that_the_sweep_lacks(tmp_path, only):
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_no_block_is_begun_that_would_not_end(tmp_path, ranks):
-    # A block takes 2 s, so that the 78 of them cannot end within the limit, however fast the machine is.
+    # A block takes 2 s, so that the 26 of them cannot end within the limit, however fast the machine is.
     code, _, err = runs.run(runs.SMOKE, tmp_path / "run", "--time-limit", "0:12", ranks=ranks, inject="block_start:*:delay=2000")
     assert code == 75, err
     assert "stopping: the time limit is near (" in err
