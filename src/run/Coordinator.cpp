@@ -173,8 +173,9 @@ class Coordinator {
 
   /// Once no rank holds a block, and none has time for another.
   void stop_for_time_limit() {
-    const bool holds_any = std::ranges::any_of(peers_, [](const Peer& peer) { return !peer.held.empty(); });
-    if (ordered_ || !parts_.time_limit || holds_any || !held_back_.empty() || !left_.any_left()) {
+    const auto holds_none = [](const Peer& peer) { return peer.held.empty(); };
+    if (ordered_ || !parts_.time_limit || !held_back_.empty() || !left_.any_left() ||
+        !std::ranges::all_of(peers_, holds_none)) {
       return;
     }
     const auto longest = progress_.longest_block(0);
