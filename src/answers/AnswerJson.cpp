@@ -7,9 +7,9 @@
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/JsonFields.hpp"
-#include "base/Text.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/JsonFields.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {

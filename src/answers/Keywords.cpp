@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "answers/PlainText.hpp"
 #include "answers/RatingParser.hpp"
-#include "answers/Refusal.hpp"
-#include "base/Text.hpp"
+#include "answers/refusal/Refusal.hpp"
+#include "answers/text/PlainText.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "answers/RatingParser.hpp"
-#include "answers/Refusal.hpp"
-#include "base/Text.hpp"
+#include "answers/refusal/Refusal.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "answers/Refusal.hpp"
+#include "answers/refusal/Refusal.hpp"
 
 namespace stereosweep::answers {
 namespace {

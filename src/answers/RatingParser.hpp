@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "answers/Candidates.hpp"
-#include "answers/PlainText.hpp"
 #include "answers/Rating.hpp"
+#include "answers/candidates/Candidates.hpp"
+#include "answers/text/PlainText.hpp"
 
 namespace stereosweep::answers {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "answers/Keywords.hpp"
-#include "answers/PlainText.hpp"
 #include "answers/RatingParser.hpp"
-#include "answers/Refusal.hpp"
-#include "base/Text.hpp"
+#include "answers/refusal/Refusal.hpp"
+#include "answers/text/PlainText.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::answers {
 namespace {

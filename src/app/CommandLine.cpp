@@ -8,7 +8,7 @@
 #include <iostream>
 #include <span>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 
 namespace stereosweep::app {

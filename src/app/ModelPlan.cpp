@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/families/Families.hpp"
 #include "probes/PlanText.hpp"

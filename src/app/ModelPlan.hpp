@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <optional>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "sweep/Job.hpp"
 

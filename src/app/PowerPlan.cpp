@@ -6,7 +6,7 @@
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/ScoreFile.hpp"
 #include "results/TextTable.hpp"

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "app/CommandLine.hpp"
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/Terminal.hpp"
-#include "base/Text.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/text/Terminal.hpp"
+#include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
 
 namespace stereosweep::app {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::app {
 

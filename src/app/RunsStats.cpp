@@ -6,8 +6,8 @@
 
 #include "app/ResultPath.hpp"
 #include "base/Error.hpp"
-#include "base/Sha256.hpp"
-#include "base/Text.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "findings/runs/RunLabels.hpp"

@@ -1,7 +1,7 @@
 #include "base/Error.hpp"
 
 #include "base/Check.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::base {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/Environment.hpp"
-#include "base/Text.hpp"
+#include "base/process/Environment.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::base {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/File.hpp"
-#include "base/HubCache.hpp"
-#include "base/Json.hpp"
-#include "base/Sha256.hpp"
-#include "base/Text.hpp"
-#include "config/Fields.hpp"
+#include "base/files/File.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
+#include "config/yaml/Fields.hpp"
 
 namespace stereosweep::config {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/Pieces.hpp"
+#include "config/axes/Pieces.hpp"
 #include "sweep/Chat.hpp"
 
 namespace stereosweep::config {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "config/JobLoader.hpp"
-#include "config/Yaml.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {
 namespace {

@@ -5,12 +5,12 @@
 #include <iostream>
 #include <set>
 
-#include "base/File.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
-#include "config/Fields.hpp"
-#include "config/Pieces.hpp"
-#include "config/Yaml.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/Pieces.hpp"
+#include "config/yaml/Fields.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::config {

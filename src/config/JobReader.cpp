@@ -2,14 +2,14 @@
 #include <string>
 #include <vector>
 
-#include "base/HubCache.hpp"
+#include "base/files/HubCache.hpp"
 #include "config/Chat.hpp"
-#include "config/ComparisonReader.hpp"
-#include "config/Fields.hpp"
 #include "config/JobLoader.hpp"
-#include "config/Pieces.hpp"
 #include "config/ProbeFormat.hpp"
-#include "config/Tables.hpp"
+#include "config/axes/Pieces.hpp"
+#include "config/axes/Tables.hpp"
+#include "config/statistics/ComparisonReader.hpp"
+#include "config/yaml/Fields.hpp"
 
 namespace stereosweep::config {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/Fields.hpp"
-#include "config/Pieces.hpp"
+#include "config/axes/Pieces.hpp"
+#include "config/yaml/Fields.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 
 namespace stereosweep::corpus {
 

@@ -8,7 +8,7 @@
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "corpus/ByteStream.hpp"
 #include "corpus/Files.hpp"
 #include "corpus/JsonField.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 namespace {

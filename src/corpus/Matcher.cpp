@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 

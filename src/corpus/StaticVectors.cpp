@@ -12,7 +12,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "corpus/ByteStream.hpp"
 
 namespace stereosweep::corpus {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "engine/FakeEngine.hpp"
 #include "engine/Memory.hpp"
 #include "engine/causal/CausalEngine.hpp"

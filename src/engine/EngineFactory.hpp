@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "query/Compute.hpp"

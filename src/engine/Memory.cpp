@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "base/Allocation.hpp"
+#include "base/process/Allocation.hpp"
 
 namespace stereosweep::engine {
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::engine {
 

@@ -1,6 +1,6 @@
 #include "findings/Names.hpp"
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::findings {
 

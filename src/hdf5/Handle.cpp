@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 
 namespace stereosweep::hdf5 {
 

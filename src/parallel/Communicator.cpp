@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <numeric>
 
-#include "base/Environment.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/Text.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/text/Text.hpp"
 #include "parallel/Backoff.hpp"
 #include "parallel/MpiHandle.hpp"
 #include "parallel/MpiSession.hpp"

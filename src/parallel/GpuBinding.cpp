@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/process/Environment.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
 #include <cuda_runtime_api.h>

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "base/Bytes.hpp"
-#include "base/Environment.hpp"
-#include "base/FaultInjection.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/text/Text.hpp"
 #include "parallel/MpiHandle.hpp"
 
 namespace stereosweep::parallel {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "parallel/Communicator.hpp"
 
 namespace stereosweep::parallel {

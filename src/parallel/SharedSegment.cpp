@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/Error.hpp"
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 
 namespace stereosweep::parallel {
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "config/Chat.hpp"
 #include "engine/QueryInput.hpp"
 #include "hdf5/Handle.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::probes {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "query/Query.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Job.hpp"

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/PlanText.hpp"
 

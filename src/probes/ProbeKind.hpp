@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "config/ProbeFormat.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "parallel/Communicator.hpp"

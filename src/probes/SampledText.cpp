@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "base/Random.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 
 namespace stereosweep::probes {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "config/Fields.hpp"
+#include "config/yaml/Fields.hpp"
 #include "query/Query.hpp"
 #include "sweep/Job.hpp"
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/PendingFile.hpp"
+#include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/Probe.hpp"
 #include "results/Journal.hpp"

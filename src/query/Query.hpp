@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::query {
 

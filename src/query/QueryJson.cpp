@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/JsonFields.hpp"
-#include "base/Text.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/JsonFields.hpp"
+#include "base/text/Text.hpp"
 #include "query/Sampling.hpp"
 
 namespace stereosweep::query {

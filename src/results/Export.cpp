@@ -6,7 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
 #include "results/Reader.hpp"

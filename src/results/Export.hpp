@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Product.hpp"
 

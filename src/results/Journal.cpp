@@ -16,11 +16,11 @@
 
 #include "base/Bytes.hpp"
 #include "base/Check.hpp"
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/File.hpp"
-#include "base/PendingFile.hpp"
+#include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
 
 namespace stereosweep::results {
 namespace {

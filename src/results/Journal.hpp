@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "query/Engine.hpp"
 
 namespace stereosweep::results {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::results {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/Bytes.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "hdf5/Handle.hpp"
 
 namespace stereosweep::results {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
 #include "results/RawBlock.hpp"

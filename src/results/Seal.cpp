@@ -6,9 +6,9 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/File.hpp"
 #include "base/Log.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/File.hpp"
+#include "base/files/Sha256.hpp"
 
 namespace stereosweep::results {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 
 namespace stereosweep::results {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/Check.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::results {
 

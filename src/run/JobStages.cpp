@@ -7,16 +7,16 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
-#include "run/Coordinator.hpp"
-#include "run/ExportDirectory.hpp"
-#include "run/Signals.hpp"
+#include "run/directory/ExportDirectory.hpp"
+#include "run/ranks/Coordinator.hpp"
+#include "run/ranks/Signals.hpp"
 
 namespace stereosweep::run {
 namespace {

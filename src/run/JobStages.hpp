@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "results/Journal.hpp"
 #include "run/OneJob.hpp"
 #include "tokenizer/Tokenizer.hpp"

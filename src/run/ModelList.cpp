@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
-#include "base/HubCache.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/text/Text.hpp"
 #include "model/checkpoint/CheckpointOutline.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
 #include "probes/ProbeKind.hpp"

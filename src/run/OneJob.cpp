@@ -4,21 +4,21 @@
 #include <fstream>
 #include <utility>
 
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/File.hpp"
-#include "base/HubCache.hpp"
-#include "base/Json.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
 #include "run/JobStages.hpp"
-#include "run/MemoryCheck.hpp"
+#include "run/checks/MemoryCheck.hpp"
 
 namespace stereosweep::run {
 namespace {

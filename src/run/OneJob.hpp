@@ -11,12 +11,12 @@
 
 #include "parallel/Communicator.hpp"
 #include "parallel/GpuBinding.hpp"
-#include "run/Lease.hpp"
 #include "run/Run.hpp"
-#include "run/RunDirectory.hpp"
 #include "run/Settings.hpp"
-#include "run/Signals.hpp"
-#include "run/StatusFile.hpp"
+#include "run/directory/Lease.hpp"
+#include "run/directory/RunDirectory.hpp"
+#include "run/directory/StatusFile.hpp"
+#include "run/ranks/Signals.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {

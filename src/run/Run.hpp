@@ -9,7 +9,7 @@
 
 #include "base/Error.hpp"
 #include "parallel/Communicator.hpp"
-#include "run/Signals.hpp"
+#include "run/ranks/Signals.hpp"
 
 namespace stereosweep::run {
 

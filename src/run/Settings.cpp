@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "results/Software.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/File.hpp"
+#include "base/files/Sha256.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "sweep/Job.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/HubCache.hpp"
-#include "base/Sha256.hpp"
-#include "base/Text.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
@@ -19,9 +19,9 @@
 #include "probes/ProbeKind.hpp"
 #include "results/Journal.hpp"
 #include "results/RawBlock.hpp"
-#include "run/RunDirectory.hpp"
-#include "run/Scorer.hpp"
 #include "run/Settings.hpp"
+#include "run/directory/RunDirectory.hpp"
+#include "run/ranks/Scorer.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::run {

@@ -1,7 +1,7 @@
 #include "sweep/Chat.hpp"
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::sweep {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "sweep/Axes.hpp"
 
 namespace stereosweep::sweep {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::sweep {
 namespace {

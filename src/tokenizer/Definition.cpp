@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
-#include "base/HubCache.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/Field.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"

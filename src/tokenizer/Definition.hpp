@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 
 namespace stereosweep::tokenizer {

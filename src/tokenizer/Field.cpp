@@ -1,7 +1,7 @@
 #include "tokenizer/Field.hpp"
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

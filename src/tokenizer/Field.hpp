@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 
 namespace stereosweep::tokenizer {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "tokenizer/Definition.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"

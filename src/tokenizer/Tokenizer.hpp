@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::tokenizer {

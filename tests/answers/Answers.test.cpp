@@ -11,8 +11,8 @@
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "support/Places.hpp"
 #include "support/ProcessorTime.hpp"
 

@@ -1,4 +1,4 @@
-#include "answers/PlainText.hpp"
+#include "answers/text/PlainText.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "answers/Refusal.hpp"
+#include "answers/refusal/Refusal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/FaultInjection.hpp"
+#include "base/process/FaultInjection.hpp"
 
 #include <gtest/gtest.h>
 

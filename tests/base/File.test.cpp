@@ -1,4 +1,4 @@
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/HubCache.hpp"
+#include "base/files/HubCache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::base {

@@ -1,4 +1,4 @@
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 
 #include <gtest/gtest.h>
 

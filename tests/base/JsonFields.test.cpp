@@ -1,4 +1,4 @@
-#include "base/JsonFields.hpp"
+#include "base/text/JsonFields.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::base {

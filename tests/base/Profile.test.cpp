@@ -1,4 +1,4 @@
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/Trial.hpp"
+#include "base/process/Trial.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/Random.hpp"
-#include "findings/Contrasts.hpp"
 #include "findings/Means.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "findings/power/Power.hpp"
 #include "stats/Power.hpp"
 #include "stats/Summary.hpp"

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "bench/MatmulPeak.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/elmo/ElmoModel.hpp"

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/Profile.hpp"
-#include "base/Text.hpp"
+#include "base/process/Profile.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
 
 namespace stereosweep::bench {

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "config/ComparisonReader.hpp"
-#include "config/Yaml.hpp"
-#include "findings/Conclusions.hpp"
+#include "base/text/Json.hpp"
+#include "config/statistics/ComparisonReader.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/contrasts/Conclusions.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "hdf5/File.hpp"
 

@@ -5,8 +5,8 @@
 #include <ctime>
 #include <iostream>
 
-#include "base/File.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 int main(int argc, char** argv) {

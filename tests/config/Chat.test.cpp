@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "support/Places.hpp"
 #include "support/TemporaryDirectory.hpp"
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "config/ComparisonReader.hpp"
-#include "config/Yaml.hpp"
+#include "config/statistics/ComparisonReader.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::config {
 namespace {

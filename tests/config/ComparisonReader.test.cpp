@@ -1,4 +1,4 @@
-#include "config/ComparisonReader.hpp"
+#include "config/statistics/ComparisonReader.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/contexts/Contexts.hpp"

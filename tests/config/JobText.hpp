@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "support/TemporaryDirectory.hpp"
 

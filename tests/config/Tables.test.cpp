@@ -1,4 +1,4 @@
-#include "config/Tables.hpp"
+#include "config/axes/Tables.hpp"
 
 #include <gmock/gmock.h>
 

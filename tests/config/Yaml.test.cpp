@@ -1,8 +1,8 @@
-#include "config/Yaml.hpp"
+#include "config/yaml/Yaml.hpp"
 
 #include <gmock/gmock.h>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::config {
 namespace {

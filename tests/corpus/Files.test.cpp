@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "corpus/Corpus.hpp"
 #include "support/TemporaryDirectory.hpp"
 

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::corpus {
 namespace {

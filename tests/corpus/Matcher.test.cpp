@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "corpus/Characters.hpp"
 #include "corpus/Corpus.hpp"
 

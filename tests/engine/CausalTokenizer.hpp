@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine::testing {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "engine/CausalTokenizer.hpp"
 
 namespace stereosweep::engine {

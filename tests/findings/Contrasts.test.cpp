@@ -1,4 +1,4 @@
-#include "findings/Contrasts.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 
 #include <gmock/gmock.h>
 

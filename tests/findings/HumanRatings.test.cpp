@@ -1,4 +1,4 @@
-#include "findings/HumanRatings.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/Error.hpp"
-#include "findings/Contrasts.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "stats/permutation/SignFlip.hpp"
 
 namespace stereosweep::findings {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/PlainInterval.hpp"
 #include "findings/RandomScores.hpp"
 #include "hdf5/File.hpp"

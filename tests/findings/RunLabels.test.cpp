@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/Error.hpp"
-#include "config/Yaml.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/RandomScores.hpp"
 #include "hdf5/File.hpp"
 #include "support/TemporaryDirectory.hpp"

@@ -59,8 +59,8 @@ def test_sources_include_what_they_use():
 
 def test_the_check_sees_a_missing_include():
     code, types = "Commands run() { throw base::InputError(why); }", types_by_room()
-    assert list(missing("app", code, {"src/base/Text.hpp"}, {"base"}, types)) == ["base::InputError"]
-    assert list(missing("base", "Problems problems;", {"src/base/Text.hpp"}, {"base"}, types)) == ["Problems"]
+    assert list(missing("app", code, {"src/base/text/Text.hpp"}, {"base"}, types)) == ["base::InputError"]
+    assert list(missing("base", "Problems problems;", {"src/base/text/Text.hpp"}, {"base"}, types)) == ["Problems"]
     assert not list(missing("base", "Problems problems;", {"src/base/Error.hpp"}, {"base"}, types))
 
 

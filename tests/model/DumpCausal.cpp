@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/kernels/Kernels.hpp"
 

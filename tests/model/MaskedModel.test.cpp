@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "model/Difference.hpp"
 #include "model/TinyCheckpoint.hpp"
 #include "support/Rounding.hpp"

@@ -14,7 +14,7 @@
 
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 #include "model/SafetensorsText.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/causal/CausalSize.hpp"

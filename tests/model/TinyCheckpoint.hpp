@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/SafetensorsText.hpp"
 
 namespace stereosweep::model::testing {

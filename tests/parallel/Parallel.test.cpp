@@ -14,8 +14,8 @@
 #include <set>
 
 #include "base/Bytes.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/Trial.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/process/Trial.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/GpuBinding.hpp"
 #include "parallel/Messenger.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/FaultInjection.hpp"
+#include "base/process/FaultInjection.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::probes::testing {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "results/Reader.hpp"
 #include "results/Seal.hpp"
 #include "results/SyntheticRun.hpp"

@@ -11,8 +11,8 @@
 #include <span>
 
 #include "base/Error.hpp"
-#include "base/FaultInjection.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
+#include "base/process/FaultInjection.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::results {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 #include "hdf5/File.hpp"
 #include "results/ReadScoreTable.hpp"
 #include "results/Seal.hpp"

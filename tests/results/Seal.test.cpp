@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/File.hpp"
+#include "base/files/Sha256.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::results {

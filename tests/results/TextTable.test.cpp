@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::results {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/MemoryCheck.hpp"
+#include "run/checks/MemoryCheck.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

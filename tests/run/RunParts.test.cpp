@@ -11,18 +11,18 @@
 #include <fstream>
 #include <thread>
 
-#include "base/Environment.hpp"
-#include "base/File.hpp"
 #include "base/Log.hpp"
+#include "base/files/File.hpp"
+#include "base/process/Environment.hpp"
 #include "probes/association/Association.hpp"
-#include "run/Coordinator.hpp"
-#include "run/Lease.hpp"
-#include "run/Progress.hpp"
-#include "run/Protocol.hpp"
-#include "run/Scorer.hpp"
 #include "run/Settings.hpp"
-#include "run/Signals.hpp"
-#include "run/StatusFile.hpp"
+#include "run/directory/Lease.hpp"
+#include "run/directory/StatusFile.hpp"
+#include "run/ranks/Coordinator.hpp"
+#include "run/ranks/Progress.hpp"
+#include "run/ranks/Protocol.hpp"
+#include "run/ranks/Scorer.hpp"
+#include "run/ranks/Signals.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"
 

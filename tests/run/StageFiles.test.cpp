@@ -7,14 +7,14 @@
 #include <thread>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/vectors/RunFiles.hpp"
 #include "probes/contexts/vectors/VectorStore.hpp"
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"
-#include "run/Protocol.hpp"
 #include "run/Settings.hpp"
+#include "run/ranks/Protocol.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
 #include "base/Random.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "stats/PValues.hpp"
 #include "support/Places.hpp"
 

@@ -1,8 +1,8 @@
 // Answers of scipy, statsmodels and mpmath, written by make_context_goldens.py.
 #pragma once
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "support/Places.hpp"
 
 namespace stereosweep::stats {

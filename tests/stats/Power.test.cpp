@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "stats/Summary.hpp"
 #include "stats/permutation/SignFlip.hpp"
 #include "support/Places.hpp"

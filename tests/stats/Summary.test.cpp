@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "stats/ContextGoldens.hpp"
 #include "support/Places.hpp"
 

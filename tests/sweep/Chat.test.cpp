@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "config/Chat.hpp"
 #include "support/Places.hpp"
 

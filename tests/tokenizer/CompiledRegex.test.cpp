@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 
 namespace stereosweep::tokenizer {

@@ -3,9 +3,9 @@
 #include <iostream>
 #include <string>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 int main(int argc, char** argv) {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 
 namespace stereosweep::tokenizer {
 

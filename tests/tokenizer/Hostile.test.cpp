@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "support/ProcessorTime.hpp"
 #include "tokenizer/Tokenizer.hpp"
 

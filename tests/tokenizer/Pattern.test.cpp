@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 
 namespace stereosweep::tokenizer {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

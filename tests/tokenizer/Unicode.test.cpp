@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "base/Sha256.hpp"
-#include "base/Text.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/stages/Stages.hpp"
 
 namespace stereosweep::tokenizer {

@@ -7,8 +7,8 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/Profile.hpp"
-#include "base/Text.hpp"
+#include "base/process/Profile.hpp"
+#include "base/text/Text.hpp"
 #include "engine/Memory.hpp"
 #include "engine/causal/Generation.hpp"
 #include "engine/readout/HiddenRows.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "engine/causal/GrowingTree.hpp"
 #include "engine/causal/NewText.hpp"
 #include "engine/readout/HiddenRows.hpp"

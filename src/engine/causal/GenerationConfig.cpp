@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Json.hpp"
+#include "base/text/Json.hpp"
 #include "model/families/Families.hpp"
 
 namespace stereosweep::engine {

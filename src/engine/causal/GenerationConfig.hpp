@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "query/Query.hpp"
 
 namespace stereosweep::engine {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "engine/Memory.hpp"
 #include "engine/readout/HiddenRows.hpp"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::engine {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "findings/HumanRatings.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 #include "findings/clusters/DimensionMeans.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/clusters/Clusters.hpp"
 #include "results/TextTable.hpp"
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "base/Text.hpp"
-#include "config/Tables.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
 #include "stats/Summary.hpp"
 

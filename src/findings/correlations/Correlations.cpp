@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/correlations/Correlations.hpp"
 #include "results/TextTable.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/TextTable.hpp"
 

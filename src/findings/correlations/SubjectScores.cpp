@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "stats/Summary.hpp"
 
 namespace stereosweep::findings {

@@ -1,6 +1,6 @@
 #include "findings/intersections/Intersections.hpp"
 
-#include "findings/HumanRatings.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 
 namespace stereosweep::findings {
 

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "results/TextTable.hpp"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/intersections/Intersections.hpp"
 #include "results/TextTable.hpp"
 

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "config/Tables.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/Tables.hpp"
 #include "findings/Names.hpp"
 
 namespace stereosweep::findings {

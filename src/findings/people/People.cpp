@@ -10,8 +10,8 @@
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
-#include "base/Text.hpp"
-#include "findings/HumanRatings.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 #include "findings/sharing/Sharing.hpp"
 
 namespace stereosweep::findings {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/people/People.hpp"
 #include "results/TextTable.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Contrasts.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Contrast.hpp"
 

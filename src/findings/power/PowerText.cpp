@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/power/Power.hpp"
 #include "results/TextTable.hpp"
 #include "stats/Power.hpp"

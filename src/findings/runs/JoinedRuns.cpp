@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "results/TextTable.hpp"
 #include "stats/Summary.hpp"

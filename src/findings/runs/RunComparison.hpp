@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Contrasts.hpp"
+#include "findings/contrasts/Contrasts.hpp"
 #include "findings/runs/JoinedRuns.hpp"
 #include "findings/variance/VarianceShares.hpp"
 #include "results/ScoreFile.hpp"

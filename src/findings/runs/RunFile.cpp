@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/PendingFile.hpp"
+#include "base/files/PendingFile.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/Sha256.hpp"
-#include "base/Text.hpp"
-#include "config/Yaml.hpp"
+#include "base/files/Sha256.hpp"
+#include "base/text/Text.hpp"
+#include "config/yaml/Yaml.hpp"
 
 namespace stereosweep::findings {
 namespace {

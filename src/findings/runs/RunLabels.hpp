@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/Node.hpp"
+#include "config/yaml/Node.hpp"
 #include "results/RawBlock.hpp"
 
 namespace stereosweep::findings {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "findings/runs/RunComparison.hpp"
 #include "results/TextTable.hpp"
 #include "results/measures/Glossary.hpp"

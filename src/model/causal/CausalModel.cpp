@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/causal/CausalWeights.hpp"
 #include "model/causal/LayerKernels.hpp"

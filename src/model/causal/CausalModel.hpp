@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "parallel/TensorGroup.hpp"

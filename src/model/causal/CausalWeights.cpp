@@ -12,7 +12,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "model/checkpoint/TensorReader.hpp"
 
 namespace stereosweep::model {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/kernels/Linear.hpp"

@@ -1,7 +1,7 @@
 // What a checkpoint is, from its small files and the headers of its weights: quick for any size, and no number is read.
 #pragma once
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 
 namespace stereosweep::model {
 

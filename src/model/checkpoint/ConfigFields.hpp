@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 
 namespace stereosweep::model {
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/HubCache.hpp"
-#include "base/Json.hpp"
-#include "base/Text.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::model {
 

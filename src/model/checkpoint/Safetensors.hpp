@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 
 namespace stereosweep::model {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::model {
 

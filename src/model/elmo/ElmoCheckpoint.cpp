@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "base/Trial.hpp"
+#include "base/process/Trial.hpp"
+#include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
 #include "model/checkpoint/ConfigFields.hpp"
 #include "model/checkpoint/TensorReader.hpp"

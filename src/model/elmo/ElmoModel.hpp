@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "query/Compute.hpp"
 
 namespace stereosweep::model {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "model/families/Common.hpp"
 
 namespace stereosweep::model::families {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "model/families/Common.hpp"
 
 namespace stereosweep::model {

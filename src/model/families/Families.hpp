@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/masked/MaskedSpecification.hpp"
 #include "query/Query.hpp"

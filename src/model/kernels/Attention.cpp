@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "base/Check.hpp"
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/Check.hpp"
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 #include "model/causal/LayerKernels.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"

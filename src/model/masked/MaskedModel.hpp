@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Compute.hpp"
 #include "query/Query.hpp"

@@ -15,7 +15,7 @@
 
 #include <cmath>
 
-#include "base/Profile.hpp"
+#include "base/process/Profile.hpp"
 
 namespace stereosweep::model {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 #include <thread>
 
-#include "base/Text.hpp"
-#include "findings/Alignment.hpp"
-#include "findings/HumanRatings.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/Alignment.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::association {

@@ -3,10 +3,10 @@
 #include <unordered_set>
 
 #include "base/Log.hpp"
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
-#include "config/Language.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
+#include "config/language/Language.hpp"
 #include "probes/association/Association.hpp"
 #include "sweep/Subjects.hpp"
 

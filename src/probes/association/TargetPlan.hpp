@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "probes/association/Association.hpp"
 #include "sweep/Job.hpp"
 #include "tokenizer/Tokenizer.hpp"

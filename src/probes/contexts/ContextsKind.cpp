@@ -3,16 +3,16 @@
 #include <limits>
 #include <thread>
 
-#include "base/File.hpp"
 #include "base/Log.hpp"
-#include "base/Text.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
 #include "engine/causal/CausalPlan.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
 #include "engine/masked/MaskedPlan.hpp"
-#include "findings/Alignment.hpp"
-#include "findings/HumanRatings.hpp"
+#include "findings/agreement/Alignment.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"

@@ -1,8 +1,8 @@
 #include <chrono>
 
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/process/Environment.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/Stage.hpp"
 #include "probes/contexts/Contexts.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "config/ProbeFormat.hpp"
 #include "stats/Answers.hpp"
 #include "sweep/Axes.hpp"

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <limits>
 
-#include "base/Text.hpp"
-#include "config/Fields.hpp"
+#include "base/text/Text.hpp"
+#include "config/yaml/Fields.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/File.hpp"
-#include "base/Text.hpp"
-#include "config/AxisSource.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "config/Pieces.hpp"
+#include "config/axes/Pieces.hpp"
 #include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {

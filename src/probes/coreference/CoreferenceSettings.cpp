@@ -2,9 +2,9 @@
 #include <map>
 
 #include "base/Log.hpp"
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/coreference/CoreferenceProbe.hpp"
 #include "probes/coreference/CoreferenceSentences.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/Text.hpp"
-#include "config/AxisSource.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/Pieces.hpp"
 #include "config/ProbeFormat.hpp"
+#include "config/axes/Pieces.hpp"
 
 namespace stereosweep::probes::interview {
 

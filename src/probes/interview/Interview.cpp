@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/interview/Interview.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "config/Yaml.hpp"
+#include "base/text/Text.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::interview {

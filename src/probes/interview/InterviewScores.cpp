@@ -5,7 +5,7 @@
 
 #include "answers/Rating.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/interview/InterviewProbe.hpp"
 #include "stats/Answers.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/interview/InterviewProbe.hpp"
 #include "results/TextTable.hpp"
 

@@ -1,7 +1,7 @@
 #include "probes/interview/Prompts.hpp"
 
 #include "base/Check.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "sweep/Chat.hpp"
 #include "sweep/Wording.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {

@@ -4,10 +4,10 @@
 #include <tuple>
 
 #include "base/Log.hpp"
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
-#include "config/Language.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
+#include "config/language/Language.hpp"
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes::rating {

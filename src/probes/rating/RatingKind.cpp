@@ -2,8 +2,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "base/Text.hpp"
-#include "findings/HumanRatings.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/HumanRatings.hpp"
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/rating/Rating.hpp"

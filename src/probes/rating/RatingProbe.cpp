@@ -6,7 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "results/Export.hpp"
 #include "sweep/Chat.hpp"
 #include "sweep/Wording.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/rating/AnswerParser.hpp"
 #include "probes/rating/RatingProbe.hpp"
 #include "results/RawBlock.hpp"

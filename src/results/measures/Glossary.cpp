@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/Check.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "results/TextTable.hpp"
 #include "results/measures/GlossaryRows.hpp"
 

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::results {
 namespace {

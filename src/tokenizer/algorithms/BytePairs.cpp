@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/algorithms/PairTable.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

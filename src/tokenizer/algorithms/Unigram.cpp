@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/algorithms/ByteTrie.hpp"
 #include "tokenizer/algorithms/Model.hpp"
 #include "tokenizer/unicode/Unicode.hpp"

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::tokenizer {
 

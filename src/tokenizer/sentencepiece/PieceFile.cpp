@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/sentencepiece/PieceFile.hpp"
 #include "tokenizer/stages/Stages.hpp"

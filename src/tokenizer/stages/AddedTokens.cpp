@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
 
 namespace stereosweep::tokenizer {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"

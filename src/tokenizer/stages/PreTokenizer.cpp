@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "tokenizer/Field.hpp"
 #include "tokenizer/Tokenizer.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::tokenizer {
 namespace {

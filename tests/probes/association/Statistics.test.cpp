@@ -10,9 +10,9 @@
 #include <set>
 
 #include "base/Error.hpp"
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "engine/FakeEngine.hpp"
-#include "findings/Alignment.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/File.hpp"
+#include "base/files/File.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobLoader.hpp"
 #include "probes/association/Association.hpp"

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "config/JobDump.hpp"
 #include "config/JobText.hpp"
 #include "probes/contexts/Contexts.hpp"

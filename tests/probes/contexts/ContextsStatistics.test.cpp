@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "findings/Alignment.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/contexts/SyntheticContexts.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"

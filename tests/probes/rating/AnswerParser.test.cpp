@@ -5,8 +5,8 @@
 #include <random>
 #include <sstream>
 
-#include "base/File.hpp"
-#include "base/Json.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Json.hpp"
 #include "support/Places.hpp"
 
 namespace stereosweep::probes::rating {

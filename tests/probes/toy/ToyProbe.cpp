@@ -1,8 +1,8 @@
 // A whole probe outside of the program: how likely a causal model finds each word after "GROUP are". It stands here to
 // show that a probe is one folder and one line that registers it; tests/integration/test_toy_probe.py runs it.
 #include "app/Program.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/Registry.hpp"
 #include "sweep/Subjects.hpp"

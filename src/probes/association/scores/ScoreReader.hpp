@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Alignment.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/Probe.hpp"
 #include "probes/association/Association.hpp"
 #include "results/RawBlock.hpp"

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
-#include "findings/Alignment.hpp"
+#include "base/text/Text.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/association/scores/SharedSlabs.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/TextTable.hpp"

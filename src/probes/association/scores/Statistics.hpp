@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Alignment.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "parallel/Communicator.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/association/scores/ScoreReader.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
-#include "base/Json.hpp"
 #include "base/Random.hpp"
+#include "base/text/Json.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Random.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "results/RawBlock.hpp"
 

@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <map>
 
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/Text.hpp"
-#include "config/AxesReader.hpp"
-#include "config/AxisSource.hpp"
+#include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
+#include "config/axes/AxisSource.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "sweep/Chat.hpp"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <ranges>
 
-#include "base/Json.hpp"
-#include "findings/Alignment.hpp"
+#include "base/text/Json.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
 #include "probes/contexts/effects/EffectsProbe.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"

@@ -7,7 +7,7 @@
 #include <ranges>
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/PValues.hpp"
 #include "stats/Summary.hpp"

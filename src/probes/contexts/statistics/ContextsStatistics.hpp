@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/Alignment.hpp"
+#include "findings/agreement/Alignment.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "results/Layout.hpp"

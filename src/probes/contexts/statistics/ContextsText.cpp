@@ -5,7 +5,7 @@
 #include <ranges>
 #include <set>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/contexts/statistics/ContextsStatistics.hpp"
 #include "results/TextTable.hpp"
 

@@ -7,11 +7,11 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/Environment.hpp"
 #include "base/Error.hpp"
 #include "base/Log.hpp"
 #include "base/Random.hpp"
-#include "base/Text.hpp"
+#include "base/process/Environment.hpp"
+#include "base/text/Text.hpp"
 #include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/Sha256.hpp"
+#include "base/files/Sha256.hpp"
 #include "corpus/Files.hpp"
 #include "corpus/Sample.hpp"
 #include "probes/Stage.hpp"

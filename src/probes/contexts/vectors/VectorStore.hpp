@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "base/File.hpp"
-#include "base/PendingFile.hpp"
-#include "base/Sha256.hpp"
+#include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/files/Sha256.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 
 namespace stereosweep::probes::contexts {

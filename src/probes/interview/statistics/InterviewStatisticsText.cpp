@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/Text.hpp"
+#include "base/text/Text.hpp"
 #include "probes/Probe.hpp"
 #include "probes/interview/statistics/InterviewStatistics.hpp"
 #include "results/TextTable.hpp"

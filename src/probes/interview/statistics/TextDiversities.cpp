@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "answers/PlainText.hpp"
+#include "answers/text/PlainText.hpp"
 #include "base/Error.hpp"
 #include "probes/Probe.hpp"
 #include "probes/interview/InterviewProbe.hpp"

@@ -1,0 +1,252 @@
+#include "answers/candidates/Candidates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace stereosweep::answers {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+bool is_one_of(const Token& token, Words words) {
+  return token.is_word() && std::ranges::find(words, token.text) != words.end();
+}
+
+constexpr std::string_view cue_words[] = {
+    "rate",     "rated",     "rates",   "rating",   "ratings",   "score",    "scored", "scores",   "answer",
+    "answers",  "give",      "gave",    "giving",   "assign",    "assigned", "say",    "choose",   "chose",
+    "chosen",   "choice",    "select",  "selected", "pick",      "picked",   "go",     "estimate", "estimated",
+    "put",      "place",     "settle",  "response", "value",     "level",    "option", "rank",     "ranked",
+    "evaluate", "evaluated", "verdict", "judgment", "judgement", "result",   "number", "going",    "lean"};
+constexpr std::string_view final_words[] = {"final", "finally",    "overall",  "conclusion", "summary", "therefore",
+                                            "thus",  "ultimately", "conclude", "balance",    "hence",   "boxed"};
+constexpr std::string_view articles[] = {"a",    "an",   "the",    "full",   "perfect", "solid",
+                                         "just", "only", "quite",  "really", "very",    "simply",
+                                         "as",   "to",   "strong", "high",   "mere",    "low"};
+/// What begins a clause that stands for itself.
+constexpr std::string_view clause_words[] = {"but",   "however",      "though",      "although", "yet",    "still",
+                                             "so",    "nevertheless", "nonetheless", "because",  "since",  "while",
+                                             "which", "if",           "i'd",         "i'll",     "then",   "and",
+                                             "i",     "perhaps",      "maybe",       "probably", "likely", "whereas"};
+constexpr std::string_view answer_labels[] = {"rating",  "ratings", "answer",     "score",  "response",
+                                              "final",   "result",  "value",      "choice", "number",
+                                              "overall", "verdict", "conclusion", "a"};
+constexpr std::string_view explanation_labels[] = {
+    "reason",   "reasons",    "reasoning",  "explanation", "explanations", "justification",  "rationale", "note",
+    "notes",    "why",        "because",    "context",     "disclaimer",   "confidence",     "analysis",  "background",
+    "evidence", "caveat",     "caveats",    "thoughts",    "comment",      "comments",       "example",   "examples",
+    "details",  "discussion", "assessment", "sources",     "source",       "interpretation", "certainty"};
+
+bool is_break(const Token& token) { return ends_sentence(token) || token.is("|"); }
+
+}  // namespace
+
+Sentence sentence_around(std::span<const Token> tokens, std::size_t place) {
+  constexpr std::size_t longest = 200;  // on each side: time must grow with the length of the text alone
+  Sentence sentence{place, place + 1};
+  while (sentence.first > 0 && place - sentence.first < longest && !is_break(tokens[sentence.first - 1])) {
+    --sentence.first;
+  }
+  while (sentence.last < tokens.size() && sentence.last - place < longest && !is_break(tokens[sentence.last])) {
+    ++sentence.last;
+  }
+  return sentence;
+}
+
+Surroundings::Surroundings(std::span<const Token> tokens) : tokens_(tokens), refusals_(find_declining(tokens)) {
+  find_explanations();
+}
+
+/// From a label at the start of a sentence ("Brief reason:") up to the next label that is none.
+void Surroundings::find_explanations() {
+  constexpr std::size_t longest = 5;  // of a label
+  is_explanation_.assign(tokens_.size(), false);
+  bool is_inside = false;
+  for (std::size_t at = 0; at < tokens_.size(); ++at) {
+    const bool opens = at == 0 || is_break(tokens_[at - 1]) || tokens_[at - 1].is("(");
+    if (opens) {
+      bool explains = false;
+      bool answers = false;
+      auto end = at;
+      for (; end < tokens_.size() && end < at + longest && tokens_[end].kind != Token::Kind::line_end; ++end) {
+        if (is(end, ":")) {
+          break;
+        }
+        explains = explains || is_one_of(tokens_[end], explanation_labels);
+        answers = answers || is_one_of(tokens_[end], answer_labels);
+      }
+      const bool is_heading = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
+      if (is(end, ":") && (explains || answers || is_heading)) {
+        is_inside = explains && !(answers && is_one_of(tokens_[end - 1], answer_labels));
+      }
+    }
+    is_explanation_[at] = is_inside;
+  }
+}
+
+bool Surroundings::deny(std::size_t place) const {
+  const bool is_unticked =
+      place > 1 && (is(place - 1, "]") || is(place - 1, ")")) && (is(place - 2, "[") || is(place - 2, "("));
+  return is_unticked || is_denied_at_once(place) || is_denied_in_clause(place) || is_denied_behind(place);
+}
+
+/// "A 5 would be too high".
+bool Surroundings::is_denied_behind(std::size_t place) const {
+  constexpr std::size_t farthest = 6;
+  static constexpr std::string_view copulas[] = {"would",  "is",    "seems", "feels", "might",
+                                                 "sounds", "looks", "was",   "be"};
+  static constexpr std::string_view denials[] = {"too",     "exaggeration", "exaggerated", "excessive",  "generous",
+                                                 "harsh",   "unfair",       "wrong",       "inaccurate", "unrealistic",
+                                                 "stretch", "extreme",      "overstated",  "misleading", "not"};
+  if (place + 1 >= tokens_.size() || !is_one_of(tokens_[place + 1], copulas)) {
+    return false;
+  }
+  for (auto at = place + 2; at < tokens_.size() && at <= place + farthest && tokens_[at].is_word(); ++at) {
+    if (is_one_of(tokens_[at], denials)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Surroundings::is_denied_at_once(std::size_t place) const {
+  constexpr std::size_t farthest = 6;
+  const auto first = place > farthest ? place - farthest : 0;
+  std::size_t at = place;
+  const auto step_over = [&] {
+    while (at > first &&
+           (is_one_of(tokens_[at - 1], articles) || is(at - 1, "\"") || is(at - 1, "(") || is(at - 1, "'"))) {
+      --at;
+    }
+  };
+  step_over();
+  if (at > first + 1 && is(at - 1, "of") && (is(at - 2, "rating") || is(at - 2, "score"))) {
+    at -= 2;
+    step_over();
+  }
+  if (at == first) {
+    return false;
+  }
+  static constexpr std::string_view bounds[] = {"neither", "nor",    "than",    "least",  "most",      "above", "below",
+                                                "beyond",  "except", "without", "exceed", "exceeding", "no",    "not"};
+  return is_one_of(tokens_[at - 1], bounds) || (is(at - 1, "of") && is(at - 2, "instead"));
+}
+
+/// "would not go as high as 5", where nothing ends the clause between.
+bool Surroundings::is_denied_in_clause(std::size_t place) const {
+  static constexpr std::string_view doubts[] = {"hesitate", "doubt", "deny", "mind"};
+  constexpr std::size_t farthest = 7;
+  static constexpr std::string_view denials[] = {"not",    "never",  "hardly", "scarcely", "rarely",
+                                                 "cannot", "barely", "nobody", "none"};
+  for (auto at = place; at-- > 0 && place - at <= farthest;) {
+    const auto& token = tokens_[at];
+    if (is_one_of(token, doubts)) {
+      return false;  // "I wouldn't hesitate to say 5"
+    }
+    if (is_one_of(token, denials) || (token.is_word() && token.text.ends_with("n't"))) {
+      return !(is(at + 1, "sure") || is(at + 1, "only"));
+    }
+    const bool is_quote = token.is("\"") || token.is("'");
+    if ((token.kind != Token::Kind::word && !is_quote) || is_one_of(token, clause_words)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool Surroundings::refuse(std::size_t place) const {
+  const auto sentence = sentence_around(tokens_, place);
+  const auto has_any = [&](std::size_t first, std::size_t last, Words words) {
+    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(last),
+                       [&](const Token& token) { return std::ranges::find(words, token.text) != words.end(); });
+  };
+  const auto turns_between = [&](std::size_t first, std::size_t last) {
+    static constexpr std::string_view turns[] = {"but",   "however",      "though",      "although", "yet",   "still",
+                                                 "if",    "nevertheless", "nonetheless", "would",    "i'd",   "i'll",
+                                                 "maybe", "perhaps",      "probably",    "likely",   "guess", ":",
+                                                 "="};
+    return has_any(first, last, turns);
+  };
+  const auto concludes = [&](std::size_t at) {
+    static constexpr std::string_view words[] = {"so", "therefore", "thus", "hence", "why", "and"};
+    return at > sentence.first && is_one_of(tokens_[at - 1], words);
+  };
+  static constexpr std::string_view conceding[] = {"while", "although", "though", "despite", "whilst"};
+  static constexpr std::string_view comma[] = {","};
+  const auto concedes = [&](std::size_t at) { return has_any(sentence.first, at, conceding); };
+  const auto has_comma = [&](std::size_t first, std::size_t last) { return has_any(first, last, comma); };
+  const auto later = std::ranges::lower_bound(refusals_, sentence.first, {}, &Refusal::first);
+  for (auto one = later; one != refusals_.end() && one->first < sentence.last; ++one) {
+    const bool stands_before = one->last <= place && !turns_between(one->last, place) &&
+                               !(concedes(one->first) && has_comma(one->last, place));
+    const bool stands_behind = one->first > place && (concludes(one->first) || concludes(one->first - 1));
+    if (stands_before || stands_behind) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Behind words of a parenthesis: "4 (doctors would get a 5)".
+bool Surroundings::is_aside(std::size_t place, const Sentence& sentence) const {
+  bool has_words = false;
+  for (auto at = place; at-- > sentence.first && !is(at, ")");) {
+    if (is(at, "(")) {
+      return has_words;
+    }
+    has_words = has_words || tokens_[at].is_word();
+  }
+  return false;
+}
+
+Strength Surroundings::strength(std::size_t first, std::size_t last) const {
+  static constexpr std::string_view others[] = {
+      "others",  "another",        "some",       "someone",  "somebody", "few",      "example",    "instance", "e",
+      "critics", "hypothetically", "initially",  "initial",  "glance",   "instinct", "impression", "tempted",  "ago",
+      "was",     "were",           "previously", "formerly", "nearly",   "almost",   "used",       "whether"};
+  static constexpr std::string_view people[] = {"people", "respondents", "person", "americans", "groups", "raters"};
+  const auto sentence = sentence_around(tokens_, first);
+  auto strength = Strength::bare;
+  bool is_of_others = false;
+  bool concedes = false;
+  for (std::size_t at = sentence.first; at < first; ++at) {
+    const bool is_label = is(at, ":") || is(at, "=") || is(at, "->") || is(at, "]");
+    if (is(at, ",") || is(at, "-") || is(at, "but") || is(at, "most") || is(at, "though")) {
+      is_of_others = is_of_others && is(at, ",") && is(at - 1, "example");
+    }
+    concedes = concedes || is(at, "although") || is(at, "though") || is(at, "while");
+    const bool is_possible = is(at, "might") || is(at, "could") || is(at, "may");
+    is_of_others = is_of_others || is_one_of(tokens_[at], others) || (concedes && is_possible) ||
+                   (is(at, "other") && at + 1 < first && is_one_of(tokens_[at + 1], people)) ||
+                   (is(at, "one") && is(at + 1, "person"));
+    if (is_one_of(tokens_[at], cue_words) || is_label || is(at, "i'd")) {
+      strength = std::max(strength, Strength::cued);
+    }
+    const bool is_last_step =
+        is(at, "so") && (at == sentence.first ? at + 1 < first : is(at - 1, ",") && first <= at + 3);
+    if (is_one_of(tokens_[at], final_words) || is_last_step) {
+      strength = Strength::final;
+    }
+  }
+  if (first > 2 && is(first - 1, "]") && (is(first - 2, "x") || is(first - 2, "v")) && is(first - 3, "[")) {
+    return Strength::final;  // a ticked box
+  }
+  // "4", "(4)", "**4** - very", "Very." stand alone at the start of a sentence.
+  bool opens = true;
+  for (std::size_t at = sentence.first; at < first; ++at) {
+    opens = opens && tokens_[at].kind == Token::Kind::mark && !is(at, "%");
+  }
+  const bool closes = last >= sentence.last || tokens_[last].kind != Token::Kind::word;
+  strength = opens && closes ? std::max(strength, Strength::cued) : strength;
+  if (is_of_others) {
+    return Strength::supposed;
+  }
+  const bool is_asked = is(last, "?");
+  return (is_explanation_[first] || is_asked || is_aside(first, sentence)) && strength == Strength::cued
+             ? Strength::bare
+             : strength;
+}
+
+}  // namespace stereosweep::answers

@@ -1,0 +1,486 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "answers/candidates/Candidates.hpp"
+#include "answers/candidates/NumberWords.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+std::optional<double> number_word(const Token& token) {
+  static const std::map<std::string_view, double> words = {
+      {"zero", 0},  {"one", 1},   {"two", 2},  {"three", 3}, {"four", 4},    {"five", 5},   {"six", 6},
+      {"seven", 7}, {"eight", 8}, {"nine", 9}, {"ten", 10},  {"eleven", 11}, {"twelve", 12}};
+  const auto found = words.find(token.text);
+  return token.is_word() && found != words.end() ? std::optional(found->second) : std::nullopt;
+}
+
+/// Reads numbers of an answer from left to right.
+class NumberReader {
+ public:
+  NumberReader(std::span<const Token> tokens, const Scale& scale)
+      : tokens_(tokens), scale_(scale), surroundings_(tokens) {}
+
+  std::vector<Candidate> read() {
+    constexpr std::size_t most = 10'000;  // more numbers are no answer
+    for (std::size_t at = 0; at < tokens_.size() && found_.size() < most; ++at) {
+      if (const auto value = value_at(at)) {
+        at = take(at, *value);
+      }
+    }
+    drop_list_marks();
+    drop_legends();
+    mark_other_scales();
+    std::erase_if(found_, [this](const Candidate& one) {
+      return std::ranges::binary_search(scale_ends_, one.token) || surroundings_.deny(one.token) ||
+             surroundings_.refuse(one.token);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  bool has(std::size_t at) const { return at < tokens_.size(); }
+  bool is(std::size_t at, std::string_view text) const { return has(at) && tokens_[at].is(text); }
+  template <std::size_t count>
+  bool is_any(std::size_t at, const std::string_view (&words)[count]) const {
+    return has(at) && std::ranges::find(words, tokens_[at].text) != std::end(words);
+  }
+  bool joins(std::size_t at) const { return has(at) && !tokens_[at].follows_blank; }
+
+  /// The number that begins at `at`, with its sign.
+  std::optional<double> value_at(std::size_t at) const {
+    if (!has(at)) {
+      return std::nullopt;
+    }
+    if (tokens_[at].is_number()) {
+      const bool is_negative = at > 0 && is(at - 1, "-") && joins(at) && tokens_[at - 1].follows_blank &&
+                               (at < 2 || !tokens_[at - 2].is_number());
+      return is_negative ? -tokens_[at].value : tokens_[at].value;
+    }
+    const auto word = number_word(tokens_[at]);
+    return word && is_meant_as_number(at) ? word : std::nullopt;
+  }
+
+  /// "four out of five", "rating of four", "Four."; not "one of them", "two groups".
+  bool is_meant_as_number(std::size_t at) const {
+    const bool opens = at == 0 || tokens_[at - 1].kind != Token::Kind::word;
+    const bool joins_next =
+        is_any(at + 1, joining_written_numbers) && (is_number_or_half(at + 2) || is_number_or_half(at + 3));
+    const bool ends = !has(at + 1) || tokens_[at + 1].kind != Token::Kind::word ||
+                      is_any(at + 1, behind_written_number) || joins_next;
+    return (opens || is_any(at - 1, before_written_number)) && ends;
+  }
+
+  bool is_number_or_half(std::size_t at) const {
+    return has(at) && (tokens_[at].is_number() || number_word(tokens_[at]) || is(at, "half"));
+  }
+
+  bool is_in(double value) const { return value >= scale_.low && value <= scale_.high; }
+
+  /// Behind "(not at all)" or "= not at all" or "being the lowest"; `at` itself where nothing of that stands there.
+  std::size_t after_label(std::size_t at) const {
+    constexpr std::size_t longest = 9;
+    if (is(at, "(") || is(at, "[")) {
+      for (auto end = at + 1; has(end) && end < at + longest; ++end) {
+        if (is(end, ")") || is(end, "]")) {
+          return end + 1;
+        }
+      }
+      return at;
+    }
+    if (is_any(at, before_label) || is(at, "\"")) {
+      for (auto end = at + 1; has(end) && end < at + longest && !ends_sentence(tokens_[end]) && !value_at(end); ++end) {
+        if (is_connector(end) && value_at(end + 1)) {
+          return end;
+        }
+      }
+    }
+    return at;
+  }
+
+  bool is_connector(std::size_t at) const { return is_any(at, between_ends); }
+
+  /// Takes what begins with the number at `at`; its last token.
+  std::size_t take(std::size_t at, double value) {
+    if (const auto end = take_pair(at, value)) {
+      return *end;
+    }
+    if (const auto end = listed_scale(at)) {
+      return *end;
+    }
+    if (const auto end = take_share(at, value)) {
+      return *end;
+    }
+    const auto halved = half_after(at);
+    value += halved ? 0.5 : 0;
+    const auto last = halved.value_or(at);
+    const auto point = is(at + 1, "-") ? at + 2 : at + 1;
+    if (is(point, "point") && is(point + 1, "scale") && value != scale_.high && value != scale_.high - scale_.low + 1) {
+      name_other_scale(at);
+    }
+    if (is_counted(last, value) || is_whole(at)) {
+      return last;
+    }
+    if (is_scale_end(last, value)) {
+      scale_ends_.push_back(at);  // it may still belong to a legend
+    }
+    add(at, last + 1, value, value, !is_in(value));
+    return last;
+  }
+
+  void add(std::size_t first, std::size_t last, double low, double high, bool is_off_scale) {
+    found_.push_back({first, low, high, surroundings_.strength(first, last), is_off_scale});
+  }
+
+  /// "3 and a half", "3 1/2": the last token of the half.
+  std::optional<std::size_t> half_after(std::size_t at) const {
+    if (is(at + 1, "and") && is(at + 2, "a") && is(at + 3, "half")) {
+      return at + 3;
+    }
+    return is(at + 1, "1") && is(at + 2, "/") && is(at + 3, "2") ? std::optional(at + 3) : std::nullopt;
+  }
+
+  /// N of "out of N".
+  bool is_whole(std::size_t at) const {
+    return at > 1 && (is(at - 1, "of") || (at > 2 && is(at - 2, "of"))) && (is(at - 2, "out") || is(at - 3, "out"));
+  }
+
+  /// What stands between two numbers of a range or a scale.
+  struct Joint {
+    std::size_t second = 0;  ///< the token of the second number
+    bool joins = false;      ///< "3 to 4", "3-4"
+    bool offers = false;     ///< "3 or 4", "3, maybe even a 4"
+    bool separates = false;  ///< "3, 4"
+    bool adds = false;       ///< "3 and 4"
+  };
+
+  Joint joint_at(std::size_t at) const {
+    constexpr std::size_t longest = 5;
+    Joint joint;
+    for (auto place = at; place < at + longest && has(place); ++place) {
+      if (value_at(place)) {
+        joint.second = place;
+        return joint;
+      }
+      const bool is_known = is_any(place, joining_range) || is_any(place, offering_range) ||
+                            is_any(place, filling_range) || is(place, "and") || is(place, ",") || is(place, "(") ||
+                            is(place, "versus");
+      if (!is_known || is(place, "rather")) {
+        return joint;
+      }
+      joint.joins = joint.joins || is_any(place, joining_range);
+      joint.offers = joint.offers || is_any(place, offering_range);
+      joint.separates = joint.separates || is(place, ",") || is(place, "(") || is(place, "versus");
+      joint.adds = joint.adds || is(place, "and");
+    }
+    return joint;
+  }
+
+  /// Two numbers: the scale, or a range.
+  std::optional<std::size_t> take_pair(std::size_t at, double first) {
+    const auto connector = is(at + 1, "(") && is_any(at + 2, hedges) ? at + 1 : after_label(at + 1);
+    const bool is_plain = connector == at + 1;
+    if (is_plain && dangles(at)) {
+      return connector;
+    }
+    const auto joint = joint_at(connector);
+    const auto second = joint.second > connector ? value_at(joint.second) : std::nullopt;
+    if (!second) {
+      return std::nullopt;
+    }
+    const bool is_between =
+        (at > 0 && is(at - 1, "between")) || (at > 1 && is(at - 2, "between") && tokens_[at - 1].text.size() == 1);
+    const bool is_range = joint.joins || (joint.adds && is_between);
+    const bool is_scale = std::min(first, *second) == scale_.low && std::max(first, *second) == scale_.high;
+    if (is_scale && (is_range || (joint.separates && !is_plain))) {
+      return after_label(joint.second + 1) - 1;
+    }
+    const bool is_offer = joint.offers || (joint.adds && is_either(at));
+    const bool is_labelled_range = is(at + 1, "(") && (is_between || is(connector, "to"));
+    if (!(is_plain || is_labelled_range) || !(is_range || is_offer) || *second == first ||
+        (is_range && *second < first)) {
+      return std::nullopt;
+    }
+    // "1-3" of another scale is named as one: "scale of 1 to 10".
+    if (is_range && (names_scale(at) || is(joint.second + 1, "scale"))) {
+      name_other_scale(at);
+      return joint.second;
+    }
+    if (is_counted(joint.second, *second)) {
+      return is_range ? std::optional(joint.second) : std::nullopt;
+    }
+    const auto halved = half_after(joint.second);
+    const auto [low, high] = std::minmax({first, *second + (halved ? 0.5 : 0)});
+    const auto last = halved.value_or(joint.second);
+    add(at, last + 1, low, high, !is_in(low) || !is_in(high));
+    const auto whole = is(last + 1, "/") ? last + 2 : is(last + 1, "out") && is(last + 2, "of") ? last + 3 : 0;
+    return whole > 0 && value_at(whole) ? whole : last;
+  }
+
+  /// "on a scale from 1 to" where the text is cut.
+  bool dangles(std::size_t at) const {
+    return has(at + 1) && !has(at + 2) && (is(at + 1, "to") || is(at + 1, "-") || is(at + 1, "and")) && at > 0 &&
+           (is(at - 1, "from") || is(at - 1, "of") || is(at - 1, "between"));
+  }
+
+  bool is_either(std::size_t at) const { return (at > 0 && is(at - 1, "both")) || (at > 1 && is(at - 2, "both")); }
+
+  /// "1, 2, 3, 4, 5": the whole scale, one after the other.
+  std::optional<std::size_t> listed_scale(std::size_t at) const {
+    double next = scale_.low;
+    for (auto place = at; value_at(place) == next; next += 1) {
+      if (next == scale_.high) {
+        return place;
+      }
+      place += 1;
+      while (is(place, ",") || is(place, "or") || is(place, "and") || is(place, "|") || is(place, "/")) {
+        ++place;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool names_scale(std::size_t at) const {
+    const auto sentence = sentence_around(tokens_, at);
+    for (auto place = at > sentence.first + 4 ? at - 4 : sentence.first; place < at; ++place) {
+      if (is(place, "scale") || is(place, "scales")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// "4/5", "4 out of 5", "4 (out of 5)", "4 of 5".
+  std::optional<std::size_t> take_share(std::size_t at, double value) {
+    if (is(at + 1, "in") && value_at(at + 2) && has(at + 3) && tokens_[at + 3].is_word()) {
+      return at + 2;  // "3 in 5 Americans"
+    }
+    std::size_t whole_at = at;
+    const auto out = is(at + 1, "(") ? at + 2 : is(at + 1, "points") || is(at + 1, "stars") ? at + 2 : at + 1;
+    if (is(at + 1, "/")) {
+      whole_at = at + 2;
+    } else if (is(out, "out") && is(out + 1, "of")) {
+      whole_at = out + 2;
+      while (is(whole_at, "a") || is(whole_at, "possible") || is(whole_at, "the") || is(whole_at, "maximum") ||
+             is(whole_at, "total")) {
+        ++whole_at;
+      }
+    } else if (is(at + 1, "of")) {
+      whole_at = at + 2;
+    }
+    const auto whole = whole_at > at ? value_at(whole_at) : std::nullopt;
+    if (!whole || (is(at + 1, "of") && *whole != scale_.high)) {
+      return std::nullopt;
+    }
+    const bool is_date = is(whole_at + 1, "/");
+    if (is_date || (has(whole_at + 1) && is_counted(whole_at, *whole))) {
+      return is_date ? whole_at + 2 : whole_at;
+    }
+    add(at, whole_at + 1, value, value, *whole != scale_.high || !is_in(value));
+    found_.back().strength = std::max(found_.back().strength, Strength::cued);
+    shares_.push_back(at);
+    return whole_at;
+  }
+
+  /// Part of a date, a share, money, an ordinal, or how many of something there are.
+  bool is_counted(std::size_t at, double value) const {
+    const bool is_formula = is(at + 1, "$");  // "$4$"
+    if ((at > 0 && is_any(at - 1, before_amount) && !is_formula) || is(at + 1, "%") ||
+        (value >= 1000 && scale_.high < 1000)) {
+      return true;
+    }
+    const bool is_added = (is(at + 1, "+") && value_at(at + 2)) || (at > 1 && is(at - 1, "+") && value_at(at - 2));
+    const bool divides = at > 1 && is(at - 1, "/") && is(at - 2, ")");
+    if (is_added || divides) {
+      return true;  // of a sum or a mean
+    }
+    if (at > 1 && is(at - 1, "[") && is(at + 1, "]") && joins(at - 1)) {
+      return true;  // a reference
+    }
+    if (is(at + 1, "-") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_word()) {
+      return !is(at + 2, "ish");  // "5-point"
+    }
+    if (is(at + 1, ":") && joins(at + 1) && joins(at + 2) && has(at + 2) && tokens_[at + 2].is_number()) {
+      return true;  // a time
+    }
+    if (at > 0 && is_any(at - 1, numbered_things)) {
+      return true;
+    }
+    if (!has(at + 1) || !tokens_[at + 1].is_word()) {
+      return false;
+    }
+    if (joins(at + 1)) {
+      // "20th", but "4ish" and what other languages write without a blank
+      return !is(at + 1, "ish") && !is(at + 1, "pts") && is_ascii(tokens_[at + 1]);
+    }
+    if (at > 0 && is_any(at - 1, before_count) && !is_any(at + 1, behind_the_answer)) {
+      return true;  // "the 3 most common jobs"
+    }
+    if (is_any(at + 1, counted_things)) {
+      return !(is(at + 1, "point") && strong_before(at));
+    }
+    if (is_any(at + 1, behind_any_answer)) {
+      return is(at + 1, "of") && !strong_before(at);
+    }
+    const bool opens = at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
+    return !(strong_before(at) || (opens && tokens_[at + 1].is_capital) || !is_ascii(tokens_[at + 1]));
+  }
+
+  static bool is_ascii(const Token& token) {
+    return std::ranges::all_of(token.text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  }
+
+  /// A cue right before: "rate them 4", ": 4".
+  bool strong_before(std::size_t at) const {
+    if (at == 0) {
+      return false;
+    }
+    return is_any(at - 1, right_before_answer) || (at > 1 && is_any(at - 1, between_cue_and_answer) &&
+                                                   (is_any(at - 2, right_before_answer) || is(at - 2, "would")));
+  }
+
+  /// An end of the scale with what it means: "where 1 is", "(5 = extremely)".
+  bool is_scale_end(std::size_t at, double value) const {
+    if (value != scale_.low && value != scale_.high) {
+      const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":");
+      return !opens && is_any(at + 1, standing_for);
+    }
+    const bool means = is_any(at + 1, behind_scale_end);
+    const bool opens = at == 0 || ends_sentence(tokens_[at - 1]) || is(at - 1, ":") || is(at - 1, "\"");
+    const bool in_front = at > 0 && is_any(at - 1, before_scale_end);
+    const bool in_scale = at > 0 && is(at - 1, "of") && names_scale(at) && (!has(at + 1) || is(at + 1, "to"));
+    return in_scale || (means && in_front) ||
+           (means && !opens && !is(at + 1, "is") && !is(at + 1, "as") && (!is(at - 1, "a") || is(at + 1, "means")));
+  }
+
+  /// Numbers at the start of lines or sentences that count them: 1, 2, ...
+  void drop_list_marks() {
+    std::vector<std::size_t> marks;  // places in found_
+    for (std::size_t place = 0; place < found_.size(); ++place) {
+      const auto at = found_[place].token;
+      const auto before = at > 0 && is(at - 1, "(") ? at - 1 : at;
+      const bool starts = before == 0 || ends_sentence(tokens_[before - 1]) || is(before - 1, ":");
+      const bool marks_list = starts && (is(at + 1, ")") || (is(at + 1, ".") && before == at)) && has(at + 2) &&
+                              tokens_[at + 2].kind != Token::Kind::line_end;
+      const bool is_cut_mark = starts && is(at + 1, ".") && !has(at + 2) && marks.size() > 1;
+      if ((marks_list || is_cut_mark) && found_[place].low == static_cast<double>(marks.size() + 1)) {
+        marks.push_back(place);
+      }
+    }
+    if (marks.size() > 1) {
+      drop(marks);
+    }
+  }
+
+  void drop(const std::vector<std::size_t>& places) {
+    std::vector<Candidate> kept;
+    for (std::size_t place = 0, next = 0; place < found_.size(); ++place) {
+      if (next < places.size() && places[next] == place) {
+        ++next;
+      } else {
+        kept.push_back(found_[place]);
+      }
+    }
+    found_ = std::move(kept);
+  }
+
+  /// Values with what they mean: "1 = not at all, 2 = slightly, ...", "1: not at all".
+  void drop_legends() {
+    std::vector<std::size_t> legends;
+    for (std::size_t first = 0; first < found_.size();) {
+      auto last = first + 1;
+      while (last < found_.size() && continues_legend(last)) {
+        ++last;
+      }
+      const auto ends = std::minmax({found_[first].low, found_[last - 1].low});
+      const bool is_whole = ends.first == scale_.low && ends.second == scale_.high;
+      const bool is_labelled = is_legend_entry(first) && is_legend_entry(last - 1);
+      if (last - first > 2 && (is_whole || (is_labelled && (ends.first == scale_.low || ends.second == scale_.high)))) {
+        for (auto place = first; place < last; ++place) {
+          legends.push_back(place);
+        }
+      } else if (is_pair_of_ends(first)) {
+        legends.insert(legends.end(), {first, first + 1});
+        last = first + 2;
+      }
+      first = last;
+    }
+    drop(legends);
+  }
+
+  /// The next value up or down, soon; both with what they mean or both at the start of lines.
+  bool continues_legend(std::size_t place) const {
+    const auto is_entry = [this](std::size_t one) {
+      const auto at = found_[one].token;
+      const bool is_line = (at == 0 || tokens_[at - 1].kind == Token::Kind::line_end) &&
+                           (!has(at + 1) || tokens_[at + 1].kind == Token::Kind::line_end);
+      return is_line || is_legend_entry(one);
+    };
+    return is_entry(place - 1) && is_entry(place) && found_[place].token - found_[place - 1].token <= longest_entry &&
+           std::abs(found_[place].low - found_[place - 1].low) == 1;
+  }
+
+  /// "(1 ...)" or "1 =", "1:", "1 - ..."; "[1]".
+  bool is_legend_entry(std::size_t place) const {
+    const auto at = found_[place].token;
+    const bool is_enclosed = at > 0 && is(at - 1, "(") && is(at + 1, ")");
+    return found_[place].low == found_[place].high && (is_any(at + 1, behind_legend_entry) || is_enclosed);
+  }
+
+  /// The least and the greatest value, both with what they mean: "'not at all' (1) and 'extremely' (5)".
+  bool is_pair_of_ends(std::size_t first) const {
+    if (first + 1 >= found_.size() || !is_legend_entry(first)) {
+      return false;
+    }
+    const auto second = found_[first + 1].token;
+    const bool is_cut =
+        std::ranges::binary_search(scale_ends_, found_[first].token) && is(second - 1, "and") && !has(second + 1);
+    if (!is_legend_entry(first + 1) && !is_cut) {
+      return false;
+    }
+    const auto ends = std::minmax({found_[first].low, found_[first + 1].low});
+    return ends.first == scale_.low && ends.second == scale_.high &&
+           found_[first + 1].token - found_[first].token <= longest_entry;
+  }
+
+  void name_other_scale(std::size_t at) {
+    constexpr std::size_t most = 100;  // each is compared with each number
+    if (other_scales_.size() < most) {
+      other_scales_.push_back(sentence_around(tokens_, at));
+    }
+  }
+
+  /// Numbers in a sentence that names another scale are on that one: "on a scale of 1-10, I'd say 4".
+  void mark_other_scales() {
+    for (auto& one : found_) {
+      const bool is_share = std::ranges::binary_search(shares_, one.token);
+      one.is_off_scale =
+          one.is_off_scale || (!is_share && std::ranges::any_of(other_scales_, [&](const Sentence& scale) {
+            return one.token >= scale.first && one.token < scale.last;
+          }));
+    }
+  }
+
+  static constexpr std::size_t longest_entry = 12;  ///< of a legend: tokens
+
+  std::span<const Token> tokens_;
+  const Scale& scale_;
+  Surroundings surroundings_;
+  std::vector<Candidate> found_;
+  std::vector<std::size_t> shares_;      ///< tokens of "4 out of 5"
+  std::vector<std::size_t> scale_ends_;  ///< tokens of "where 1 is"
+  std::vector<Sentence> other_scales_;   ///< sentences that name one
+};
+
+}  // namespace
+
+std::vector<Candidate> number_candidates(std::span<const Token> tokens, const Scale& scale) {
+  return NumberReader(tokens, scale).read();
+}
+
+}  // namespace stereosweep::answers

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "answers/candidates/Candidates.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+/// An option's words, or its letter, in the text: tokens [first, last).
+struct OptionMention {
+  std::size_t option;
+  std::size_t first;
+  std::size_t last;
+  bool is_letter = false;
+};
+
+class OptionReader {
+ public:
+  OptionReader(std::span<const Token> tokens, const Scale& scale)
+      : tokens_(tokens), surroundings_(tokens), count_(scale.options.size()) {
+    for (const auto& option : scale.options) {
+      words_.emplace_back();
+      const TokenizedText text(plain_text(option));
+      for (const auto& token : text.tokens()) {
+        if (token.is_word() || token.is_number()) {
+          words_.back().emplace_back(token.text);
+        }
+      }
+    }
+    drop_numbers();
+    longest_first_.resize(count_);
+    std::iota(longest_first_.begin(), longest_first_.end(), std::size_t{0});
+    std::ranges::stable_sort(longest_first_, std::greater(), [&](std::size_t option) { return words_[option].size(); });
+  }
+
+  std::vector<Candidate> read() {
+    find_mentions();
+    const std::vector<bool> is_scale = restated();
+    std::vector<Candidate> found;
+    for (std::size_t place = 0; place < mentions_.size(); ++place) {
+      const auto& mention = mentions_[place];
+      if (is_scale[place] || surroundings_.deny(mention.first) || surroundings_.refuse(mention.first)) {
+        continue;
+      }
+      const auto value = static_cast<double>(mention.option);
+      const bool has_next = place + 1 < mentions_.size();
+      if (has_next && is_range(mention, mentions_[place + 1])) {
+        const auto other = static_cast<double>(mentions_[place + 1].option);
+        found.push_back({mention.first, std::min(value, other), std::max(value, other),
+                         surroundings_.strength(mention.first, mentions_[place + 1].last), false});
+        ++place;
+        continue;
+      }
+      if (has_next && only_denies(mention, mentions_[place + 1])) {
+        continue;
+      }
+      const auto strength = surroundings_.strength(mention.first, mention.last);
+      const bool is_meant = mention.is_letter || is_said_of_somebody(mention);
+      if ((strength != Strength::bare && !is_said_of_question(mention)) || is_meant) {
+        found.push_back(
+            {mention.first, value, value, mention.is_letter ? std::max(Strength::cued, strength) : strength, false});
+      }
+    }
+    return found;
+  }
+
+ private:
+  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].is(text); }
+
+  /// "4 - often" is called "often" as well: numbers before the words of all options are left out.
+  void drop_numbers() {
+    const bool are_numbered = std::ranges::all_of(words_, [](const auto& words) {
+      return words.size() > 1 && words.front().find_first_not_of("0123456789") == std::string::npos;
+    });
+    for (auto& words : words_) {
+      if (are_numbered) {
+        words.erase(words.begin());
+      }
+    }
+  }
+
+  std::optional<std::size_t> end_of(std::size_t at, const std::vector<std::string>& words) const {
+    for (const auto& word : words) {
+      while (at < tokens_.size() && tokens_[at].is("-") && !words.empty() && &word != &words.front()) {
+        ++at;
+      }
+      if (at >= tokens_.size() || !tokens_[at].is(word)) {
+        return std::nullopt;
+      }
+      ++at;
+    }
+    return words.empty() ? std::nullopt : std::optional(at);
+  }
+
+  void find_mentions() {
+    for (std::size_t at = 0; at < tokens_.size();) {
+      auto next = at + 1;
+      bool is_found = false;
+      for (const auto option : longest_first_) {
+        if (const auto end = end_of(at, words_[option])) {
+          mentions_.push_back({option, at, *end});
+          next = *end;
+          is_found = true;
+          break;
+        }
+      }
+      if (!is_found && is_letter(at)) {
+        mentions_.push_back({static_cast<std::size_t>(tokens_[at].text.front() - 'a'), at, at + 1, true});
+      }
+      at = next;
+    }
+  }
+
+  /// "B", "(b)", "B) very", "option B"; not an article or a pronoun.
+  bool is_letter(std::size_t at) const {
+    const auto& token = tokens_[at];
+    if (!token.is_word() || token.text.size() != 1 || token.text.front() < 'a' ||
+        token.text.front() >= static_cast<char>('a' + static_cast<int>(std::min<std::size_t>(count_, 26)))) {
+      return false;
+    }
+    const bool closes =
+        is(at + 1, ")") || is(at + 1, "]") || ((is(at + 1, ".") || is(at + 1, ":")) && token.is_capital);
+    const bool cued = at > 0 && (is(at - 1, "option") || is(at - 1, "answer") || is(at - 1, "choice") ||
+                                 is(at - 1, "letter") || (is(at - 1, ":") && token.is_capital) ||
+                                 (is(at - 1, "is") && token.is_capital && token.text != "a" && token.text != "i"));
+    return closes || cued || tokens_.size() == 1;
+  }
+
+  /// [mention]: part of the scale as the question gave it.
+  std::vector<bool> restated() const {
+    std::vector<bool> is_scale(mentions_.size(), false);
+    for (std::size_t first = 0; first < mentions_.size();) {
+      auto last = first + 1;
+      std::set<std::size_t> different = {mentions_[first].option};
+      while (last < mentions_.size() && mentions_[last].first - mentions_[last - 1].last <= 3 && is_listing(last)) {
+        different.insert(mentions_[last].option);
+        ++last;
+      }
+      const bool is_pair = different.size() == 2 && (different.count(0) + different.count(count_ - 1)) == 2;
+      if ((different.size() > 2 || is_pair) && last - first >= 2) {
+        std::fill(is_scale.begin() + static_cast<std::ptrdiff_t>(first),
+                  is_scale.begin() + static_cast<std::ptrdiff_t>(last), true);
+      }
+      first = last;
+    }
+    return is_scale;
+  }
+
+  /// Between a mention and the one before stand only signs, numbers, letters and "or", "and", "to".
+  bool is_listing(std::size_t place) const {
+    for (auto at = mentions_[place - 1].last; at < mentions_[place].first; ++at) {
+      const auto& token = tokens_[at];
+      const bool joins = token.is("or") || token.is("and") || token.is("to") || token.is("through") || token.is("vs") ||
+                         token.text.size() == 1;
+      if (token.is_word() ? !joins : (token.is(".") || token.is("!") || token.is("?") || token.is(";"))) {
+        return false;
+      }
+    }
+    return mentions_[place - 1].last < mentions_[place].first;
+  }
+
+  /// "somewhat to very", "between 'somewhat' and 'very'".
+  bool is_range(const OptionMention& left, const OptionMention& right) const {
+    const auto is_quote = [this](std::size_t at) { return is(at, "\"") || is(at, "'"); };
+    const auto joint = left.last + (is_quote(left.last) ? 1 : 0);
+    if (right.first != joint + (is_quote(joint + 1) ? 2 : 1) || left.option == right.option) {
+      return false;
+    }
+    const bool between = is(left.first - 1, "between") || (is_quote(left.first - 1) && is(left.first - 2, "between"));
+    const bool joins = is(joint, "to") || is(joint, "or") || is(joint, "-") || is(joint, "/");
+    return joins || (is(joint, "and") && between);
+  }
+
+  /// "never" in "I'd never say always".
+  bool only_denies(const OptionMention& mention, const OptionMention& next) const {
+    static constexpr std::string_view denials[] = {"never", "rarely", "hardly", "no", "not"};
+    const bool is_denial = std::ranges::find(denials, tokens_[mention.first].text) != std::end(denials) &&
+                           mention.last == mention.first + 1;
+    return is_denial && mention.last < tokens_.size() && tokens_[mention.last].is_word() && next.first > mention.last &&
+           surroundings_.deny(next.first);
+  }
+
+  /// "They are seen as very ...", "most people somewhat agree", where nothing announces the answer.
+  bool is_said_of_somebody(const OptionMention& mention) const {
+    static constexpr std::string_view before[] = {
+        "are",     "is",        "as",     "be",        "being",      "were",      "was",       "been",    "would",
+        "seem",    "seems",     "seen",   "viewed",    "considered", "perceived", "generally", "often",   "people",
+        "usually", "typically", "widely", "commonly",  "appear",     "appears",   "them",      "they're", "they",
+        "i",       "we",        "public", "americans", "society",    "do",        "not",       "feel",    "considers"};
+    static constexpr std::string_view seeing[] = {"consider", "view",  "see",  "find", "perceive", "regard", "describe",
+                                                  "rate",     "think", "call", "deem", "find",     "believe"};
+    const auto sentence = sentence_around(tokens_, mention.first);
+    const bool is_seen =
+        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
+                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
+                    [](const Token& token) { return std::ranges::find(seeing, token.text) != std::end(seeing); });
+    const bool is_first = mention.first == 0 || ends_sentence(tokens_[mention.first - 1]);
+    const bool is_apart = mention.last >= tokens_.size() || !tokens_[mention.last].is_word();
+    constexpr std::size_t few = 4;
+    const bool is_short = mention.first - sentence.first <= few;
+    const bool is_phrase = words_[mention.option].size() > 1;  // few texts hold one by chance
+    return !is_said_of_question(mention) &&
+           (is_first || is_phrase || is_seen || (is_apart && (is_short || !tokens_[mention.first - 1].is_word())) ||
+            std::ranges::find(before, tokens_[mention.first - 1].text) != std::end(before));
+  }
+
+  /// "It is very hard to say", "an extremely sensitive question", "very much".
+  bool is_said_of_question(const OptionMention& mention) const {
+    static constexpr std::string_view general[] = {"hard",      "difficult",   "important", "complex", "complicated",
+                                                   "sensitive", "subjective",  "unclear",   "harmful", "diverse",
+                                                   "broad",     "challenging", "nuanced",   "varied",  "different",
+                                                   "often",     "many",        "few",       "large",   "wide"};
+    static constexpr std::string_view subjects[] = {"it",     "it's",     "this",  "that",
+                                                    "that's", "question", "topic", "there"};
+    static constexpr std::string_view behind[] = {"to", "that", "for", "question", "topic", "way", "of"};
+    if (mention.last >= tokens_.size() || !tokens_[mention.last].is_word()) {
+      return false;
+    }
+    if (std::ranges::find(general, tokens_[mention.last].text) != std::end(general)) {
+      return true;
+    }
+    const auto sentence = sentence_around(tokens_, mention.first);
+    const auto has_subject =
+        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.first),
+                    tokens_.begin() + static_cast<std::ptrdiff_t>(mention.first),
+                    [](const Token& token) { return std::ranges::find(subjects, token.text) != std::end(subjects); });
+    return has_subject && mention.last + 1 < tokens_.size() &&
+           std::ranges::find(behind, tokens_[mention.last + 1].text) != std::end(behind);
+  }
+
+  std::span<const Token> tokens_;
+  Surroundings surroundings_;
+  std::size_t count_;
+  std::vector<std::vector<std::string>> words_;
+  std::vector<std::size_t> longest_first_;
+  std::vector<OptionMention> mentions_;
+};
+
+}  // namespace
+
+std::vector<Candidate> option_candidates(std::span<const Token> tokens, const Scale& scale) {
+  return OptionReader(tokens, scale).read();
+}
+
+}  // namespace stereosweep::answers

@@ -1,0 +1,286 @@
+#include "answers/text/PlainText.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "answers/text/JsonText.hpp"
+#include "base/text/Text.hpp"
+
+namespace stereosweep::answers {
+namespace {
+
+/// What a character stands for; nothing: itself.
+std::optional<std::string_view> plain_sign(char32_t sign) {
+  static constexpr std::pair<char32_t, std::string_view> signs[] = {
+      {0x00A0, " "}, {0x00AD, ""},   {0x2022, "-"},  {0x2023, "-"},  {0x2043, "-"},  {0x25AA, "-"},  {0x25CF, "-"},
+      {0x25E6, "-"}, {0x00B7, "-"},  {0x2212, "-"},  {0x2018, "'"},  {0x2019, "'"},  {0x201A, "'"},  {0x201B, "'"},
+      {0x2032, "'"}, {0x201C, "\""}, {0x201D, "\""}, {0x201E, "\""}, {0x00AB, "\""}, {0x00BB, "\""}, {0x2026, "..."},
+      {0x2044, "/"}, {0x2215, "/"},  {0x3000, " "},  {0x202F, " "},  {0x205F, " "},  {0xFEFF, ""},   {0x00BD, ".5"},
+      {0x2248, "~"}, {0x2192, "->"}, {0xFF1A, ":"},  {0xFF0C, ","},  {0x3001, ","},  {0x3002, "."},  {0xFF08, "("},
+      {0xFF09, ")"}, {0xFF5E, "~"},  {0xFF0F, "/"},  {0xFF1B, ";"},  {0x2028, "\n"}, {0x2029, "\n"}, {0x0085, "\n"}};
+  if (sign == 0x2014 || sign == 0x2015) {
+    return " - ";
+  }
+  if (sign == 0x2610) {
+    return "[ ]";
+  }
+  if (sign == 0x2611 || sign == 0x2612) {
+    return "[x]";
+  }
+  if ((sign >= 0x2600 && sign <= 0x27BF) || (sign >= 0x2B00 && sign <= 0x2BFF) ||
+      (sign >= 0x1F000 && sign <= 0x1FAFF)) {
+    return " ";  // pictures
+  }
+  if (sign >= 0x2010 && sign <= 0x2013) {
+    return "-";
+  }
+  if (sign >= 0x2000 && sign <= 0x200A) {
+    return " ";
+  }
+  if ((sign >= 0x200B && sign <= 0x200F) || (sign >= 0xFE00 && sign <= 0xFE0F) || sign == 0x20E3) {
+    return "";
+  }
+  const auto* found = std::ranges::find(signs, sign, [](const auto& pair) { return pair.first; });
+  return found == std::end(signs) ? std::nullopt : std::optional(found->second);
+}
+
+/// The digit that a sign of another script is.
+std::optional<char> plain_digit(char32_t sign) {
+  static constexpr char32_t zeros[] = {0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50, 0xFF10};
+  for (const auto zero : zeros) {
+    if (sign >= zero && sign <= zero + 9) {
+      return static_cast<char>('0' + (sign - zero));
+    }
+  }
+  const bool is_mathematical = sign >= 0x1D7CE && sign <= 0x1D7FF;
+  return is_mathematical ? std::optional(static_cast<char>('0' + (sign - 0x1D7CE) % 10)) : std::nullopt;
+}
+
+/// Unicode signs as plain ones, control characters as blanks.
+std::string with_plain_signs(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x80) {
+      if (text[at] == '\r') {
+        plain += at + 1 < text.size() && text[at + 1] == '\n' ? "" : "\n";
+      } else {
+        plain += (byte < 0x20 && text[at] != '\n') || byte == 0x7F ? ' ' : text[at];
+      }
+      ++at;
+      continue;
+    }
+    const auto point = base::decode_utf8(text, at);
+    if (!point) {
+      plain += ' ';
+      ++at;
+      continue;
+    }
+    if (const auto sign = plain_sign(point->value)) {
+      plain += *sign;
+    } else if (const auto digit = plain_digit(point->value)) {
+      plain += *digit;
+    } else {
+      plain += text.substr(at, point->length);
+    }
+    at += point->length;
+  }
+  return plain;
+}
+
+/// Takes out what models write before their answer.
+std::string without_thoughts(std::string_view answer) {
+  std::string text(answer);
+  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"<think>", "</think>"},
+                                    {"<thinking>", "</thinking>"},
+                                    {"<|channel|>analysis", "<|channel|>final"}}) {
+    std::string kept;
+    std::size_t at = 0;
+    for (auto begin = text.find(open); begin != std::string::npos; begin = text.find(open, at)) {
+      kept += std::string_view(text).substr(at, begin - at);
+      const auto end = text.find(close, begin);
+      at = end == std::string::npos ? text.size() : end + close.size();
+    }
+    // A section whose beginning was part of the prompt.
+    const auto stray = kept.empty() && at == 0 ? text.find(close) : std::string::npos;
+    at = stray == std::string::npos ? at : stray + close.size();
+    kept += std::string_view(text).substr(at);
+    text = std::move(kept);
+  }
+  return text;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The end of a tag "<b>", "</li>", "<br/>" that begins at `at`; nothing: it is none.
+std::optional<std::size_t> tag_end(std::string_view text, std::size_t at) {
+  constexpr std::size_t longest = 64;
+  const auto first = at + (at + 1 < text.size() && text[at + 1] == '/' ? 2 : 1);
+  if (first >= text.size() || !is_letter(text[first])) {
+    return std::nullopt;
+  }
+  const auto end = text.substr(first, longest).find_first_of("<>\n");
+  return end == std::string_view::npos || text[first + end] != '>' ? std::nullopt : std::optional(first + end + 1);
+}
+
+/// The end of a struck passage "~~3~~" of a line that begins at `at`; nothing: none does.
+std::optional<std::size_t> struck_end(std::string_view text, std::size_t at) {
+  constexpr std::size_t longest = 200;
+  const std::string_view mark = "~~";
+  if (!text.substr(at).starts_with(mark)) {
+    return std::nullopt;
+  }
+  const auto rest = text.substr(at + mark.size(), longest);
+  const auto end = rest.substr(0, rest.find('\n')).find(mark);
+  return end == std::string_view::npos || end == 0 ? std::nullopt : std::optional(at + 2 * mark.size() + end);
+}
+
+/// Whether "_" stands inside a word: "a_b".
+bool is_inside_word(std::string_view text, std::size_t at) {
+  const auto is_part = [](char c) { return is_letter(c) || is_digit(c); };
+  return at > 0 && at + 1 < text.size() && is_part(text[at - 1]) && is_part(text[at + 1]);
+}
+
+std::string without_markup(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  bool starts_line = true;  // only blanks since the line began
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char sign = text[at];
+    if (starts_line && text.substr(at).starts_with("```")) {
+      at += 2;  // and the name of a language
+      const auto line_end = std::min(text.find('\n', at), text.size());
+      const auto name = base::trim(text.substr(at + 1, line_end - at - 1));
+      at = line_end < text.size() && std::ranges::all_of(name, is_letter) ? line_end - 1 : at;
+      continue;
+    }
+    if (const auto struck = struck_end(text, at)) {
+      at = *struck - 1;
+      continue;
+    }
+    const auto end = sign == '<' ? tag_end(text, at) : std::nullopt;
+    if (end) {
+      const auto name = base::lower_ascii(text.substr(at, *end - at));
+      static constexpr std::string_view breaks[] = {"<br", "<li", "</p", "</li", "<tr", "</h"};
+      const bool is_break = std::ranges::any_of(breaks, [&](std::string_view one) { return name.starts_with(one); });
+      plain += is_break ? "\n" : "";
+      starts_line = starts_line || is_break;
+      at = *end - 1;
+      continue;
+    }
+    const bool is_bullet = sign == '*' && starts_line && at + 1 < text.size() && text[at + 1] == ' ';
+    const bool is_quote =
+        (sign == '>' || (sign == '#' && (at + 1 >= text.size() || !is_letter(text[at + 1])))) && starts_line;
+    const bool is_emphasis = sign == '*' || sign == '`' || sign == '\\' || (sign == '_' && !is_inside_word(text, at));
+    if (is_bullet) {
+      plain += '-';
+    } else if (!is_emphasis && !is_quote) {
+      plain += sign;
+      starts_line = sign == '\n' || (starts_line && (sign == ' ' || sign == '\t'));
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+bool is_letter(char sign) {
+  return std::isalpha(static_cast<unsigned char>(sign)) != 0 || static_cast<unsigned char>(sign) >= 0x80;
+}
+
+std::string plain_text(std::string_view answer) {
+  return std::string(base::trim(without_markup(with_plain_signs(with_json_as_lines(without_thoughts(answer))))));
+}
+
+TokenizedText::TokenizedText(std::string_view plain) : lower_(base::lower_ascii(plain)) {
+  const std::string_view text = lower_;
+  bool follows_blank = true;
+  for (std::size_t at = 0; at < text.size();) {
+    const char first = text[at];
+    std::size_t end = at + 1;
+    Token token{
+        .kind = Token::Kind::mark, .text = {}, .is_capital = plain[at] != first, .follows_blank = follows_blank};
+    follows_blank = false;
+    if (first == '\n') {
+      token.kind = Token::Kind::line_end;
+      follows_blank = true;
+    } else if (first == ' ' || first == '\t') {
+      follows_blank = true;
+      ++at;
+      continue;
+    } else if (is_digit(first) || (first == '.' && end < text.size() && is_digit(text[end]) &&
+                                   (at == 0 || !is_digit(text[at - 1])) && token.follows_blank)) {
+      token.kind = Token::Kind::number;
+      bool has_point = first == '.';
+      while (end < text.size() && (is_digit(text[end]) || (!has_point && (text[end] == '.' || text[end] == ',') &&
+                                                           end + 1 < text.size() && is_digit(text[end + 1])))) {
+        has_point = has_point || text[end] == '.';
+        ++end;
+      }
+    } else if (is_letter(first)) {
+      token.kind = Token::Kind::word;
+      while (end < text.size() &&
+             (is_letter(text[end]) || (text[end] == '\'' && end + 1 < text.size() && is_letter(text[end + 1])))) {
+        ++end;
+      }
+    }
+    token.text = text.substr(at, end - at);
+    if (token.is_number()) {
+      // "1,000" is a thousand, "3,5" three and a half.
+      const auto comma = token.text.rfind(',');
+      const bool groups = comma != std::string_view::npos && token.text.size() - comma == 4;
+      token.value =
+          base::parse_double(base::replace_all(std::string(token.text), ",", groups ? "" : ".")).value_or(-1e300);
+    }
+    tokens_.push_back(token);
+    at = end;
+  }
+}
+
+bool ends_sentence(const Token& token) {
+  return token.kind == Token::Kind::line_end ||
+         (token.kind == Token::Kind::mark && (token.is(".") || token.is("!") || token.is("?") || token.is(";")));
+}
+
+std::vector<std::string_view> lines_of(std::string_view plain) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at <= plain.size();) {
+    const auto end = std::min(plain.find('\n', at), plain.size());
+    lines.push_back(base::trim(plain.substr(at, end - at)));
+    at = end + 1;
+  }
+  return lines;
+}
+
+ListMark list_mark(std::string_view line) {
+  line = base::trim(line);
+  const auto rest_after = [&](std::size_t count) { return base::trim(line.substr(count)); };
+  if (line.starts_with("- ") || line.starts_with("+ ") ||
+      (line.starts_with("-") && line.size() > 1 && is_letter(line[1]))) {
+    return {ListMark::Kind::bullet, 0, rest_after(1)};
+  }
+  std::size_t digits = 0;
+  const auto first = line.starts_with("(") ? std::size_t{1} : std::size_t{0};
+  while (first + digits < line.size() && digits < 4 && is_digit(line[first + digits])) {
+    ++digits;
+  }
+  const auto after = first + digits;
+  const auto dash = digits > 0 && first == 0 && line.substr(after).starts_with(" -") ? after + 1 : after;
+  if (digits > 0 && first == 0 && line.substr(dash).starts_with("- ")) {
+    return {ListMark::Kind::number, static_cast<long>(base::parse_integer(line.substr(0, digits)).value_or(0)),
+            rest_after(dash + 1)};
+  }
+  if (digits > 0 && after < line.size() &&
+      (line[after] == ')' || (first == 0 && (line[after] == '.' || line[after] == ':'))) &&
+      (after + 1 == line.size() || !is_digit(line[after + 1]))) {
+    return {ListMark::Kind::number, static_cast<long>(base::parse_integer(line.substr(first, digits)).value_or(0)),
+            rest_after(after + 1)};
+  }
+  return {ListMark::Kind::none, 0, line};
+}
+
+}  // namespace stereosweep::answers

@@ -1,0 +1,218 @@
+#include <boost/program_options/value_semantic.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "app/CommandLine.hpp"
+#include "app/ModelPlan.hpp"
+#include "app/PowerPlan.hpp"
+#include "base/Error.hpp"
+#include "base/files/File.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/text/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "model/causal/CausalSpecification.hpp"
+#include "model/families/Families.hpp"
+#include "parallel/GpuBinding.hpp"
+#include "probes/PlanText.hpp"
+#include "probes/ProbeKind.hpp"
+#include "run/Settings.hpp"
+#include "run/checks/MemoryCheck.hpp"
+#include "run/checks/ModelCheck.hpp"
+#include "run/ranks/Progress.hpp"
+#include "run/ranks/Scorer.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+/// Without a tokenizer sampled answers are not counted.
+model::Load load_of(const sweep::Job& job, const base::FileSet& files) {
+  return run::has_tokenizer(files) ? run::load_of(job, files, model::read_causal_specification(files))
+                                   : model::Load{job.execution.batch_tokens, {}};
+}
+
+/// One that cannot be used counts: `run` says why.
+bool has_gpu() {
+  try {
+    return parallel::count_gpus() > 0;
+  } catch (const base::Error&) {
+    return true;
+  }
+}
+
+/// Of one GPU, where the run is to have some.
+std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const CommandLine& line) {
+  constexpr double usual = 80;
+  const bool is_given = line.has("gpu-memory");
+  const bool wants_gpu =
+      job.execution.device == query::Device::cuda || (job.execution.device == query::Device::automatic && has_gpu());
+  if (!is_given && !wants_gpu) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>((is_given ? line.get<double>("gpu-memory") : usual) * 1024 * 1024 * 1024);
+}
+
+constexpr double budget_s = 5;
+constexpr std::size_t most_blocks = 1000;
+
+struct Measurement {
+  std::size_t blocks = 0;
+  std::uint64_t contexts = 0;
+  double seconds = 0;
+};
+
+std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
+  const auto settings = run::engine_settings(request.job);
+  if (run::is_fake(request.job)) {
+    return engine::make_engine(settings, request.files, *request.tokenizer);
+  }
+  const auto directory = base::checkpoint_directory(request.job.model.location());
+  run::require_memory(request.job, request.files, run::node_memory(1, directory));
+  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
+  return engine::make_engine(settings, files, *request.tokenizer);
+}
+
+/// Blocks in steps of the golden section, so that any number of first ones lies spread over all.
+Measurement measure(const probes::Probe& probe, query::Engine& engine) {
+  const auto& blocks = probe.blocks();
+  run::InWork in_work;
+  Measurement measured;
+  std::set<std::uint64_t> seen;
+  for (std::size_t step = 0; step < most_blocks && measured.seconds < budget_s; ++step) {
+    const double fraction = std::fmod(0.5 + static_cast<double>(step) * 0.6180339887498949, 1.0);
+    const auto index = static_cast<std::uint64_t>(fraction * static_cast<double>(blocks.num_blocks()));
+    if (!seen.insert(index).second) {
+      continue;
+    }
+    const auto scored = run::score_block(probe, {}, &engine, blocks.block(index), in_work);
+    if (!scored.failure.empty()) {
+      throw base::Error(scored.failure);
+    }
+    if (step == 0 && scored.seconds < budget_s && blocks.num_blocks() > 1) {
+      seen.clear();  // the first block also warms up: it is scored again, or left out
+      continue;
+    }
+    ++measured.blocks;
+    measured.contexts += scored.id.num_contexts;
+    measured.seconds += scored.seconds;
+  }
+  return measured;
+}
+
+/// The seconds per context of these blocks, carried to the whole.
+void print_time(std::ostream& out, const probes::PlanRequest& request, const probes::Probe& probe) {
+  auto& line = probes::plan_line(out, "time");
+  if (request.job.execution.tensor_parallel > 1) {
+    line << "cannot be measured by one process: execution.tensor_parallel is " << request.job.execution.tensor_parallel
+         << '\n';
+    return;
+  }
+  const auto engine = load_engine(request);
+  const auto measured = measure(probe, *engine);
+  const double whole = measured.seconds / static_cast<double>(std::max<std::uint64_t>(1, measured.contexts)) *
+                       static_cast<double>(probe.blocks().product().num_contexts());
+  line << "about " << run::hours(whole / request.ranks) << " (h:mm:ss) on "
+       << base::counted(static_cast<std::uint64_t>(request.ranks), "rank")
+       << " as fast as this process, loading left out\n";
+  probes::plan_line(out, "") << "an estimate: " << base::with_thousands(measured.blocks) << " of "
+                             << base::counted(probe.blocks().num_blocks(), "block") << " took "
+                             << probes::format_number("%.1f", measured.seconds) << " s here\n";
+}
+
+void plan_job(const sweep::Job& job, const CommandLine& line) {
+  base::FileSet files("");
+  std::optional<model::Load> load;
+  std::optional<tokenizer::Tokenizer> tokenizer;
+  if (job.needs_model()) {
+    files = base::read_checkpoint_files(base::checkpoint_directory(job.model.location()),
+                                        base::CheckpointPart::small_files);
+    if (files.find("config.json") != nullptr && model::is_causal(files)) {
+      load = load_of(job, files);
+      print_model_plan(std::cout, files, job, *load, gpu_bytes_for(job, line));
+      if (!run::has_tokenizer(files)) {
+        std::cout << "no tokenizer in " << job.model.path << ": prompts, tokens and blocks are not counted\n"
+                  << std::flush;
+        return;
+      }
+    }
+    tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
+  }
+  probes::PlanRequest request{.job = job,
+                              .files = files,
+                              .tokenizer = tokenizer ? &*tokenizer : nullptr,
+                              .load = load,
+                              .ranks = static_cast<int>(line.number("ranks", 1)),
+                              .prompts = line.has("show-prompts") ? probes::PlanRequest::Prompts::printed
+                                                                  : probes::PlanRequest::Prompts::left_out,
+                              .limit = {},
+                              .print_time = {}};
+  if (line.has("limit")) {
+    request.limit = line.number("limit", 0);
+  }
+  request.print_time = [&](std::ostream& out, const probes::Probe& probe) {
+    if (line.has("measure")) {
+      print_time(out, request, probe);
+    } else {
+      probes::plan_line(out, "time") << "not estimated: with --measure some blocks are scored here, for about "
+                                     << budget_s << " s\n";
+    }
+  };
+  probes::kind_of(job).plan(request);
+  std::cout << std::flush;
+}
+
+void add_plan_options(options::options_description_easy_init add) {
+  add("show-prompts", "also print the text of every cell");
+  add("measure", "estimate the time: load the model and score some blocks for about 5 s");
+  add("ranks", options::value<std::int64_t>()->default_value(1), "ranks that the run will have");
+  add("gpu-memory", options::value<double>(),
+      "GiB of one GPU: plan for GPUs (80 where the job asks for them or this machine has one)");
+  add("limit", options::value<std::int64_t>(), "lines per list and cells of --show-prompts");
+  add("power", options::value<std::string>(),
+      "effect=D or difference=D [pilot=RUN_DIRECTORY] [chance=0.8] [level=0.05]: instead of the costs, how many "
+      "templates and rephrasings the job's contrasts need");
+}
+
+/// Reads no model.
+void plan_power(const CommandLine& line) {
+  constexpr std::uint64_t usual_rows = 10;
+  auto overrides = line.overrides;
+  const auto request = take_power_request(line.get<std::string>("power"), overrides);
+  const auto jobs = config::load_jobs(config::read_job_file(line.place), overrides);
+  print_power(jobs, request, line.has("limit") ? line.number("limit", 1) : usual_rows);
+}
+
+base::ExitCode execute_plan(const CommandLine& line) {
+  base::refuse_if(
+      line.has("gpu-memory") && !(line.get<double>("gpu-memory") > 0 && line.get<double>("gpu-memory") < 1e6),
+      "--gpu-memory must lie between 0 and 10^6", "it counts GiB of one GPU");
+  if (line.has("power")) {
+    plan_power(line);
+    return base::ExitCode::done;
+  }
+  run::ModelCheck models;
+  const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
+  for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
+    plan_job(job, line);
+  }
+  return base::ExitCode::done;
+}
+
+}  // namespace
+
+const Command plan_command{"plan",
+                           "what a job will cost; how its words are tokenized",
+                           "stereosweep plan JOB [key=value ...]: what a job will cost; reads no weights\n"
+                           "unless --measure is given. With --power: how many templates its contrasts need",
+                           Places::one_and_overrides,
+                           "job",
+                           add_plan_options,
+                           execute_plan};
+
+}  // namespace stereosweep::app

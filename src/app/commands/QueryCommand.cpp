@@ -1,0 +1,136 @@
+#include <boost/program_options/value_semantic.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/CommandLine.hpp"
+#include "base/Error.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/process/Profile.hpp"
+#include "base/text/Text.hpp"
+#include "config/Chat.hpp"
+#include "engine/EngineFactory.hpp"
+#include "query/Compute.hpp"
+#include "query/QueryJson.hpp"
+#include "sweep/Chat.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+
+/// The place of `given` among the names that there are. Throws InputError: `what` is unknown.
+std::size_t place_of(const std::string& given, const std::string& what, const std::vector<std::string>& names) {
+  const auto place = std::ranges::find(names, given);
+  if (place == names.end()) {
+    const auto all = base::join(std::span(names).first(names.size() - 1), ", ") + " and " + names.back();
+    throw base::InputError(base::describe("unknown " + what, "there are " + all, base::did_you_mean(given, names)));
+  }
+  return static_cast<std::size_t>(place - names.begin());
+}
+
+void add_query_options(options::options_description_easy_init add) {
+  add("model", options::value<std::string>(),
+      "checkpoint directory, or a name in the Hugging Face cache (org/name@revision)");
+  add("dtype", options::value<std::string>()->default_value("float32"), "float32, bfloat16 or float16");
+  add("threads", options::value<int>()->default_value(1), "threads of the tensor operations");
+  add("device", options::value<std::string>()->default_value("auto"), "auto, cpu or cuda");
+  add("profile", "prints where the time went, at the end, on standard error");
+}
+
+/// Writes conversations with the template that a query names, else with the checkpoint's own.
+class ChatPrompts {
+ public:
+  ChatPrompts(std::string model, const tokenizer::Tokenizer& tokenizer)
+      : model_(std::move(model)), tokenizer_(tokenizer) {}
+
+  std::string write(std::span<const query::Message> messages, const std::string& name) {
+    auto known = templates_.find(name);
+    if (known == templates_.end()) {
+      const auto chat = name.empty() ? config::find_checkpoint_chat(model_, "jobs") : config::find_chat(name, "jobs");
+      for (const auto& token : chat.control_tokens) {
+        base::refuse_if(!tokenizer_.id_of(token),
+                        "'" + token + "' of the chat template '" + chat.label + "' is no token of this model",
+                        "it would be read as letters");
+      }
+      known = templates_.emplace(name, chat).first;
+    }
+    std::vector<sweep::Message> conversation;
+    for (const auto& message : messages) {
+      const auto role =
+          place_of(message.role, "role " + base::json_quote(message.role), {"system", "user", "assistant"});
+      conversation.push_back({static_cast<sweep::Role>(role), message.content});
+    }
+    return sweep::write_chat(known->second, conversation);
+  }
+
+ private:
+  std::string model_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::map<std::string, sweep::ChatTemplate> templates_;
+};
+
+struct AnsweredLine {
+  query::Answer answer;
+  query::Details details = query::Details::left_out;
+};
+
+AnsweredLine answer_line(const std::string& line, query::Engine& engine, ChatPrompts& chats) {
+  try {
+    const auto asked = query::parse_line(line, [&](std::span<const query::Message> messages, const std::string& chat) {
+      return chats.write(messages, chat);
+    });
+    return {engine.answer({&asked.query, 1}).at(0), asked.details};
+  } catch (const base::InputError& error) {
+    return {query::QueryError{error.what(), query::QueryFault::other}};
+  }
+}
+
+base::ExitCode execute_query(const CommandLine& line) {
+  base::refuse_if(!line.has("model"), "--model is missing",
+                  "a query needs a checkpoint directory or the name of a cached model");
+  engine::EngineSettings settings;
+  const auto choose = [&](const std::string& option, const std::vector<std::string>& names) {
+    const auto& given = line.get<std::string>(option);
+    return place_of(given, "--" + option + " '" + given + "'", names);
+  };
+  settings.dtype = static_cast<query::Dtype>(choose("dtype", query::dtype_names));
+  settings.device = static_cast<query::Device>(choose("device", {"auto", "cpu", "cuda"}));
+  settings.threads = line.get<int>("threads");
+  if (line.has("profile")) {
+    base::profile::enable();
+  }
+  const auto& model = line.get<std::string>("model");
+  const auto files = base::read_checkpoint_files(base::checkpoint_directory(model), base::CheckpointPart::all_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  const auto engine = engine::make_engine(settings, files, tokenizer);
+  ChatPrompts chats(model, tokenizer);
+  auto code = base::ExitCode::done;
+  for (std::string text; std::getline(std::cin, text);) {
+    const auto [answer, details] = answer_line(text, *engine, chats);
+    if (std::holds_alternative<query::QueryError>(answer)) {
+      code = base::ExitCode::error;
+    }
+    std::cout << query::format_answer(answer, details) << '\n' << std::flush;
+  }
+  if (base::profile::is_enabled()) {
+    std::cerr << base::profile::report();
+  }
+  return code;
+}
+
+}  // namespace
+
+const Command query_command{"query",
+                            "JSON queries -> log-probabilities, vectors",
+                            "stereosweep query: JSON queries on standard input, answers on standard output",
+                            Places::none,
+                            "",
+                            add_query_options,
+                            execute_query};
+
+}  // namespace stereosweep::app

@@ -1,0 +1,95 @@
+#include <boost/program_options/value_semantic.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/CommandLine.hpp"
+#include "base/Error.hpp"
+#include "base/process/Environment.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+constexpr const char* python_variable = "STEREOSWEEP_PYTHON";
+constexpr const char* package_command = "stereosweep-analysis";
+
+bool can_be_run(const std::filesystem::path& path) {
+  return std::filesystem::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_on_path(const std::string& command) {
+  const auto folders = base::text_from_environment("PATH");
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const auto end = std::min(folders.find(':', begin), folders.size());
+    if (end > begin && can_be_run(std::filesystem::path(folders.substr(begin, end - begin)) / command)) {
+      return true;
+    }
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// How the analysis package is started: $STEREOSWEEP_PYTHON; else build/python, which env/setup.sh makes above this
+/// program's build/NAME/bin; else the command of an installed package. Throws InputError where there is none.
+Arguments package_start(const std::filesystem::path& program) {
+  const Arguments module = {"-m", "stereosweep_analysis"};
+  const auto python_of_build = program.parent_path().parent_path().parent_path() / "python";
+  std::string python = base::text_from_environment(python_variable);
+  if (python.empty() && can_be_run(python_of_build)) {
+    python = python_of_build.string();
+  }
+  if (!python.empty()) {
+    return {python, module.front(), module.back()};
+  }
+  base::refuse_if(!is_on_path(package_command), "the report cannot be written",
+                  "it is made by the Python package in 'analysis', and there is no " + std::string(python_variable) +
+                      ", no '" + python_of_build.string() + "' and no " + package_command + " on the path",
+                  "Run env/setup.sh, or install the package with 'pip install ./analysis'.");
+  return {package_command};
+}
+
+void add_report_options(options::options_description_easy_init add) {
+  add("out", options::value<std::string>(), "default: report.html in the first directory");
+}
+
+base::ExitCode execute_report(const CommandLine& line) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  auto words = package_start(program);
+  words.emplace_back("report");
+  if (line.has("out")) {
+    words.push_back("--out=" + line.get<std::string>("out"));
+  }
+  words.emplace_back("--");
+  words.push_back(line.place);
+  words.insert(words.end(), line.overrides.begin(), line.overrides.end());
+  ::setenv("STEREOSWEEP_PROGRAM", program.c_str(), 1);  // it computes statistics that are missing
+  std::vector<char*> arguments;
+  for (auto& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  throw base::Error("'" + words.front() + "' cannot be started: " + std::strerror(errno));
+}
+
+}  // namespace
+
+const Command report_command{"report",
+                             "one HTML file: what was asked, of what, and what was found",
+                             "stereosweep report DIR... [--out FILE.html]: write a page about one or several runs that "
+                             "needs no network.\nStatistics that are missing are computed first. The Python package in "
+                             "'analysis' writes it: that of\n$STEREOSWEEP_PYTHON, else of build/python, else "
+                             "stereosweep-analysis on the path",
+                             Places::one_and_overrides,
+                             "run directory",
+                             add_report_options,
+                             execute_report};
+
+}  // namespace stereosweep::app

@@ -1,0 +1,352 @@
+#include <boost/program_options/value_semantic.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/CommandLine.hpp"
+#include "app/ResultPath.hpp"
+#include "app/RunsStats.hpp"
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/files/File.hpp"
+#include "base/process/Allocation.hpp"
+#include "base/text/Text.hpp"
+#include "config/JobLoader.hpp"
+#include "findings/contrasts/Conclusions.hpp"
+#include "findings/contrasts/ShownConclusions.hpp"
+#include "findings/sharing/SharedScores.hpp"
+#include "parallel/Communicator.hpp"
+#include "parallel/MpiSession.hpp"
+#include "probes/ProbeKind.hpp"
+#include "results/Reader.hpp"
+#include "results/TextTable.hpp"
+#include "results/measures/Glossary.hpp"
+#include "results/tables/StatisticsTable.hpp"
+#include "run/ranks/Signals.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace options = boost::program_options;
+constexpr const char* resolved_name = "job.resolved.yaml";
+constexpr const char* runs_name = "runs.stats.h5";
+constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
+
+/// Only what cannot change a raw number may be changed here.
+void require_statistics_keys(const std::vector<std::string>& overrides) {
+  for (const auto& text : overrides) {
+    base::refuse_if(!text.starts_with("statistics.") || text.find('=') == std::string::npos,
+                    "'" + text + "' cannot be set here",
+                    "stats takes statistics.KEY=VALUE only; all else belongs to the run");
+  }
+}
+
+/// The job beside the file, else the copy inside it.
+sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string>& overrides) {
+  const auto beside = file.path().parent_path() / resolved_name;
+  if (std::filesystem::exists(beside)) {
+    return overrides.empty() ? config::load_resolved(base::read_file(beside), beside.string())
+                             : config::load_jobs(beside, overrides).front();
+  }
+  const auto inside = file.document("job_resolved");
+  base::refuse_if(!inside, "'" + file.path().string() + "' does not say how to compute statistics",
+                  std::string("no ") + resolved_name + " beside it, no job_resolved in it");
+  base::refuse_if(!overrides.empty(), "no key can be set for '" + file.path().string() + "'",
+                  std::string("no ") + resolved_name + " lies beside it", "name the run directory");
+  return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
+}
+
+/// As --output says, else "association.h5" -> "association.stats.h5", in the same directory.
+std::filesystem::path target_of(const CommandLine& line, const std::filesystem::path& file) {
+  if (!line.has("output")) {
+    return statistics_beside(file);
+  }
+  const std::filesystem::path target = line.get<std::string>("output");
+  std::error_code ignored;
+  base::refuse_if(std::filesystem::equivalent(target, file, ignored),
+                  "--output " + target.string() + " is the result that is read", "its raw numbers would be lost",
+                  "give another name");
+  return target;
+}
+
+/// What both kinds of ranks need.
+struct Source {
+  std::unique_ptr<const results::ResultFile> file;
+  sweep::Job job;
+  std::filesystem::path target;
+};
+
+Source open_source(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  Source source{std::make_unique<const results::ResultFile>(path), {}, statistics_beside(path)};
+  base::refuse_if(is_stage_file(*source.file), "no statistics of '" + path.string() + "'",
+                  "it holds an earlier stage of its run", "name the run directory");
+  source.job = job_of(*source.file, overrides);
+  return source;
+}
+
+/// By which measures a result is printed.
+results::ShownMeasures shown_measures(const CommandLine& line, const sweep::Job& job) {
+  auto recommended = probes::kind_of(job).recommended_measures(job);
+  return line.has("all-measures") || recommended.empty() ? results::ShownMeasures()
+                                                         : results::ShownMeasures(std::move(recommended));
+}
+
+/// Definitions of the measures that are shown, and what others there are.
+std::string measures_text(const std::vector<std::string>& all, const results::ShownMeasures& shown) {
+  std::vector<std::string> printed;
+  std::vector<std::string> others;
+  for (const auto& measure : all) {
+    (shown.holds(measure) ? printed : others).push_back(measure);
+  }
+  auto text = results::definitions_text(printed);
+  if (!others.empty()) {
+    text += results::wrapped("Other measures, printed with --all-measures: " + base::join(others, ", ") + ".\n", 2);
+  }
+  return text;
+}
+
+/// Collective. Writes the statistics file; what rank zero may print of it.
+std::string compute(const Source& source, const CommandLine& line, const parallel::Communicator& world) {
+  const auto& kind = probes::kind_of(source.job);
+  const auto top = line.number("top", 1);
+  findings::Conclusions conclusions;
+  results::StatisticsTarget target = source.target;
+  const auto comparison = kind.comparison(source.job);
+  /// `own`: the table where this rank has it.
+  const auto conclude = [&](const findings::Scores* own) {
+    const findings::SharedScores shared(own, world);
+    conclusions = findings::conclude(shared.scores(), comparison, source.job.seed);
+  };
+  std::vector<std::string> measures;
+  target.finish = [&](results::StatisticsFile& file) {
+    measures = findings::scores_of(file).axes.front()->labels;
+    file.root().write_attribute(settings_attribute, settings_hash(source.job));
+    if (comparison.asks()) {
+      const auto scores = findings::scores_of(file);
+      conclude(&scores);
+      findings::write_conclusions(file.layout(), conclusions, comparison);
+    }
+  };
+  const probes::StatsRequest request{
+      .file = *source.file,
+      .job = source.job,
+      .target = target,
+      .top = top,
+      .detail = line.has("all") ? probes::Detail::everything : probes::Detail::main,
+      .shown = shown_measures(line, source.job),
+      .world = world,
+      .parsing = line.has("reparse") ? probes::StatsRequest::Parsing::again : probes::StatsRequest::Parsing::as_stored};
+  base::refuse_if(line.has("reparse") && !kind.parses_texts(), "--reparse of a result without texts",
+                  "the probe '" + std::string(kind.name()) + "' parses none again");
+  if (world.rank() > 0) {
+    kind.assist(request);
+    if (comparison.asks()) {
+      conclude(nullptr);
+    }
+    return "";
+  }
+  const auto found = kind.stats(request);  // which fills `conclusions`
+  const auto asked = findings::shown_part(std::move(conclusions), source.job.comparison, request.shown);
+  std::string text = source.file->complete() ? "" : incomplete + std::string("\n");
+  text += found.answer + '\n' + measures_text(measures, request.shown);
+  text += findings::conclusions_text(asked, comparison, top) + (found.details.empty() ? "" : '\n' + found.details);
+  return results::wrapped(text, 2) + "\nwritten: " + target.path.string() + "\n";
+}
+
+/// The table that --format asks for; nothing where it asks for text.
+std::optional<results::TableFormat> format_of(const CommandLine& line) {
+  const auto& name = line.get<std::string>("format");
+  base::refuse_if(name == "text" && line.has("only"), "--only is for tables", "text has its own choice",
+                  "add --format csv, markdown or latex");
+  return name == "text" ? std::nullopt : std::optional(results::table_format(name));
+}
+
+/// What was computed, as a table on standard output that holds nothing else.
+void print_table(const CommandLine& line, const std::filesystem::path& file, results::TableFormat format) {
+  const auto only = line.has("only") ? base::split(line.get<std::string>("only"), ',') : std::vector<std::string>();
+  results::write_statistics_table(file, format, only, std::cout);
+}
+
+/// Runs `open` on every rank; a fault of one is a fault of all.
+template <class Open>
+auto opened(const parallel::Communicator& world, const Open& open) {
+  return world.size() == 1 ? open() : parallel::coordinated(world, open);
+}
+
+/// Results to be compared.
+struct ComparedResults {
+  std::vector<std::filesystem::path> results;
+  std::vector<std::string> left_out;  ///< runs of a sweep without a result, and why
+  std::filesystem::path target;
+};
+
+/// Of one place: the runs of a folder, as a sweep leaves them.
+ComparedResults places_of(const CommandLine& line, const std::vector<std::string>& named) {
+  ComparedResults places;
+  if (named.size() == 1) {
+    places.target = std::filesystem::path(named.front()) / runs_name;
+    for (const auto& run : runs_in(named.front())) {
+      try {
+        places.results.push_back(find_result(run));
+      } catch (const base::InputError& error) {
+        places.left_out.push_back("NOT complete: left out: " + run.string() + ": " + error.what());
+      }
+    }
+    base::refuse_if(places.results.size() < 2, "'" + named.front() + "' has nothing to compare",
+                    "it holds fewer than two results; " + base::join(places.left_out, "; "));
+  } else {
+    std::ranges::transform(named, std::back_inserter(places.results), find_result);
+  }
+  if (line.has("output")) {
+    places.target = line.get<std::string>("output");
+  }
+  base::refuse_if(places.target.empty(), "nothing says where the comparison goes",
+                  "the results have no folder of their own", "Give --output FILE.");
+  for (const auto& result : places.results) {
+    std::error_code ignored;
+    base::refuse_if(std::filesystem::equivalent(places.target, result, ignored) ||
+                        std::filesystem::equivalent(places.target, statistics_beside(result), ignored),
+                    "--output " + places.target.string() + " is a file that is read", "its numbers would be lost",
+                    "give another name");
+    const auto same = std::ranges::count_if(
+        places.results, [&](const auto& other) { return std::filesystem::equivalent(result, other, ignored); });
+    base::refuse_if(same > 1, "one and the same result is named twice", result.string());
+  }
+  return places;
+}
+
+/// Collective.
+void compute_runs(const CommandLine& line, const std::vector<std::string>& named,
+                  const std::vector<std::string>& overrides, const parallel::Communicator& world) {
+  struct Opened {
+    ComparedResults places;
+    std::vector<Source> sources;
+    std::vector<bool> is_current;
+  };
+  const auto all = opened(world, [&] {
+    Opened result{places_of(line, named), {}, {}};
+    for (const auto& path : result.places.results) {
+      const auto& source = result.sources.emplace_back(open_source(path, overrides));
+      result.is_current.push_back(statistics_are_current({*source.file, source.job, source.target}));
+    }
+    return result;
+  });
+  std::vector<std::string> made;
+  std::vector<RunSource> sources;
+  for (std::size_t run = 0; run < all.sources.size(); ++run) {
+    const auto& source = all.sources[run];
+    sources.push_back({*source.file, source.job, source.target});
+    if (!all.is_current[run]) {
+      compute(source, line, world);
+      made.push_back(source.target.string());
+    }
+  }
+  if (world.rank() > 0) {
+    return;
+  }
+  std::string text;
+  for (const auto& left_out : all.places.left_out) {
+    text += results::wrapped(left_out, 2) + '\n';
+  }
+  const auto against = line.has("against") ? std::optional(line.get<std::string>("against")) : std::nullopt;
+  auto compared = compare_results(
+      sources, {.target = all.places.target,
+                .against = against,
+                .printing = {.top = line.number("top", 1),
+                             .detail = line.has("all") ? findings::RunDetail::everything : findings::RunDetail::main,
+                             .shown = shown_measures(line, sources.front().job)}});
+  if (const auto format = format_of(line)) {
+    std::cerr << text;
+    print_table(line, all.places.target, *format);
+    return;
+  }
+  for (const auto& path : made) {
+    compared += "computed first: " + path + '\n';
+  }
+  std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << all.places.target.string() << '\n';
+}
+
+/// Collective.
+base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
+  std::vector<std::string> named = {line.place};
+  std::vector<std::string> overrides;
+  for (const auto& text : line.overrides) {
+    std::error_code ignored;
+    const bool is_place = text.find('=') == std::string::npos || std::filesystem::exists(text, ignored);
+    (is_place ? named : overrides).push_back(text);
+  }
+  require_statistics_keys(overrides);
+  line.number("top", 1);
+  format_of(line);  // before anything is computed
+  if (named.size() > 1 || !runs_in(named.front()).empty()) {
+    compute_runs(line, named, overrides, world);
+    return base::ExitCode::done;
+  }
+  base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
+  const auto source = opened(world, [&] {
+    auto found = open_source(find_result(line.place), overrides);
+    found.target = target_of(line, found.file->path());
+    return found;
+  });
+  const auto text = compute(source, line, world);
+  if (world.rank() > 0) {
+    return base::ExitCode::done;
+  }
+  if (const auto format = format_of(line)) {
+    std::cerr << (source.file->complete() ? "" : incomplete);
+    print_table(line, source.target, *format);
+  } else {
+    std::cout << text;
+  }
+  return base::ExitCode::done;
+}
+
+base::ExitCode execute_stats(const CommandLine& line) {
+  const parallel::MpiSession session;
+  const auto& world = session.world();
+  base::set_log_rank(world.size() > 1 ? world.rank() : -1);
+  base::keep_freed_memory();  // every slab of a large result takes the place of the one before
+  const auto step = [&] { return compute(line, world); };
+  return world.size() == 1 ? step() : parallel::end_on_all_ranks(world, step);
+}
+
+void add_stats_options(options::options_description_easy_init add) {
+  add("top", options::value<std::int64_t>()->default_value(5),
+      "how many rows of each long table; the strongest associations per measure");
+  add("all",
+      "of a contexts result: every adjustment, the random-effects model and the p of its z, too; of several results: "
+      "the tables of each measure");
+  add("all-measures", "print every measure, not the recommended one alone; tables by --format always hold all");
+  add("reparse", "read the stored answers of an interview again, by the rules of this program");
+  add("output", options::value<std::string>(),
+      "where to write instead of PROBE.stats.h5 beside the result; of several results: instead of runs.stats.h5 in the "
+      "folder of a sweep");
+  add("format", options::value<std::string>()->default_value("text"),
+      "csv, markdown or latex: everything that the statistics file found, one row a number, with n, interval, p, "
+      "adjusted p and status, instead of the text");
+  add("only", options::value<std::string>(),
+      "of such a table the statistics whose names begin so: contrast,mean_score");
+  add("against", options::value<std::string>(),
+      "of several results: label of the run that all others are compared with");
+}
+
+}  // namespace
+
+const Command stats_command{
+    "stats",
+    "scores, averages and agreement with human ratings",
+    "stereosweep stats DIR_OR_FILE [statistics.KEY=VALUE ...]: scores, averages, disparities, agreement;\n"
+    "writes PROBE.stats.h5 beside the result. Several results, or the folder of a sweep: one table with the\n"
+    "axis run, in runs.stats.h5. Under mpirun, ranks share the tests and draws of what the job's\n"
+    "statistics ask for, and the exact permutation tests of a contexts result",
+    Places::one_and_overrides,
+    "run directory",
+    add_stats_options,
+    execute_stats};
+
+}  // namespace stereosweep::app

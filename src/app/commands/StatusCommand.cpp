@@ -1,0 +1,137 @@
+#include <signal.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "app/CommandLine.hpp"
+#include "app/ResultPath.hpp"
+#include "base/Error.hpp"
+#include "base/text/Text.hpp"
+#include "parallel/MpiSession.hpp"
+#include "run/directory/Lease.hpp"
+#include "run/directory/StatusFile.hpp"
+#include "run/ranks/Progress.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run that goes on writes every few seconds while blocks are scored.
+constexpr std::chrono::minutes longest_silence{5};
+
+/// Of this machine: the writer of the status has certainly ended. Its number may meanwhile be another process's: then
+/// the lock tells.
+bool died_here(const run::ReadStatus& read, const fs::path& directory) {
+  const bool gone = ::kill(static_cast<pid_t>(read.process), 0) != 0 && errno == ESRCH;
+  return gone || run::is_held(directory) == false;
+}
+
+/// "RUNNING", "PENDING", ...; "" for a job that Slurm has forgotten; nothing where Slurm does not answer.
+std::optional<std::string> state_in_slurm(const std::string& job) {
+  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  const auto line = "timeout 10 squeue --noheader --states=all --format=%T --jobs=" + job + " 2>&1";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
+  std::array<char, 200> text{};
+  const bool any = pipe && std::fgets(text.data(), text.size(), pipe.get()) != nullptr;
+  const std::string answer(base::trim(any ? text.data() : ""));
+  if (answer.find("Invalid job id") != std::string::npos) {
+    return "";
+  }
+  const bool is_state = !answer.empty() && answer.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string::npos;
+  return is_state ? std::optional(answer) : std::nullopt;
+}
+
+std::chrono::seconds age_of(const std::string& utc) {
+  std::tm time{};
+  if (::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) == nullptr) {
+    return std::chrono::seconds(0);
+  }
+  return std::chrono::seconds(std::time(nullptr) - ::timegm(&time));
+}
+
+/// What a state hides whose writer has ended without a word; empty if all is as it says.
+std::string remark(const run::ReadStatus& read, const fs::path& directory) {
+  if (read.status.has_ended()) {
+    return "";
+  }
+  constexpr const char* advice = ": run the same command again";
+  if (read.host == parallel::host_name()) {
+    return died_here(read, directory) ? ", but process " + std::to_string(read.process) + " is gone (killed)" + advice
+                                      : "";
+  }
+  if (const auto slurm = state_in_slurm(read.slurm_job)) {
+    if (*slurm == "PENDING") {
+      return ", but Slurm job " + read.slurm_job + " waits to be started again";
+    }
+    if (*slurm != "RUNNING" && *slurm != "COMPLETING" && *slurm != "SUSPENDED") {
+      return ", but Slurm job " + read.slurm_job + " has ended (" + (slurm->empty() ? "forgotten by Slurm" : *slurm) +
+             ")" + advice;
+    }
+  }
+  if (const auto age = age_of(read.updated); age > longest_silence) {
+    const auto minutes = static_cast<std::uint64_t>(age / std::chrono::minutes(1));
+    return ", but nothing was written for " + base::counted(minutes, "minute") +
+           (read.status.state == "running" || read.status.state == "stopping" ? ": probably killed"
+                                                                              : ": perhaps killed") +
+           "; if it is gone from " + read.host + ", run the same command again";
+  }
+  return "";
+}
+
+std::string journal_line(const fs::path& directory) {
+  std::uint64_t attempts = 0;
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(directory / "journal", ignored)) {
+    if (entry.path().extension() == ".log") {
+      ++attempts;
+      bytes += entry.file_size(ignored);
+    }
+  }
+  return base::counted(attempts, "attempt") + ", " + base::counted(bytes, "byte");
+}
+
+/// Reads status.json and the journals' sizes; touches nothing.
+base::ExitCode execute_status(const CommandLine& line) {
+  const auto& place = line.place;
+  refuse_job_file(place);
+  const auto read = run::read_status(place);
+  if (!read) {
+    refuse_folder_of_runs(place);
+    throw base::InputError(base::describe("no run in " + place, "it holds no status.json"));
+  }
+  const auto& status = read->status;
+  std::cout << "run      " << status.name << '\n' << "state    " << status.state << remark(*read, place) << '\n';
+  if (!status.cause.empty()) {
+    std::cout << "cause    " << status.cause << '\n';
+  }
+  std::cout << "progress " << run::progress_line(status) << '\n'
+            << "work     " << run::work_text(status.cost) << '\n'
+            << "journal  " << journal_line(place) << '\n'
+            << "process  " << read->process << " on " << read->host << ", "
+            << base::counted(static_cast<std::uint64_t>(status.num_ranks), "rank") << '\n'
+            << "started  " << status.started << ", updated " << read->updated << '\n';
+  return base::ExitCode::done;
+}
+
+}  // namespace
+
+const Command status_command{"status",
+                             "what a run does, from another shell",
+                             "stereosweep status DIR: what the run in DIR does, or how it ended",
+                             Places::one,
+                             "run directory",
+                             nullptr,
+                             execute_status};
+
+}  // namespace stereosweep::app

@@ -1,0 +1,49 @@
+#include <filesystem>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "app/CommandLine.hpp"
+#include "base/Error.hpp"
+#include "config/JobLoader.hpp"
+#include "probes/ProbeKind.hpp"
+#include "run/checks/ModelCheck.hpp"
+
+namespace stereosweep::app {
+namespace {
+
+std::string job_summary(const sweep::Job& job, const run::ModelReport& model) {
+  std::string text = job.name + ": " + probes::kind_of(job).summary(job);
+  for (const auto& note : model.notes) {
+    text += "\n  note: " + note;
+  }
+  for (const auto& [kind, path] : probes::kind_of(job).inputs(job)) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      text += "\n  note: the " + kind + " '" + path + "' is not on this machine; run will need it";
+    }
+  }
+  return text;
+}
+
+base::ExitCode execute_validate(const CommandLine& line) {
+  run::ModelCheck models;
+  const auto check = [&](const sweep::Job& job) { return models.examine(job).faults; };
+  for (const auto& job : config::load_jobs(config::read_job_file(line.place), line.overrides, check)) {
+    std::cout << job_summary(job, models.examine(job)) << '\n';
+  }
+  return base::ExitCode::done;
+}
+
+}  // namespace
+
+const Command validate_command{"validate",
+                               "check a job and print its size",
+                               "stereosweep validate JOB [key=value ...]: check a job and the kind of its model;\n"
+                               "weights are not read. JOB is a file, or - for standard input",
+                               Places::one_and_overrides,
+                               "job",
+                               nullptr,
+                               execute_validate};
+
+}  // namespace stereosweep::app

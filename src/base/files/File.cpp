@@ -1,0 +1,232 @@
+#include "base/files/File.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/Check.hpp"
+#include "base/Error.hpp"
+#include "base/files/HubCache.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/text/Text.hpp"
+
+namespace stereosweep::base {
+
+namespace {
+
+constexpr std::size_t max_small_file = std::size_t{256} << 20;
+constexpr std::array<std::string_view, 6> checkpoint_extensions = {".json",  ".txt",         ".jinja",
+                                                                   ".model", ".safetensors", ".hdf5"};
+
+void release_pages(std::span<const std::byte> part) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(part.data());
+  const auto first = (start + page - 1) / page * page;
+  const auto end = (start + part.size()) / page * page;
+  if (first < end) {
+    ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);  // refused: they stay, which harms nothing
+  }
+}
+
+/// Pages are given back behind the reader, so that a checkpoint and what is made of it are not both resident.
+template <class Use>
+void read_pieces(std::span<const std::byte> bytes, SharedBytes::Backing backing, const Use& use) {
+  constexpr std::size_t piece = std::size_t{16} << 20;
+  for (std::size_t done = 0; done < bytes.size(); done += piece) {
+    const auto part = bytes.subspan(done, std::min(piece, bytes.size() - done));
+    use(part);
+    if (backing == SharedBytes::Backing::mapping) {
+      release_pages(part);
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const std::byte> SharedBytes::bytes() const {
+  STEREOSWEEP_ASSERT(!file_, "a file's bytes are not in memory");
+  return bytes_;
+}
+
+void SharedBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
+  STEREOSWEEP_ASSERT(offset <= size_ && out.size() <= size_ - offset, "reading behind the end");
+  if (!file_) {
+    read_pieces(bytes_.subspan(offset, out.size()), backing_, [&](std::span<const std::byte> part) {
+      std::memcpy(out.data(), part.data(), part.size());
+      out = out.subspan(part.size());
+    });
+    return;
+  }
+  while (!out.empty()) {
+    const auto got = ::pread(*file_, out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw Error(describe("cannot read " + name_, std::strerror(errno)));
+    }
+    if (got == 0) {
+      throw InputError(describe("cannot read " + name_, "it became shorter while it was read",
+                                "Is it still being copied or downloaded?"));
+    }
+    out = out.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
+void SharedBytes::read_through(const std::function<void(std::span<const std::byte>)>& use) const {
+  if (!file_) {
+    read_pieces(bytes_, backing_, use);
+    return;
+  }
+  constexpr std::uint64_t piece = std::uint64_t{1} << 18;  // stays in the processor's cache until it is used
+  std::vector<std::byte> window(std::min(piece, size_));
+  for (std::uint64_t done = 0; done < size_; done += piece) {
+    const auto part = std::span(window).first(std::min(piece, size_ - done));
+    read(done, part);
+    use(part);
+  }
+}
+
+SharedBytes SharedBytes::mapped() const {
+  if (!file_ || size_ == 0) {
+    return file_ ? to_shared("") : *this;
+  }
+  void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, *file_, 0);
+  if (memory == MAP_FAILED) {
+    throw Error(describe("cannot map " + name_, std::strerror(errno)));
+  }
+  std::shared_ptr<const void> owner(memory, [size = size_](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  return {owner, {static_cast<const std::byte*>(memory), size_}, Backing::mapping};
+}
+
+SharedBytes open_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not block us
+  if (descriptor < 0) {
+    throw InputError(describe("cannot open " + path.string(), std::strerror(errno)));
+  }
+  const std::shared_ptr<const int> file(new int(descriptor), [](const int* owned) {
+    ::close(*owned);
+    delete owned;
+  });
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) {
+    throw Error(describe("cannot stat " + path.string(), std::strerror(errno)));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    throw InputError(describe("cannot read " + path.string(), "it is no regular file"));
+  }
+  return {file, static_cast<std::uint64_t>(info.st_size), path.string()};
+}
+
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  const auto file = open_file(path);
+  if (file.size() > max_bytes) {
+    throw InputError(describe(path.string() + " has " + std::to_string(file.size()) + " bytes",
+                              "at most " + std::to_string(max_bytes) + " are read"));
+  }
+  std::string content(file.size(), '\0');
+  file.read(0, std::as_writable_bytes(std::span(content)));
+  return content;
+}
+
+SharedBytes to_shared(std::string content) {
+  auto owner = std::make_shared<const std::string>(std::move(content));
+  return {owner, std::as_bytes(std::span(owner->data(), owner->size())), SharedBytes::Backing::memory};
+}
+
+const SharedBytes* FileSet::find(const std::string& name) const {
+  const auto it = files_.find(name);
+  return it == files_.end() ? nullptr : &it->second;
+}
+
+const SharedBytes& FileSet::at(const std::string& name) const {
+  const auto* file = find(name);
+  if (file == nullptr) {
+    throw InputError(describe(directory_ + "/" + name + " is missing", "the model directory needs it",
+                              download_suggestion(directory_)));
+  }
+  return *file;
+}
+
+bool is_weight_file(std::string_view name) { return name.ends_with(".safetensors") || name.ends_with(".hdf5"); }
+
+std::map<std::string, std::uint64_t> list_checkpoint_files(const std::filesystem::path& directory) {
+  std::error_code status;
+  if (!std::filesystem::is_directory(directory, status)) {
+    throw InputError(describe("cannot read the model directory " + directory.string(),
+                              status ? status.message() : "it is no directory"));
+  }
+  std::map<std::string, std::uint64_t> names;
+  std::filesystem::directory_iterator at(directory, status);
+  for (; !status && at != std::filesystem::directory_iterator(); at.increment(status)) {
+    const auto extension = at->path().extension().string();
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) &&
+        std::ranges::find(checkpoint_extensions, extension) != checkpoint_extensions.end()) {
+      names[at->path().filename().string()] = at->file_size();
+    }
+  }
+  if (status) {
+    throw InputError(describe("cannot read the model directory " + directory.string(), status.message()));
+  }
+  return names;
+}
+
+FileSet read_checkpoint_files(const std::filesystem::path& directory, CheckpointPart part) {
+  FileSet files(directory.string());
+  for (const auto& [name, size] : list_checkpoint_files(directory)) {
+    const auto path = directory / name;
+    if (!is_weight_file(name)) {
+      files.add(name, to_shared(read_file(path, max_small_file)));
+    } else if (part == CheckpointPart::all_files) {
+      files.add(name, open_file(path));
+    }
+  }
+  return files;
+}
+
+namespace {
+
+// NAME or *_NAME
+std::vector<std::string> find_names(const FileSet& files, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& [file, content] : files.files()) {
+    if (file == name || file.ends_with("_" + std::string(name))) {
+      found.push_back(file);
+    }
+  }
+  return found;
+}
+
+std::string find_one(const FileSet& files, const std::string& name) {
+  const auto found = find_names(files, name);
+  if (found.empty()) {
+    throw InputError(describe(files.directory() + " has no " + name + " and no *_" + name, "ELMo needs one of them"));
+  }
+  if (found.size() > 1) {
+    throw InputError(describe(files.directory() + " has " + join(found, " and "), "which is the model's is not known",
+                              "leave one of them in the directory"));
+  }
+  return found.front();
+}
+
+}  // namespace
+
+bool is_elmo(const FileSet& files) {
+  return files.find("config.json") == nullptr && !find_names(files, "options.json").empty();
+}
+
+std::string find_elmo_options(const FileSet& files) { return find_one(files, "options.json"); }
+
+std::string find_elmo_weights(const FileSet& files) { return find_one(files, "weights.hdf5"); }
+
+}  // namespace stereosweep::base

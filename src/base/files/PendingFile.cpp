@@ -1,0 +1,226 @@
+#include "base/files/PendingFile.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+
+namespace stereosweep::base {
+
+namespace {
+
+constexpr std::string_view partial_mark = ".partial.";
+constexpr std::string_view hexadecimal = "0123456789abcdef";
+constexpr std::size_t random_digits = 16;
+constexpr std::chrono::hours longest_write{24};
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int error) {
+  const auto failure = explain_write_failure(path, error);
+  throw Error(describe("cannot " + std::string(action) + " " + path.string(), failure.why, failure.advice));
+}
+
+/// Where locks of processes are seen: everything that runs on this kernel, whatever container it is in.
+const std::string& boot() {
+  static const std::string name = [] {
+    std::string text;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
+    std::erase(text, '-');
+    return text.empty() || text.find_first_not_of(hexadecimal) != std::string::npos ? "0" : text;
+  }();
+  return name;
+}
+
+std::filesystem::path parent_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+std::string random_name() {
+  std::random_device random;
+  std::string text;
+  for (std::size_t i = 0; i < random_digits; ++i) {
+    text += hexadecimal[random() % hexadecimal.size()];
+  }
+  return text;
+}
+
+/// BOOT of NAME.partial.RANDOM.BOOT; empty for other names.
+std::string boot_of(const std::string& name) {
+  static const std::regex pattern(R"([^]*\.partial\.[0-9a-f]{16}\.([0-9a-f]+))");
+  std::smatch parts;
+  return std::regex_match(name, parts, pattern) ? parts[1].str() : "";
+}
+
+void remove_if_stale(const std::filesystem::path& path) {
+  const auto writer = boot_of(path.filename().string());
+  const int file = writer.empty() ? -1 : ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) {
+    return;
+  }
+  const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  const bool in_use = !locked && errno == EWOULDBLOCK;
+  struct stat info {};
+  const bool is_file = ::fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
+  if (is_file && !in_use && ((locked && writer == boot() && writer != "0") || age > longest_write)) {
+    ::unlink(path.c_str());
+  }
+  ::close(file);
+}
+
+/// Locks a file that was just made; false where somebody took it for a stale one in between.
+bool hold(int file) {
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return false;
+  }
+  struct stat info {};
+  return ::fstat(file, &info) != 0 || info.st_nlink > 0;
+}
+
+}  // namespace
+
+PendingFile::PendingFile(std::filesystem::path target, Readers readers) : target_(std::move(target)) {
+  remove_stale_partials(parent_of(target_));
+  const mode_t mode = readers == Readers::owner ? 0600 : 0644;
+  while (true) {
+    path_ = target_.string() + std::string(partial_mark) + random_name() + "." + boot();
+    handle_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (handle_ < 0 && errno != EEXIST) {
+      fail(path_, "create", errno);
+    }
+    if (handle_ >= 0) {
+      if (hold(handle_)) {
+        return;
+      }
+      ::close(handle_);
+    }
+  }
+}
+
+PendingFile::~PendingFile() {
+  ::unlink(path_.c_str());  // nothing there once it is committed
+  ::close(handle_);
+}
+
+void PendingFile::write(std::string_view content) {
+  while (!content.empty()) {
+    const auto written = ::write(handle_, content.data(), content.size());
+    if (written < 0 && errno != EINTR) {
+      fail(path_, "write", errno);
+    }
+    content.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+  }
+}
+
+void PendingFile::commit() {
+  sync_content();
+  show();
+  sync_directory(parent_of(target_));
+}
+
+void PendingFile::show() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) {
+    fail(target_, "rename to", errno);
+  }
+}
+
+void PendingFile::sync() {
+  sync_content();
+  sync_directory(parent_of(target_));
+}
+
+void PendingFile::sync_content() {
+  if (::fsync(handle_) != 0) {
+    fail(path_, "fsync", errno);
+  }
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  PendingFile pending(path);
+  pending.write(content);
+  pending.commit();
+}
+
+void remove_stale_partials(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (std::filesystem::directory_iterator at(directory, ignored); at != std::filesystem::directory_iterator();
+       at.increment(ignored)) {
+    found.push_back(at->path());
+  }
+  std::ranges::for_each(found, remove_if_stale);
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = handle >= 0 && (::fsync(handle) == 0 || errno == EINVAL);
+  const int reason = errno;
+  if (handle >= 0) {
+    ::close(handle);
+  }
+  if (!synced) {
+    fail(directory, "sync the directory", reason);
+  }
+}
+
+namespace {
+
+/// File systems without a fixed number of inodes report 0 of 0.
+bool lacks_inodes(const std::filesystem::path& path) {
+  struct statvfs state {};
+  return ::statvfs(parent_of(path).c_str(), &state) == 0 && state.f_files > 0 && state.f_favail == 0;
+}
+
+std::string advice_for(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "make room and run the same command again";
+    case EDQUOT:
+      return "make room within the quota of files and bytes (quota -s) and run the same command again";
+    case EROFS:
+      return "give another --output";
+    case EIO:
+      return "the disk or its server has failed: once it is well, run the same command again";
+    case EFBIG:
+      return "raise the limit (ulimit -f, or the file system's own) and run the same command again";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+WriteFailure explain_write_failure(const std::filesystem::path& path, int error) {
+  if (error == ENOSPC && lacks_inodes(path)) {
+    return {std::string(std::strerror(error)) + ": no inodes are left, the file system can hold no more files",
+            "remove files there (df -i counts them) and run the same command again"};
+  }
+  return {std::strerror(error), advice_for(error)};
+}
+
+WriteFailure explain_write_failure(const std::filesystem::path& path, std::string_view report) {
+  for (const int error : std::array{ENOSPC, EDQUOT, EROFS, EIO, EFBIG}) {
+    if (report.find(std::strerror(error)) != std::string_view::npos) {
+      const auto failure = explain_write_failure(path, error);
+      const bool says_more = failure.why != std::strerror(error);
+      return {std::string(report) + (says_more ? " (" + failure.why + ")" : ""), failure.advice};
+    }
+  }
+  return {std::string(report), ""};
+}
+
+}  // namespace stereosweep::base

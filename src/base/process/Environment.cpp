@@ -1,0 +1,52 @@
+#include "base/process/Environment.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+
+#include "base/Error.hpp"
+#include "base/text/Text.hpp"
+
+namespace stereosweep::base {
+
+std::string text_from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+double seconds_from_environment(const char* name, double otherwise) {
+  const auto text = text_from_environment(name);
+  if (text.empty()) {
+    return otherwise;
+  }
+  const auto seconds = base::parse_double(text);
+  if (!seconds || *seconds <= 0) {
+    throw base::InputError(base::describe(std::string(name) + "=" + text, "it must be a positive number of seconds"));
+  }
+  return *seconds;
+}
+
+bool is_requeued() { return base::parse_integer(text_from_environment("SLURM_RESTART_COUNT")).value_or(0) > 0; }
+
+std::string granted_gpus() {
+  // The first two list numbers of GPUs, so that 0 is one; the others count them.
+  constexpr std::array names = {"SLURM_JOB_GPUS",       "SLURM_STEP_GPUS",     "SLURM_GPUS",
+                                "SLURM_GPUS_ON_NODE",   "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK",
+                                "SLURM_GPUS_PER_SOCKET"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (const auto value = text_from_environment(names[i]); !value.empty() && (i < 2 || value != "0")) {
+      return std::string(names[i]) + "=" + value;
+    }
+  }
+  return "";
+}
+
+std::string utc_now() {
+  std::array<char, 32> text{};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+}  // namespace stereosweep::base

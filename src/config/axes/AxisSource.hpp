@@ -1,0 +1,142 @@
+// What the axis readers share: where the entries of an axis come from, which are selected, labels that repeat.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/text/Text.hpp"
+#include "config/axes/Pieces.hpp"
+#include "config/yaml/Fields.hpp"
+
+namespace stereosweep::config {
+
+/// Entries of one axis: `list` (of the job or of a piece) or `table` (path of a table), which the
+/// axis's reader turns into entries with `use_table`.
+struct AxisSource {
+  const Node* list = nullptr;
+  std::string key;    ///< dotted path of the list, in the file that holds it
+  std::string table;  ///< resolved path; empty: none
+  std::shared_ptr<const Node> table_entries;
+  std::vector<std::string> only;  ///< labels to keep, in the file's order; empty: all
+  const Node* only_node = nullptr;
+  std::string only_key;
+
+  void use_table(const std::string& kind, Node entries) {
+    table_entries = std::make_shared<const Node>(std::move(entries));
+    list = table_entries.get();
+    key = kind;
+  }
+};
+
+/// Understands NAME, [entries], {file: NAME, only: [...]}, {tsv: PATH, only: [...]}.
+AxisSource find_source(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                       base::Problems& problems);
+
+/// Names an entry; overloaded where that is no member `label`.
+template <class T>
+const std::string& label_of(const T& entry) {
+  return entry.label;
+}
+
+/// An entry of a list, and where it stands.
+template <class Entry>
+struct Placed : Entry {
+  const Node* node = nullptr;
+  std::string key = {};
+};
+
+/// Keeps the entries that `source.only` names; what is dropped goes to `dropped`. Unknown names are reported.
+template <class T>
+std::vector<T> select(std::vector<T> entries, const AxisSource& source, base::Problems& problems,
+                      std::vector<T>* dropped = nullptr) {
+  if (source.only.empty() || entries.empty()) {  // none: that is in the report already
+    return entries;
+  }
+  std::unordered_set<std::string> wanted(source.only.begin(), source.only.end());
+  std::vector<std::string> labels;
+  std::vector<T> kept;
+  for (auto& entry : entries) {
+    labels.push_back(label_of(entry));
+    if (wanted.erase(labels.back()) > 0) {
+      kept.push_back(std::move(entry));
+    } else if (dropped != nullptr) {
+      dropped->push_back(std::move(entry));
+    }
+  }
+  for (const auto& name : source.only) {
+    if (wanted.contains(name)) {
+      problems.add(source.only_node->place(source.only_key), "unknown label '" + name + "'",
+                   "it is not in the list that is selected from", suggest(name, labels, problems));
+    }
+  }
+  return kept;
+}
+
+/// Reports labels that stand twice or are too long for a key.
+class LabelCheck {
+ public:
+  explicit LabelCheck(base::Problems& problems) : problems_(problems) {}
+  void add(const Node& node, const std::string& key, const std::string& label) {
+    if (label.size() > 500) {
+      problems_.add(node.place(key), "the label has " + std::to_string(label.size()) + " bytes", "limit: 500",
+                    "Give it a shorter 'label'.");
+    }
+    if (!label.empty() && !seen_.insert(label).second) {
+      problems_.add(node.place(key), "the label '" + label + "' stands twice", "labels name the rows of the result",
+                    "Give one of them another 'label'.");
+    }
+  }
+
+ private:
+  base::Problems& problems_;
+  std::unordered_set<std::string> seen_;
+};
+
+/// The entries of an axis, checked by their labels; `read(entry, key)` gives the items of one. What `only` leaves out
+/// goes to `dropped`.
+template <class Item, class Read>
+std::vector<Item> read_source(const AxisSource& source, base::Problems& problems, Read read,
+                              std::vector<Item>* dropped = nullptr) {
+  LabelCheck labels(problems);
+  std::vector<Item> items;
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    for (auto& item : read(entry, entry_key)) {
+      labels.add(entry, entry_key, label_of(item));
+      items.push_back(std::move(item));
+    }
+  }
+  return select(std::move(items), source, problems, dropped);
+}
+
+/// The same for an axis whose entries stand in a list, not in a table.
+template <class Item, class Read>
+std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
+                               base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr) {
+  const auto source = find_source(node, kind, key, pieces, problems);
+  if (!source.table.empty()) {
+    problems.add(node.place(key), kind + " stand in no table", "a list or the name of a piece is expected");
+  }
+  return read_source<Item>(source, problems, read, dropped);
+}
+
+/// `statistics.human_ratings`: PATH, or {path: PATH, aliases: {name in the table: label of the job}}.
+void read_rating_source(const Node& node, Pieces& pieces, base::Problems& problems, std::string& path,
+                        std::vector<std::pair<std::string, std::string>>& aliases);
+
+/// {name in the table: label of the job}.
+using Aliases = std::vector<std::pair<std::string, std::string>>;
+Aliases read_aliases(const Node& node, const std::string& key, base::Problems& problems);
+Node dump_aliases(const Aliases& aliases);
+
+/// What `read_rating_source` reads; nothing for an empty path without aliases.
+void add_ratings(Node& map, const std::string& path, const std::vector<std::pair<std::string, std::string>>& aliases);
+
+/// Reports what would be taken for a mask or a placeholder inside a surface text.
+void check_surface(const Node& node, const std::string& key, const std::string& text, base::Problems& problems);
+
+}  // namespace stereosweep::config

@@ -1,0 +1,335 @@
+#include "config/yaml/Fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <unordered_set>
+
+#include "base/text/Text.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+constexpr std::size_t max_suggestions = 30;
+constexpr std::size_t max_unknown_keys = 50;
+
+void wrong_type(const Node& node, const std::string& key, base::Problems& problems, std::string_view expected,
+                std::string_view suggestion = "") {
+  if (node.kind != Node::Kind::broken) {
+    problems.add(node.place(key), std::string(expected) + " is expected", "here stands " + kind_name(node), suggestion);
+  }
+}
+
+std::string boolean_hint(std::string_view value) {
+  const bool yes = value == "yes" || value == "on" || value == "True" || value == "TRUE" || value == "1";
+  const bool no = value == "no" || value == "off" || value == "False" || value == "FALSE" || value == "0";
+  return yes ? "did you mean 'true'?" : no ? "did you mean 'false'?" : "";
+}
+
+template <class Integer>
+std::optional<Integer> read_whole(const Node& node, const std::string& key, base::Problems& problems, Integer smallest,
+                                  Integer largest) {
+  const auto range = "a whole number from " + std::to_string(smallest) + " to " + std::to_string(largest);
+  if (node.kind != Node::Kind::scalar || node.style != Node::Style::plain) {
+    wrong_type(node, key, problems, range);
+    return std::nullopt;
+  }
+  Integer value = 0;
+  const char* last = node.value.data() + node.value.size();
+  const auto [end, status] = std::from_chars(node.value.data(), last, value);
+  if (status != std::errc() || end != last || value < smallest || value > largest) {
+    problems.add(node.place(key), range + " is expected", "here stands '" + node.value.substr(0, 60) + "'");
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string suggest(std::string_view word, std::span<const std::string> candidates, const base::Problems& problems) {
+  const bool cheap = problems.size() < max_suggestions && word.size() <= 100 && candidates.size() <= 5000;
+  if (!cheap) {
+    return "";
+  }
+  for (const auto& candidate : candidates) {
+    if (word.size() >= 3 && candidate.starts_with(word) && candidate != word) {
+      return "did you mean '" + candidate + "'?";
+    }
+  }
+  return base::did_you_mean(word, candidates);
+}
+
+std::string one_of(std::span<const std::string> candidates) {
+  std::string text = "one of ";
+  for (std::size_t i = 0; i < candidates.size() && i < 20; ++i) {
+    text += (i == 0 ? "'" : ", '") + candidates[i] + "'";
+  }
+  return text + (candidates.size() > 20 ? ", ..." : "");
+}
+
+std::optional<std::string> read_text(const Node& node, const std::string& key, base::Problems& problems) {
+  if (node.kind == Node::Kind::scalar) {
+    return node.value;
+  }
+  wrong_type(node, key, problems, "text",
+             node.kind == Node::Kind::null  ? "Give a value, or leave the key out."
+             : node.kind == Node::Kind::map ? "Put a text that begins with '{' in quotes."
+                                            : "Put a text that begins with '[' in quotes.");
+  return std::nullopt;
+}
+
+std::optional<std::string> read_line(const Node& node, const std::string& key, base::Problems& problems,
+                                     std::size_t max_bytes) {
+  auto text = read_text(node, key, problems);
+  if (!text) {
+    return std::nullopt;
+  }
+  if (text->empty()) {
+    problems.add(node.place(key), "the text is empty", "at least one character is needed");
+  } else if (text->find_first_of("\n\r\t") != std::string::npos) {
+    problems.add(node.place(key), "the text holds a line break or a tab", "it must be one line",
+                 "Single quotes keep a backslash; double quotes turn \\n into a line break.");
+  } else if (base::trim(*text).size() != text->size()) {
+    problems.add(node.place(key), "white space at the start or the end of '" + text->substr(0, 60) + "'",
+                 "it would end up in the prompts");
+  } else if (text->size() > max_bytes) {
+    problems.add(node.place(key), "the text has " + std::to_string(text->size()) + " bytes",
+                 "limit: " + std::to_string(max_bytes));
+  } else {
+    return text;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> read_integer(const Node& node, const std::string& key, base::Problems& problems,
+                                         std::int64_t smallest, std::int64_t largest) {
+  return read_whole(node, key, problems, smallest, largest);
+}
+
+std::optional<std::uint64_t> read_seed(const Node& node, const std::string& key, base::Problems& problems) {
+  return read_whole(node, key, problems, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems) {
+  if (node.kind == Node::Kind::scalar && node.style == Node::Style::plain) {
+    if (node.value == "true" || node.value == "false") {
+      return node.value == "true";
+    }
+    wrong_type(node, key, problems, "true or false", boolean_hint(node.value));
+    return std::nullopt;
+  }
+  wrong_type(node, key, problems, "true or false");
+  return std::nullopt;
+}
+
+std::optional<std::size_t> read_choice(const Node& node, const std::string& key, base::Problems& problems,
+                                       std::span<const std::string> choices) {
+  if (node.kind != Node::Kind::scalar) {
+    wrong_type(node, key, problems, one_of(choices));
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] == node.value) {
+      return i;
+    }
+  }
+  problems.add(node.place(key), "unknown value '" + node.value.substr(0, 60) + "'", one_of(choices),
+               suggest(node.value, choices, problems));
+  return std::nullopt;
+}
+
+std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
+                                      std::span<const std::string> choices, Choices wanted) {
+  std::vector<std::size_t> result;
+  const bool distinct = wanted == Choices::distinct;
+  if (!expect_kind(node, Node::Kind::list, key, problems, distinct ? Emptiness::refused : Emptiness::allowed)) {
+    return result;
+  }
+  each_entry(node, key, problems, [&](const Node& entry, const std::string& entry_key) {
+    const auto index = read_choice(entry, entry_key, problems, choices);
+    if (index && distinct && std::find(result.begin(), result.end(), *index) != result.end()) {
+      problems.add(entry.place(entry_key), "'" + choices[*index] + "' stands twice", "each counts once");
+    } else if (index) {
+      result.push_back(*index);
+    }
+  });
+  return result;
+}
+
+std::optional<std::vector<std::string>> read_lines(const Node& node, const std::string& key, base::Problems& problems) {
+  if (!expect_kind(node, Node::Kind::list, key, problems, Emptiness::refused)) {
+    return std::nullopt;
+  }
+  std::vector<std::string> lines;
+  std::unordered_set<std::string> seen;
+  bool complete = true;
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const std::string item_key = key + "[" + std::to_string(i) + "]";
+    auto line = read_line(node.children[i], item_key, problems);
+    if (line && !seen.insert(*line).second) {
+      problems.add(node.children[i].place(item_key), "'" + *line + "' stands twice", "each value counts once");
+      line.reset();
+    }
+    complete = complete && line;
+    lines.push_back(line.value_or(""));
+  }
+  return complete ? std::optional(lines) : std::nullopt;
+}
+
+std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
+                                                            base::Problems& problems) {
+  if (node.kind != Node::Kind::list) {
+    wrong_type(node, key, problems, "a list of exactly two texts", "Write [one, other].");
+    return std::nullopt;
+  }
+  if (node.children.size() != 2) {
+    problems.add(node.place(key), "a list of exactly two texts is expected",
+                 "here are " + std::to_string(node.children.size()));
+    return std::nullopt;
+  }
+  const auto first = read_line(node.children[0], key + "[0]", problems);
+  const auto second = read_line(node.children[1], key + "[1]", problems);
+  return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
+}
+
+bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
+                 Emptiness emptiness) {
+  if (node.kind != kind) {
+    const bool alone = kind == Node::Kind::list && node.kind == Node::Kind::scalar && node.value.size() <= 60;
+    const std::string quote = node.style == Node::Style::verbatim ? "'" : "";
+    wrong_type(node, key, problems, kind == Node::Kind::list ? "a list" : "a mapping",
+               alone ? "Write [" + quote + node.value + quote + "]." : "");
+    return false;
+  }
+  if (emptiness == Emptiness::refused && node.children.empty()) {
+    problems.add(node.place(key), "the list is empty", "at least one entry is needed");
+    return false;
+  }
+  return true;
+}
+
+Fields::Fields(const Node& node, std::string key, base::Problems& problems, std::string_view form)
+    : node_(node), key_(std::move(key)), problems_(problems), usable_(node.kind == Node::Kind::map) {
+  if (!usable_) {
+    wrong_type(node_, key_, problems_, "a mapping", form.empty() ? "" : "Write " + std::string(form) + ".");
+  }
+}
+
+const Node* Fields::optional(const std::string& name) {
+  asked_.insert(name);
+  return usable_ ? node_.find(name) : nullptr;
+}
+
+const Node* Fields::required(const std::string& name) {
+  const Node* node = optional(name);
+  if (node == nullptr && usable_) {
+    // The nearest misspelt key is reported by finish; here only the gap is named.
+    problems_.add(node_.place(key_of(name)), "the key '" + name + "' is missing", "it has no default");
+  }
+  return node;
+}
+
+void Fields::line(const std::string& name, std::string& target) {
+  if (const Node* node = optional(name)) {
+    target = read_line(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::required_line(const std::string& name, std::string& target) {
+  required(name);
+  line(name, target);
+}
+
+void Fields::text(const std::string& name, std::string& target) {
+  if (const Node* node = optional(name)) {
+    target = read_text(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness) {
+  const Node* node = optional(name);
+  const bool is_empty = node != nullptr && node->kind == Node::Kind::list && node->children.empty();
+  if (node != nullptr && !(is_empty && emptiness == Emptiness::allowed)) {
+    target = read_lines(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::required_lines(const std::string& name, std::vector<std::string>& target) {
+  required(name);
+  lines(name, target);
+}
+
+void Fields::boolean(const std::string& name, bool& target) {
+  if (const Node* node = optional(name)) {
+    target = read_boolean(*node, key_of(name), problems_).value_or(target);
+  }
+}
+
+void Fields::piece_head() {
+  std::size_t schema = 0;
+  std::string about;
+  choice("schema", schema, {"stereosweep/1"});
+  text("about", about);
+}
+
+void Fields::number(const std::string& name, double& target, double smallest, double largest) {
+  const Node* node = optional(name);
+  const auto text = node != nullptr ? read_text(*node, key_of(name), problems_) : std::nullopt;
+  if (!text) {
+    return;
+  }
+  const auto value = base::parse_double(*text);
+  if (!value || *value < smallest || *value > largest) {
+    problems_.add(
+        node->place(key_of(name)),
+        "a number from " + base::format_double(smallest) + " to " + base::format_double(largest) + " is expected",
+        "here stands '" + text->substr(0, 60) + "'");
+  }
+  target = value.value_or(target);
+}
+
+Fields::Named Fields::either(const std::string& name, const std::string& other) {
+  const Node* first = optional(name);
+  const Node* second = optional(other);
+  if (first != nullptr && second != nullptr) {
+    problems_.add(second->place(key_of(other)), "'" + key_of(name) + "' and '" + key_of(other) + "' are both given",
+                  "both " + key_of(name) + " and " + key_of(other) + " name the same axis", "Leave one of them out.");
+  }
+  return first != nullptr ? Named{first, key_of(name)} : Named{second, key_of(other)};
+}
+
+void Fields::finish() {
+  if (!usable_) {
+    return;
+  }
+  const std::vector<std::string> known(asked_.begin(), asked_.end());
+  std::size_t num_unknown = 0;
+  for (std::size_t i = 0; i < node_.keys.size(); ++i) {
+    const std::string& name = node_.keys[i];
+    if (asked_.contains(name) || ++num_unknown > max_unknown_keys) {
+      continue;
+    }
+    std::string hint = suggest(name, known, problems_);
+    const Node& child = node_.children[i];
+    problems_.add(child.place(key_of(name.substr(0, 100))), "unknown key '" + name.substr(0, 100) + "'",
+                  "known here: " + base::join(known, ", "), hint);
+  }
+  if (num_unknown > max_unknown_keys) {
+    problems_.add(node_.place(key_), std::to_string(num_unknown - max_unknown_keys) + " more unknown keys",
+                  "only the first are listed");
+  }
+}
+
+void add_text(Node& map, const std::string& key, const std::string& value) {
+  if (!value.empty()) {
+    map.add(key, Node::text(value));
+  }
+}
+
+Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+
+Node number(double value) { return Node::plain(base::format_double(value)); }
+
+Node texts(const std::vector<std::string>& values) { return list_of(values, Node::text); }
+
+}  // namespace stereosweep::config

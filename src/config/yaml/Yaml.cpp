@@ -1,0 +1,355 @@
+#include "config/yaml/Yaml.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_set>
+
+#include "base/text/Text.hpp"
+
+namespace stereosweep::config {
+namespace {
+
+/// Ends the reading of a document whose fault is already in the report.
+struct Stop {};
+
+/// Offset of the first control character that no text of ours may hold.
+std::size_t find_control(std::string_view text, std::string_view allowed) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Builds the tree from yaml-cpp's events.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::shared_ptr<const std::string> file, base::Problems& problems, const YamlLimits& limits)
+      : file_(std::move(file)), problems_(problems), limits_(limits) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchors"); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    Node node = make(mark, Node::Kind::null);
+    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && !frames_.back().key_is_next) {
+      node.line = frames_.back().key_line;  // the mark is that of whatever comes next
+    }
+    take(std::move(node));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse_sharing(mark, "aliases");
+    take(make(mark, Node::Kind::broken));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+    check_tag(mark, tag);
+    Node node = make(mark, Node::Kind::scalar);
+    node.style = tag == "!" ? Node::Style::verbatim : Node::Style::plain;
+    node.value = value;
+    if (find_control(value, "\n\t\r") != std::string_view::npos || base::find_invalid_utf8(value)) {
+      problems_.add(node.place(key()), "a text holds a control character or a broken code point",
+                    "labels and prompts are printable UTF-8");
+      node.kind = Node::Kind::broken;
+    }
+    take(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open(make(mark, Node::Kind::list));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open(make(mark, Node::Kind::map));
+  }
+  void OnMapEnd() override { close(); }
+
+  Node take_root() { return std::move(root_); }
+  [[noreturn]] void stop(int line, std::string_view problem, std::string_view why, std::string_view suggestion = "") {
+    problems_.add({*file_, line, key()}, problem, why, suggestion);
+    throw Stop{};
+  }
+
+ private:
+  struct Frame {
+    Node node;
+    std::string pending_key;
+    int key_line = 0;
+    bool key_is_next = true;
+    std::unordered_set<std::string> seen;
+  };
+
+  std::string key() const {
+    std::string text;
+    for (const auto& frame : frames_) {
+      if (frame.node.kind == Node::Kind::list) {
+        text += "[" + std::to_string(frame.node.children.size()) + "]";
+      } else if (!frame.key_is_next) {
+        text += (text.empty() ? "" : ".") + frame.pending_key;
+      }
+    }
+    return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+  }
+  Node make(const YAML::Mark& mark, Node::Kind kind) {
+    if (++num_nodes_ > limits_.max_nodes) {
+      stop(mark.line + 1, "the document has more than " + base::with_thousands(limits_.max_nodes) + " values",
+           "limit of one file", "Put long lists into a tab-separated file (tsv: PATH).");
+    }
+    Node node(kind);
+    node.line = mark.line + 1;
+    node.file = file_;
+    return node;
+  }
+  void refuse_sharing(const YAML::Mark& mark, std::string_view what) {
+    problems_.add({*file_, mark.line + 1, key()}, std::string(what) + " are not allowed",
+                  "a job says every value where it counts",
+                  "Write the value out; put a text that begins with '&' or '*' in quotes.");
+  }
+  void check_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag != "?" && tag != "!" && !tag.empty()) {
+      problems_.add({*file_, mark.line + 1, key()}, "tags are not allowed", "'" + tag.substr(0, 60) + "'",
+                    "Leave it out; put a text that begins with '!' in quotes.");
+    }
+  }
+  void open(Node node) {
+    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && frames_.back().key_is_next) {
+      stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
+    }
+    if (frames_.size() >= limits_.max_depth) {
+      stop(node.line, "values are nested deeper than " + std::to_string(limits_.max_depth) + " levels",
+           "limit of one file");
+    }
+    frames_.push_back({std::move(node), "", 0, true, {}});
+  }
+  void close() {
+    Node node = std::move(frames_.back().node);
+    frames_.pop_back();
+    take(std::move(node));
+  }
+  void take(Node node) {
+    if (frames_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = frames_.back();
+    if (frame.node.kind == Node::Kind::list) {
+      frame.node.children.push_back(std::move(node));
+    } else if (frame.key_is_next) {
+      take_key(frame, node);
+    } else {
+      frame.key_is_next = true;
+      if (!frame.pending_key.empty()) {
+        frame.node.add(std::move(frame.pending_key), std::move(node));
+      }
+    }
+  }
+  void take_key(Frame& frame, const Node& node) {
+    frame.key_line = node.line;
+    if (node.kind == Node::Kind::broken) {
+      frame.pending_key.clear();  // its value is dropped: the fault is already in the report
+    } else if (node.kind != Node::Kind::scalar || node.value.empty()) {
+      stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
+    } else {
+      frame.pending_key = node.value;
+      frame.key_is_next = false;
+      if (!frame.seen.insert(node.value).second) {
+        problems_.add(node.place(key()), "the key '" + node.value.substr(0, 60) + "' stands twice",
+                      "readers disagree on which one counts", "Remove one.");
+        frame.pending_key.clear();
+      }
+    }
+    frame.key_is_next = false;
+  }
+
+  std::shared_ptr<const std::string> file_;
+  base::Problems& problems_;
+  YamlLimits limits_;
+  std::vector<Frame> frames_;
+  std::size_t num_nodes_ = 0;
+  Node root_;
+};
+
+/// The first character of the value in a line "- value", "key: value" or both; 0 where there is none.
+char first_of_value(std::string_view line) {
+  line = base::trim(line);
+  while (line.starts_with("- ")) {
+    line = base::trim(line.substr(2));
+  }
+  if (const auto colon = line.find(": "); colon != std::string_view::npos && line.find_first_of("'\"{[") > colon) {
+    line = base::trim(line.substr(colon + 2));
+  }
+  return line.empty() ? '\0' : line.front();
+}
+
+/// Advice where a text without quotes begins with a character that means something else; "" otherwise.
+std::string quoting_advice(char first) {
+  if (first == '{' || first == '[') {
+    return "Put a text that begins with '{' or '[' in quotes.";
+  }
+  return first != '\0' && std::string_view("*&!%@`,]}").find(first) != std::string_view::npos
+             ? "Put a text that begins with '" + std::string(1, first) + "' in quotes."
+             : "";
+}
+
+/// What a message of yaml-cpp means, by its beginning.
+struct Meaning {
+  std::string_view message;
+  std::string_view problem;
+  std::string_view why;
+};
+constexpr Meaning meanings[] = {
+    {"end of map flow", "a '{' is not closed by '}'", "or a ',' is missing between two entries"},
+    {"end of sequence flow", "a '[' is not closed by ']'", "or a ',' is missing between two entries"},
+    {"end of map", "the line does not fit the mapping above it", "all keys of a mapping begin in the same column"},
+    {"end of sequence", "the line does not fit the list above it", "all '-' of a list begin in the same column"},
+    {"illegal map value", "a ':' stands where no key can be",
+     "a text that holds ': ' needs quotes, and a key is indented like its neighbours"},
+    {"illegal map key", "a '?' stands where no key can be", "a text that begins with '?' needs quotes"},
+    {"illegal block entry", "a '-' stands where no list can begin", "a list begins on a line of its own"},
+    {"illegal flow end", "a '}' or ']' that nothing opened", "a text that begins with it needs quotes"},
+    {"illegal document indicator", "a quote is not closed", "the file ends inside it"},
+    {"illegal EOF", "a quote is not closed", "the file ends inside it"},
+    {"unknown escape", "an unknown escape in double quotes", "single quotes keep a backslash"},
+};
+
+/// In plain words where the fault is a usual one.
+void report_syntax(std::string_view text, const std::string& name, const YAML::Exception& error,
+                   base::Problems& problems) {
+  const auto lines = base::split(text, '\n');
+  const auto at = std::min(static_cast<std::size_t>(std::max(error.mark.line, 0)), lines.size() - 1);
+  const auto place = [&](std::size_t line) { return base::Place{name, static_cast<int>(line) + 1, ""}; };
+  for (const auto line : {at, at > 0 ? at - 1 : at, std::min(at + 1, lines.size() - 1)}) {
+    const auto indent = lines[line].substr(0, lines[line].find_first_not_of(" \t"));
+    if (indent.find('\t') != std::string::npos) {
+      problems.add(place(line), "a tab in the indentation", "YAML indents with blanks only",
+                   "Write blanks in its place.");
+      return;
+    }
+  }
+  const auto known = std::find_if(std::begin(meanings), std::end(meanings),
+                                  [&](const Meaning& meaning) { return error.msg.starts_with(meaning.message); });
+  std::string advice = quoting_advice(first_of_value(lines[at]));
+  for (auto line = at; advice.empty() && line-- > 0 && line + 3 > at;) {
+    advice = quoting_advice(first_of_value(lines[line]));
+  }
+  if (known == std::end(meanings)) {
+    problems.add(place(at), "no valid YAML", error.msg, advice);
+  } else {
+    problems.add(place(at), known->problem, known->why, advice);
+  }
+}
+
+/// What can be said about the bytes before any parser sees them.
+bool check_bytes(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
+  const auto line_of = [&](std::size_t offset) {
+    return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+  };
+  if (text.size() > limits.max_bytes) {
+    problems.add({name, 0, ""}, "the file has " + base::with_thousands(text.size()) + " bytes",
+                 "limit: " + base::with_thousands(limits.max_bytes));
+    return false;
+  }
+  if (const auto bad = base::find_invalid_utf8(text)) {
+    problems.add({name, line_of(*bad), ""}, "invalid UTF-8", "byte " + std::to_string(*bad), "Save the file as UTF-8.");
+    return false;
+  }
+  if (const auto bad = find_control(text, "\n\t\r"); bad != std::string_view::npos) {
+    problems.add({name, line_of(bad), ""}, "a control character",
+                 "code " + std::to_string(static_cast<int>(text[bad])) + " at byte " + std::to_string(bad));
+    return false;
+  }
+  return true;
+}
+
+bool is_plain_key(std::string_view key) {
+  return !key.empty() && key != "null" && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
+}
+
+std::string scalar(const Node& node) {
+  return node.style == Node::Style::verbatim ? base::json_quote(node.value) : node.value;
+}
+
+void emit(const Node& node, std::size_t indent, std::string& out);
+
+void emit_child(const Node& child, std::size_t indent, std::string& out) {
+  const bool nested = child.kind == Node::Kind::map || child.kind == Node::Kind::list;
+  if (!nested || child.children.empty()) {
+    out += ' ';
+    emit(child, indent, out);
+    out += '\n';
+  } else {
+    out += '\n';
+    emit(child, indent, out);
+  }
+}
+
+void emit(const Node& node, std::size_t indent, std::string& out) {
+  const std::string margin(indent, ' ');
+  if (node.kind == Node::Kind::map && !node.children.empty()) {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      out += margin + (is_plain_key(node.keys[i]) ? node.keys[i] : base::json_quote(node.keys[i])) + ':';
+      emit_child(node.children[i], indent + 2, out);
+    }
+  } else if (node.kind == Node::Kind::list && !node.children.empty()) {
+    for (const auto& child : node.children) {
+      out += margin + '-';
+      emit_child(child, indent + 2, out);
+    }
+  } else if (node.kind == Node::Kind::scalar) {
+    out += scalar(node);
+  } else {
+    out += node.kind == Node::Kind::map ? "{}" : node.kind == Node::Kind::list ? "[]" : "null";
+  }
+}
+
+}  // namespace
+
+Node parse_yaml(std::string_view text, const std::string& name, base::Problems& problems, const YamlLimits& limits) {
+  const Node broken(Node::Kind::broken);
+  if (!check_bytes(text, name, problems, limits)) {
+    return broken;
+  }
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
+  }
+  TreeBuilder builder(std::make_shared<const std::string>(name), problems, limits);
+  try {
+    // yaml-cpp takes the end of the file for a missing quote; an end of document inside quotes it refuses.
+    std::istringstream stream{std::string(text) + "\n...\n"};
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder)) {
+      builder.stop(0, "the file is empty", "a mapping is expected");
+    }
+    Node root = builder.take_root();
+    if (root.kind == Node::Kind::null) {
+      builder.stop(0, "the file is empty", "a mapping or a list is expected");
+    }
+    TreeBuilder second(std::make_shared<const std::string>(name), problems, limits);
+    if (parser.HandleNextDocument(second)) {
+      builder.stop(second.take_root().line, "a second document", "one file holds one document",
+                   "Remove the line '---' and what follows it.");
+    }
+    return root;
+  } catch (const Stop&) {
+    return broken;
+  } catch (const YAML::Exception& error) {
+    report_syntax(text, name, error, problems);
+    return broken;
+  }
+}
+
+std::string emit_yaml(const Node& node) {
+  std::string out;
+  emit(node, 0, out);
+  return out;
+}
+
+}  // namespace stereosweep::config

@@ -1,0 +1,44 @@
+// All that a job asks of a score table under `statistics`, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/Means.hpp"
+#include "findings/Variation.hpp"
+#include "findings/clusters/Clusters.hpp"
+#include "findings/contrasts/Contrasts.hpp"
+#include "findings/correlations/Correlations.hpp"
+#include "findings/correlations/Extremes.hpp"
+#include "findings/intersections/Intersections.hpp"
+#include "findings/people/People.hpp"
+#include "findings/variance/Variance.hpp"
+
+namespace stereosweep::findings {
+
+struct Conclusions {
+  std::optional<Means> means;
+  std::optional<Variance> variance;
+  std::vector<ContrastRow> contrasts;
+  std::optional<Intersections> intersections;
+  std::optional<Clusters> clusters;
+  std::optional<Variation> variation;
+  std::uint64_t seed = 0;
+  std::optional<PeopleAgreement> people;
+  std::optional<Correlations> correlations;
+  std::optional<Extremes> extremes;
+};
+
+/// Collective over `scores.ranks`, which share the work; the bits are the same for any number of them. Throws
+/// InputError for labels that the table does not have.
+Conclusions conclude(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
+
+void write_conclusions(results::Layout& layout, const Conclusions& conclusions, const sweep::Comparison& comparison);
+
+/// `top`: rows of each long table.
+std::string conclusions_text(const Conclusions& conclusions, const sweep::Comparison& comparison, std::size_t top);
+
+}  // namespace stereosweep::findings

@@ -1,0 +1,272 @@
+#include "run/directory/ExportDirectory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <set>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/process/Environment.hpp"
+#include "base/process/FaultInjection.hpp"
+#include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
+#include "config/JobDump.hpp"
+#include "parallel/MpiSession.hpp"
+#include "results/RawBlock.hpp"
+#include "results/Reader.hpp"
+#include "results/Software.hpp"
+#include "run/ranks/Progress.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::size_t max_examples = 5;
+
+/// An end of an axis, or what the job does not ask: no failure.
+bool tells_no_failure(const results::CubeSchema& cube, const std::string& flag) {
+  return !cube.name.ends_with("status") || flag == "no_context" || flag == "not_asked";
+}
+
+/// Counts flags of all status cubes while blocks pass by on their way into the file.
+class StatusCounter {
+ public:
+  explicit StatusCounter(const probes::Probe& probe) : probe_(probe), schema_(probe.schema()) {
+    for (const auto& cube : schema_.cubes) {
+      counts_.emplace_back(cube.flag_meanings.size(), 0);
+    }
+  }
+
+  void add(const sweep::Block& block, const results::RawBlock& raw) {
+    for (std::size_t c = 0; c < counts_.size(); ++c) {
+      const auto& cube = schema_.cubes[c];
+      const auto* flags = std::get_if<std::vector<std::uint8_t>>(&raw.columns[c]);
+      for (std::size_t i = 0; flags != nullptr && !cube.flag_meanings.empty() && i < flags->size(); ++i) {
+        const auto flag = (*flags)[i];
+        ++counts_[c].at(flag);
+        if (flag != 0 && examples.size() < max_examples && !tells_no_failure(cube, cube.flag_meanings[flag])) {
+          examples.push_back(cube.flag_meanings[flag] + ": " + probes::place_of(probe_, block, cube, i));
+        }
+      }
+    }
+  }
+
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (std::size_t c = 0; c < counts_.size(); ++c) {
+      for (std::size_t flag = 0; flag < counts_[c].size(); ++flag) {
+        if (counts_[c][flag] > 0) {
+          const auto& cube = schema_.cubes[c];
+          lines.push_back(cube.name + " " + cube.flag_meanings[flag] + ": " + base::counted(counts_[c][flag], "cell"));
+        }
+      }
+    }
+    return lines;
+  }
+
+  std::vector<std::string> examples;
+
+ private:
+  const probes::Probe& probe_;
+  const results::RawSchema& schema_;
+  std::vector<std::vector<std::uint64_t>> counts_;
+};
+
+/// What the heads of all attempts say of a field, in order.
+class History {
+ public:
+  explicit History(const results::JournalStore& store) {
+    for (const auto& attempt : store.attempts()) {
+      facts_.push_back(base::parse_json(attempt.facts, "journal " + attempt.attempt));
+    }
+  }
+  /// With repeats.
+  std::vector<std::string> values(const std::string& key) const {
+    std::vector<std::string> values;
+    for (const auto& facts : facts_) {
+      const auto& value = facts.at(key);
+      for (const auto& item : value.is_array() ? value : base::Json::array({value})) {
+        values.push_back(item.get<std::string>());
+      }
+    }
+    return values;
+  }
+  std::string distinct(const std::string& key) const {
+    std::vector<std::string> found;
+    for (const auto& text : values(key)) {
+      if (!text.empty() && std::ranges::find(found, text) == found.end()) {
+        found.push_back(text);
+      }
+    }
+    return base::join(found, ", ");
+  }
+  std::string first(const std::string& key) const {
+    return facts_.empty() ? "" : facts_.front().at(key).get<std::string>();
+  }
+
+ private:
+  std::vector<base::Json> facts_;
+};
+
+/// As a shell wants it.
+std::string as_typed(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=@%:,";
+  const bool is_plain = !text.empty() && text.find_first_not_of(plain) == std::string::npos;
+  return is_plain ? text : "'" + base::replace_all(text, "'", "'\\''") + "'";
+}
+
+results::Attributes attributes_of(const sweep::Job& job, const results::JournalStore& store,
+                                  const query::EngineCounts& cost) {
+  const History history(store);
+  const RunSettings settings{store.attempts().empty() ? "{}" : store.attempts().front().settings};
+  const auto raw_hash = raw_job_hash(job);
+  base::Sha256 job_hash;
+  job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
+  results::Attributes attributes = {{"created", history.first("started")},
+                                    {"dependencies", history.distinct("dependencies")},
+                                    {"machine", field_of(settings, "device")},
+                                    {"hosts", history.distinct("hosts")},
+                                    {"gpus", history.distinct("gpus")},
+                                    {"num_ranks", base::join(history.values("num_ranks"), " ")},
+                                    {"slurm_job_id", history.distinct("slurm_job_id")},
+                                    {"seed", std::to_string(job.seed)},
+                                    {"dtype", query::name_of(job.model.dtype)},
+                                    {"job_sha256", base::to_hex(job_hash.finish())},
+                                    {"model", job.model.path},
+                                    {"model_sha256", files_hash(settings, "model")},
+                                    {"tokenizer_sha256", files_hash(settings, "tokenizer")},
+                                    {"settings", settings.text},
+                                    {"num_queries", static_cast<std::int64_t>(cost.queries)},
+                                    {"num_distinct_sequences", static_cast<std::int64_t>(cost.distinct_sequences)},
+                                    {"num_distinct_tokens", static_cast<std::int64_t>(cost.distinct_tokens)},
+                                    {"num_head_rows", static_cast<std::int64_t>(cost.head_rows)}};
+  if (!job.model.revision.empty()) {
+    attributes.emplace_back("model_revision", job.model.revision);
+  }
+  return attributes;
+}
+
+/// Before a result takes its name.
+void check_replacing(const std::filesystem::path& file, const results::ExportCounts& counts, const Lease* lease) {
+  if (lease != nullptr) {
+    lease->check();
+  } else if (counts.num_blocks_scored < counts.num_blocks && is_whole(file)) {
+    throw base::Error(base::describe("'" + file.string() + "' is complete and stays as it is",
+                                     "the journal holds " + base::with_thousands(counts.num_blocks_scored) + " of " +
+                                         base::with_thousands(counts.num_blocks) + " blocks",
+                                     "continue the run with 'stereosweep run'"));
+  }
+}
+
+/// To the nearest number of 11 significant bits, ties to even; the range stays that of float32.
+float rounded_to_half(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if (!std::isfinite(value)) {
+    return value;
+  }
+  bits += 0xfffU + ((bits >> 13U) & 1U);
+  return std::bit_cast<float>(bits & ~0x1fffU);
+}
+
+void round_singles(results::RawBlock& raw) {
+  for (auto& column : raw.columns) {
+    if (auto* values = std::get_if<std::vector<float>>(&column)) {
+      std::ranges::transform(*values, values->begin(), rounded_to_half);
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t cells_per_context(const results::RawSchema& schema) {
+  const auto cube = std::ranges::find_if(schema.cubes, [](const auto& item) { return !item.flag_meanings.empty(); });
+  return cube == schema.cubes.end() ? 1 : schema.values_per_context(*cube);
+}
+
+void log_summary(const std::string& stage, const ExportSummary& summary, const query::EngineCounts& cost) {
+  const auto head = stage.empty() ? "" : stage + ": ";
+  for (const auto& line : summary.lines) {
+    base::log(base::LogLevel::info, head + line);
+  }
+  base::log(base::LogLevel::info, head + "work: " + work_text(cost));
+  for (const auto& example : summary.examples) {
+    base::log(base::LogLevel::info, "  e.g. " + example);
+  }
+}
+
+void log_next_command(const std::filesystem::path& run_directory) {
+  base::log(base::LogLevel::info,
+            std::string("next: ") + as_typed(::program_invocation_name) + " stats " + as_typed(run_directory.string()));
+}
+
+bool is_whole(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) {
+    return false;
+  }
+  try {
+    return results::ResultFile(file).complete();
+  } catch (const base::InputError& error) {
+    base::log(base::LogLevel::warning, std::string(error.what()) + ": writing it anew from the journal");
+    return false;
+  }
+}
+
+std::string attempt_facts(const std::vector<std::string>& hosts, const std::vector<std::string>& gpus,
+                          const std::string& job_text) {
+  const std::set<std::string> distinct_hosts(hosts.begin(), hosts.end());
+  const base::Json facts = {{"software", "stereosweep " + results::software_version()},
+                            {"started", base::utc_now()},
+                            {"hosts", distinct_hosts},
+                            {"num_ranks", std::to_string(hosts.size())},
+                            {"gpus", gpus},
+                            {"dependencies", base::Json::array({"libtorch " STEREOSWEEP_TORCH_VERSION,
+                                                                "MPI: " + parallel::mpi_description()})},
+                            {"slurm_job_id", base::text_from_environment("SLURM_JOB_ID")},
+                            {"job_yaml", job_text}};
+  return facts.dump(-1, ' ', false, base::Json::error_handler_t::replace);
+}
+
+ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job, const probes::Stage& stage,
+                           const probes::Probe& probe, const results::JournalStore& store, const Lease* lease) {
+  const auto target = *stage.file_on_request(job);
+  const auto file = directory.root() / target.name;
+  StatusCounter counter(probe);
+  results::RunDescription run;
+  run.title = job.name;
+  run.probe = target.kind;
+  run.schema = &probe.schema();
+  run.blocks = &probe.blocks();
+  run.source = [&](const sweep::Block& block) -> std::optional<results::RawBlock> {
+    const auto* record = store.find_block(block.index);
+    if (record == nullptr) {
+      return std::nullopt;
+    }
+    const auto payload = store.read(*record);
+    base::ByteReader in(payload);
+    auto raw = results::RawBlock::read(in, probe.schema(), block.num_contexts);
+    if (target.singles == probes::StageFile::Singles::half) {
+      round_singles(raw);
+    }
+    counter.add(block, raw);
+    return raw;
+  };
+  auto cost = stage.cost_before();
+  cost += store.cost();
+  run.attributes = attributes_of(job, store, cost);
+  run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
+  run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
+  run.readers = target.readers;
+  std::shared_ptr<const int> lock;
+  run.before_rename = [&](const results::ExportCounts& counts) {
+    base::inject_fault("export:rename");
+    lock = lock_result(directory.root());
+    check_replacing(file, counts, lease);
+  };
+  const auto counts = results::export_run(run, file);
+  return {counter.lines(), counts.digest, counter.examples};
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,161 @@
+#include "run/directory/RunDirectory.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/files/File.hpp"
+#include "base/text/Text.hpp"
+#include "config/JobDump.hpp"
+#include "config/JobLoader.hpp"
+#include "probes/ProbeKind.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
+
+[[noreturn]] void refuse(const std::filesystem::path& root, const std::vector<std::string>& fields) {
+  const bool same_job = std::ranges::all_of(fields, is_software);
+  throw base::InputError(base::describe(
+      root.string() + (same_job ? " was scored by another build or with other libraries" : " belongs to another job"),
+      first_few(fields),
+      same_job
+          ? "Last bits may differ, so blocks of both are not mixed: go on with the old ones, give another --output, "
+            "or start anew with --overwrite."
+          : "Give another --output, or start anew with --overwrite; --reuse takes over what both share."));
+}
+
+std::string path_difference(const sweep::Job& before, const sweep::Job& after) {
+  const auto was = before.model.location();
+  const auto is = after.model.location();
+  return was == is ? "" : "model.path: " + was + ", now " + is;
+}
+
+/// Whether a block was scored, or there is a result whose journals are gone.
+bool was_scored(const std::filesystem::path& root) {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator files(root, ignored);
+  return results::JournalStore::holds_blocks(root) ||
+         std::any_of(begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".h5"; });
+}
+
+/// Other .h5 files are the user's.
+bool is_run_file(const std::filesystem::path& path) {
+  const auto name = path.filename().string();
+  for (const auto* format : config::probe_formats()) {
+    const auto& kind = probes::kind_of(format->name());
+    const auto probe = std::string(kind.name());
+    const auto files = kind.run_files();
+    if (name == probe + ".h5" || name == probe + ".stats.h5" || std::ranges::find(files, name) != files.end()) {
+      return true;
+    }
+  }
+  return name == "job.resolved.yaml" || name == "status.json" || name == "log" ||
+         name.find(".partial.") != std::string::npos;
+}
+
+}  // namespace
+
+base::Digest raw_job_hash(const sweep::Job& job) { return base::sha256(config::canonical_raw_dump(job)); }
+
+void require_reusable(const std::filesystem::path& old_directory) {
+  std::error_code ignored;
+  base::refuse_if(!std::filesystem::is_directory(old_directory / "journal", ignored),
+                  "nothing to reuse in " + old_directory.string(), "it holds no journal");
+}
+
+void RunDirectory::create() const {
+  std::error_code status;
+  std::filesystem::create_directories(root_, status);
+  base::refuse_if(status || !std::filesystem::is_directory(root_), "cannot create the run directory " + root_.string(),
+                  status.message());
+}
+
+std::optional<sweep::Job> RunDirectory::old_job() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(resolved_job(), ignored)) {
+    return std::nullopt;
+  }
+  return config::load_resolved(base::read_file(resolved_job(), max_job_bytes), resolved_job().string());
+}
+
+std::vector<std::string> RunDirectory::differences(const sweep::Job& job) const {
+  const auto before = old_job();
+  if (!before) {
+    return {};
+  }
+  auto fields = config::differences(config::canonical_raw_dump(*before), config::canonical_raw_dump(job));
+  if (const auto path = path_difference(*before, job); !fields.empty() && !path.empty()) {
+    fields.insert(fields.begin(), path);
+  }
+  return fields;
+}
+
+std::vector<std::string> RunDirectory::differences(const sweep::Job& job, const std::string& old_settings,
+                                                   const RunSettings& settings) const {
+  auto fields = settings_differences(old_settings, settings.text);
+  const auto before = old_job();
+  const auto path = before ? path_difference(*before, job) : "";
+  const auto is_file = [](const std::string& line) {
+    return line.starts_with("model/") || line.starts_with("tokenizer/");
+  };
+  if (!path.empty() && std::erase_if(fields, is_file) > 0) {
+    fields.insert(fields.begin(), path);
+  }
+  return fields;
+}
+
+void RunDirectory::require_same_job(const sweep::Job& job) const {
+  const auto fields = differences(job);
+  if (!fields.empty() && was_scored(root_)) {
+    refuse(root_, fields);
+  }
+}
+
+void RunDirectory::require_same_settings(const results::JournalStore& store, const sweep::Job& job,
+                                         const RunSettings& settings, Left what_is_left) const {
+  const auto job_hash = raw_job_hash(job);
+  for (const auto& attempt : store.attempts()) {
+    const auto fields = differences(job, attempt.settings, settings);
+    if (!fields.empty() && what_is_left == Left::nothing && std::ranges::all_of(fields, is_software)) {
+      base::log(base::LogLevel::warning, root_.string() + " was scored by another build or with other libraries (" +
+                                             first_few(fields) + "); it is complete, so nothing is mixed");
+    } else if (!fields.empty()) {
+      refuse(root_, fields);
+    }
+    if (attempt.job_hash != job_hash) {
+      refuse(root_, {"the journal " + attempt.attempt + " was written for another job.resolved.yaml"});
+    }
+  }
+}
+
+void RunDirectory::remove_run_files() const {
+  std::vector<std::filesystem::path> doomed;
+  for (const auto& entry : std::filesystem::directory_iterator(root_)) {
+    if (entry.is_regular_file() && is_run_file(entry.path())) {
+      doomed.push_back(entry.path());
+    }
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "journal")) {
+    if (entry.path().extension() == ".log") {
+      doomed.push_back(entry.path());
+    }
+  }
+  for (const auto& path : doomed) {
+    std::filesystem::remove(path);
+  }
+}
+
+std::string first_few(std::vector<std::string> lines) {
+  constexpr std::size_t most = 3;
+  if (lines.size() > most) {
+    const auto more = std::to_string(lines.size() - most);
+    lines.resize(most);
+    lines.push_back("and " + more + " more");
+  }
+  return base::join(lines, "; ");
+}
+
+}  // namespace stereosweep::run

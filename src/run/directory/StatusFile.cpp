@@ -1,0 +1,164 @@
+#include "run/directory/StatusFile.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/Error.hpp"
+#include "base/Log.hpp"
+#include "base/files/File.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/process/Environment.hpp"
+#include "base/text/Json.hpp"
+#include "parallel/MpiSession.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+/// Where no new file can be made: over the bytes of the old one, which need no new room. Not atomic.
+bool overwrite(const std::filesystem::path& path, std::string text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
+    return false;
+  }
+  struct stat info {};
+  if (::fstat(file, &info) == 0) {
+    text.resize(std::max(text.size(), static_cast<std::size_t>(info.st_size)), ' ');
+  }
+  const bool written = ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return written;
+}
+
+constexpr const char* schema = "stereosweep-status/1";
+
+std::filesystem::path path_in(const std::filesystem::path& directory) { return directory / "status.json"; }
+
+/// Every field of the file and its place there, in order.
+template <class Visit>
+void for_each_field(ReadStatus& read, Visit&& visit) {
+  auto& status = read.status;
+  visit("schema", read.schema);
+  visit("name", status.name);
+  visit("state", status.state);
+  visit("cause", status.cause);
+  visit("stage", status.stage);
+  visit("blocks/done", status.blocks_done);
+  visit("blocks/total", status.blocks_total);
+  visit("blocks/resumed", status.blocks_resumed);
+  visit("blocks/reused", status.blocks_reused);
+  visit("cells/done", status.cells_done);
+  visit("cells/total", status.cells_total);
+  visit("work/queries", status.cost.queries);
+  visit("work/distinct_sequences", status.cost.distinct_sequences);
+  visit("work/distinct_tokens", status.cost.distinct_tokens);
+  visit("work/head_rows", status.cost.head_rows);
+  visit("cells_per_second", status.cells_per_second);
+  visit("tokens_per_second", status.tokens_per_second);
+  visit("seconds_left", status.seconds_left);
+  visit("slowest", status.slowest);
+  visit("attempt", status.attempt);
+  visit("num_ranks", status.num_ranks);
+  visit("host", read.host);
+  visit("pid", read.process);
+  visit("slurm_job_id", read.slurm_job);
+  visit("started", status.started);
+  visit("updated", read.updated);
+}
+
+base::Json::json_pointer pointer_to(const std::string& place) { return base::Json::json_pointer("/" + place); }
+
+/// Files of older programs have none of these.
+bool may_be_missing(std::string_view place) {
+  return place == "stage" || place == "slurm_job_id" || place.starts_with("work/");
+}
+
+}  // namespace
+
+bool RunStatus::has_ended() const {
+  return state == "done" || state == "stopped" || state == "lost" || state == "failed";
+}
+
+void RunStatus::enter(const std::string& next) {
+  if (!has_ended()) {
+    state = next;
+  }
+}
+
+StatusFile::StatusFile(const std::filesystem::path& run_directory, RunStatus first)
+    : path_(path_in(run_directory)), status_(std::move(first)) {
+  write();
+}
+
+void StatusFile::put_back(const std::string& text) {
+  replace([&] { return text; });
+}
+
+void StatusFile::write() {
+  replace([this] { return text_of_now(); });
+}
+
+std::string StatusFile::text_of_now() const {
+  ReadStatus now{schema,     current(),       parallel::host_name(),
+                 ::getpid(), base::utc_now(), base::text_from_environment("SLURM_JOB_ID")};
+  base::Json json;
+  for_each_field(now, [&](const char* place, const auto& value) { json[pointer_to(place)] = value; });
+  return json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
+}
+
+void StatusFile::replace(const std::function<std::string()>& text_of) {
+  std::optional<base::PendingFile> shown;
+  std::unique_lock lock(write_mutex_);
+  const auto text = text_of();
+  try {
+    shown.emplace(path_);
+    shown->write(text);
+    shown->show();
+    lock.unlock();  // a launcher gives the end of a run about a second: it must not wait for another thread's fsync
+    shown->sync();
+  } catch (const base::Error& error) {
+    if (lock.owns_lock() && !overwrite(path_, text) && !std::exchange(warned_, true)) {
+      base::log(base::LogLevel::warning, error.what());
+    }
+  }
+}
+
+std::optional<ReadStatus> read_status(const std::filesystem::path& run_directory) {
+  const auto path = path_in(run_directory);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return std::nullopt;
+  }
+  const auto json = base::parse_json(base::read_file(path, 1 << 20), path.string());
+  try {
+    ReadStatus read;
+    for_each_field(read, [&](const char* place, auto& value) {
+      const auto pointer = pointer_to(place);
+      if (json.contains(pointer) || !may_be_missing(place)) {
+        value = json.at(pointer).get<std::remove_reference_t<decltype(value)>>();
+      }
+    });
+    base::refuse_if(read.schema != schema, path.string() + " is no status file of this program", "its schema differs");
+    return read;
+  } catch (const base::Json::exception& error) {
+    throw base::InputError(base::describe(path.string() + " is no status file of this program", error.what()));
+  }
+}
+
+std::string holder_of(const std::filesystem::path& run_directory) {
+  try {
+    if (const auto read = read_status(run_directory)) {
+      return "process " + std::to_string(read->process) + " on " + read->host + ", started " + read->status.started;
+    }
+  } catch (const base::Error&) {
+    // only a hint for a message
+  }
+  return "its journal is locked";
+}
+
+}  // namespace stereosweep::run

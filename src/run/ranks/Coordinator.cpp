@@ -1,0 +1,662 @@
+#include "run/ranks/Coordinator.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <future>
+#include <utility>
+
+#include "base/Bytes.hpp"
+#include "base/Log.hpp"
+#include "base/process/Environment.hpp"
+#include "base/text/Text.hpp"
+#include "parallel/Backoff.hpp"
+
+namespace stereosweep::run {
+namespace {
+
+constexpr std::size_t commit_bytes = std::size_t{8} << 20;
+/// Results that wait for a slow disk: from here on nobody is granted more.
+constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
+constexpr Seconds status_interval{0.1};
+/// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
+constexpr Seconds time_to_answer{0.8};
+
+std::vector<std::string> hosts_of(const std::vector<parallel::RankPlace>& ranks) {
+  std::vector<std::string> hosts;
+  std::ranges::transform(ranks, std::back_inserter(hosts), &parallel::RankPlace::host);
+  return hosts;
+}
+
+class Coordinator {
+ public:
+  Coordinator(const CoordinatorParts& parts, BlocksLeft& left)
+      : parts_(parts),
+        left_(left),
+        accepted_(left.num_done()),
+        progress_(hosts_of(parts.ranks)),
+        peers_(static_cast<std::size_t>(parts.messenger.size())) {}
+
+  CoordinatorEnd serve() {
+    for (int held = 0; held < blocks_per_rank; ++held) {
+      for (int rank = 0; rank < parts_.messenger.size(); ++rank) {
+        grant(rank);
+      }
+    }
+    parallel::Backoff backoff;
+    while (!finished()) {
+      const bool busy = take_all();
+      use_disk_if_due();
+      look_after();
+      if (busy || parts_.messenger.moving()) {
+        backoff.reset();
+      }
+      parts_.scorer.wait(backoff.pause());
+    }
+    finish_journal();
+    parts_.status.update([&](RunStatus& status) {
+      progress_.estimate(status);
+      progress_.report(status, Progress::Moment::last);
+    });
+    CoordinatorEnd end{order_, {}};
+    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+      if (!peer(rank).gone) {
+        end.unreached.push_back(rank);
+      }
+    }
+    return end;
+  }
+
+ private:
+  struct Peer {
+    Clock::time_point heard = Clock::now();
+    std::vector<std::uint64_t> held;  ///< blocks granted and not scored yet, in order: all but the first wait
+    Clock::time_point last_result = Clock::now();
+    bool asked_back = false;  ///< its last block
+    bool gone = false;        ///< said goodbye
+    bool answered = false;    ///< since everybody was asked
+  };
+  Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+
+  bool everyone_gone() const {
+    const bool failed = order_.exit_code != base::ExitCode::done;
+    return std::all_of(peers_.begin() + 1, peers_.end(),
+                       [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
+  }
+
+  bool finished() {
+    if (!ordered_ && accepted_ == left_.size()) {
+      if (staged_.empty() && !disk_work_.valid()) {
+        give_order({base::ExitCode::done, ""}, MessageKind::finish);
+      }
+    }
+    if (!ordered_) {
+      return false;
+    }
+    const auto waited = since(ordered_at_);
+    const bool own_done = parts_.scorer.idle() || waited > stop_grace;
+    const bool give_up = order_.exit_code != base::ExitCode::done && waited > stop_grace + goodbye_grace;
+    return (own_done && everyone_gone() && !take_all()) || give_up;
+  }
+
+  bool take_all() {
+    bool any = false;
+    while (const auto message = parts_.messenger.poll()) {
+      take(*message);
+      any = true;
+      if (staged_bytes_ > commit_bytes) {
+        break;
+      }
+    }
+    while (const auto scored = parts_.scorer.poll()) {
+      if (scored->failure.empty()) {
+        accept(0, std::move(*scored));
+      } else {
+        stop({scored->failure_code, scored->failure});
+      }
+      any = true;
+    }
+    return any;
+  }
+
+  void take(const parallel::Message& message) {
+    peer(message.source).heard = Clock::now();
+    switch (static_cast<MessageKind>(message.kind)) {
+      case MessageKind::result:
+        accept(message.source, decode_scored(message.bytes));
+        break;
+      case MessageKind::returned:
+        take_back(message.source, base::ByteReader(message.bytes).number<std::uint64_t>());
+        break;
+      case MessageKind::failed: {
+        auto failure = decode_stop(message.bytes);
+        stop({failure.exit_code, name_of(message.source) + ": " + failure.cause});
+        break;
+      }
+      case MessageKind::signalled:
+        note_signal(base::ByteReader(message.bytes).number<int>(), message.source);
+        break;
+      case MessageKind::bye:
+        peer(message.source).gone = true;
+        break;
+      case MessageKind::pong:
+        peer(message.source).answered = true;
+        break;
+      default:
+        stop({base::ExitCode::error, name_of(message.source) + " sent a message that only rank 0 sends"});
+    }
+  }
+
+  std::string name_of(int rank) const { return parts_.ranks[static_cast<std::size_t>(rank)].name; }
+
+  void grant(int rank) {
+    if (ordered_ || !left_.any_left() || !is_time_for_another(rank)) {
+      return;
+    }
+    const auto block = left_.next();
+    peer(rank).held.push_back(block);
+    if (rank == 0) {
+      parts_.scorer.submit(parts_.probe.blocks().block(block));
+    } else {
+      parts_.messenger.send(rank, number(MessageKind::grant), base::ByteWriter().number(block).take());
+    }
+  }
+
+  /// Whether a block more would end before the time limit.
+  bool is_time_for_another(int rank) {
+    const auto num_blocks = static_cast<double>(peer(rank).held.size() + 1);
+    return !parts_.time_limit ||
+           Clock::now() + num_blocks * Seconds(progress_.longest_block(rank)) <= parts_.time_limit->end;
+  }
+
+  /// Once no rank holds a block, and none has time for another.
+  void stop_for_time_limit() {
+    const auto holds_none = [](const Peer& peer) { return peer.held.empty(); };
+    if (ordered_ || !parts_.time_limit || !held_back_.empty() || !left_.any_left() ||
+        !std::ranges::all_of(peers_, holds_none)) {
+      return;
+    }
+    const auto longest = progress_.longest_block(0);
+    stop({base::ExitCode::resume,
+          base::describe("the time limit is near", longest == 0 ? "no block has been scored"
+                                                                : "a block takes up to " + hours(std::ceil(longest)))});
+  }
+
+  /// How often a run like this one must be started, told once.
+  void tell_number_of_starts() {
+    constexpr Seconds until_rates_settle{30};
+    const auto& limit = parts_.time_limit;
+    const auto left = parts_.status.current().seconds_left;
+    if (!limit || told_starts_ || left == 0 || since(began_) < until_rates_settle) {
+      return;
+    }
+    told_starts_ = true;
+    const auto per_start = Seconds(limit->end - limit->start).count();
+    const auto rest = Seconds(limit->end - Clock::now()).count();
+    if (left > rest) {
+      base::log(base::LogLevel::info,
+                "at this pace " + hours(left) + " are left, and " + hours(std::max(rest, 0.0)) +
+                    " of the time limit: about " +
+                    base::counted(1 + static_cast<std::uint64_t>(std::ceil((left - rest) / per_start)), "start") +
+                    " of " + hours(per_start) + " with this one");
+    }
+  }
+
+  /// The last blocks: what waits at the ranks that have been quiet longest goes to ranks that have nothing to do.
+  void share_out() {
+    if (left_.any_left()) {
+      return;
+    }
+    const auto idle = std::ranges::count_if(peers_, &Coordinator::is_idle);
+    for (auto asked = std::ranges::count_if(peers_, &Peer::asked_back); asked < idle; ++asked) {
+      Peer* slowest = nullptr;
+      for (auto& peer : peers_) {
+        const bool lends = peer.held.size() > 1 && !peer.asked_back && !peer.gone;
+        if (lends && (slowest == nullptr || peer.last_result < slowest->last_result)) {
+          slowest = &peer;
+        }
+      }
+      if (ordered_ || slowest == nullptr) {
+        return;
+      }
+      ask_back(static_cast<int>(slowest - peers_.data()));
+    }
+  }
+
+  static bool is_idle(const Peer& peer) { return peer.held.empty() && !peer.gone; }
+
+  void ask_back(int rank) {
+    const auto block = peer(rank).held.back();
+    peer(rank).asked_back = true;
+    if (rank > 0) {
+      parts_.messenger.send(rank, number(MessageKind::take_back), base::ByteWriter().number(block).take());
+    } else if (parts_.scorer.take_back(block)) {
+      take_back(0, block);
+    }
+  }
+
+  void take_back(int rank, std::uint64_t block) {
+    std::erase(peer(rank).held, block);
+    peer(rank).asked_back = false;
+    left_.put_back(block);
+    for (int other = 0; other < parts_.messenger.size(); ++other) {
+      if (is_idle(peer(other))) {
+        grant(other);
+      }
+    }
+  }
+
+  void accept(int rank, Scored scored) {
+    std::erase(peer(rank).held, scored.id.block_index);
+    peer(rank).last_result = Clock::now();
+    peer(rank).asked_back = false;
+    if (staged_bytes_ < most_waiting_bytes) {
+      grant(rank);
+      share_out();
+    } else {
+      held_back_.push_back(rank);
+    }
+    if (journal_failed_) {
+      return;
+    }
+    const auto cells = scored.id.num_contexts * parts_.cells_per_context;
+    progress_.add(rank, cells, scored.id.cost.distinct_tokens, scored.seconds);
+    left_.mark_done(scored.id.block_index);
+    ++accepted_;
+    staged_bytes_ += scored.payload.size();
+    staged_.push_back(std::move(scored));
+  }
+
+  /// Journal and status are written in a thread: grants and pings go on where the disk takes long.
+  void use_disk_if_due() {
+    if (disk_work_.valid() && disk_work_.wait_for(Seconds(0)) == std::future_status::ready) {
+      end_disk_work();
+    }
+    const bool commits = !staged_.empty() && (since(committed_at_) > commit_interval || staged_bytes_ > commit_bytes ||
+                                              accepted_ == left_.size());
+    if (!disk_work_.valid() && !journal_failed_ && (commits || status_is_due_)) {
+      begin_disk_work();
+    }
+  }
+
+  void begin_disk_work() {
+    staged_bytes_ = 0;
+    disk_work_ = std::async(std::launch::async, [this, blocks = std::exchange(staged_, {}),
+                                                 writes_status = std::exchange(status_is_due_, false)] {
+      if (!blocks.empty()) {
+        commit(blocks);
+      }
+      if (writes_status) {
+        parts_.status.update([](RunStatus&) {});
+      }
+    });
+    for (const int rank : std::exchange(held_back_, {})) {
+      grant(rank);
+    }
+  }
+
+  void commit(const std::vector<Scored>& blocks) {
+    query::EngineCounts cost;
+    std::uint64_t contexts = 0;
+    for (const auto& block : blocks) {
+      parts_.journal.stage(block.id, block.payload);
+      cost += block.id.cost;
+      contexts += block.id.num_contexts;
+    }
+    parts_.lease.check();
+    parts_.journal.commit();
+    parts_.status.change([&](RunStatus& status) {
+      status.blocks_done += blocks.size();
+      status.cells_done += contexts * parts_.cells_per_context;
+      status.cost += cost;
+    });
+  }
+
+  void end_disk_work() {
+    committed_at_ = Clock::now();
+    try {
+      disk_work_.get();
+    } catch (const base::Error& error) {
+      journal_failed_ = true;
+      staged_.clear();
+      stop({error.exit_code(), error.what()});
+    }
+  }
+
+  /// Waits for the disk.
+  void finish_journal() {
+    while (disk_work_.valid() || (!staged_.empty() && !journal_failed_)) {
+      if (disk_work_.valid()) {
+        end_disk_work();
+      } else {
+        begin_disk_work();
+      }
+    }
+  }
+
+  void note_signal(int number, int rank) {
+    if (!ordered_ && signal_ == 0) {
+      signal_ = number;
+      signalled_rank_ = rank;
+      if (is_perhaps_a_death()) {
+        ask_all();
+      }
+    }
+  }
+
+  /// Launchers send TERM to all when a rank has died.
+  bool is_perhaps_a_death() const { return signal_ == SIGTERM && parts_.messenger.size() > 1; }
+
+  void ask_all() {
+    asked_at_ = Clock::now();
+    for (auto& peer : peers_) {
+      peer.answered = false;
+    }
+    ping_all();
+  }
+
+  void ping_all() {
+    pinged_at_ = Clock::now();
+    tell_all(MessageKind::ping);
+  }
+
+  void tell_all(MessageKind kind, const std::vector<std::byte>& bytes = {}) {
+    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+      if (!peer(rank).gone) {
+        parts_.messenger.send(rank, number(kind), bytes);
+      }
+    }
+  }
+
+  bool is_silent(const Peer& peer) const { return !peer.gone && !peer.answered && since(asked_at_) > time_to_answer; }
+
+  /// Once it is known whether all ranks live.
+  void stop_for_signal() {
+    if (ordered_ || signal_ == 0) {
+      return;
+    }
+    if (is_perhaps_a_death()) {
+      for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+        const auto& place = parts_.ranks[rank];
+        if (place.visible && !peers_[rank].gone && !parallel::is_alive(place.process)) {
+          stop({base::ExitCode::error,
+                base::describe(place.name + " has died", "process " + std::to_string(place.process.number) +
+                                                             " crashed or was killed, perhaps for want of memory"),
+                true});
+          return;
+        }
+      }
+      if (const auto lost =
+              std::ranges::find_if(peers_.begin() + 1, peers_.end(), [&](const Peer& peer) { return is_silent(peer); });
+          lost != peers_.end()) {
+        stop({base::ExitCode::error,
+              base::describe(name_of(static_cast<int>(lost - peers_.begin())) + " is lost",
+                             "it answers no more: it crashed or was killed, perhaps for want of memory, or its node "
+                             "is gone"),
+              true});
+        return;
+      }
+      if (std::any_of(peers_.begin() + 1, peers_.end(),
+                      [](const Peer& peer) { return !peer.gone && !peer.answered; })) {
+        return;
+      }
+    }
+    stop(run::stop_for_signal(signal_, name_of(signalled_rank_)));
+  }
+
+  void stop(StopOrder order) {
+    if (ordered_ && order_.exit_code != base::ExitCode::done) {
+      base::log(base::LogLevel::warning, "while stopping: " + order.cause);
+      return;
+    }
+    const bool clean = order.exit_code == base::ExitCode::resume;
+    base::log(clean ? base::LogLevel::warning : base::LogLevel::error,
+              "stopping: " + order.cause + (clean ? std::string("; ") + how_to_go_on : ""));
+    give_order(std::move(order), MessageKind::stop);
+    parts_.scorer.drop_waiting();
+    parts_.status.update([&](RunStatus& status) {  // at once: mpirun kills 1 s after it has passed TERM on
+      status.state = clean ? "stopping" : order_.state();
+      status.cause = order_.cause;
+    });
+    if (!is_perhaps_a_death()) {
+      ask_all();  // nobody waits for the goodbye of ranks that do not answer
+    }
+  }
+
+  void give_order(StopOrder order, MessageKind kind) {
+    order_ = std::move(order);
+    ordered_ = true;
+    ordered_at_ = Clock::now();
+    tell_all(kind, kind == MessageKind::stop ? encode(order_) : std::vector<std::byte>());
+  }
+
+  /// Signals, silent ranks, status and progress.
+  void look_after() {
+    if (parts_.signals.received() != 0) {
+      note_signal(parts_.signals.received(), 0);
+    }
+    stop_for_signal();
+    stop_for_time_limit();
+    if (!ordered_) {
+      if (const auto cause = parts_.scorer.overdue(); !cause.empty()) {
+        stop({base::ExitCode::error, name_of(0) + ": " + cause});
+      }
+    }
+    const auto now = Clock::now();
+    if (now - last_look_ > std::chrono::seconds(1)) {
+      for (auto& peer : peers_) {
+        peer.heard += now - last_look_;  // rank zero itself was held up (a slow disk): nobody else is late
+      }
+    }
+    last_look_ = now;
+    if (now - pinged_at_ > patience_ / 4) {
+      ping_all();
+    }
+    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+      if (!peer(rank).gone && !lost_ && now - peer(rank).heard > patience_) {
+        lost_ = true;
+        stop({base::ExitCode::error,
+              base::describe(name_of(rank) + " has not answered for " + base::format_double(patience_.count()) + " s",
+                             "it hangs, was stopped, or its node is gone"),
+              true});
+      }
+    }
+    if (!ordered_ && now - status_at_ > status_interval) {
+      status_at_ = now;
+      parts_.status.change([&](RunStatus& status) { progress_.estimate(status); });
+      tell_number_of_starts();
+      status_is_due_ = progress_.report(parts_.status.current(), Progress::Moment::any) || status_is_due_;
+    }
+  }
+
+  const CoordinatorParts& parts_;
+  BlocksLeft& left_;
+  std::uint64_t accepted_;
+  Progress progress_;
+  std::vector<Peer> peers_;
+  StopOrder order_;
+  bool ordered_ = false;
+  bool journal_failed_ = false;
+  bool lost_ = false;
+  bool status_is_due_ = false;
+  int signal_ = 0;  ///< the first that came to any rank
+  int signalled_rank_ = 0;
+  std::vector<Scored> staged_;  ///< for the journal
+  std::size_t staged_bytes_ = 0;
+  std::vector<int> held_back_;  ///< ranks that get their next block once the disk is done
+  bool told_starts_ = false;
+  const Clock::time_point began_ = Clock::now();
+  Clock::time_point ordered_at_;
+  Clock::time_point asked_at_;
+  Clock::time_point committed_at_ = Clock::now();
+  Clock::time_point last_look_ = Clock::now();
+  Clock::time_point pinged_at_ = Clock::now();
+  Clock::time_point status_at_ = Clock::now();
+  Seconds patience_{base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+  std::future<void> disk_work_;  ///< the last member: it uses the others
+};
+
+/// The other ranks' main thread.
+class Worker {
+ public:
+  Worker(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks, const SignalWatcher& signals)
+      : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
+
+  StopOrder serve() {
+    parallel::Backoff backoff;
+    while (!finished()) {
+      bool busy = false;
+      while (const auto message = messenger_.poll()) {
+        take(*message);
+        busy = true;
+      }
+      while (const auto scored = scorer_.poll()) {
+        send(*scored);
+        busy = true;
+      }
+      report_signal();
+      report_overdue();
+      check_rank_zero();
+      if (busy || messenger_.moving()) {
+        backoff.reset();
+      }
+      scorer_.wait(backoff.pause());
+    }
+    while (const auto scored = scorer_.poll()) {
+      send(*scored);
+    }
+    messenger_.send(0, number(MessageKind::bye));
+    const auto start = Clock::now();
+    while (!messenger_.all_sent() && since(start) < goodbye_grace) {
+      scorer_.wait(parallel::Backoff().pause());
+    }
+    return order_;
+  }
+
+ private:
+  bool finished() const {
+    return ordered_ && (order_.exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
+  }
+
+  void take(const parallel::Message& message) {
+    heard_ = Clock::now();
+    switch (static_cast<MessageKind>(message.kind)) {
+      case MessageKind::grant:
+        if (!ordered_) {
+          scorer_.submit(blocks_.block(base::ByteReader(message.bytes).number<std::uint64_t>()));
+        }
+        break;
+      case MessageKind::take_back:
+        if (scorer_.take_back(base::ByteReader(message.bytes).number<std::uint64_t>())) {
+          messenger_.send(0, number(MessageKind::returned), message.bytes);
+        }
+        break;
+      case MessageKind::ping:
+        messenger_.send(0, number(MessageKind::pong));
+        break;
+      case MessageKind::finish:
+        obey({base::ExitCode::done, ""});
+        break;
+      case MessageKind::stop:
+        obey(decode_stop(message.bytes));
+        break;
+      default:
+        throw base::Error("rank 0 sent a message that only workers send");
+    }
+  }
+
+  void obey(StopOrder order) {
+    order_ = std::move(order);
+    ordered_ = true;
+    ordered_at_ = Clock::now();
+    scorer_.drop_waiting();
+  }
+
+  void send(const Scored& scored) {
+    if (scored.failure.empty()) {
+      messenger_.send(0, number(MessageKind::result), encode(scored));
+    } else {
+      messenger_.send(0, number(MessageKind::failed), encode(StopOrder{scored.failure_code, scored.failure}));
+    }
+  }
+
+  void report_signal() {
+    if (signals_.received() != 0 && !reported_) {
+      messenger_.send(0, number(MessageKind::signalled), base::ByteWriter().number(signals_.received()).take());
+      reported_ = true;
+    }
+  }
+
+  void report_overdue() {
+    if (ordered_ || overdue_) {
+      return;
+    }
+    if (const auto cause = scorer_.overdue(); !cause.empty()) {
+      messenger_.send(0, number(MessageKind::failed), encode(StopOrder{base::ExitCode::error, cause}));
+      overdue_ = true;
+    }
+  }
+
+  void check_rank_zero() {
+    const auto now = Clock::now();
+    if (now - last_look_ > std::chrono::seconds(1)) {
+      heard_ += now - last_look_;  // this process itself was stopped or starved: its silence is not rank zero's
+    }
+    last_look_ = now;
+    if (now - heard_ > patience_) {
+      throw base::Error(base::describe("rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
+                                       "it hangs or its node is gone"));
+    }
+  }
+
+  parallel::Messenger& messenger_;
+  Scorer& scorer_;
+  const sweep::BlockPlan& blocks_;
+  const SignalWatcher& signals_;
+  StopOrder order_;
+  bool ordered_ = false;
+  bool reported_ = false;
+  bool overdue_ = false;
+  Clock::time_point ordered_at_;
+  Clock::time_point heard_ = Clock::now();
+  Clock::time_point last_look_ = Clock::now();
+  Seconds patience_{3 * base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+};
+
+}  // namespace
+
+bool BlocksLeft::mark_done(std::uint64_t block) {
+  if (done_.at(block)) {
+    return false;
+  }
+  done_[block] = true;
+  ++num_done_;
+  return true;
+}
+
+bool BlocksLeft::any_left() {
+  while (cursor_ < done_.size() && done_[cursor_]) {
+    ++cursor_;
+  }
+  return !put_back_.empty() || cursor_ < done_.size();
+}
+
+std::uint64_t BlocksLeft::next() {
+  if (!put_back_.empty()) {
+    const auto block = put_back_.back();
+    put_back_.pop_back();
+    return block;
+  }
+  return !any_left() ? cursor_ : cursor_++;
+}
+
+CoordinatorEnd coordinate(const CoordinatorParts& parts, BlocksLeft& left) { return Coordinator(parts, left).serve(); }
+
+StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks,
+                             const SignalWatcher& signals) {
+  return Worker(messenger, scorer, blocks, signals).serve();
+}
+
+}  // namespace stereosweep::run

@@ -1,0 +1,65 @@
+// What ranks say to each other while blocks are scored.
+//   rank 0 -> worker   grant {block}   take_back {block}   finish   stop {status, cause}   ping
+//   worker -> rank 0   result {Scored}   returned {block}   failed {status, text}   signalled {number}   pong   bye
+// A block that is asked back comes back only where its work has not begun; its result comes otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/Error.hpp"
+#include "run/ranks/Scorer.hpp"
+
+namespace stereosweep::run {
+
+// Times that ranks agree on. None of them enters a result.
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// After a stop order the block in work may still end; then it is given up. Slurm kills 30 s after TERM, mpirun 1 s.
+inline constexpr Seconds stop_grace{5};
+/// How long rank zero waits for the others' goodbye after that.
+inline constexpr Seconds goodbye_grace{2};
+/// Small blocks are journalled together: one sync for all that came within this time.
+inline constexpr Seconds commit_interval{0.05};
+/// Blocks a rank holds: one in work, one waiting.
+inline constexpr int blocks_per_rank = 2;
+
+inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
+
+enum class MessageKind : std::uint32_t {
+  grant = 1,
+  take_back,
+  finish,
+  stop,
+  ping,
+  result,
+  returned,
+  failed,
+  signalled,
+  pong,
+  bye
+};
+
+inline std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
+
+/// Why the ranks stop before all is done.
+struct StopOrder {
+  base::ExitCode exit_code = base::ExitCode::error;
+  std::string cause;
+  bool lost = false;  ///< rank zero's own knowledge, not sent: a rank is gone or hangs
+
+  /// The word for it in status.json: done, stopped, lost or failed.
+  std::string state() const;
+};
+
+std::vector<std::byte> encode(const Scored& scored);
+Scored decode_scored(std::span<const std::byte> bytes);
+std::vector<std::byte> encode(const StopOrder& order);
+StopOrder decode_stop(std::span<const std::byte> bytes);
+
+}  // namespace stereosweep::run
