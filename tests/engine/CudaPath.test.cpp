@@ -3,9 +3,11 @@
 // runtime is made up (support/FakeCuda.cpp).
 #include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_addmm_activation_ops.h>
 #include <ATen/ops/_efficient_attention_forward_ops.h>
 #include <ATen/ops/_flash_attention_forward_ops.h>
 #include <ATen/ops/_fused_rms_norm_ops.h>
+#include <ATen/ops/_grouped_mm_ops.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention_ops.h>
 #include <ATen/ops/mm_ops.h>
 #include <ATen/record_function.h>
@@ -260,6 +262,7 @@ TEST(CudaPath, WhatOnlyCudaTakesIsThereAsItIsCalled) {
   ASSERT_NO_THROW(model::load_cuda_library());
   for (const std::string text :
        {at::_ops::_flash_attention_forward::schema_str, at::_ops::mm_dtype::schema_str,
+        at::_ops::_addmm_activation::schema_str, at::_ops::_grouped_mm::schema_str,
         at::_ops::_fused_rms_norm::schema_str, at::_ops::_efficient_attention_forward::schema_str,
         at::_ops::_scaled_dot_product_efficient_attention::schema_str}) {
     const auto compiled = torch::jit::parseSchema("aten::" + text);

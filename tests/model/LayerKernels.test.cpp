@@ -223,13 +223,14 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         rotary.inverse_frequencies.push_back(
             std::pow(1000.0F, -2.0F * static_cast<float>(i) / static_cast<float>(width)));
       }
-      const auto angles = rotary_angles(rotary, 92);
+      const auto angles = rotary_angles(rotary, 0, 92);
       const RotaryAngles picked{angles.cosines.index_select(0, index), angles.sines.index_select(0, index)};
+      const auto by_number = angles_by_number(rotary, picked);
       for (const auto type : all_types) {
         draw_from(static_cast<std::uint64_t>(width));
         const auto rows = at::randn({8, 3 * 100}, at::kFloat).to(type);
         const auto expected = rows.clone();
-        rotate_with_operators(expected, 3, rotary, picked);
+        rotate_with_operators(expected, 3, rotary, by_number);
         EXPECT_FALSE(expected.equal(rows));
         EXPECT_TRUE(expected.slice(0, 6).equal(rows.slice(0, 6))) << "rows without a position stay";
         for (const auto instructions : instruction_sets()) {

@@ -58,7 +58,7 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
           return agree(found, exact, {type, 4, 2e-6}, sizes);
         };
         EXPECT_TRUE(near(linear.apply(input), expected));
-        EXPECT_TRUE(near(linear.apply_and_add(input, residual), expected.add(residual.to(at::kDouble))));
+        EXPECT_TRUE(near(linear.apply_and_add(input, residual.clone()), expected.add(residual.to(at::kDouble))));
         EXPECT_TRUE(near(linear.apply_activated(input, Activation::gelu), at::gelu(expected)));
         EXPECT_TRUE(near(linear.apply_activated(input, Activation::gelu_tanh), at::gelu(expected, "tanh")));
         EXPECT_TRUE(near(linear.apply_activated(input, Activation::relu), at::relu(expected)));
@@ -67,7 +67,7 @@ TEST(Products, PackedAndPlainAgreeWithFloat64) {
         const Linear without(weight, {}, products);
         const auto plain = expected.sub(bias.to(at::kDouble));
         EXPECT_TRUE(near(without.apply(input), plain));
-        EXPECT_TRUE(near(without.apply_and_add(input, residual), plain.add(residual.to(at::kDouble))));
+        EXPECT_TRUE(near(without.apply_and_add(input, residual.clone()), plain.add(residual.to(at::kDouble))));
         EXPECT_TRUE(near(without.apply_activated(input, Activation::silu), at::silu(plain)));
       }
     }
@@ -83,7 +83,7 @@ TEST(Products, WideFloat16WeightsComeInPieces) {
     return agree(found, exact, {at::kHalf, 4, 2e-6}, sizes);
   };
   EXPECT_TRUE(near(linear.apply(input), expected));
-  EXPECT_TRUE(near(linear.apply_and_add(input, residual), expected.add(residual.to(at::kDouble))));
+  EXPECT_TRUE(near(linear.apply_and_add(input, residual.clone()), expected.add(residual.to(at::kDouble))));
   EXPECT_TRUE(near(linear.apply_activated(input, Activation::gelu), at::gelu(expected)));
 }
 

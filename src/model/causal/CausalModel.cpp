@@ -1,18 +1,14 @@
 #include "model/causal/CausalModel.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/argsort.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/sort.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <string>
@@ -22,7 +18,9 @@
 #include "base/process/Profile.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/causal/CausalWeights.hpp"
+#include "model/causal/FeedForward.hpp"
 #include "model/causal/LayerKernels.hpp"
+#include "model/causal/RotaryTable.hpp"
 #include "model/causal/TreeAttention.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Linear.hpp"
@@ -30,71 +28,6 @@
 
 namespace stereosweep::model {
 namespace {
-
-at::Tensor feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
-                        const at::Tensor& residual) {
-  const auto inner = layer.inner.apply(input);
-  const auto active = specification.gated ? activate_gated(inner, specification.activation)
-                                          : activate_rows(inner, specification.activation);
-  return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
-}
-
-// Which rows each expert computes, and what they weigh there. A pair is a row with one of its experts; a row's pairs
-// stand in the order of their experts.
-struct Pairs {
-  at::Tensor rows;                   // [pairs] sorted by expert, then row
-  std::vector<std::int64_t> counts;  // of each expert
-  at::Tensor places;                 // [rows, per_token] where a row's pairs stand in `rows`
-  at::Tensor weights;                // [rows, per_token] float32
-};
-
-Pairs pair_up(const at::Tensor& logits, const Experts& experts) {
-  // Stable: of equal chances the lower number comes first.
-  const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
-  const auto [chosen, order] = at::sort(numbers.slice(1, 0, experts.per_token), /*stable=*/true, 1, false);
-  const auto few = chances.slice(1, 0, experts.per_token);
-  Pairs pairs;
-  pairs.weights = (experts.renormalize ? few.div(few.sum(1, true)) : few).gather(1, order);
-  const auto by_expert = at::argsort(chosen.flatten(), /*stable=*/true, 0, false);
-  pairs.rows = by_expert.div(experts.per_token, "floor");
-  pairs.places = at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, experts.per_token});
-  const auto each = at::arange(experts.count, chosen.options()).unsqueeze(1);
-  const auto counts = chosen.flatten().unsqueeze(0).eq(each).sum(1).to(at::kCPU);
-  pairs.counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + experts.count);
-  return pairs;
-}
-
-// No row waits for the host; a layer does once, for the numbers of rows.
-at::Tensor mix_experts(const CausalLayer& layer, const at::Tensor& router, const CausalSpecification& specification,
-                       const at::Tensor& input) {
-  const auto pairs = pair_up(at::linear(input.to(at::kFloat), router), specification.experts);
-  std::vector<at::Tensor> answers;
-  std::int64_t begin = 0;
-  for (std::size_t expert = 0; expert < pairs.counts.size(); ++expert) {
-    const auto count = pairs.counts[expert];
-    if (count > 0) {
-      auto rows = pairs.rows.slice(0, begin, begin + count);
-      if (const auto spare = filled_rows(count, input.device()) - count; spare > 0) {
-        rows = at::cat({rows, rows.slice(0, 0, 1).expand({spare})});
-      }
-      const auto answer = feed_forward(layer.experts[expert], specification, input.index_select(0, rows), {});
-      answers.push_back(answer.slice(0, 0, count));
-    }
-    begin += count;
-  }
-  const auto all = at::cat(answers);
-  auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
-  for (std::int64_t i = 0; i < specification.experts.per_token; ++i) {
-    const auto part = all.index_select(0, pairs.places.select(1, i));
-    const auto weights = pairs.weights.select(1, i).unsqueeze(1);
-    if (kernels_on(input.device()) == Kernels::operators) {
-      sums.addcmul_(part, weights);
-    } else {
-      sums.add_(part.to(at::kFloat).mul(weights));  // addcmul_ does not round the product
-    }
-  }
-  return sums.to(input.scalar_type());
-}
 
 std::vector<std::int64_t> range(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(end - begin));
@@ -160,7 +93,8 @@ OutputProjection make_head(const CausalSpecification& specification, CausalWeigh
   if (!weights.head.defined()) {
     return {};
   }
-  const auto bias = weights.head_bias.defined()
+  const bool needs_bias = kernels_on(weights.head.device()) == Kernels::own_kernels;
+  const auto bias = weights.head_bias.defined() || !needs_bias
                         ? weights.head_bias
                         : at::zeros({weights.head.size(0)}, weights.head.options().dtype(at::kFloat));
   const bool shared =
@@ -171,29 +105,33 @@ OutputProjection make_head(const CausalSpecification& specification, CausalWeigh
   return head;
 }
 
+// What the passes of a model share beside its weights: made once, on the device.
+struct Constants {
+  float embedding_scale = 1;           // rounded to the model's dtype
+  std::deque<RotaryTable> rotaries;    // of the specification's
+  std::vector<ExpertMixture> experts;  // [layer]; empty without experts
+  std::vector<Norm> head_norms;        // [layer] of all heads of queries, then of keys; empty: they are normed apart
+};
+
 // One forward pass of a causal model over new rows of a tree. Rows go through a layer some hundred at a time: what a
 // layer computes stays in the caches, memory does not grow with the batch, and products have few shapes. Only the
 // residual stream and the keys and values are kept whole.
 class CausalPass {
  public:
-  /// Everything is borrowed. `routers` [layer]: float32. The tree's rows from attention.rows() on are new.
-  CausalPass(const CausalSpecification& specification, const CausalWeights& weights,
-             std::span<const at::Tensor> routers, const PassSettings& settings, TreeAttention& attention,
-             const TokenTree& tree)
+  /// Everything is borrowed. The tree's rows from attention.rows() on are new.
+  CausalPass(const CausalSpecification& specification, const CausalWeights& weights, Constants& constants,
+             const PassSettings& settings, TreeAttention& attention, const TokenTree& tree)
       : specification_(specification),
         weights_(weights),
-        routers_(routers),
+        constants_(constants),
         settings_(settings),
         attention_(attention),
         tree_(tree),
         rule_{specification.norm, specification.norm_epsilon},
         first_row_(attention.rows()) {
     attention_.grow(tree);
-    if (specification.position == PositionKind::rotary) {
-      for (const auto& rotary : specification.rotaries) {
-        const auto angles = rotary_angles(rotary, longest_path(tree));
-        angles_.push_back({angles.cosines.to(weights.words.device()), angles.sines.to(weights.words.device())});
-      }
+    for (auto& rotary : constants.rotaries) {
+      angles_.push_back(rotary.at_least(longest_path(tree)));
     }
   }
 
@@ -273,9 +211,8 @@ class CausalPass {
       places[i] = static_cast<std::int32_t>(group.positions[i] + specification_.first_position);
     }
     auto states = at::embedding(weights_.words, on_device(ids, device));
-    if (specification_.embedding_scale != 1) {
-      auto scale = at::empty({1}, at::TensorOptions(at::kFloat)).fill_(specification_.embedding_scale);
-      states.mul_(scale.to(states.scalar_type()).to(device));
+    if (constants_.embedding_scale != 1) {
+      states.mul_(constants_.embedding_scale);
     }
     if (specification_.position == PositionKind::learned) {
       states.add_(at::embedding(weights_.positions, on_device(places, device)));
@@ -295,33 +232,50 @@ class CausalPass {
     return split(all, queries, keys);
   }
 
-  // Norm and turn of queries or keys, in place.
-  void turn(int number, const at::Tensor& rows, std::int64_t heads, const std::optional<Norm>& norm,
-            const Group& group) const {
+  // Norm and turn of queries, of keys, or of both where they lie beside each other, in place.
+  void turn(int number, const Projected& projected, const Group& group) const {
     const base::profile::Span span("norms and turns of queries and keys");
-    if (norm && specification_.query_key_norm != QueryKeyNorm::none) {
-      const auto parts = specification_.query_key_norm == QueryKeyNorm::per_head ? heads : 1;
-      normalize_parts(rows, parts, *norm, rule_);
-    }
-    const auto rotary = specification_.layers[number].rotary;
-    if (specification_.position != PositionKind::rotary || rotary < 0) {
+    const auto queries = projected.query.defined() ? specification_.num_heads : 0;
+    const auto keys = projected.key.defined() ? specification_.num_key_heads : 0;
+    normalize_heads(number, projected);
+    const auto kind = specification_.layers[number].rotary;
+    if (specification_.position != PositionKind::rotary || kind < 0) {
       return;
     }
-    const auto& settings = specification_.rotaries[rotary];
-    if (settings_.kernels == Kernels::own_kernels) {
-      rotate_on_cpu(rows, heads, settings, group.angles[rotary]);
+    const auto& rotary = specification_.rotaries[kind];
+    const auto& angles = group.angles[kind];
+    if (settings_.kernels == Kernels::operators) {
+      rotate_with_operators(projected.turning(), queries + keys, rotary, angles);
     } else {
-      rotate_with_operators(rows, heads, settings, group.angles[rotary]);
+      rotate_on_cpu(projected.turning(), queries + keys, rotary, angles);
+    }
+  }
+
+  void normalize_heads(int number, const Projected& projected) const {
+    const auto& layer = weights_.layers[number];
+    const auto queries = specification_.num_heads;
+    const auto keys = specification_.num_key_heads;
+    if (specification_.query_key_norm == QueryKeyNorm::none) {
+      return;
+    }
+    const bool by_head = specification_.query_key_norm == QueryKeyNorm::per_head;
+    if (by_head && projected.query.defined() && projected.key.defined() && !constants_.head_norms.empty()) {
+      normalize_parts(projected.turning(), queries + keys, constants_.head_norms[number], rule_);
+      return;
+    }
+    if (projected.query.defined()) {
+      normalize_parts(projected.query, by_head ? queries : 1, *layer.query_norm, rule_);
+    }
+    if (projected.key.defined()) {
+      normalize_parts(projected.key, by_head ? keys : 1, *layer.key_norm, rule_);
     }
   }
 
   void keep(int number, const Projected& projected, const Group& group) {
-    turn(number, projected.key, specification_.num_key_heads, weights_.layers[number].key_norm, group);
     attention_.keep(number, group.rows.front(), std::ssize(group.rows), projected.key, projected.value);
   }
 
   at::Tensor attend(int number, const at::Tensor& query, Group& group) {
-    turn(number, query, specification_.num_heads, weights_.layers[number].query_norm, group);
     const auto window = specification_.layers[number].window;
     auto& queries = group.queries[window];
     if (queries == nullptr) {
@@ -353,36 +307,39 @@ class CausalPass {
     const base::profile::Span span("feed-forward");
     const auto& layer = weights_.layers[number];
     const auto compute = [&](const at::Tensor& added) {
-      return specification_.experts.count > 0 ? mix_experts(layer, routers_[number], specification_, input)
-                                              : feed_forward(layer.feed_forward, specification_, input, added);
+      return constants_.experts.empty() ? run_feed_forward(layer.feed_forward, specification_, input, added)
+                                        : constants_.experts[number].apply(input, added);
     };
     if (layer.feed_forward_output_norm) {
       return normalize_and_add(summed(compute({})), *layer.feed_forward_output_norm, rule_, residual);
     }
-    return settings_.group || specification_.experts.count > 0 ? summed(compute({})).add_(residual) : compute(residual);
+    return settings_.group ? summed(compute({})).add_(residual) : compute(residual);
   }
 
+  // A layer's input plus what attention put out. The input's own memory may take the sum.
+  at::Tensor add_attention(const CausalLayer& layer, const at::Tensor& states, const at::Tensor& mixed) const {
+    if (layer.attention_output_norm) {
+      return normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule_,
+                               states);
+    }
+    return settings_.group ? summed(layer.attention_output.apply(mixed)).add_(states)
+                           : layer.attention_output.apply_and_add(mixed, states);
+  }
+
+  // `states` must not be read afterwards.
   at::Tensor finish(int number, const at::Tensor& states, const at::Tensor& normed, const at::Tensor& mixed) const {
     const auto& layer = weights_.layers[number];
-    at::Tensor attended;
-    if (layer.attention_output_norm) {
-      attended =
-          normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule_, states);
-    } else if (settings_.group) {
-      attended = summed(layer.attention_output.apply(mixed)).add_(states);
-    } else {
-      attended = layer.attention_output.apply_and_add(mixed, states);
+    if (specification_.residual == Residual::parallel) {
+      const auto input = layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm)
+                         : layer.attention_norm  ? normed
+                                                 : states.clone();
+      return feed(number, input, add_attention(layer, states, mixed));
     }
-    switch (specification_.residual) {
-      case Residual::parallel:
-        return feed(number, layer.feed_forward_norm ? normalized(states, *layer.feed_forward_norm) : normed, attended);
-      case Residual::after_adding: {
-        const auto middle = layer.attention_norm ? normalized(attended, *layer.attention_norm) : attended;
-        const auto sum = feed(number, middle, middle);
-        return layer.feed_forward_norm ? normalized(sum, *layer.feed_forward_norm) : sum;
-      }
-      case Residual::sequential:
-        break;
+    const auto attended = add_attention(layer, states, mixed);
+    if (specification_.residual == Residual::after_adding) {
+      const auto middle = layer.attention_norm ? normalized(attended, *layer.attention_norm) : attended;
+      const auto sum = feed(number, middle, middle);
+      return layer.feed_forward_norm ? normalized(sum, *layer.feed_forward_norm) : sum;
     }
     return feed(number, layer.feed_forward_norm ? normalized(attended, *layer.feed_forward_norm) : attended, attended);
   }
@@ -392,12 +349,19 @@ class CausalPass {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const auto normed = before_attention(layer, states_[i]);
       auto projected = project(layer, normed);
-      if (!projected.query.defined()) {
-        projected.query = layer.query->apply(normed);
-      }
+      turn(number, projected, groups_[i]);
       keep(number, projected, groups_[i]);
+      if (!projected.query.defined()) {
+        projected.query = query_apart(number, normed, groups_[i]);
+      }
       states_[i] = finish(number, states_[i], normed, attend(number, projected.query, groups_[i]));
     }
+  }
+
+  at::Tensor query_apart(int number, const at::Tensor& normed, const Group& group) const {
+    const Projected projected{weights_.layers[number].query->apply(normed), {}, {}, {}};
+    turn(number, projected, group);
+    return projected.query;
   }
 
   // Keys and values of all rows, everything else for the rows that are asked.
@@ -407,7 +371,8 @@ class CausalPass {
     std::vector<at::Tensor> queries;
     std::size_t done = 0;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      auto projected = project(layer, before_attention(layer, states_[i]));
+      const auto projected = project(layer, before_attention(layer, states_[i]));
+      turn(number, projected, groups_[i]);
       keep(number, projected, groups_[i]);
       std::vector<std::int32_t> picked;
       for (; done < rows.size() && rows[done] <= groups_[i].rows.back(); ++done) {
@@ -423,27 +388,36 @@ class CausalPass {
     if (rows.empty()) {
       return at::empty({0, specification_.hidden}, weights_.words.options());
     }
-    const auto all_states = at::cat(states);
-    const auto all_queries = queries.empty() ? at::Tensor() : at::cat(queries);
+    const auto all_states = together(states);
+    const auto all_queries = queries.empty() ? at::Tensor() : together(queries);
+    auto groups = groups_of(rows);
     std::vector<at::Tensor> answers;
     std::int64_t begin = 0;
-    for (auto& group : groups_of(rows)) {
+    for (auto& group : groups) {
       const auto count = std::ssize(group.rows);
-      auto places = range(begin, begin + count);
-      places.resize(static_cast<std::size_t>(group.size), begin);
-      const auto index = on_device(std::vector<std::int32_t>(places.begin(), places.end()), weights_.words.device());
-      const auto few = all_states.index_select(0, index);
+      at::Tensor index;  // undefined: all of them
+      if (groups.size() > 1 || group.size != count) {
+        auto places = range(begin, begin + count);
+        places.resize(static_cast<std::size_t>(group.size), begin);
+        index = on_device(std::vector<std::int32_t>(places.begin(), places.end()), weights_.words.device());
+      }
+      const auto own_rows = [&](const at::Tensor& all) { return index.defined() ? all.index_select(0, index) : all; };
+      const auto few = own_rows(all_states);
       const auto normed = before_attention(layer, few);
-      const auto query = all_queries.defined() ? all_queries.index_select(0, index) : layer.query->apply(normed);
+      const auto query = all_queries.defined() ? own_rows(all_queries) : query_apart(number, normed, group);
       answers.push_back(finish(number, few, normed, attend(number, query, group)).slice(0, 0, count));
       begin += count;
     }
-    return answers.size() == 1 ? answers.front() : at::cat(answers);
+    return together(answers);
+  }
+
+  static at::Tensor together(const std::vector<at::Tensor>& parts) {
+    return parts.size() == 1 ? parts.front() : at::cat(parts);
   }
 
   const CausalSpecification& specification_;
   const CausalWeights& weights_;
-  std::span<const at::Tensor> routers_;
+  Constants& constants_;
   PassSettings settings_;
   TreeAttention& attention_;
   const TokenTree& tree_;
@@ -474,9 +448,7 @@ class CausalBody : public CausalModel {
               settings_.kernels,
               dtype_of(weights_.words.scalar_type())};
     head_ = make_head(specification_, weights_);
-    for (auto& layer : weights_.layers) {
-      routers_.push_back(layer.router.defined() ? layer.router.to(at::kFloat) : at::Tensor());
-    }
+    make_constants();
   }
 
   const ModelShape& shape() const override { return shape_; }
@@ -525,6 +497,51 @@ class CausalBody : public CausalModel {
   }
 
  private:
+  void make_constants() {
+    const auto device = weights_.words.device();
+    constants_.embedding_scale = at::empty({1}, at::TensorOptions(at::kFloat))
+                                     .fill_(specification_.embedding_scale)
+                                     .to(weights_.words.scalar_type())
+                                     .to(at::kFloat)
+                                     .const_data_ptr<float>()[0];
+    if (specification_.position == PositionKind::rotary) {
+      for (const auto& rotary : specification_.rotaries) {
+        constants_.rotaries.emplace_back(rotary, device, settings_.kernels);
+      }
+    }
+    for (auto& layer : weights_.layers) {
+      if (layer.router.defined()) {
+        constants_.experts.emplace_back(layer.router, std::move(layer.experts), specification_);
+      }
+    }
+    if (kernels_on(device) == Kernels::operators) {
+      make_factors();
+    }
+  }
+
+  void make_factors() {
+    const NormRule rule{specification_.norm, specification_.norm_epsilon};
+    const auto add_factor = [&](std::optional<Norm>& norm) {
+      if (norm) {
+        norm = with_factor(*norm, rule);
+      }
+    };
+    add_factor(weights_.final_norm);
+    const bool alike = rule.kind == NormKind::rms || rule.kind == NormKind::rms_gemma;
+    for (auto& layer : weights_.layers) {
+      for (auto* norm : {&layer.attention_norm, &layer.attention_output_norm, &layer.feed_forward_norm,
+                         &layer.feed_forward_output_norm, &layer.query_norm, &layer.key_norm}) {
+        add_factor(*norm);
+      }
+      if (alike && specification_.query_key_norm == QueryKeyNorm::per_head) {
+        const auto width = specification_.head_width;
+        const auto all = at::cat({layer.query_norm->factor.expand({specification_.num_heads, width}),
+                                  layer.key_norm->factor.expand({specification_.num_key_heads, width})});
+        constants_.head_norms.push_back({{}, {}, all});
+      }
+    }
+  }
+
   std::unique_ptr<TreeAttention> attention(const KeptSize& size) const {
     AttentionRule rule;
     rule.num_heads = specification_.num_heads;
@@ -539,14 +556,14 @@ class CausalBody : public CausalModel {
   }
 
   at::Tensor run(TreeAttention& attention, const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {
-    CausalPass pass(specification_, weights_, routers_, settings_, attention, tree);
+    CausalPass pass(specification_, weights_, constants_, settings_, attention, tree);
     const auto states = pass.run(layer, rows);
     return layer == shape_.num_layers && weights_.final_norm ? pass.normalized(states, *weights_.final_norm) : states;
   }
 
   CausalSpecification specification_;
   CausalWeights weights_;
-  std::vector<at::Tensor> routers_;  ///< [layer] float32; undefined without experts
+  mutable Constants constants_;  ///< the tables of angles grow, and guard themselves
   PassSettings settings_;
   ModelShape shape_;
   OutputProjection head_;

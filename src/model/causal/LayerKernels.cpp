@@ -1,12 +1,17 @@
 #include "model/causal/LayerKernels.hpp"
 
 #include <ATen/ops/_fused_rms_norm.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/outer.h>
+#include <ATen/ops/stack.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -138,23 +143,48 @@ void norm_on_cpu(const at::Tensor& input, std::int64_t parts, const Norm& norm, 
 
 }  // namespace
 
-at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
-  const auto type = input.scalar_type();
-  if (rule.kind == NormKind::layer) {
-    return at::layer_norm(input, {input.size(-1)}, norm.weight, norm.bias, rule.epsilon, false);
+namespace {
+
+// What a norm's numbers are multiplied by: 1 plus Gemma's weight has more digits than 16 bits hold.
+at::Tensor factor_of(const Norm& norm, const NormRule& rule) {
+  if (norm.factor.defined()) {
+    return norm.factor;
   }
-  // One pass over the numbers; sums and the product with a weight that it is given are float32, rounded at its end.
-  const auto scaled = [&](const at::Tensor& numbers, const std::optional<at::Tensor>& weight) {
-    return std::get<0>(at::_fused_rms_norm(numbers, {input.size(-1)}, weight, rule.epsilon));
-  };
+  return rule.kind == NormKind::rms_gemma ? norm.weight.to(at::kFloat).add(1) : norm.weight;
+}
+
+// One pass over the numbers; sums, and the product with a factor that it is given, are float32, rounded at its end.
+at::Tensor divide_by_root(const at::Tensor& input, const std::optional<at::Tensor>& factor, const NormRule& rule) {
+  return std::get<0>(at::_fused_rms_norm(input, {input.size(-1)}, factor, rule.epsilon));
+}
+
+// Before the last rounding to the input's type.
+at::Tensor normalize_unrounded(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
   switch (rule.kind) {
-    case NormKind::rms_gemma:  // 1 plus the weight has more digits than 16 bits hold
-      return scaled(input.to(at::kFloat), norm.weight.to(at::kFloat).add(1)).to(type);
+    case NormKind::layer:
+      return at::layer_norm(input, {input.size(-1)}, norm.weight, norm.bias, rule.epsilon, false);
+    case NormKind::rms_gemma:
+      return divide_by_root(input.to(at::kFloat), factor_of(norm, rule), rule);
+    case NormKind::rms:
+      if (input.scalar_type() != at::kFloat) {  // the factor comes after a rounding
+        return divide_by_root(input, std::nullopt, rule).mul_(norm.weight);
+      }
+      [[fallthrough]];
     case NormKind::rms_late:
-      return scaled(input, norm.weight);
-    default:
-      return scaled(input, std::nullopt).mul_(norm.weight);
+      break;
   }
+  return divide_by_root(input, norm.weight, rule);
+}
+
+}  // namespace
+
+Norm with_factor(Norm norm, const NormRule& rule) {
+  norm.factor = factor_of(norm, rule);
+  return norm;
+}
+
+at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
+  return normalize_unrounded(input, norm, rule).to(input.scalar_type());
 }
 
 at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const NormRule& rule,
@@ -172,7 +202,8 @@ at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& 
 at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
                              const at::Tensor& residual) {
   if (kernels_on(input.device()) == Kernels::operators) {
-    return normalize_with_operators(input, norm, rule).add_(residual);
+    auto sum = at::empty(residual.sizes(), residual.options());
+    return at::add_out(sum, normalize_unrounded(input, norm, rule), residual);
   }
   auto out = at::empty(input.sizes(), input.options());
   norm_on_cpu(input, 1, norm, rule, residual, out);
@@ -184,8 +215,13 @@ void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& nor
     norm_on_cpu(rows, parts, norm, rule, {}, rows);
     return;
   }
-  const auto by_part = rows.unflatten(1, {parts, rows.size(1) / parts});
-  by_part.copy_(normalize_with_operators(by_part, norm, rule));
+  auto by_part = rows.unflatten(1, {parts, rows.size(1) / parts});
+  if (rule.kind == NormKind::rms || rule.kind == NormKind::rms_gemma) {
+    const auto type = rule.kind == NormKind::rms ? rows.scalar_type() : at::kFloat;
+    at::mul_out(by_part, divide_by_root(by_part.to(type), std::nullopt, rule), factor_of(norm, rule));
+  } else {
+    by_part.copy_(normalize_with_operators(by_part, norm, rule));
+  }
 }
 
 namespace {
@@ -399,13 +435,26 @@ struct RotateRows {
 
 }  // namespace
 
-RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions) {
+namespace {
+
+// A pair's two numbers, apart in a dimension of their own.
+constexpr std::int64_t pair_dimension(RotaryPairs pairs) { return pairs == RotaryPairs::halves ? -2 : -1; }
+
+}  // namespace
+
+RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t first, std::int64_t count) {
   STEREOSWEEP_ASSERT(std::ssize(rotary.inverse_frequencies) * 2 == rotary.width, "one frequency for every pair");
   auto frequencies = at::empty({rotary.width / 2}, at::TensorOptions(at::kFloat));
   std::copy(rotary.inverse_frequencies.begin(), rotary.inverse_frequencies.end(),
             frequencies.mutable_data_ptr<float>());
-  const auto angles = at::outer(at::arange(positions, at::TensorOptions(at::kFloat)), frequencies);
+  const auto angles = at::outer(at::arange(first, first + count, at::TensorOptions(at::kFloat)), frequencies);
   return {angles.cos().mul_(rotary.scaling), angles.sin().mul_(rotary.scaling)};
+}
+
+RotaryAngles angles_by_number(const Rotary& rotary, const RotaryAngles& angles) {
+  const auto dimension = pair_dimension(rotary.pairs);
+  return {at::stack({angles.cosines, angles.cosines}, dimension).flatten(1),
+          at::stack({angles.sines.neg(), angles.sines}, dimension).flatten(1)};
 }
 
 void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& picked,
@@ -429,17 +478,12 @@ void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rot
                            const RotaryAngles& picked) {
   const auto count = picked.cosines.size(0);
   const auto half = rotary.width / 2;
-  const auto turning = rows.slice(0, 0, count).unflatten(1, {heads, rows.size(1) / heads}).slice(2, 0, rotary.width);
-  const auto cosines = picked.cosines.unsqueeze(1);
-  const auto sines = picked.sines.unsqueeze(1);
-  const bool by_halves = rotary.pairs == RotaryPairs::halves;
-  const auto first = by_halves ? turning.slice(2, 0, half) : turning.slice(2, 0, rotary.width, 2);
-  const auto second = by_halves ? turning.slice(2, half) : turning.slice(2, 1, rotary.width, 2);
-  // float32, because the angles are
-  const auto turned_first = first.mul(cosines).addcmul_(second, sines, -1);
-  const auto turned_second = second.mul(cosines).addcmul_(first, sines);
-  first.copy_(turned_first);
-  second.copy_(turned_second);
+  const auto of_pairs =
+      rotary.pairs == RotaryPairs::halves ? std::array{std::int64_t{2}, half} : std::array{half, std::int64_t{2}};
+  auto turning = rows.slice(0, 0, count).unflatten(1, {heads, rows.size(1) / heads}).slice(2, 0, rotary.width);
+  const auto partners = turning.unflatten(2, of_pairs).flip(pair_dimension(rotary.pairs)).flatten(2);
+  const auto turned = turning.mul(picked.cosines.unsqueeze(1));  // float32, because the angles are
+  at::addcmul_out(turning, turned, partners, picked.sines.unsqueeze(1));
 }
 
 }  // namespace stereosweep::model

@@ -18,12 +18,16 @@ struct NormRule {
   double epsilon = 0;
 };
 
+/// The same norm with what torch's operators multiply by (Norm::factor) made once; our own kernels have no use for it.
+Norm with_factor(Norm norm, const NormRule& rule);
+
 /// norm(input): our own kernel on the CPU, torch's operators elsewhere.
 at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule);
 /// residual + norm(input)
 at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
                              const at::Tensor& residual);
-/// Replaces each of the `parts` equal parts of every row by its norm: the heads of queries or keys.
+/// Replaces each of the `parts` equal parts of every row by its norm: the heads of queries or keys. Torch's operators
+/// take a factor [parts, width] where the parts differ (root-mean-square norms that round as transformers' does).
 void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& norm, const NormRule& rule);
 
 /// The same as `normalize`, each with one of its ways alone.
@@ -49,13 +53,17 @@ struct RotaryAngles {
   at::Tensor cosines;
   at::Tensor sines;
 };
-RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t positions);
+/// Of `count` positions from `first` on.
+RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t first, std::int64_t count);
+/// As the operators take them, in the order of a head's numbers: each [positions, width], with the sine that a number's
+/// partner is multiplied by.
+RotaryAngles angles_by_number(const Rotary& rotary, const RotaryAngles& angles);
 
 /// Turns the first rotary.width numbers of every head of `rows` [rows, heads * width] in place, by angles picked by
 /// row. Rows without angles stay.
 void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& picked,
                    Instructions instructions = Instructions::best);
-/// The same on any device, with the angles on the rows' device.
+/// The same on any device, by angles_by_number() on the rows' device.
 void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
                            const RotaryAngles& picked);
 

@@ -1,5 +1,6 @@
 #include "model/kernels/Linear.hpp"
 
+#include <ATen/ops/_addmm_activation.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
@@ -47,11 +48,21 @@ at::Tensor multiply_widened(const at::Tensor& input, const at::Tensor& weight, c
   return out;
 }
 
+// Whether torch's product with a bias can end with it. Its GELU is the one with tanh on a device, and the other one on
+// the CPU.
+bool ends_products(Activation activation, const at::Device& device) {
+  return activation == Activation::relu || (activation == Activation::gelu_tanh && !device.is_cpu());
+}
+
 }  // namespace
 
 Linear::Linear(at::Tensor weight, at::Tensor bias, Products products)
     : weight_(std::move(weight)), bias_(std::move(bias)), out_(weight_.size(0)) {
-  if (products == Products::plain || kernels_on(weight_.device()) == Kernels::operators) {
+  if (kernels_on(weight_.device()) == Kernels::operators) {
+    form_ = Form::operators;
+    return;
+  }
+  if (products == Products::plain) {
     return;
   }
   if (weight_.scalar_type() == at::kFloat && mkl::works(weight_)) {
@@ -81,6 +92,7 @@ at::Tensor Linear::apply(const at::Tensor& input) const {
     case Form::widened:
       return multiply_widened(input, weight_, bias_, columns_at_once(weight_));
     case Form::plain:
+    case Form::operators:
       break;
   }
   return at::linear(input, weight_, bias_);
@@ -96,6 +108,11 @@ at::Tensor Linear::apply_activated(const at::Tensor& input, Activation activatio
       return multiply_widened(
           input, weight_, bias_, columns_at_once(weight_),
           [activation](const at::Tensor& sums, std::int64_t, std::int64_t) { return activate(sums, activation); });
+    case Form::operators:
+      if (bias_.defined() && ends_products(activation, input.device())) {
+        return at::_addmm_activation(bias_, input, weight_.t(), 1, 1, activation == Activation::gelu_tanh);
+      }
+      [[fallthrough]];
     default:
       return activate(apply(input), activation);
   }
@@ -112,6 +129,9 @@ at::Tensor Linear::apply_and_add(const at::Tensor& input, const at::Tensor& resi
                               [&](const at::Tensor& sums, std::int64_t begin, std::int64_t end) {
                                 return sums.add(residual.slice(1, begin, end));
                               });
+    case Form::operators:
+      // A product either adds a bias or adds to what is there, not both.
+      return bias_.defined() ? residual.add_(apply(input)) : residual.addmm_(input, weight_.t());
     default:
       return apply(input).add_(residual);
   }
@@ -153,8 +173,9 @@ at::Tensor OutputProjection::apply(const at::Tensor& input) const {
   if (form_ == Form::tiles) {
     return tiles::multiply(rounded, weight_, bias_);
   }
-  if (weight_.is_cuda()) {
-    return at::mm(rounded, weight_.t(), at::kFloat).add_(bias_);
+  if (!weight_.is_cpu()) {
+    auto logits = at::mm(rounded, weight_.t(), at::kFloat);
+    return bias_.defined() ? logits.add_(bias_) : logits;
   }
   // For float16, and for processors and widths that have no bfloat16 products with float32 answers.
   return multiply_widened(rounded.to(at::kFloat), weight_, bias_, vocabulary_at_once);

@@ -13,6 +13,7 @@ namespace stereosweep::model {
 struct Norm {
   at::Tensor weight;
   at::Tensor bias;
+  at::Tensor factor = {};  ///< what torch's operators multiply by, made once (see LayerKernels); undefined: not yet
 };
 
 /// How products are done: prepacked where the processor and torch can; so that products of ten to a hundred rows are
@@ -28,11 +29,13 @@ class Linear {
   at::Tensor apply(const at::Tensor& input) const;
   /// activation(apply(input))
   at::Tensor apply_activated(const at::Tensor& input, Activation activation) const;
-  /// apply(input) + residual
+  /// apply(input) + residual. Torch's operators put the sum where the residual was: it must not be read afterwards.
   at::Tensor apply_and_add(const at::Tensor& input, const at::Tensor& residual) const;
+  const at::Tensor& weight() const { return weight_; }  ///< as it was given, where torch's operators multiply
+  const at::Tensor& bias() const { return bias_; }      ///< likewise
 
  private:
-  enum class Form { plain, onednn, mkl, tiles, widened };
+  enum class Form { plain, onednn, mkl, tiles, widened, operators };
   at::Tensor weight_;  ///< packed as `form_` says
   at::Tensor bias_;    ///< with tiles float32
   std::int64_t out_ = 0;
@@ -48,7 +51,8 @@ at::Tensor activate(const at::Tensor& input, Activation activation);
 class OutputProjection {
  public:
   OutputProjection() = default;
-  /// weight [vocabulary, hidden] in the model's dtype, bias [vocabulary] float32, on the same device.
+  /// weight [vocabulary, hidden] in the model's dtype, bias [vocabulary] float32, on the same device; undefined: none,
+  /// which only torch's operators take.
   OutputProjection(const at::Tensor& weight, at::Tensor bias, Products products = Products::fastest);
   /// [rows, hidden] float32 -> [rows, vocabulary] float32. A product with a hundred rows or more is fastest.
   at::Tensor apply(const at::Tensor& input) const;
@@ -68,13 +72,17 @@ struct Projected {
   at::Tensor query;  ///< undefined where the product leaves it out
   at::Tensor key;
   at::Tensor value;
+  at::Tensor query_and_key;  ///< both where they lie beside each other; undefined otherwise
+  /// What turns by position: queries, keys, or both.
+  const at::Tensor& turning() const { return query_and_key.defined() ? query_and_key : query.defined() ? query : key; }
 };
 
 /// Views of a product [rows, query_width + 2 * key_width]; `query_width` 0: keys and values alone.
 inline Projected split(const at::Tensor& product, std::int64_t query_width, std::int64_t key_width) {
   const auto keys = query_width + key_width;
-  return {query_width > 0 ? product.slice(1, 0, query_width) : at::Tensor(), product.slice(1, query_width, keys),
-          product.slice(1, keys, keys + key_width)};
+  const bool has_query = query_width > 0;
+  return {has_query ? product.slice(1, 0, query_width) : at::Tensor(), product.slice(1, query_width, keys),
+          product.slice(1, keys, keys + key_width), has_query ? product.slice(1, 0, keys) : at::Tensor()};
 }
 
 }  // namespace stereosweep::model

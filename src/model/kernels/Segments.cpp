@@ -40,6 +40,13 @@ void Staging::send(const at::Device& device) {
 
 at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }
 
+at::Tensor sent_to(const at::Tensor& host, const at::Device& device) {
+  if (device.is_cpu()) {
+    return host;
+  }
+  return at::empty(host.sizes(), host.options().pinned_memory(true)).copy_(host).to(device, /*non_blocking=*/true);
+}
+
 at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device) {
   Staging staging;
   const auto list = staging.add(values);

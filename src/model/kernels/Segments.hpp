@@ -42,6 +42,8 @@ class Staging {
   at::Tensor sent_;
 };
 
+/// A copy of a tensor of the processor's on the device, through pinned memory, so that the host does not wait.
+at::Tensor sent_to(const at::Tensor& host, const at::Device& device);
 /// One list, int32, on the device.
 at::Tensor on_device(std::span<const std::int32_t> values, const at::Device& device);
 /// matrix[rows]: [rows, columns], on the matrix's device.

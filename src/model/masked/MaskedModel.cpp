@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/Check.hpp"
 #include "base/process/Profile.hpp"
 #include "model/causal/LayerKernels.hpp"
+#include "model/causal/RotaryTable.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Linear.hpp"
@@ -111,6 +113,9 @@ class Encoder : public MaskedModel {
               weights_.head.has_value(),
               kernels_on(weights_.words.device()),
               dtype_of(weights_.words.scalar_type())};
+    for (const auto& rotary : config_.rotaries) {
+      rotaries_.emplace_back(rotary, weights_.words.device(), shape_.kernels);
+    }
   }
 
   const ModelShape& shape() const override { return shape_; }
@@ -192,9 +197,9 @@ class Encoder : public MaskedModel {
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const {
     auto states = at::embedding(weights_.words, ids);
     if (!config_.names.positions.empty()) {
-      states = states.add(at::embedding(weights_.positions, positions));
+      states.add_(at::embedding(weights_.positions, positions));
     } else if (weights_.positions.defined()) {
-      states = states.add(weights_.positions);
+      states.add_(weights_.positions);
     }
     states = normalize(states, weights_.embedding_norm);
     return weights_.embedding_projection ? weights_.embedding_projection->apply(states) : states;
@@ -206,10 +211,9 @@ class Encoder : public MaskedModel {
     if (config_.relative.farthest > 0) {
       pass.relative = relative_index(config_.relative, length, weights_.words.device());
     }
-    for (const auto& rotary : config_.rotaries) {
-      const auto angles = rotary_angles(rotary, length);
-      const auto pick = [&](const at::Tensor& all) { return all.to(positions.device()).index_select(0, positions); };
-      pass.angles.push_back({pick(angles.cosines), pick(angles.sines)});
+    for (auto& rotary : rotaries_) {
+      const auto angles = rotary.at_least(length);
+      pass.angles.push_back({angles.cosines.index_select(0, positions), angles.sines.index_select(0, positions)});
     }
     return pass;
   }
@@ -267,9 +271,7 @@ class Encoder : public MaskedModel {
     const auto& kind = config_.layers[static_cast<std::size_t>(number)];
     const auto& rotary = config_.rotaries[static_cast<std::size_t>(kind.rotary)];
     const auto rotate = shape_.kernels == Kernels::own_kernels ? rotate_in_place : rotate_with_operators;
-    for (const auto& vectors : {projected.query, projected.key}) {
-      rotate(vectors, config_.num_heads, rotary, pass.angles[static_cast<std::size_t>(kind.rotary)]);
-    }
+    rotate(projected.turning(), 2 * config_.num_heads, rotary, pass.angles[static_cast<std::size_t>(kind.rotary)]);
     return kind.window;
   }
 
@@ -293,6 +295,7 @@ class Encoder : public MaskedModel {
   MaskedSpecification config_;
   MaskedWeights weights_;
   ModelShape shape_;
+  mutable std::deque<RotaryTable> rotaries_;                                        ///< they grow, and guard themselves
   bool places_count_ = config_.relative.farthest > 0 || !config_.rotaries.empty();  ///< in each layer's scores
 };
 

@@ -1,0 +1,201 @@
+#include "model/causal/FeedForward.hpp"
+
+#include <ATen/ops/_grouped_mm.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/causal/LayerKernels.hpp"
+
+namespace stereosweep::model {
+
+namespace {
+
+constexpr std::int64_t most_dense_rows = 128;  // up to here a device takes as long for one expert as for this many rows
+constexpr std::int64_t numbers_in_16_bytes = 8;
+
+at::Tensor activated(const CausalSpecification& specification, const at::Tensor& inner) {
+  return specification.gated ? activate_gated(inner, specification.activation)
+                             : activate_rows(inner, specification.activation);
+}
+
+// The operator for products of groups is written for Hopper's instructions; elsewhere it loops and waits for the host.
+bool has_grouped_products(const at::Device& device, at::ScalarType type) {
+  if (device.is_cuda()) {
+    return type == at::kBFloat16 && parallel::current_gpu().capability == 90;
+  }
+  return device.is_cpu() || type == at::kBFloat16;
+}
+
+at::Tensor stacked_upright(std::vector<FeedForward>& experts, Linear FeedForward::*part) {
+  std::vector<at::Tensor> weights;
+  for (const auto& expert : experts) {
+    const auto& linear = expert.*part;
+    if (linear.bias().defined() || linear.weight().size(0) % numbers_in_16_bytes != 0 ||
+        linear.weight().size(1) % numbers_in_16_bytes != 0) {
+      return {};
+    }
+    weights.push_back(linear.weight());
+  }
+  const auto all = at::stack(weights);
+  for (std::size_t i = 0; i < experts.size(); ++i) {
+    experts[i].*part = Linear(all[static_cast<std::int64_t>(i)], {});
+  }
+  return all.transpose(1, 2);
+}
+
+}  // namespace
+
+at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
+                            const at::Tensor& residual) {
+  const bool at_once = !specification.gated && kernels_on(input.device()) == Kernels::operators;
+  const auto active = at_once ? layer.inner.apply_activated(input, specification.activation)
+                              : activated(specification, layer.inner.apply(input));
+  return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
+}
+
+// Which experts each row has, and what they weigh there: [rows, per_token].
+struct ExpertMixture::Choice {
+  at::Tensor experts;
+  at::Tensor weights;  // float32
+};
+
+// What the experts said: a row for every pair of a row and one of its experts, in any order.
+struct ExpertMixture::Answers {
+  at::Tensor rows;    // [answers, hidden]
+  at::Tensor places;  // [rows, per_token] where a row's answers stand
+};
+
+ExpertMixture::ExpertMixture(const at::Tensor& router, std::vector<FeedForward> experts,
+                             const CausalSpecification& specification)
+    : rule_(specification.experts),
+      specification_(specification),
+      kernels_(kernels_on(router.device())),
+      experts_(std::move(experts)) {
+  if (kernels_ == Kernels::own_kernels) {
+    router_ = router.to(at::kFloat);
+    return;
+  }
+  scores_ = OutputProjection(router, {});
+  numbers_ = at::arange(rule_.count, router.options().dtype(at::kLong)).unsqueeze(1);
+  inner_ = stacked_upright(experts_, &FeedForward::inner);
+  outer_ = stacked_upright(experts_, &FeedForward::outer);
+  in_groups_ = has_grouped_products(router.device(), router.scalar_type());
+}
+
+ExpertMixture::Way ExpertMixture::way_for(std::int64_t rows) const {
+  if (!inner_.defined() || !outer_.defined()) {
+    return Way::one_by_one;
+  }
+  return rows <= most_dense_rows ? Way::dense : in_groups_ ? Way::together : Way::one_by_one;
+}
+
+ExpertMixture::Choice ExpertMixture::choose(const at::Tensor& input) const {
+  const auto logits =
+      kernels_ == Kernels::own_kernels ? at::linear(input.to(at::kFloat), router_) : scores_.apply(input);
+  // Stable: of equal chances the lower number comes first.
+  const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
+  const auto few = chances.slice(1, 0, rule_.per_token);
+  return {numbers.slice(1, 0, rule_.per_token), rule_.renormalize ? few.div(few.sum(1, true)) : few};
+}
+
+// Pairs of a row and an expert are sorted by expert, then row; nobody waits for the host.
+ExpertMixture::Answers ExpertMixture::answer_together(const at::Tensor& input, const Choice& choice) const {
+  const auto of_pairs = choice.experts.flatten();
+  const auto by_expert = at::argsort(of_pairs, /*stable=*/true, 0, false);
+  const auto ends = of_pairs.unsqueeze(0).le(numbers_).sum(1, /*keepdim=*/false, at::kInt);
+  const auto rows = input.index_select(0, by_expert.div(rule_.per_token, "floor"));
+  const auto active = activated(specification_, at::_grouped_mm(rows, inner_, ends));
+  return {at::_grouped_mm(active, outer_, ends),
+          at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, rule_.per_token})};
+}
+
+ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, const Choice& choice) const {
+  const auto rows = input.size(0);
+  const auto inner = at::bmm(input.unsqueeze(0).expand({rule_.count, rows, input.size(1)}), inner_);
+  const auto active = activated(specification_, inner.flatten(0, 1)).unflatten(0, {rule_.count, rows});
+  const auto row = at::arange(rows, choice.experts.options()).unsqueeze(1);
+  return {at::bmm(active, outer_).flatten(0, 1), row.add(choice.experts, rows)};
+}
+
+ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input, const Choice& choice) const {
+  const auto of_pairs = choice.experts.flatten();
+  const auto by_expert = at::argsort(of_pairs, /*stable=*/true, 0, false);
+  const auto row_of_pair = by_expert.div(rule_.per_token, "floor");
+  const auto each = at::arange(rule_.count, of_pairs.options()).unsqueeze(1);
+  const auto counts = of_pairs.unsqueeze(0).eq(each).sum(1).to(at::kCPU);
+  std::vector<at::Tensor> answers;
+  std::int64_t begin = 0;
+  for (std::size_t expert = 0; expert < experts_.size(); ++expert) {
+    const auto count = counts.const_data_ptr<std::int64_t>()[expert];
+    if (count > 0) {
+      auto rows = row_of_pair.slice(0, begin, begin + count);
+      if (const auto spare = filled_rows(count, input.device()) - count; spare > 0) {
+        rows = at::cat({rows, rows.slice(0, 0, 1).expand({spare})});
+      }
+      const auto answer = run_feed_forward(experts_[expert], specification_, input.index_select(0, rows), {});
+      answers.push_back(answer.slice(0, 0, count));
+    }
+    begin += count;
+  }
+  return {at::cat(answers), at::argsort(by_expert, /*stable=*/true, 0, false).view({-1, rule_.per_token})};
+}
+
+at::Tensor ExpertMixture::mix_with_operators(const at::Tensor& input, const at::Tensor& residual) const {
+  const auto choice = choose(input);
+  const auto way = way_for(input.size(0));
+  const auto answers = way == Way::together ? answer_together(input, choice)
+                       : way == Way::dense  ? answer_densely(input, choice)
+                                            : answer_one_by_one(input, choice);
+  const auto parts = answers.rows.index_select(0, answers.places.flatten()).unflatten(0, answers.places.sizes());
+  // The last sum rounds to the model's type, the others are float32, because the weights are.
+  auto out = at::empty(input.sizes(), input.options());
+  auto sum = residual;
+  for (std::int64_t i = 0; i < rule_.per_token; ++i) {
+    const bool is_last = i + 1 == rule_.per_token;
+    const auto part = parts.select(1, i);
+    const auto weight = choice.weights.slice(1, i, i + 1);
+    if (is_last) {
+      sum.defined() ? at::addcmul_out(out, sum, part, weight) : at::mul_out(out, part, weight);
+    } else {
+      sum = sum.defined() ? at::addcmul(sum, part, weight) : part.mul(weight);
+    }
+  }
+  return out;
+}
+
+// Answers add up in the order of their experts' numbers.
+at::Tensor ExpertMixture::mix_on_cpu(const at::Tensor& input) const {
+  const auto by_chance = choose(input);
+  const auto [experts, order] = at::sort(by_chance.experts, /*stable=*/true, 1, false);
+  const auto weights = by_chance.weights.gather(1, order);
+  const auto answers = answer_one_by_one(input, {experts, weights});
+  auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
+  for (std::int64_t i = 0; i < rule_.per_token; ++i) {
+    const auto part = answers.rows.index_select(0, answers.places.select(1, i));
+    sums.add_(part.to(at::kFloat).mul(weights.select(1, i).unsqueeze(1)));  // addcmul_ does not round the product
+  }
+  return sums.to(input.scalar_type());
+}
+
+at::Tensor ExpertMixture::apply(const at::Tensor& input, const at::Tensor& residual) const {
+  if (kernels_ == Kernels::operators) {
+    return mix_with_operators(input, residual);
+  }
+  const auto mixed = mix_on_cpu(input);
+  return residual.defined() ? mixed.add_(residual) : mixed;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,60 @@
+// The feed-forward part of a causal layer: one, or experts of which a router chooses some for every row.
+//   shapes  [rows, hidden] -> [rows, hidden] in the same dtype, [rows of a tensor-parallel slice, ..] likewise
+//   rounds  experts' weights and their sum in float32, rounded once
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "model/causal/CausalSpecification.hpp"
+#include "model/causal/CausalWeights.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/kernels/Linear.hpp"
+
+namespace stereosweep::model {
+
+/// outer(activation(inner(input))), plus `residual` if that is defined (see Linear::apply_and_add).
+at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
+                            const at::Tensor& residual);
+
+/// The experts of one layer. Immutable.
+class ExpertMixture {
+ public:
+  /// How the chosen experts' products are made. together: all in one product of groups of rows; dense: every expert
+  /// computes every row (for few rows, where reading the weights is what takes time); one_by_one: the host waits for
+  /// the numbers of rows.
+  enum class Way { together, dense, one_by_one };
+
+  ExpertMixture() = default;
+  /// `router` [experts, hidden].
+  ExpertMixture(const at::Tensor& router, std::vector<FeedForward> experts, const CausalSpecification& specification);
+  /// The chosen experts' answers, weighted and summed, plus `residual` if that is defined.
+  at::Tensor apply(const at::Tensor& input, const at::Tensor& residual) const;
+  /// Which way so many rows go.
+  Way way_for(std::int64_t rows) const;
+
+ private:
+  struct Choice;
+  struct Answers;
+  Choice choose(const at::Tensor& input) const;
+  Answers answer_together(const at::Tensor& input, const Choice& choice) const;
+  Answers answer_densely(const at::Tensor& input, const Choice& choice) const;
+  Answers answer_one_by_one(const at::Tensor& input, const Choice& choice) const;
+  at::Tensor mix_with_operators(const at::Tensor& input, const at::Tensor& residual) const;
+  at::Tensor mix_on_cpu(const at::Tensor& input) const;
+
+  Experts rule_;
+  CausalSpecification specification_;
+  Kernels kernels_ = Kernels::own_kernels;
+  at::Tensor router_;        ///< float32; own kernels
+  OutputProjection scores_;  ///< the same; operators
+  std::vector<FeedForward> experts_;
+  at::Tensor inner_;    ///< [experts, hidden, 2 inner or inner] of all; undefined where they cannot multiply together
+  at::Tensor outer_;    ///< [experts, inner, hidden]
+  at::Tensor numbers_;  ///< [experts, 1]: 0, 1, ..
+  bool in_groups_ = false;
+};
+
+}  // namespace stereosweep::model
