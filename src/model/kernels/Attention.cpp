@@ -1,6 +1,7 @@
 #include "model/kernels/Attention.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -222,10 +223,21 @@ void attend_one(const HeadTask<Number>& task, float* scratch, Instructions instr
 }
 template void attend_one(const HeadTask<float>& task, float* scratch, Instructions instructions);
 
+namespace {
+
+// Whether torch has the operator for such a device, and this one of them can run it.
+bool has_flash(const at::Device& device) {
+  static const auto flash = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_flash_attention_forward", "");
+  const auto key = c10::computeDispatchKey(std::nullopt, std::nullopt, device);
+  return flash.hasKernelForDispatchKey(key) && (!device.is_cuda() || cuda_has_flash());
+}
+
+}  // namespace
+
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads) {
   const auto width = query.size(1) / num_heads;
-  return query.is_cuda() && (query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf) &&
-         width % 8 == 0 && width <= 256 && cuda_has_flash();
+  return (query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf) && width % 8 == 0 && width <= 256 &&
+         has_flash(query.device());
 }
 
 at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

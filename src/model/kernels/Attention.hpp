@@ -50,11 +50,11 @@ template <class Number>
 void attend_one(const HeadTask<Number>& task, float* scratch, Instructions instructions = Instructions::best);
 std::int64_t scratch_numbers(std::int64_t num_keys, std::int64_t width);
 
-// Flash attention over packed sequences of different lengths, on CUDA: a private operator of the pinned torch
-// (at::_flash_attention_forward), kept in this one file.
+// Flash attention over packed sequences of different lengths, on devices that have it: a private operator of the pinned
+// torch (at::_flash_attention_forward), kept in this one file.
 
-/// Whether the operator takes such rows: CUDA (Ampere or newer), two-byte numbers, head widths that are multiples of 8
-/// up to 256.
+/// Whether the operator takes such rows: a device that has it (of CUDA's: Ampere or newer), two-byte numbers, head
+/// widths that are multiples of 8 up to 256.
 bool flash_takes(const at::Tensor& query, std::int64_t num_heads);
 
 /// Which keys of its segment a query sees: all; causal: query i of n sees all but the last n - 1 - i, of these only the

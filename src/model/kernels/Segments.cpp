@@ -32,10 +32,10 @@ std::size_t Staging::add(std::span<const std::int32_t> values) {
 }
 
 void Staging::send(const at::Device& device) {
-  const auto options = at::TensorOptions(at::kInt).pinned_memory(device.is_cuda());
+  const auto options = at::TensorOptions(at::kInt).pinned_memory(!device.is_cpu());
   const auto host = at::empty({begins_.back()}, options);
   std::copy(values_.begin(), values_.end(), host.mutable_data_ptr<std::int32_t>());
-  sent_ = host.to(device, device.is_cuda());
+  sent_ = host.to(device, !device.is_cpu());
 }
 
 at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }

@@ -31,7 +31,7 @@ class Staging {
  public:
   /// Remembers a list; returns its number.
   std::size_t add(std::span<const std::int32_t> values);
-  /// Copies everything to `device` (through pinned memory where that is CUDA).
+  /// Copies everything to `device` (through pinned memory where that is not the processor).
   void send(const at::Device& device);
   /// List number `index`, int32, on the device.
   at::Tensor at(std::size_t index) const;
