@@ -11,17 +11,18 @@
 #include <ATen/ops/_scaled_dot_product_efficient_attention_ops.h>
 #include <ATen/ops/mm_ops.h>
 #include <ATen/record_function.h>
+#include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,19 +32,24 @@
 #include <vector>
 
 #include "engine/CausalTokenizer.hpp"
+#include "engine/DecoderShapes.hpp"
 #include "engine/EngineFactory.hpp"
 #include "engine/causal/CausalEngine.hpp"
+#include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
 #include "model/causal/CausalModel.hpp"
+#include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
+#include "model/masked/MaskedWeights.hpp"
+#include "support/FakeDevice.hpp"
 #include "support/Places.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::engine {
 namespace {
 
-using model::CausalSpecification;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 const std::filesystem::path root = source_directory();
 
@@ -87,60 +93,15 @@ void ask_planted_models(query::Dtype dtype) {
   ask_checkpoint("planted_causal", causal_queries(), dtype);
 }
 
-// Every way that a causal body can compute, in few models.
-std::vector<CausalSpecification> specifications() {
-  CausalSpecification base;
-  base.family = "test";
-  base.vocabulary = 270;
-  base.hidden = 48;
-  base.inner = 96;
-  base.num_heads = 6;
-  base.num_key_heads = 6;
-  base.head_width = 8;
-  base.max_tokens = 64;
-  base.layers.assign(2, model::LayerKind{});
-  base.norm_epsilon = 1e-5;
-  base.attention_scale = 1 / std::sqrt(8.0F);
-  base.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1}};
-  std::vector<CausalSpecification> all;
-  const auto add = [&](auto change) { change(all.emplace_back(base)); };
-  add([](auto& s) {
-    s.position = model::PositionKind::learned;
-    s.activation = model::Activation::gelu_tanh;
-    s.residual = model::Residual::after_adding;
-  });
-  add([](auto& s) {
-    s.residual = model::Residual::parallel;
-    s.activation = model::Activation::relu;
-    s.num_key_heads = 1;
-    s.rotaries.front().pairs = model::RotaryPairs::neighbours;
-    s.logits_scale = 0.5F;
-  });
-  add([](auto& s) {
-    s.position = model::PositionKind::alibi;
-    s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
-  });
-  add([](auto& s) {
-    s.norm = model::NormKind::rms;
-    s.num_key_heads = 2;
-    s.gated = true;
-    s.activation = model::Activation::silu;
-    s.experts = {5, 2, true};
-    s.layers = {{5, 0}, {0, 0}};
-  });
-  add([](auto& s) {
-    s.norm = model::NormKind::rms_gemma;
-    s.gated = true;
-    s.query_key_norm = model::QueryKeyNorm::per_head;
-    s.attention_softcap = 2;
-    s.logits_softcap = 3;
-    s.embedding_scale = 1.5F;
-  });
-  add([](auto& s) {
-    s.norm = model::NormKind::rms_late;
-    s.query_key_norm = model::QueryKeyNorm::whole;
-  });
-  return all;
+void ask_decoders(const at::TensorOptions& options) {
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  for (const auto& specification : testing::decoder_shapes()) {
+    auto weights = model::testing::weights_of(model::testing::random_model(specification, {}, 0.1), options);
+    CausalEngine engine(model::make_causal_model(specification, std::move(weights)), tokenizer, CausalSettings{64, {}});
+    for (const auto& answer : engine.answer(causal_queries())) {
+      ASSERT_FALSE(std::holds_alternative<query::QueryError>(answer)) << std::get<query::QueryError>(answer).message;
+    }
+  }
 }
 
 std::set<std::string>& called() {
@@ -161,14 +122,26 @@ std::set<std::string> operators_of(at::ScalarType type, query::Dtype dtype) {
   called().clear();
   const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(&note).scopes({at::RecordScope::FUNCTION}));
   ask_planted_models(dtype);
-  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
-  for (const auto& specification : specifications()) {
-    auto weights = model::testing::weights_of(model::testing::random_model(specification, {}, 0.1), type);
-    CausalEngine(model::make_causal_model(specification, std::move(weights)), tokenizer, CausalSettings{64, {}})
-        .answer(causal_queries());
-  }
+  ask_decoders(at::TensorOptions(type));
   at::removeCallback(handle);
   return called();
+}
+
+/// All operators that reach a device that has CUDA's attention, pinned memory and products with float32 sums.
+std::set<std::string> operators_on_device(at::ScalarType type) {
+  stereosweep::testing::reset_device_counts();
+  const auto options = at::TensorOptions(stereosweep::testing::fake_device()).dtype(type);
+  ask_decoders(options);
+  const auto directory = (root / "tests/models/planted").string();
+  const auto files = base::read_checkpoint_files(directory, base::CheckpointPart::all_files);
+  const auto tokenizer = tokenizer::Tokenizer::from_files(files);
+  const c10::InferenceMode guard;
+  const auto specification = model::read_masked_specification(files);
+  MaskedEngine engine(
+      model::make_masked_model(specification, model::load_masked_weights(files, specification, options)), tokenizer,
+      64);
+  engine.answer(std::vector<query::Query>{fill("[MASK]"), query::Embed{"[MASK]", {0, 6}, -1, query::Pool::first}});
+  return stereosweep::testing::device_counts().operators;
 }
 
 std::optional<c10::OperatorHandle> find_operator(const std::string& name) {
@@ -255,6 +228,19 @@ TEST(CudaPath, EveryOperatorThatAnEngineCallsHasAKernelForCuda) {
       EXPECT_FALSE(names.contains(forbidden)) << forbidden;
     }
   }
+}
+
+TEST(CudaPath, EveryOperatorThatReachesADeviceHasAKernelForCuda) {
+  ASSERT_NO_THROW(model::load_cuda_library());
+  std::set<std::string> names;
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    names.merge(operators_on_device(type));
+  }
+  EXPECT_GT(names.size(), 40U);
+  EXPECT_THAT(names, IsSupersetOf({"aten::_flash_attention_forward", "aten::mm.dtype"}));
+  std::set<std::string> lacking;
+  std::ranges::remove_copy_if(names, std::inserter(lacking, lacking.end()), runs_on_cuda);
+  EXPECT_THAT(lacking, IsEmpty());
 }
 
 // What only CUDA takes: with the very arguments that the headers were compiled with.

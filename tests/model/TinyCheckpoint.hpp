@@ -71,10 +71,11 @@ inline TinyTensor tiny_tensor(std::mt19937& random, std::vector<std::int64_t> sh
 }
 
 /// `family` is "bert" or "roberta"; tied decoder, all names with the family's prefix.
-inline TinyCheckpoint tiny_checkpoint(const std::string& family) {
+inline TinyCheckpoint tiny_checkpoint(const std::string& family, std::int64_t layers = tiny_layers) {
   const bool bert = family == "bert";
   TinyCheckpoint tiny;
-  tiny.config = "{\"model_type\":\"" + family + "\",\"vocab_size\":40,\"hidden_size\":32,\"num_hidden_layers\":2," +
+  tiny.config = "{\"model_type\":\"" + family +
+                "\",\"vocab_size\":40,\"hidden_size\":32,\"num_hidden_layers\":" + std::to_string(layers) + "," +
                 "\"num_attention_heads\":4,\"intermediate_size\":48,\"max_position_embeddings\":24," +
                 "\"type_vocab_size\":2,\"layer_norm_eps\":1e-5,\"pad_token_id\":1}";
   std::mt19937 random(7);
@@ -93,7 +94,7 @@ inline TinyCheckpoint tiny_checkpoint(const std::string& family) {
   matrix(family + ".embeddings.position_embeddings", tiny_positions, tiny_hidden);
   matrix(family + ".embeddings.token_type_embeddings", 2, tiny_hidden);
   norm(family + ".embeddings.LayerNorm");
-  for (std::int64_t i = 0; i < tiny_layers; ++i) {
+  for (std::int64_t i = 0; i < layers; ++i) {
     const auto scope = family + ".encoder.layer." + std::to_string(i) + ".";
     for (const auto* part : {"attention.self.query", "attention.self.key", "attention.self.value"}) {
       linear(scope + part, tiny_hidden, tiny_hidden);
