@@ -77,6 +77,12 @@ def test_two_ranks_hold_one_gpu_only_where_they_may(tmp_path):
     assert code == 2 and "start one rank per GPU" in err, err
 
 
+def test_slices_of_a_divided_gpu_are_no_shared_gpu(tmp_path):
+    code, _, err = run_on(f"devices=1 slices=1 free={GIB}", tmp_path / "run", CAUSAL_JOB, CAUSAL, ranks=2)
+    assert code == 2 and "does not fit the GPU" in err and "of 1.0 GiB free" in err, err
+    assert "2 ranks of a node hold" not in err and "share it" not in err, err
+
+
 def test_elmo_binds_no_gpu(tmp_path):
     elmo_models.write(tmp_path / "elmo", elmo_models.TINY)
     corpus = context_jobs.write_corpus(tmp_path / "corpus.txt")

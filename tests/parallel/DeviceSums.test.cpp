@@ -79,6 +79,46 @@ TEST_F(DeviceSumsTest, ARankThatFailsFreesThoseWhoWaitForTheStream) {
   EXPECT_THAT(error_of([&] { add_up(numbers); }), HasSubstr("rank 1 ran out of memory"));
 }
 
+// What was added up before stays right; those who go on hear of the failure in the next sum.
+TEST_F(DeviceSumsTest, ARankThatFailsBetweenSumsSpoilsNoneThatIsDone) {
+  group->join_devices();
+  std::vector<float> numbers(5, 1.0F);
+  add_up(numbers);
+  fake_stream_wait();
+  EXPECT_EQ(numbers[0], static_cast<float>(world.size()));
+  world.all(true);
+  if (world.rank() == 1) {
+    group->fail("rank 1 lost its file");
+    return;
+  }
+  std::vector<float> more(5, 1.0F);
+  const auto refused = error_of([&] {
+    add_up(more);
+    fake_stream_wait();
+  });
+  EXPECT_TRUE(refused.empty() || refused.find("rank 1 lost its file") != std::string::npos) << refused;
+  EXPECT_THAT(group->failure(), HasSubstr("rank 1 lost its file"));
+  EXPECT_EQ(numbers[4], static_cast<float>(world.size()));
+}
+
+// Nobody waits for a sum any more: the others end in good order, and the failure is known.
+TEST_F(DeviceSumsTest, ARankThatFailsAfterTheLastSumHoldsUpNobody) {
+  group->join_devices();
+  std::vector<float> numbers(5, 2.0F);
+  add_up(numbers);
+  fake_stream_wait();
+  world.all(true);
+  if (world.rank() == 1) {
+    group->fail("rank 1 could not write");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  while (group->failure().empty() && std::chrono::steady_clock::now() - start < patience) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_THAT(group->failure(), HasSubstr("rank 1 could not write"));
+  EXPECT_EQ(numbers[4], static_cast<float>(2 * world.size()));
+}
+
 TEST_F(DeviceSumsTest, ARankThatFailsBeforeItJoinsHoldsUpNobody) {
   if (world.rank() == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,6 +1,7 @@
 // What CUDA's runtime says of a machine, made up: linked or loaded before the true one, whose other functions stay.
-// STEREOSWEEP_FAKE_CUDA="status=35 driver=12040 node=1 devices=2 capability=70 free=1000000000"; what is not named: no
-// error, no node, one device of capability 9.0 with 64 GiB. Unset: a machine without a driver.
+// STEREOSWEEP_FAKE_CUDA="status=35 driver=12040 node=1 devices=2 capability=70 free=1000000000 slices=1"; what is not
+// named: no error, no node, one device of capability 9.0 with 64 GiB, the same for all ranks. With slices each rank is
+// given a part of a divided card (MIG), which has an identity of its own. Unset: a machine without a driver.
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -55,6 +56,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::memset(properties, 0, sizeof(*properties));
   std::snprintf(properties->name, sizeof(properties->name), "Made-up Card %d", device);
   properties->uuid.bytes[0] = static_cast<char>(device + 1);
+  if (asked("slices", 0) == 1) {
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    properties->uuid.bytes[1] = static_cast<char>(rank == nullptr ? 1 : std::stoi(rank) + 1);
+  }
   properties->major = static_cast<int>(asked("capability", 90) / 10);
   properties->minor = static_cast<int>(asked("capability", 90) % 10);
   return cudaSuccess;
