@@ -2,7 +2,6 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
@@ -83,89 +82,61 @@ class CausalReader {
     return name.empty() ? std::nullopt : std::optional(norm(scope_ + name, width));
   }
 
-  at::Tensor matrix(const std::string& name, std::int64_t out, std::int64_t in) {
-    return names_.order == MatrixOrder::out_in ? reader_.take(name + ".weight", {out, in})
-                                               : reader_.take(name + ".weight", {in, out}).t().contiguous();
+  using Ranges = std::vector<Range>;
+
+  // Of a product's matrix [out, in] the slice's part: `rows` of its outputs, `columns` of its inputs.
+  struct Shape {
+    std::int64_t out;
+    std::int64_t in;
+  };
+  at::Tensor matrix(const std::string& name, Shape whole, const Ranges& rows, const Ranges& columns = {}) {
+    return names_.order == MatrixOrder::out_in
+               ? reader_.take_cut(name + ".weight", {whole.out, whole.in}, {rows, columns})
+               : reader_.take_cut(name + ".weight", {whole.in, whole.out}, {columns, rows}).t().contiguous();
   }
 
-  at::Tensor bias(const std::string& name, std::int64_t out, Bias stored) {
-    return stored == Bias::stored ? reader_.take(name + ".bias", {out}) : at::Tensor();
+  at::Tensor bias(const std::string& name, std::int64_t out, const Ranges& rows, Bias stored) {
+    return stored == Bias::stored ? reader_.take_cut(name + ".bias", {out}, {rows, {}}) : at::Tensor();
   }
 
-  // Matrices (or biases: `in` 0) of one input below each other, so that one product does the work of all: [sum of rows,
-  // in]. Shapes are checked before memory is taken.
-  at::Tensor stacked(const std::vector<std::string>& names, const std::vector<std::int64_t>& rows, std::int64_t in) {
+  // One of several matrices of the same input, and the slice's rows of it.
+  struct Part {
+    std::string name;
+    std::int64_t out;
+    Ranges rows;
+  };
+
+  // They stand below each other, so that one product does the work of all: [sum of rows, in]. Shapes are checked before
+  // memory is taken.
+  at::Tensor stacked(const std::vector<Part>& parts, std::int64_t in) {
+    const bool upright = names_.order == MatrixOrder::out_in;
     std::int64_t all = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (in == 0) {
-        reader_.expect(scope_ + names[i] + ".bias", {rows[i]});
-      } else {
-        const bool upright = names_.order == MatrixOrder::out_in;
-        reader_.expect(scope_ + names[i] + ".weight", {upright ? rows[i] : in, upright ? in : rows[i]});
-      }
-      all += rows[i];
+    for (const auto& part : parts) {
+      reader_.expect(scope_ + part.name + ".weight", {upright ? part.out : in, upright ? in : part.out});
+      all += total(part.rows);
     }
-    auto whole = at::empty(in == 0 ? std::vector{all} : std::vector{all, in}, reader_.options());
+    auto whole = at::empty({all, in}, reader_.options());
     std::int64_t first = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto name = scope_ + names[i];
-      whole.narrow(0, first, rows[i]).copy_(in == 0 ? bias(name, rows[i], Bias::stored) : matrix(name, rows[i], in));
-      first += rows[i];
+    for (const auto& part : parts) {
+      const auto rows = total(part.rows);
+      const auto own = whole.narrow(0, first, rows);
+      if (upright) {
+        reader_.take_cut_into(own, scope_ + part.name + ".weight", {part.out, in}, {part.rows, {}});
+      } else {
+        own.copy_(matrix(scope_ + part.name, {part.out, in}, part.rows));
+      }
+      first += rows;
     }
     return whole;
   }
 
-  std::int64_t query_rows() const { return specification_.num_heads * specification_.head_width; }
-  std::int64_t key_rows() const { return specification_.num_key_heads * specification_.head_width; }
-
-  // Rows stored key head by key head, each after its queries -> all queries, all keys, all values.
-  at::Tensor in_blocks(const at::Tensor& stored) const {
-    if (names_.packing != QueryKeyValuePacking::by_key_head) {
-      return stored;
-    }
-    const auto heads = specification_.num_key_heads;
-    const auto group = specification_.num_heads / heads;
-    const auto columns = stored.numel() / stored.size(0);
-    const auto by_head = stored.view({heads, group + 2, specification_.head_width, columns});
-    auto blocks = at::empty_like(stored);
-    const auto block = [&](std::int64_t first, std::int64_t rows, std::int64_t per_head) {
-      return blocks.narrow(0, first, rows).view({heads, per_head, specification_.head_width, columns});
-    };
-    block(0, query_rows(), group).copy_(by_head.narrow(1, 0, group));
-    block(query_rows(), key_rows(), 1).copy_(by_head.narrow(1, group, 1));
-    block(query_rows() + key_rows(), key_rows(), 1).copy_(by_head.narrow(1, group + 1, 1));
-    return blocks;
-  }
-
-  // Of rows in blocks (queries, keys, values; gate, up) the slice's part of each.
-  struct Part {
-    std::int64_t first;
-    std::int64_t rows;
-  };
-  at::Tensor own_rows(const at::Tensor& whole, std::initializer_list<Part> parts) const {
-    if (slice_.count == 1 || !whole.defined()) {
-      return whole;
-    }
-    std::vector<at::Tensor> own;
+  // Their biases, one after the other.
+  at::Tensor stacked_biases(const std::vector<Part>& parts) {
+    std::vector<at::Tensor> all;
     for (const auto& part : parts) {
-      own.push_back(whole.narrow(0, part.first, part.rows));
+      all.push_back(bias(scope_ + part.name, part.out, part.rows, Bias::stored));
     }
-    return at::cat(own);
-  }
-
-  at::Tensor own_heads(const at::Tensor& whole) const {
-    const auto width = specification_.head_width;
-    const auto first_key = first_key_head(specification_, slice_) * width;
-    const auto keys = own_.num_key_heads * width;
-    return own_rows(whole, {{slice_.index * own_.num_heads * width, own_.num_heads * width},
-                            {query_rows() + first_key, keys},
-                            {query_rows() + key_rows() + first_key, keys}});
-  }
-
-  at::Tensor own_inner(const at::Tensor& whole) const {
-    const auto first = slice_.index * own_.inner;
-    return specification_.gated ? own_rows(whole, {{first, own_.inner}, {specification_.inner + first, own_.inner}})
-                                : own_rows(whole, {{first, own_.inner}});
+    return at::cat(all);
   }
 
   // Texts grow a token each at a time.
@@ -174,43 +145,107 @@ class CausalReader {
   }
 
   // A product whose inputs are shared out: the slices' outputs are summed up, so the bias must count once.
-  Linear summand(const at::Tensor& weight, at::Tensor whole_bias) const {
-    if (slice_.count == 1) {
-      return product(weight, std::move(whole_bias));
+  Linear summand(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
+    auto weight = matrix(scope_ + name, {out, in}, {{0, out}}, own_part(in));
+    if (stored == Bias::stored && slice_.index > 0) {
+      reader_.expect(scope_ + name + ".bias", {out});
+      reader_.ignore(scope_ + name + ".bias");
+      return product(std::move(weight), {});
     }
-    const auto width = weight.size(1) / slice_.count;
-    return product(weight.narrow(1, slice_.index * width, width).clone(at::MemoryFormat::Contiguous),
-                   slice_.index == 0 ? std::move(whole_bias) : at::Tensor());
+    return product(std::move(weight), bias(scope_ + name, out, {}, stored));
   }
 
-  Linear summand(const std::string& name, std::int64_t out, std::int64_t in, Bias stored) {
-    return summand(matrix(scope_ + name, out, in), bias(scope_ + name, out, stored));
+  // The slice's of `count` inputs; empty: all.
+  Ranges own_part(std::int64_t count) const {
+    const auto width = count / slice_.count;
+    return slice_.count == 1 ? Ranges{} : Ranges{{slice_.index * width, width}};
+  }
+
+  // Queries, keys and values: the slice's heads are a range of each.
+  std::int64_t query_rows() const { return specification_.num_heads * specification_.head_width; }
+  std::int64_t key_rows() const { return specification_.num_key_heads * specification_.head_width; }
+  Range own_queries() const {
+    const auto rows = own_.num_heads * own_.head_width;
+    return {slice_.index * rows, rows};
+  }
+  Range own_keys() const {
+    return {first_key_head(specification_, slice_) * own_.head_width, own_.num_key_heads * own_.head_width};
+  }
+
+  // Which of them a product computes.
+  enum class Kinds { all, queries, keys_and_values };
+
+  // Where these rows are stored in one matrix of all, in the order queries, keys, values.
+  Ranges packed_rows(Kinds kinds) const {
+    const auto width = specification_.head_width;
+    const bool by_head = names_.packing == QueryKeyValuePacking::by_key_head;
+    const auto group = specification_.num_heads / specification_.num_key_heads;
+    Ranges rows;
+    // Row `row` of the block of queries, or of the first or second block behind it.
+    const auto add = [&](Range block, std::int64_t per_key_head, std::int64_t first, std::int64_t inside) {
+      if (!by_head) {
+        rows.push_back({first + block.first, block.count});
+        return;
+      }
+      for (auto row = block.first; row < block.first + block.count; row += width) {
+        const auto head = row / width;
+        const auto place = head / per_key_head * (group + 2) + inside + head % per_key_head;
+        if (!rows.empty() && rows.back().first + rows.back().count == place * width) {
+          rows.back().count += width;
+        } else {
+          rows.push_back({place * width, width});
+        }
+      }
+    };
+    if (kinds != Kinds::keys_and_values) {
+      add(own_queries(), group, 0, 0);
+    }
+    if (kinds != Kinds::queries) {
+      add(own_keys(), 1, query_rows(), group);
+      add(own_keys(), 1, query_rows() + key_rows(), group + 1);
+    }
+    return rows;
+  }
+
+  Linear query_key_value(Kinds kinds) {
+    const auto& names = names_.query_key_value;
+    if (names_.packing != QueryKeyValuePacking::apart) {
+      const auto all = query_rows() + 2 * key_rows();
+      const auto rows = packed_rows(kinds);
+      auto weights = matrix(scope_ + names.front(), {all, specification_.hidden}, rows);
+      return product(std::move(weights), bias(scope_ + names.front(), all, rows, bias_if(names_.query_key_value_bias)));
+    }
+    std::vector<Part> parts;
+    if (kinds != Kinds::keys_and_values) {
+      parts.push_back({names[0], query_rows(), {own_queries()}});
+    }
+    if (kinds != Kinds::queries) {
+      parts.push_back({names[1], key_rows(), {own_keys()}});
+      parts.push_back({names[2], key_rows(), {own_keys()}});
+    }
+    auto weights = stacked(parts, specification_.hidden);
+    return product(std::move(weights), names_.query_key_value_bias ? stacked_biases(parts) : at::Tensor());
   }
 
   void read_query_key_value(CausalLayer& layer, Place place) {
-    const std::vector<std::int64_t> rows = {query_rows(), key_rows(), key_rows()};
-    const auto all = rows[0] + rows[1] + rows[2];
-    const auto& names = names_.query_key_value;
-    const bool apart = names_.packing == QueryKeyValuePacking::apart;
-    auto weights = apart ? stacked(names, rows, specification_.hidden)
-                         : in_blocks(matrix(scope_ + names.front(), all, specification_.hidden));
-    at::Tensor biases;
-    if (names_.query_key_value_bias) {
-      biases = apart ? stacked(names, rows, 0) : in_blocks(bias(scope_ + names.front(), all, Bias::stored));
-    }
-    weights = own_heads(weights);
-    biases = own_heads(biases);
-    const auto queries = own_.num_heads * own_.head_width;
-    const auto keys = own_.num_key_heads * own_.head_width;
     if (place == Place::before_the_last) {
-      layer.query_key_value = product(std::move(weights), std::move(biases));
-      return;
+      layer.query_key_value = query_key_value(Kinds::all);
+    } else {
+      layer.query = query_key_value(Kinds::queries);
+      layer.key_value = query_key_value(Kinds::keys_and_values);
     }
-    const auto part = [](const at::Tensor& tensor, std::int64_t first, std::int64_t count) {
-      return tensor.defined() ? tensor.narrow(0, first, count).clone() : at::Tensor();
-    };
-    layer.query = product(part(weights, 0, queries), part(biases, 0, queries));
-    layer.key_value = product(part(weights, queries, 2 * keys), part(biases, queries, 2 * keys));
+  }
+
+  Range own_inner() const { return {slice_.index * own_.inner, own_.inner}; }
+
+  // Gate before up; one below the other from row `first` on.
+  Ranges own_inner_rows(std::int64_t first) const {
+    const auto own = own_inner();
+    Ranges rows{{first + own.first, own.count}};
+    if (specification_.gated) {
+      rows.push_back({first + specification_.inner + own.first, own.count});
+    }
+    return rows;
   }
 
   FeedForward feed_forward() {
@@ -218,14 +253,15 @@ class CausalReader {
     const auto inner = specification_.inner;
     FeedForward part;
     if (names_.inner.size() == 2) {
-      auto weights = stacked(names_.inner, {inner, inner}, specification_.hidden);
-      part.inner = product(own_inner(weights),
-                           stored == Bias::stored ? own_inner(stacked(names_.inner, {inner, inner}, 0)) : at::Tensor());
+      const std::vector<Part> parts = {{names_.inner[0], inner, {own_inner()}},
+                                       {names_.inner[1], inner, {own_inner()}}};
+      auto weights = stacked(parts, specification_.hidden);
+      part.inner = product(std::move(weights), stored == Bias::stored ? stacked_biases(parts) : at::Tensor());
     } else {
       const auto name = scope_ + names_.inner.front();
-      const auto rows = specification_.gated ? 2 * inner : inner;
-      auto weights = own_inner(matrix(name, rows, specification_.hidden));
-      part.inner = product(std::move(weights), own_inner(bias(name, rows, stored)));
+      const auto all = specification_.gated ? 2 * inner : inner;
+      auto weights = matrix(name, {all, specification_.hidden}, own_inner_rows(0));
+      part.inner = product(std::move(weights), bias(name, all, own_inner_rows(0), stored));
     }
     part.outer = summand(names_.outer, specification_.hidden, inner, stored);
     return part;
@@ -239,26 +275,22 @@ class CausalReader {
     const std::string block = reader_.has(scope_ + "block_sparse_moe.gate.weight") ? "block_sparse_moe." : "mlp.";
     layer.router = reader_.take(scope_ + block + "gate.weight", {count, hidden});
     const auto experts = block + "experts.";
-    at::Tensor all;  // of one kind at a time
-    if (reader_.has(scope_ + experts + "gate_up_proj")) {
-      all = reader_.take(scope_ + experts + "gate_up_proj", {count, 2 * inner, hidden});
-    }
+    const auto all_inner = scope_ + experts + "gate_up_proj";
+    const auto all_outer = scope_ + experts + "down_proj";
     for (std::int64_t i = 0; i < count; ++i) {
       const auto expert = experts + std::to_string(i);
-      layer.experts.push_back(
-          {product(own_inner(all.defined() ? all[i].clone()
-                                           : stacked({expert + ".w1", expert + ".w3"}, {inner, inner}, hidden)),
-                   {}),
-           {}});
-    }
-    all = at::Tensor();
-    if (reader_.has(scope_ + experts + "down_proj")) {
-      all = reader_.take(scope_ + experts + "down_proj", {count, hidden, inner});
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-      layer.experts[static_cast<std::size_t>(i)].outer =
-          all.defined() ? summand(all[i].clone(), {})
-                        : summand(experts + std::to_string(i) + ".w2", hidden, inner, Bias::none);
+      FeedForward own;
+      own.inner = product(
+          reader_.has(all_inner)
+              ? reader_.take_cut(all_inner, {count, 2 * inner, hidden}, {own_inner_rows(2 * inner * i), {}})
+              : stacked({{expert + ".w1", inner, {own_inner()}}, {expert + ".w3", inner, {own_inner()}}}, hidden),
+          {});
+      own.outer =
+          reader_.has(all_outer)
+              ? product(reader_.take_cut(all_outer, {count, hidden, inner}, {{{i * hidden, hidden}}, own_part(inner)}),
+                        {})
+              : summand(expert + ".w2", hidden, inner, Bias::none);
+      layer.experts.push_back(std::move(own));
     }
   }
 

@@ -64,35 +64,111 @@ std::int64_t first_not_finite(const at::Tensor& tensor) {
   }
 }
 
-// `tensor`: what is stored as `raw` in another type.
-void check_finite(const at::Tensor& tensor, const at::Tensor& raw, const StoredTensor& stored,
-                  const std::string& name) {
-  const auto at = first_not_finite(tensor);
-  if (at < 0) {
+/// A stored tensor as a matrix, and what is taken of it.
+struct Selection {
+  std::int64_t columns = 1;   // of the stored matrix
+  std::vector<Range> rows;    // taken, in their order
+  std::vector<Range> parts;   // taken of each row
+  std::int64_t width = 1;     // numbers that these are
+  std::int64_t num_rows = 0;  // taken
+
+  /// Where number `index` of the rows from `first` on is stored.
+  std::int64_t place(std::int64_t first, std::int64_t index) const {
+    auto left = index % width;
+    auto part = parts.begin();
+    for (; left >= part->count; ++part) {
+      left -= part->count;
+    }
+    return (first + index / width) * columns + part->first + left;
+  }
+};
+
+/// Ranges that follow on each other become one.
+std::vector<Range> joined(const std::vector<Range>& ranges) {
+  std::vector<Range> all;
+  for (const auto& range : ranges) {
+    if (!all.empty() && all.back().first + all.back().count == range.first) {
+      all.back().count += range.count;
+    } else {
+      all.push_back(range);
+    }
+  }
+  return all;
+}
+
+/// Whole rows become one column, so that they are read at once.
+Selection select(const StoredTensor& stored, const Cut& cut) {
+  std::int64_t numbers = 1;
+  for (const auto size : stored.shape) {
+    numbers *= size;
+  }
+  const auto columns = stored.shape.size() < 2 ? 1 : stored.shape.back();
+  Selection selection;
+  selection.rows = cut.rows.empty() ? std::vector<Range>{{0, columns == 0 ? 0 : numbers / columns}} : joined(cut.rows);
+  const auto parts = joined(cut.columns);
+  if (parts.empty() || (parts.size() == 1 && parts.front().count == columns)) {
+    for (auto& range : selection.rows) {
+      range = {range.first * columns, range.count * columns};
+    }
+    selection.parts = {{0, 1}};
+  } else {
+    selection.columns = columns;
+    selection.parts = parts;
+    selection.width = total(parts);
+  }
+  selection.num_rows = total(selection.rows);
+  return selection;
+}
+
+/// The selected numbers of some stored rows, one after the other.
+void read_rows(const StoredTensor& stored, const Selection& selection, Range rows, const at::Tensor& out) {
+  const auto bytes = static_cast<std::int64_t>(bytes_per_number(stored.type));
+  auto* to = static_cast<std::byte*>(out.mutable_data_ptr());
+  const auto read = [&](std::int64_t first, std::int64_t count) {
+    const auto size = static_cast<std::size_t>(count * bytes);
+    stored.content.read(stored.offset + static_cast<std::uint64_t>(first * bytes), {to, size});
+    to += size;
+  };
+  if (selection.columns == 1) {
+    read(rows.first, rows.count);
     return;
   }
-  const double number = raw.flatten()[at].item<double>();
-  if (tensor.scalar_type() == at::kHalf && std::isfinite(number)) {
-    throw InputError(
-        stored.file + ": " +
-        describe("tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + std::to_string(at),
-                 "float16 ends at 65504", "Take the dtype bfloat16 or float32."));
+  for (auto row = rows.first; row < rows.first + rows.count; ++row) {
+    for (const auto& part : selection.parts) {
+      read(row * selection.columns + part.first, part.count);
+    }
+  }
+}
+
+// `numbers`: what is stored as `raw` in another type; number `index` of them is stored at place(index).
+template <class Place>
+void check_finite(const at::Tensor& numbers, const at::Tensor& raw, const StoredTensor& stored, const std::string& name,
+                  const Place& place) {
+  const auto index = first_not_finite(numbers);
+  if (index < 0) {
+    return;
+  }
+  const auto at = std::to_string(place(index));
+  const double number = raw[index].item<double>();
+  if (numbers.scalar_type() == at::kHalf && std::isfinite(number)) {
+    throw InputError(stored.file + ": " +
+                     describe("tensor " + json_quote(name) + " holds " + std::to_string(number) + " at number " + at,
+                              "float16 ends at 65504", "Take the dtype bfloat16 or float32."));
   }
   throw InputError(stored.file + ": " +
-                   describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + std::to_string(at),
+                   describe("tensor " + json_quote(name) + " holds NaN or infinity at number " + at,
                             "every score would be NaN", "Is the file damaged?"));
 }
 
-// The stored numbers in `type`, all of them finite.
-at::Tensor converted(const StoredTensor& stored, const std::string& name, at::ScalarType type) {
-  auto raw = at::empty(stored.shape, at::TensorOptions(torch_type(stored, name)));
-  stored.content.read(stored.offset, {static_cast<std::byte*>(raw.mutable_data_ptr()), stored.num_bytes});
-  auto tensor = raw.to(type);
-  check_finite(tensor, raw, stored, name);
-  return tensor;
-}
-
 }  // namespace
+
+std::int64_t total(const std::vector<Range>& ranges) {
+  std::int64_t sum = 0;
+  for (const auto& range : ranges) {
+    sum += range.count;
+  }
+  return sum;
+}
 
 std::string text_of(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
@@ -123,17 +199,90 @@ void TensorReader::expect(const std::string& name, std::initializer_list<std::in
   }
 }
 
-at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<std::int64_t> shape,
-                                 at::ScalarType type) {
+const StoredTensor& TensorReader::find_to_take(const std::string& name, std::initializer_list<std::int64_t> shape) {
   expect(name, shape);
   const auto& stored = find(name);
+  torch_type(stored, name);  // refuses what is no weight
   taken_.insert(name);
   checked_.insert(name);
-  if (options_.device().is_meta()) {
-    torch_type(stored, name);  // refuses what is no weight
-    return at::empty(stored.shape, options_.dtype(type));
+  return stored;
+}
+
+at::Tensor TensorReader::take_as(const std::string& name, std::initializer_list<std::int64_t> shape,
+                                 at::ScalarType type) {
+  const auto& stored = find_to_take(name, shape);
+  const auto tensor = at::empty(stored.shape, options_.dtype(type));
+  read_into(tensor, stored, name, {});
+  return tensor;
+}
+
+at::Tensor TensorReader::take_cut(const std::string& name, std::initializer_list<std::int64_t> shape, const Cut& cut) {
+  const auto& stored = find_to_take(name, shape);
+  const auto selection = select(stored, cut);
+  const auto count = selection.num_rows * selection.width;
+  std::vector<std::int64_t> sizes{count};
+  if (stored.shape.size() > 1) {
+    const auto columns = cut.columns.empty() ? stored.shape.back() : total(cut.columns);
+    sizes = {count / std::max<std::int64_t>(1, columns), columns};
   }
-  return converted(stored, name, type).to(options_.device());
+  const auto tensor = at::empty(sizes, options_);
+  read_into(tensor, stored, name, cut);
+  return tensor;
+}
+
+void TensorReader::take_cut_into(const at::Tensor& destination, const std::string& name,
+                                 std::initializer_list<std::int64_t> shape, const Cut& cut) {
+  read_into(destination, find_to_take(name, shape), name, cut);
+}
+
+void TensorReader::read_into(const at::Tensor& destination, const StoredTensor& stored, const std::string& name,
+                             const Cut& cut) {
+  if (options_.device().is_meta()) {
+    return;
+  }
+  const auto flat = destination.view({-1});
+  const auto type = destination.scalar_type();
+  const auto part = [&](std::int64_t begin, std::int64_t count) { return flat.slice(0, begin, begin + count); };
+  if (options_.device().is_cpu()) {
+    read_pieces(stored, name, cut, type, part, [](std::int64_t, std::int64_t) {});
+    return;
+  }
+  read_pieces(
+      stored, name, cut, type, [&](std::int64_t, std::int64_t count) { return upload_.next(count, type); },
+      [&](std::int64_t begin, std::int64_t count) { upload_.send(part(begin, count)); });
+}
+
+void TensorReader::read_pieces(const StoredTensor& stored, const std::string& name, const Cut& cut, at::ScalarType type,
+                               const Target& target, const Done& done) {
+  const auto stored_type = torch_type(stored, name);
+  const auto selection = select(stored, cut);
+  const auto widest = static_cast<std::int64_t>(std::max(c10::elementSize(stored_type), c10::elementSize(type)));
+  const auto most_rows = std::max<std::int64_t>(1, Upload::usual_bytes / widest / selection.width);
+  std::int64_t begin = 0;
+  for (const auto& range : selection.rows) {
+    const auto end = range.first + range.count;
+    for (auto first = range.first; first < end; first += most_rows) {
+      const auto rows = std::min(most_rows, end - first);
+      const auto count = rows * selection.width;
+      const auto numbers = target(begin, count);
+      const auto raw = stored_type == type ? numbers : scratch(count, stored_type);
+      read_rows(stored, selection, {first, rows}, raw);
+      if (stored_type != type) {
+        numbers.copy_(raw);
+      }
+      check_finite(numbers, raw, stored, name, [&](std::int64_t index) { return selection.place(first, index); });
+      done(begin, count);
+      begin += count;
+    }
+  }
+}
+
+at::Tensor TensorReader::scratch(std::int64_t count, at::ScalarType type) {
+  const auto bytes = count * static_cast<std::int64_t>(c10::elementSize(type));
+  if (!scratch_.defined() || scratch_.numel() < bytes) {
+    scratch_ = at::empty({std::max(Upload::usual_bytes, bytes)}, at::TensorOptions(at::kByte));
+  }
+  return scratch_.slice(0, 0, bytes).view(type);
 }
 
 bool TensorReader::has_any(const std::string& beginning) const {
@@ -141,7 +290,7 @@ bool TensorReader::has_any(const std::string& beginning) const {
   return first != stored_.end() && first->first.starts_with(beginning);
 }
 
-void TensorReader::check_left(const std::function<bool(const std::string& name)>& is_harmless) const {
+void TensorReader::check_left(const std::function<bool(const std::string& name)>& is_harmless) {
   for (const auto& [name, stored] : stored_) {
     if (!taken_.contains(name) && !is_harmless(name)) {
       throw InputError(stored.file + ": " +
@@ -151,7 +300,9 @@ void TensorReader::check_left(const std::function<bool(const std::string& name)>
   }
   for (const auto& [name, stored] : stored_) {
     if (!checked_.contains(name) && is_floating(stored.type) && !options_.device().is_meta()) {
-      converted(stored, name, at::kFloat);
+      const auto type = stored.type == StoredType::float64 ? at::kFloat : torch_type(stored, name);
+      const auto fresh = [&](std::int64_t, std::int64_t count) { return at::empty({count}, at::TensorOptions(type)); };
+      read_pieces(stored, name, {}, type, fresh, [](std::int64_t, std::int64_t) {});
     }
   }
 }

@@ -1,4 +1,8 @@
-// Takes stored tensors by name and turns them into torch's, once each.
+// Takes stored tensors by name and turns them, or the parts of them that a rank needs, into torch's.
+//
+// Numbers pass piece by piece: on the CPU they are read to where they belong, other types through a piece of memory; to
+// a device they go through two pinned buffers. So beside the tensors themselves little memory is taken, and bytes that
+// are not needed are not read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,17 +14,32 @@
 #include <vector>
 
 #include "model/checkpoint/Safetensors.hpp"
+#include "model/checkpoint/Upload.hpp"
 
 namespace stereosweep::model {
 
 /// "[2, 3]", as messages write it.
 std::string text_of(const std::vector<std::int64_t>& shape);
 
+/// Consecutive rows or columns.
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+std::int64_t total(const std::vector<Range>& ranges);
+
+/// Some rows of a matrix, range below range, and of each some columns, range beside range. Empty: all of them. A vector
+/// is one column; of a tensor of more than two dimensions the last one counts columns.
+struct Cut {
+  std::vector<Range> rows;
+  std::vector<Range> columns;
+};
+
 class TensorReader {
  public:
   /// `place` stands in messages about tensors that are missing; `options` is what the tensors become.
   TensorReader(StoredTensors stored, std::string place, at::TensorOptions options)
-      : stored_(std::move(stored)), place_(std::move(place)), options_(options) {}
+      : stored_(std::move(stored)), place_(std::move(place)), options_(options), upload_(options.device()) {}
 
   bool has(const std::string& name) const { return stored_.contains(name); }
   /// Whether some tensor's name begins so.
@@ -34,6 +53,12 @@ class TensorReader {
   at::Tensor take(const std::string& name, std::initializer_list<std::int64_t> shape);
   /// The same in another dtype.
   at::Tensor take_as(const std::string& name, std::initializer_list<std::int64_t> shape, at::ScalarType type);
+  /// A part of the tensor, whose whole shape is given: [rows, columns], or [rows] of a vector. What is not in the part
+  /// is not read, nor checked. A tensor can be taken in several parts.
+  at::Tensor take_cut(const std::string& name, std::initializer_list<std::int64_t> shape, const Cut& cut);
+  /// The same into contiguous memory of as many numbers, on the reader's device.
+  void take_cut_into(const at::Tensor& destination, const std::string& name, std::initializer_list<std::int64_t> shape,
+                     const Cut& cut);
   /// Throws InputError where it is missing or has another shape: before memory is taken for it.
   void expect(const std::string& name, std::initializer_list<std::int64_t> shape) const;
   /// Marks a tensor as known and not needed.
@@ -41,14 +66,29 @@ class TensorReader {
   /// After the last `take`: throws InputError for a tensor that was neither taken nor ignored and is not harmless (it
   /// means another architecture), and where any other floating tensor holds NaN or infinity: such a file is damaged,
   /// even if the damage is in a part that is not needed.
-  void check_left(const std::function<bool(const std::string& name)>& is_harmless) const;
+  void check_left(const std::function<bool(const std::string& name)>& is_harmless);
 
  private:
+  /// Memory of the host for `count` numbers of a tensor, which are number `begin` and the next of those taken.
+  using Target = std::function<at::Tensor(std::int64_t begin, std::int64_t count)>;
+  /// What becomes of them once they lie there.
+  using Done = std::function<void(std::int64_t begin, std::int64_t count)>;
+
   const StoredTensor& find(const std::string& name) const;
+  /// Checked and marked as taken.
+  const StoredTensor& find_to_take(const std::string& name, std::initializer_list<std::int64_t> shape);
+  void read_into(const at::Tensor& destination, const StoredTensor& stored, const std::string& name, const Cut& cut);
+  /// Piece by piece, converted and checked.
+  void read_pieces(const StoredTensor& stored, const std::string& name, const Cut& cut, at::ScalarType type,
+                   const Target& target, const Done& done);
+  /// At least as large as asked for.
+  at::Tensor scratch(std::int64_t count, at::ScalarType type);
 
   StoredTensors stored_;
   std::string place_;
   at::TensorOptions options_;
+  Upload upload_;
+  at::Tensor scratch_;             // stored numbers of another type, before they are converted
   std::set<std::string> taken_;    // known: taken or ignored
   std::set<std::string> checked_;  // taken
 };
