@@ -3,12 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/process/Environment.hpp"
 #include "parallel/Backoff.hpp"
 
 #ifdef STEREOSWEEP_WITH_CUDA
@@ -18,6 +20,11 @@
 #endif
 
 namespace stereosweep::parallel {
+
+void choose_nccl_order() {
+  ::setenv("NCCL_ALGO", "Ring", 0);
+  ::setenv("NCCL_PROTO", "Simple", 0);
+}
 
 #ifdef STEREOSWEEP_WITH_CUDA
 
@@ -36,7 +43,10 @@ struct Symbol {
 
 /// In the library that torch uses, too: a second NCCL in a process would have state of its own.
 Symbol find(const char* name) {
-  static void* const library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  static void* const library = [] {
+    choose_nccl_order();
+    return ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  }();
   if (library == nullptr) {
     const char* reason = ::dlerror();
     throw base::Error(base::describe("cannot load NCCL", reason == nullptr ? "no reason given" : reason,
@@ -66,9 +76,6 @@ const Library& library() {
   return loaded;
 }
 
-/// In the order of DeviceNumber.
-constexpr std::array types = {ncclFloat32, ncclBfloat16, ncclFloat16};
-
 void check(ncclResult_t status, const char* call) {
   if (status != ncclSuccess) {
     throw base::Error(base::describe(std::string(call) + " failed", library().error_text(status)));
@@ -82,11 +89,12 @@ constexpr std::chrono::seconds longest_enqueue{2};
 
 }  // namespace
 
-std::string nccl_version() {
+std::string nccl_description() {
   int version = 0;
   check(library().get_version(&version), "ncclGetVersion");
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
+         std::to_string(version % 100) + ", NCCL_ALGO=" + base::text_from_environment("NCCL_ALGO") +
+         ", NCCL_PROTO=" + base::text_from_environment("NCCL_PROTO");
 }
 
 /// What `value` is used for happens under the mutex, once its watcher runs.
@@ -195,16 +203,15 @@ NcclSum::~NcclSum() {
   }
 }
 
-void NcclSum::add_up(void* numbers, std::int64_t count, DeviceNumber kind, void* stream) {
+void NcclSum::add_up(float* numbers, std::int64_t count, void* stream) {
   auto& own = *communicator_;
   const std::lock_guard lock(own.mutex);
   if (own.aborted) {
     throw base::Error(base::describe("NCCL adds up no more", "a rank of the group has failed"));
   }
-  own.finish(
-      library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), types.at(static_cast<std::size_t>(kind)),
-                           ncclSum, own.value, static_cast<cudaStream_t>(stream)),
-      "ncclAllReduce");
+  own.finish(library().all_reduce(numbers, numbers, static_cast<std::size_t>(count), ncclFloat32, ncclSum, own.value,
+                                  static_cast<cudaStream_t>(stream)),
+             "ncclAllReduce");
 }
 
 #else
@@ -217,11 +224,11 @@ namespace {
 }
 }  // namespace
 
-std::string nccl_version() { refuse(); }
+std::string nccl_description() { refuse(); }
 NcclName NcclSum::make_name() { refuse(); }
 NcclSum::NcclSum(const NcclName&, int, int, GroupFailure) { refuse(); }
 NcclSum::~NcclSum() = default;
-void NcclSum::add_up(void*, std::int64_t, DeviceNumber, void*) { refuse(); }
+void NcclSum::add_up(float*, std::int64_t, void*) { refuse(); }
 
 #endif
 

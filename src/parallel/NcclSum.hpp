@@ -25,6 +25,10 @@ struct GroupFailure {
   std::function<void(const std::string& cause)> announce;
 };
 
+/// Names one algorithm and one protocol in the environment, unless it names some already: left alone NCCL chooses by
+/// what it measures of the machine, and the order of a sum follows from both. For before NCCL is loaded.
+void choose_nccl_order();
+
 class NcclSum {
  public:
   /// Throws Error: no library, or a build without CUDA.
@@ -34,7 +38,7 @@ class NcclSum {
   NcclSum(const NcclName& name, int rank, int size, GroupFailure failure);
   ~NcclSum();
   /// Throws Error as the constructor.
-  void add_up(void* numbers, std::int64_t count, DeviceNumber kind, void* stream);
+  void add_up(float* numbers, std::int64_t count, void* stream);
 
  private:
   struct Communicator;

@@ -24,6 +24,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 struct alignas(line) TensorGroup::RankState {
   std::atomic<std::uint64_t> arrived;  ///< steps whose numbers lie ready
   std::atomic<std::uint64_t> taken;    ///< orders that were read
+  std::atomic<std::uint64_t> done;     ///< orders that were done
 };
 
 // At the beginning of the shared memory; zeroed memory is its starting state. The ranks' states and numbers follow.
@@ -148,10 +149,10 @@ void TensorGroup::join_devices() {
   });
 }
 
-void TensorGroup::sum_on_device(void* numbers, std::int64_t count, DeviceNumber kind, void* stream) {
+void TensorGroup::sum_on_device(float* numbers, std::int64_t count, void* stream) {
   join_devices();
   check();
-  or_cause([&] { nccl_->add_up(numbers, count, kind, stream); });
+  or_cause([&] { nccl_->add_up(numbers, count, stream); });
 }
 
 void TensorGroup::order(std::uint64_t what) {
@@ -176,6 +177,14 @@ std::optional<std::uint64_t> TensorGroup::next_order() {
   orders_ = next;
   of(rank_).taken.store(next, std::memory_order_release);
   return what;
+}
+
+void TensorGroup::finish_order() {
+  check();
+  of(rank_).done.store(orders_, std::memory_order_release);
+  for (int peer = 1; rank_ == 0 && peer < size_; ++peer) {
+    wait([&] { return of(peer).done.load(std::memory_order_acquire) == orders_; });
+  }
 }
 
 void TensorGroup::fail(const std::string& cause) noexcept {

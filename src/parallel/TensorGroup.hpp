@@ -14,11 +14,9 @@
 
 namespace stereosweep::parallel {
 
-/// What NCCL can add up.
-enum class DeviceNumber { float32, bfloat16, float16 };
-
-/// Version of that NCCL, "2.27.7". Throws Error where there is none.
-std::string nccl_version();
+/// What of NCCL the bits of a sum depend on: "2.27.7, NCCL_ALGO=Ring, NCCL_PROTO=Simple". The algorithm and the
+/// protocol are these unless the environment names others when NCCL is loaded. Throws Error where there is none.
+std::string nccl_description();
 
 class NcclSum;
 
@@ -43,7 +41,7 @@ class TensorGroup {
   void join_devices();
   /// The same for `count` numbers in device memory, on a CUDA stream (cudaStream_t). Bits follow NCCL's order. Once a
   /// rank has failed the stream goes on with wrong numbers: whoever has read them must ask for failure().
-  void sum_on_device(void* numbers, std::int64_t count, DeviceNumber kind, void* stream);
+  void sum_on_device(float* numbers, std::int64_t count, void* stream);
 
   /// Rank 0: tells the others what to do next (a block's number). Waits until they took the order before.
   void order(std::uint64_t what);
@@ -51,6 +49,9 @@ class TensorGroup {
   void close();
   /// Other ranks: the next order; nothing after close(). Throws Error if a rank has failed.
   std::optional<std::uint64_t> next_order();
+  /// All ranks, once they have done what was ordered: rank 0 waits until the others have, too. Throws Error if a rank
+  /// has failed.
+  void finish_order();
 
   /// Makes every call of every rank throw from now on; the first cause counts. Never throws.
   void fail(const std::string& cause) noexcept;

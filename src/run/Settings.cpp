@@ -128,7 +128,7 @@ RunSettings with_software(RunSettings settings, const sweep::Job& job, const par
     settings = with_field(settings, "cuda", parallel::cuda_version());
   }
   if (on_gpu && job.execution.tensor_parallel > 1) {
-    settings = with_field(settings, "nccl", parallel::nccl_version());
+    settings = with_field(settings, "nccl", parallel::nccl_description());
   }
   return settings;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/Error.hpp"
 #include "parallel/MpiSession.hpp"
+#include "parallel/NcclSum.hpp"
 #include "parallel/TensorGroup.hpp"
 #include "support/FakeNccl.hpp"
 
@@ -29,9 +31,7 @@ class DeviceSumsTest : public testing::Test {
     world.all(true);
   }
 
-  void add_up(std::vector<float>& numbers) {
-    group->sum_on_device(numbers.data(), std::ssize(numbers), DeviceNumber::float32, nullptr);
-  }
+  void add_up(std::vector<float>& numbers) { group->sum_on_device(numbers.data(), std::ssize(numbers), nullptr); }
 
   MpiSession session;
   const Communicator& world = session.world();
@@ -139,6 +139,16 @@ TEST_F(DeviceSumsTest, WhatNcclReportsReachesAllRanks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_THAT(group->failure(), HasSubstr("NCCL has failed (remote process exited or there was a network error)"));
+}
+
+TEST_F(DeviceSumsTest, OneAlgorithmAndOneProtocolAreNamedUnlessTheUserNamesOthers) {
+  group->join_devices();
+  const auto description = nccl_description();
+  EXPECT_THAT(description, HasSubstr(", NCCL_ALGO=Ring, NCCL_PROTO=Simple"));
+  ::setenv("NCCL_ALGO", "Tree", 1);
+  choose_nccl_order();
+  EXPECT_THAT(nccl_description(), HasSubstr(", NCCL_ALGO=Tree, NCCL_PROTO=Simple"));
+  ::setenv("NCCL_ALGO", "Ring", 1);
 }
 
 }  // namespace

@@ -73,6 +73,47 @@ TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
   EXPECT_EQ(group.next_order(), std::nullopt);
 }
 
+TEST_F(TensorGroupTest, OrdersThatAreDoneFollowOnEachOther) {
+  TensorGroup group(world, world);
+  std::uint64_t begun = 0;
+  for (std::uint64_t order = 0; order < 5; ++order) {
+    if (group.rank() == 0) {
+      group.order(order);
+    } else {
+      ASSERT_EQ(group.next_order(), order);
+      std::this_thread::sleep_for(std::chrono::milliseconds(group.rank()));
+    }
+    ++begun;
+    std::vector<float> sum{static_cast<float>(begun)};
+    group.finish_order();
+    group.sum(sum);
+    ASSERT_EQ(sum[0], static_cast<float>(begun) * static_cast<float>(group.size()));
+  }
+}
+
+TEST_F(TensorGroupTest, AFailureReachesTheLeaderWithinTheSameOrder) {
+  if (world.size() == 1) {
+    return;
+  }
+  TensorGroup group(world, world);
+  if (group.rank() == 0) {
+    group.order(7);
+    try {
+      group.finish_order();
+      ADD_FAILURE() << "rank 1 has not done it";
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("rank 1 read a wrong number"));
+    }
+  } else {
+    ASSERT_EQ(group.next_order(), 7U);
+    if (group.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // rank 0 is done long before
+      group.fail("rank 1 read a wrong number");
+    }
+  }
+  world.all(true);
+}
+
 TEST_F(TensorGroupTest, AFailureWakesEveryoneWithItsCause) {
   TensorGroup group(world, world);
   if (group.rank() == 1 || group.size() == 1) {

@@ -1,9 +1,11 @@
 #include "model/causal/CausalModel.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
@@ -33,12 +35,6 @@ std::vector<std::int64_t> range(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(end - begin));
   std::iota(numbers.begin(), numbers.end(), begin);
   return numbers;
-}
-
-parallel::DeviceNumber number_of(at::ScalarType type) {
-  return type == at::kFloat      ? parallel::DeviceNumber::float32
-         : type == at::kBFloat16 ? parallel::DeviceNumber::bfloat16
-                                 : parallel::DeviceNumber::float16;
 }
 
 // Rows of one product: on one core 512 rows of float32 keep a layer's numbers in the caches. In bfloat16 products are
@@ -286,20 +282,29 @@ class CausalPass {
     return attention_.attend(number, *queries, query, specification_.attention_scale / divisor);
   }
 
-  // What the slices of a product put out, added up: the same bits on every rank (CPU: in float32, in rank order).
-  at::Tensor summed(at::Tensor part) const {
-    if (!settings_.group) {
-      return part;
-    }
-    if (!part.is_cpu()) {
-      part = part.contiguous();
-      settings_.group->sum_on_device(part.mutable_data_ptr(), part.numel(), number_of(part.scalar_type()),
-                                     nullptr);  // torch's default stream: no other is used here
-      return part;
-    }
+  // What the slices of a product put out, added up in float32: the same bits on every rank (CPU: in rank order).
+  at::Tensor sum_of_slices(const at::Tensor& part) const {
     const auto numbers = part.to(at::kFloat).contiguous();
-    settings_.group->sum({numbers.mutable_data_ptr<float>(), static_cast<std::size_t>(numbers.numel())});
-    return numbers.to(part.scalar_type());
+    auto* const first = numbers.mutable_data_ptr<float>();
+    if (part.is_cpu()) {
+      settings_.group->sum({first, static_cast<std::size_t>(numbers.numel())});
+    } else {  // on torch's default stream: no other is used here
+      settings_.group->sum_on_device(first, numbers.numel(), nullptr);
+    }
+    return numbers;
+  }
+
+  at::Tensor summed(at::Tensor part) const {
+    return settings_.group ? sum_of_slices(part).to(part.scalar_type()) : part;
+  }
+
+  // summed(part) + residual; on a device rounded once.
+  at::Tensor summed_and_added(const at::Tensor& part, const at::Tensor& residual) const {
+    if (!settings_.group || part.is_cpu()) {
+      return summed(part).add_(residual);
+    }
+    auto states = at::empty_like(residual);
+    return at::add_out(states, sum_of_slices(part), residual);
   }
 
   // The feed-forward layer of `input`, its own output norm included, plus `residual`.
@@ -313,7 +318,7 @@ class CausalPass {
     if (layer.feed_forward_output_norm) {
       return normalize_and_add(summed(compute({})), *layer.feed_forward_output_norm, rule_, residual);
     }
-    return settings_.group ? summed(compute({})).add_(residual) : compute(residual);
+    return settings_.group ? summed_and_added(compute({}), residual) : compute(residual);
   }
 
   // A layer's input plus what attention put out. The input's own memory may take the sum.
@@ -322,7 +327,7 @@ class CausalPass {
       return normalize_and_add(summed(layer.attention_output.apply(mixed)), *layer.attention_output_norm, rule_,
                                states);
     }
-    return settings_.group ? summed(layer.attention_output.apply(mixed)).add_(states)
+    return settings_.group ? summed_and_added(layer.attention_output.apply(mixed), states)
                            : layer.attention_output.apply_and_add(mixed, states);
   }
 

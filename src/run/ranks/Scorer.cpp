@@ -154,8 +154,11 @@ struct Scorer::State {
       scored.failure = error.what();
       return scored;
     }
-    // Once another rank has failed sums on a GPU go on with wrong numbers: neither these count nor errors because of
-    // them.
+    if (parts.group && scored.failure.empty()) {
+      finish_order(scored);
+      return scored;
+    }
+    // An error may come of another rank's failure.
     const auto cause = parts.group ? parts.group->failure() : "";
     if (!cause.empty() && scored.failure_code != base::ExitCode::usage) {
       scored.failure = cause;
@@ -163,6 +166,16 @@ struct Scorer::State {
       parts.group->fail(scored.failure);
     }
     return scored;
+  }
+
+  /// A block counts where all ranks of the group have scored it: once another has failed sums on a GPU go on with wrong
+  /// numbers, and a rank that is left behind would be noticed with the next block at the earliest.
+  void finish_order(Scored& scored) const {
+    try {
+      parts.group->finish_order();
+    } catch (const base::Error& error) {
+      scored.failure = error.what();
+    }
   }
 
   std::unique_ptr<query::Engine> make_engine() {
@@ -177,7 +190,7 @@ struct Scorer::State {
     }
   }
 
-  /// A failure of a rank that follows reaches the run through the leader: its next sum or order throws with this cause.
+  /// A failure of a rank that follows reaches the run through the leader, which waits for it in each block.
   void score_all(query::Engine* engine) {
     bool failed = false;
     while (const auto block = failed ? std::nullopt : next()) {
