@@ -74,7 +74,7 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
 }  // namespace
 
 base::FileSet read_checkpoint_once(const Communicator& world, const std::filesystem::path& directory,
-                                   base::CheckpointPart part) {
+                                   base::CheckpointPart part, WeightPlace place) {
   base::FileSet files(directory.string());
   auto listing =
       coordinated(world, [&] { return world.rank() == 0 ? pack_listing(directory) : std::vector<std::byte>(); });
@@ -88,7 +88,7 @@ base::FileSet read_checkpoint_once(const Communicator& world, const std::filesys
   }
   const auto node = world.node();
   SharedSegment segment;
-  const bool shared = segment.make(world, node, node.size() > 1 ? total : 0);
+  const bool shared = segment.make(world, node, node.size() > 1 && place == WeightPlace::node_memory ? total : 0);
   coordinated(world, [&] {
     if (shared) {
       fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());

@@ -170,7 +170,9 @@ void read_model(JobParts& parts) {
     const auto part = is_fake(scoring.job) ? base::CheckpointPart::small_files : base::CheckpointPart::all_files;
     const auto location = scoring.job.model.location();
     const auto directory = coordinated(parts.world, [&] { return base::checkpoint_directory(location); });
-    scoring.files = parallel::read_checkpoint_once(parts.world, directory, part);
+    const auto place =
+        scoring.job.execution.tensor_parallel > 1 ? parallel::WeightPlace::files : parallel::WeightPlace::node_memory;
+    scoring.files = parallel::read_checkpoint_once(parts.world, directory, part, place);
     coordinated(parts.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -262,6 +263,21 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
     EXPECT_EQ(content_of(files.at(file)), expected) << file;
   }
   EXPECT_EQ(files.files().size(), 3U);
+}
+
+// What a file holds when it is read counts, so nothing was copied before.
+TEST_F(NodeFilesTest, WeightsCanStayInTheirFiles) {
+  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files, WeightPlace::files);
+  EXPECT_EQ(files.at("config.json").text(), "{}");
+  EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
+  world.all(true);
+  if (world.rank() == 0) {
+    std::fstream(directory / "b.safetensors", std::ios::in | std::ios::out | std::ios::binary).write("changed", 7);
+  }
+  world.all(true);
+  auto changed = pattern(1234567, 'b');
+  std::memcpy(changed.data(), "changed", 7);
+  EXPECT_EQ(content_of(files.at("b.safetensors")), changed);
 }
 
 // The ranks' shares begin and end anywhere: inside a file, between two, where a file is smaller than a share.

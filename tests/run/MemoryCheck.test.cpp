@@ -57,6 +57,14 @@ TEST(MemoryCheckTest, RefusesANodeThatIsTooSmallWithTheNumbers) {
                           HasSubstr("13.0 GiB shared"), HasSubstr("execution.tensor_parallel: 4")));
 }
 
+TEST(MemoryCheckTest, SlicesAreReadFromTheFiles) {
+  auto job = any_job();
+  job.execution.tensor_parallel = 4;
+  EXPECT_EQ(refusal(job, {.ranks = 4, .host = 32 * gib, .gpu = 0, .stored = 13 * gib}), "");
+  EXPECT_THAT(refusal(job, {.ranks = 4, .host = 16 * gib, .gpu = 0, .stored = 13 * gib}),
+              AllOf(HasSubstr("does not fit the node"), ::testing::Not(HasSubstr("shared"))));
+}
+
 TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
   sweep::Job job;
   job.probe = probes::association::Association();

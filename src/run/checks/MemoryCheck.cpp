@@ -141,7 +141,7 @@ void require_memory(const sweep::Job& job, const base::FileSet& small_files, con
                                   : ""),
         parts_of(own, load), suggestion_of(model, job, load, gpu_share)));
   }
-  const auto shared = memory.ranks > 1 ? memory.stored : 0;
+  const auto shared = memory.ranks > 1 && job.execution.tensor_parallel == 1 ? memory.stored : 0;
   const auto needed = (memory.gpu > 0 ? 0 : ranks * own.total()) + shared;
   if (memory.host > 0 && needed > memory.host) {
     const auto left = memory.host > shared ? (memory.host - shared) / ranks : 0;
