@@ -2,8 +2,10 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/AllocatorConfig.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -21,6 +23,12 @@ TEST(Devices, LoadsAndRegistersTheVarlenAttention) {
   const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_flash_attention_forward", "");
   EXPECT_TRUE(operation.hasKernelForDispatchKey(c10::DispatchKey::CUDA));
   ASSERT_NO_THROW(load_cuda_library()) << "a second call";
+}
+
+TEST(Devices, LetsSegmentsOfDeviceMemoryGrow) {
+  load_cuda_library();
+  EXPECT_STREQ(std::getenv("PYTORCH_CUDA_ALLOC_CONF"), "expandable_segments:True");
+  EXPECT_TRUE(c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments());
 }
 
 #else

@@ -70,7 +70,8 @@ at::TensorOptions choose_options(query::Dtype dtype, query::Device device);
 
 // Torch's CUDA library, loaded when a device is there to use it.
 
-/// Loads libtorch_cuda.so, which registers its kernels with the dispatcher; later calls do nothing.
+/// Loads libtorch_cuda.so, which registers its kernels with the dispatcher; later calls do nothing. Its allocator gets
+/// `expandable_segments` unless the environment has settings for it.
 /// Throws base::Error with the loader's reason. Not part of a build without CUDA: throws there.
 void load_cuda_library();
 
