@@ -31,6 +31,24 @@ std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t byte
   return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
 }
 
+/// Bytes of activations that live at once for each token of a batch. On the processor rows go through a layer some
+/// hundred at a time; on a GPU the whole batch does, in the body's type, and what a layer has done with stays until its
+/// end.
+std::uint64_t activation_bytes(const CausalSpecification& model, const CausalSize& size, std::uint64_t bytes_per_number,
+                               Place place, int tensor_parallel) {
+  if (place == Place::processor) {
+    return size.activations * 4;
+  }
+  const auto hidden = number(model.hidden);
+  const auto keys = number(model.num_key_heads * model.head_width);
+  const auto used = model.experts.count > 0 ? number(model.experts.per_token) : 0;
+  // Two more norms or sums; keys and values where attention reads them; an inner layer before its activation (gated: it
+  // is counted); each expert's input, its answer, and the answers of all side by side.
+  const auto more = 2 * hidden + 2 * keys + (model.gated ? 0 : number(model.inner)) + 3 * used * hidden;
+  const auto sums = used > 0 || tensor_parallel > 1 ? hidden * 4 : 0;  // float32
+  return (size.activations + more) * bytes_per_number + sums;
+}
+
 }  // namespace
 
 CausalSize size_of(const CausalSpecification& model) {
@@ -68,7 +86,9 @@ RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_n
   RankMemory memory;
   memory.tensor_parallel = tensor_parallel;
   memory.weights = (size.embedding + layers) * bytes_per_number;
-  memory.activations = number(load.batch_tokens) * size.activations * 4 + logits_bytes;
+  memory.activations =
+      number(load.batch_tokens) * activation_bytes(model, size, bytes_per_number, load.place, tensor_parallel) +
+      logits_bytes;
   const auto key_ranks = number(std::min<std::int64_t>(tensor_parallel, model.num_key_heads));
   const auto padded = number(whole_blocks(model.head_width)) * (size.key_values / number(model.head_width));
   memory.kept =

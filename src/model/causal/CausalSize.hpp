@@ -45,7 +45,8 @@ struct Load {
   Place place = Place::processor;
 };
 
-/// Sizes of number: 2 or 4 bytes in the body; activations and logits are never less than float32.
+/// Sizes of number: 2 or 4 bytes in the body. Activations have the body's size on a GPU, float32 on the processor;
+/// logits are float32.
 RankMemory memory_of(const CausalSpecification& specification, std::uint64_t bytes_per_number, const Load& load,
                      int tensor_parallel);
 
