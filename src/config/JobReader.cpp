@@ -136,6 +136,13 @@ Node dump_model(const sweep::Job& job, Extent extent) {
   return model;
 }
 
+/// What the job says, whatever else is wrong with it.
+query::Device said_device(const Node& root) {
+  const Node* execution = root.find("execution");
+  const Node* device = execution == nullptr || execution->kind != Node::Kind::map ? nullptr : execution->find("device");
+  return device != nullptr && device->value == "cuda" ? query::Device::cuda : query::Device::automatic;
+}
+
 /// Nothing (reported) where the name is unknown.
 const ProbeFormat* read_probe(const Node& node, base::Problems& problems) {
   std::vector<std::string> names;
@@ -263,8 +270,10 @@ sweep::Job read_job(const Node& file, Pieces& pieces, base::Problems& problems, 
     format = read_probe(*probe, problems);
   }
   if (format != nullptr) {
-    job.execution.contexts_per_block = format->defaults().contexts_per_block;
-    job.execution.batch_tokens = format->defaults().batch_tokens;
+    const auto defaults = format->defaults();
+    const auto& sizes = defaults.sizes_on(said_device(root));
+    job.execution.contexts_per_block = sizes.contexts_per_block;
+    job.execution.batch_tokens = sizes.batch_tokens;
     if (model != nullptr) {
       read_chat(*model, *format, pieces, problems, job.model);
     }

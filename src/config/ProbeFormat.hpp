@@ -36,13 +36,24 @@ enum class ChatUse { refused, plain_unless_said, from_checkpoint };
 /// What a dump holds.
 enum class Extent { everything, raw_numbers };
 
+/// Tokens of one pass that keep a large GPU busy.
+constexpr std::int64_t gpu_batch_tokens = 16384;
+
 class ProbeFormat {
  public:
-  /// What holds where the job does not say.
-  struct Defaults {
+  /// Of `execution`, so that a block fills a batch.
+  struct Sizes {
     std::int64_t contexts_per_block = 16;
-    ChatUse chat = ChatUse::refused;
     std::int64_t batch_tokens = 1024;
+    bool operator==(const Sizes&) const = default;
+  };
+  /// What holds where the job does not say. `on_gpu`: where it says `execution.device: cuda`. What `auto` finds does
+  /// not matter: blocks must be the same wherever a run is continued.
+  struct Defaults {
+    Sizes sizes;
+    Sizes on_gpu = {.contexts_per_block = 256, .batch_tokens = gpu_batch_tokens};
+    ChatUse chat = ChatUse::refused;
+    const Sizes& sizes_on(query::Device device) const { return device == query::Device::cuda ? on_gpu : sizes; }
   };
   ProbeFormat() = default;
   ProbeFormat(const ProbeFormat&) = delete;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "config/JobDump.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
 #include "probes/rating/Rating.hpp"
@@ -77,6 +78,32 @@ TEST(JobLoader, defaults_are_those_of_the_domain) {
   EXPECT_EQ(job.settings<probes::association::Association>().axes.rephrasings,
             (std::vector<sweep::Rephrasing>{{"none", "{prompt}", {}}}));
   EXPECT_EQ(job.settings<probes::association::Association>().axes.intersections.domains.size(), 1u);
+}
+
+TEST(JobLoader, sizes_follow_the_device_that_the_job_names_unless_it_gives_them) {
+  const JobFolder folder;
+  const auto sizes = [&](const std::vector<std::string>& overrides) {
+    const auto execution = folder.load(small_job, overrides).front().execution;
+    return std::pair(execution.contexts_per_block, execution.batch_tokens);
+  };
+  using Sizes = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(sizes({}), Sizes(16, 1024));
+  EXPECT_EQ(sizes({"execution.device=auto"}), Sizes(16, 1024));
+  EXPECT_EQ(sizes({"execution.device=cpu"}), Sizes(16, 1024));
+  EXPECT_EQ(sizes({"execution.device=cuda"}), Sizes(256, 16384));
+  EXPECT_EQ(sizes({"execution.device=cuda", "execution.batch_tokens=4096"}), Sizes(256, 4096));
+  EXPECT_EQ(sizes({"execution.contexts_per_block=16", "execution.device=cuda"}), Sizes(16, 16384));
+}
+
+TEST(JobLoader, a_resolved_job_holds_the_sizes_of_its_device) {
+  const JobFolder folder;
+  const auto job = folder.load(small_job, {"execution.device=cuda"}).front();
+  const auto dump = canonical_dump(job);
+  EXPECT_THAT(dump, AllOf(HasSubstr("batch_tokens: 16384"), HasSubstr("contexts_per_block: 256")));
+  auto elsewhere = load_resolved(dump, "dump");
+  EXPECT_EQ(elsewhere, job);
+  elsewhere.execution.device = query::Device::cpu;
+  EXPECT_EQ(canonical_raw_dump(elsewhere), canonical_raw_dump(job)) << "a run can be continued on another device";
 }
 
 TEST(JobLoader, reports_every_problem_at_once_with_place_and_hint) {

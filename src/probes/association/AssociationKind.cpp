@@ -247,7 +247,7 @@ class AssociationKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Association::probe_name; }
   std::vector<std::string> keys() const override { return setting_names(); }
-  Defaults defaults() const override { return {.contexts_per_block = 16}; }
+  Defaults defaults() const override { return {}; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
     for (const auto& name : setting_names()) {

@@ -323,7 +323,10 @@ class ContextsKind final : public ProbeKind {
   std::vector<std::string> keys() const override {
     return {"axes", "corpus", "vectors", "samples", "draws", "unequal_sets", "statistics"};
   }
-  Defaults defaults() const override { return {.contexts_per_block = 64}; }
+  Defaults defaults() const override {
+    return {.sizes = {.contexts_per_block = 64},
+            .on_gpu = {.contexts_per_block = 2048, .batch_tokens = config::gpu_batch_tokens}};
+  }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent extent, config::Node& job) const override {
     dump_settings(settings.as<Contexts>(), extent, job);

@@ -196,7 +196,10 @@ class CoreferenceKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Coreference::probe_name; }
   std::vector<std::string> keys() const override { return {"axes", "statistics"}; }
-  Defaults defaults() const override { return {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens}; }
+  Defaults defaults() const override {
+    return {.sizes = {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens},
+            .on_gpu = {.contexts_per_block = 4096, .batch_tokens = config::gpu_batch_tokens}};
+  }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {
     dump_settings(settings.as<Coreference>(), job);

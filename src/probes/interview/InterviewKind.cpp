@@ -90,7 +90,9 @@ class InterviewKind final : public ProbeKind {
   std::string_view name() const override { return Interview::probe_name; }
   std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override {
-    return {.contexts_per_block = 8, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens};
+    return {.sizes = {.contexts_per_block = 8, .batch_tokens = causal_batch_tokens},
+            .on_gpu = {.contexts_per_block = 64, .batch_tokens = sampling_gpu_tokens},
+            .chat = config::ChatUse::from_checkpoint};
   }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {

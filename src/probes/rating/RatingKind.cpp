@@ -194,7 +194,9 @@ class RatingKind final : public ProbeKind {
   std::string_view name() const override { return Rating::probe_name; }
   std::vector<std::string> keys() const override { return setting_names(); }
   Defaults defaults() const override {
-    return {.contexts_per_block = 20, .chat = config::ChatUse::from_checkpoint, .batch_tokens = causal_batch_tokens};
+    return {.sizes = {.contexts_per_block = 20, .batch_tokens = causal_batch_tokens},
+            .on_gpu = {.contexts_per_block = 512, .batch_tokens = sampling_gpu_tokens},
+            .chat = config::ChatUse::from_checkpoint};
   }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override { return read_settings(job); }
   void dump(const sweep::ProbeSettings& settings, config::Extent /*extent*/, config::Node& job) const override {

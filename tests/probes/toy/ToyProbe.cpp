@@ -84,7 +84,7 @@ class ToyKind final : public ProbeKind {
  public:
   std::string_view name() const override { return Toy::probe_name; }
   std::vector<std::string> keys() const override { return {"axes", "words", "statistics"}; }
-  Defaults defaults() const override { return {.contexts_per_block = 2}; }
+  Defaults defaults() const override { return {.sizes = {.contexts_per_block = 2}}; }
   sweep::ProbeSettings read(const config::ProbeReading& job) const override {
     Toy toy;
     sweep::Priors none;
