@@ -4,6 +4,8 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <caffe2/core/common.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -148,6 +150,18 @@ void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu
   } else if (settings.device == query::Device::cuda) {
     throw base::InputError(base::describe("no CUDA device", model::cuda_absence(), "use the device cpu"));
   }
+}
+
+std::string slow_dtype(query::Dtype dtype, int capability) {
+  // A100; H100 and H200; B200; B300. On other cards bfloat16 is two to four times as fast.
+  constexpr std::array<int, 5> capabilities = {0, 80, 90, 100, 103};
+  if (dtype != query::Dtype::float32 || std::ranges::find(capabilities, capability) == capabilities.end()) {
+    return "";
+  }
+  return base::describe(
+      "model.dtype: float32 runs at about a tenth of the speed of bfloat16 on A100, H100, H200 and B200",
+      "their fast units multiply 16-bit numbers, and TF32 is off because it would change the scores",
+      "model.dtype: bfloat16 also needs half of the memory");
 }
 
 std::string device_description(const EngineSettings& settings, const base::FileSet& files) {

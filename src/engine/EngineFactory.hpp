@@ -55,6 +55,10 @@ bool may_use_gpu(const EngineSettings& settings, const base::FileSet& files);
 /// too old for them.
 void require_gpu(const EngineSettings& settings, const parallel::GpuBinding& gpu);
 
+/// A line of advice where a model of this dtype leaves most of a GPU unused, else "". `capability`: 0 where the GPU is
+/// not known.
+std::string slow_dtype(query::Dtype dtype, int capability);
+
 /// What the settings run on, for provenance: the processor's or the GPU's model name; "fake" for the fake engine.
 std::string device_description(const EngineSettings& settings, const base::FileSet& files);
 

@@ -13,6 +13,7 @@
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
+#include "config/ProbeFormat.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
@@ -138,6 +139,27 @@ void begin_anew(JobParts& parts) {
   parts.write_resolved_job();
 }
 
+/// What would be faster on this GPU, once a run.
+void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
+  if (gpu.device < 0) {
+    return;
+  }
+  if (const auto advice = engine::slow_dtype(job.model.dtype, gpu.capability); !advice.empty()) {
+    base::log_once(base::LogLevel::warning, advice);
+  }
+  const auto& execution = job.execution;
+  const auto defaults = config::format_of(job.probe_name()).defaults();
+  if (config::ProbeFormat::Sizes{execution.contexts_per_block, execution.batch_tokens} == defaults.sizes) {
+    base::log_once(
+        base::LogLevel::warning,
+        base::describe("batches of " + std::to_string(execution.batch_tokens) + " tokens leave most of a GPU idle",
+                       "they are the default where the job does not say execution.device: cuda",
+                       "execution.device: cuda takes " + std::to_string(defaults.on_gpu.batch_tokens) +
+                           " tokens, and blocks of " + std::to_string(defaults.on_gpu.contexts_per_block) +
+                           " contexts; a run that has begun keeps its own"));
+  }
+}
+
 /// From the small files alone: what cannot run here, or cannot fit, is refused before its weights are read.
 void check_devices(JobParts& parts) {
   const auto path = coordinated(parts.world, [&] { return base::checkpoint_directory(parts.job().model.location()); });
@@ -156,6 +178,9 @@ void check_devices(JobParts& parts) {
     auto memory = node_memory(node_ranks, path);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
+    if (parts.world.rank() == 0) {
+      advise(parts.job(), gpu);
+    }
     require_memory(parts.job(), small_files, memory);
   });
 }

@@ -56,6 +56,32 @@ def test_old_cards_are_refused_by_name(machine, dtype, problem, tmp_path):
     assert code == 2 and problem in err, err
 
 
+SLOW = "float32 runs at about a tenth of the speed of bfloat16"
+SMALL = "batches of 4096 tokens leave most of a GPU idle"
+
+
+@pytest.mark.parametrize("machine, settings, said", [
+    ("capability=90", ["model.dtype=float32"], [SLOW, SMALL]),
+    ("capability=80", ["model.dtype=bfloat16", "execution.batch_tokens=2048"], []),
+    ("capability=90", ["model.dtype=float32", "execution.device=cuda"], [SLOW]),
+    ("capability=89", ["model.dtype=float32"], [SMALL]),
+    ("capability=75", ["model.dtype=float16", "execution.contexts_per_block=300"], []),
+])
+def test_what_would_be_faster_on_a_gpu_is_said_once(machine, settings, said, tmp_path):
+    """The made-up card computes nothing, so it has no memory either."""
+    code, _, err = run_on(f"{machine} free={GIB // 2}", tmp_path / "run", CAUSAL_JOB, [*CAUSAL, *settings])
+    assert code == 2 and "does not fit the GPU" in err, err
+    assert [line for line in (SLOW, SMALL) if line in err] == said, err
+    assert all(err.count(line) == 1 for line in said), err
+
+
+def test_a_plan_for_gpus_says_what_would_be_faster():
+    job = runs.ROOT / "jobs/10_planted.yaml"
+    assert SLOW in runs.program("plan", job, "--gpu-memory=80").stdout
+    assert SLOW not in runs.program("plan", job, "--gpu-memory=80", "model.dtype=bfloat16").stdout
+    assert SLOW not in runs.program("plan", job, "execution.device=cpu").stdout
+
+
 def test_a_gpu_that_is_asked_for_must_be_there(tmp_path):
     code, _, err = run_on("status=100 devices=0", tmp_path / "run", settings=[*MASKED, "execution.device=cuda"])
     assert code == 2 and "no CUDA device" in err, err

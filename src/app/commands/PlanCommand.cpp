@@ -58,6 +58,13 @@ std::optional<std::uint64_t> gpu_bytes_for(const sweep::Job& job, const CommandL
   return static_cast<std::uint64_t>((is_given ? line.get<double>("gpu-memory") : usual) * 1024 * 1024 * 1024);
 }
 
+/// What would be faster where the run is to have GPUs.
+void print_advice(std::ostream& out, const sweep::Job& job) {
+  if (const auto advice = engine::slow_dtype(job.model.dtype, 0); !advice.empty()) {
+    probes::plan_line(out, "dtype") << advice << '\n';
+  }
+}
+
 constexpr double budget_s = 5;
 constexpr std::size_t most_blocks = 1000;
 
@@ -142,6 +149,9 @@ void plan_job(const sweep::Job& job, const CommandLine& line) {
       }
     }
     tokenizer.emplace(tokenizer::Tokenizer::from_files(files));
+    if (!run::is_fake(job) && !base::is_elmo(files) && gpu_bytes_for(job, line)) {
+      print_advice(std::cout, job);
+    }
   }
   probes::PlanRequest request{.job = job,
                               .files = files,
