@@ -13,6 +13,7 @@ packages=(build-essential cmake ninja-build ccache pkg-config openmpi-bin libope
   libyaml-cpp-dev libboost-program-options-dev nlohmann-json3-dev libonig-dev libpcre2-dev libutf8proc-dev libssl-dev
   zlib1g-dev libbz2-dev libzstd-dev libgtest-dev libgmock-dev wordnet-base)
 test_packages=(netcdf-bin shellcheck clang-format chromium r-cran-ncdf4)
+lab_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge iproute2) # tests/slurm, as root only
 
 say() { printf '== %s\n' "$*" >&2; }
 fail() {
@@ -30,7 +31,10 @@ case $flavour in
 esac
 case $purpose in
   build) ;;
-  tests) packages+=("${test_packages[@]}") ;;
+  tests)
+    packages+=("${test_packages[@]}")
+    if [ "$(id -u)" -eq 0 ]; then packages+=("${lab_packages[@]}"); fi
+    ;;
   *) fail "unknown purpose '$purpose' (build or tests)" ;;
 esac
 
@@ -42,11 +46,19 @@ missing_of() {
   done
 }
 
-apt_install() {
+# In a subshell. Packages of daemons (Slurm's) must not start them: Debian asks policy-rc.d, which is replaced meanwhile.
+apt_install() (
   (($#)) || return 0
+  exec 8>/tmp/stereosweep-apt.lock # another clone may install at the same time
+  flock 8
+  local policy=/usr/sbin/policy-rc.d
+  if [ -e "$policy" ] && ! [ -e "$policy.before" ]; then mv "$policy" "$policy.before"; fi
+  trap 'rm -f "$policy"; if [ -e "$policy.before" ]; then mv "$policy.before" "$policy"; fi' EXIT
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
   say "installing $# Debian packages: $*"
-  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@" >&2
-}
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@" >&2 8>&-
+)
 
 # Python first; the rest (one to three minutes) is installed beside the wheels, which come from elsewhere.
 install_all() {
