@@ -159,6 +159,9 @@ fi
 
 # One rank per GPU; a rank that dies ends all (--kill-on-bad-exit); Slurm 22.05 no longer hands --cpus-per-task to srun.
 # --mpi=pmix: with pmi2 or none a dead rank would hang the others. TERM ends the ranks, and then this script goes on.
+# Slurm 22.05's PMIx waits for all ranks in fences of kind `ring` alone. With `mixed`, its default, a rank leaves MPI_Init
+# while another is still in there, which its messages then kill (a call to address 0).
+export SLURM_PMIX_FENCE=${SLURM_PMIX_FENCE:-ring}
 trap : TERM
 status=0
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
@@ -171,7 +174,7 @@ fi
 
 now=$(fact Restarts)
 if [ "${now:-$restarts}" -ne "$restarts" ]; then
-  echo "== this node was cut off, and Slurm has started the job again elsewhere: start $((restarts + 1)) is over"
+  echo "== Slurm has queued the job again itself (a requeue, a preemption, or this node was cut off): start $((restarts + 1)) is over"
   exit "$status"
 fi
 # 75 or status.json says how it ended: srun reports 137 for ranks that were killed with another one.

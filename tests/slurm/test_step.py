@@ -12,6 +12,7 @@ SRUN = """#!/usr/bin/env bash
 while [[ $1 == --* ]]; do shift; done
 echo "ran ${*:2}"
 [ -z "$DIRECTORY" ] || echo "in $DIRECTORY" >>"$STEREOSWEEP_STARTS"
+echo "fences $SLURM_PMIX_FENCE"
 exit "$SRUN"
 """
 SCONTROL = """#!/usr/bin/env bash
@@ -65,6 +66,11 @@ def test_ends(step, tmp_path, srun, state, cause, code, says, again):
     assert (tmp_path / "stereosweep-5.starts").exists() == again
 
 
+def test_fences_are_of_one_kind_unless_the_site_says_otherwise(step):
+    assert "\nfences ring\n" in step(0, "done")[1]
+    assert "\nfences tree\n" in step(0, "done", SLURM_PMIX_FENCE="tree")[1]
+
+
 def test_second_start_without_a_block_is_the_last(step):
     assert "== queued again" in step(75, "stopped", "signal USR1", done=2)[1]
     assert "== queued again" in step(75, "stopped", "signal USR1", done=3, SLURM_RESTART_COUNT="1")[1]
@@ -91,7 +97,7 @@ def test_nodes_that_took_the_script_with_them_count_as_lost(step, tmp_path):
     [
         ({"REFUSED": "1"}, 75, "could not be queued again (above)"),
         ({"STATE": "CANCELLED"}, 75, "Slurm is ending the job itself (CANCELLED)"),
-        ({"RESTARTS": "1"}, 75, "this node was cut off"),
+        ({"RESTARTS": "1"}, 75, "this node was cut off): start 1 is over"),
         ({"STEREOSWEEP_MAX_RESTARTS": "0"}, 75, "not queued again: 0 restarts"),
         ({"LIMIT": "00:05:00"}, 2, "the time limit (00:05:00) is not longer than the 300 s"),
     ],
