@@ -1,4 +1,4 @@
-"""A Slurm of four nodes in namespaces of this machine, started by a test and gone with it."""
+"""A Slurm of four nodes in namespaces of this machine, started by a test and gone with it, and the jobs of its tests."""
 
 import contextlib
 import os
@@ -11,8 +11,20 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/integration"))
+import runs  # noqa: E402
+
 PROGRAM = pathlib.Path(os.environ.get("STEREOSWEEP_PROGRAM", ROOT / "build/release/bin/stereosweep")).resolve()
-TOOLS = ["slurmctld", "slurmd", "sbatch", "munged", "mungekey", "ip", "unshare", "nsenter"]
+SMOKE = "jobs/00_smoke.yaml"
+FOUR = ["--nodes=4", "--ntasks-per-node=1", "--cpus-per-task=1"]
+TWO = ["--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1"]
+DIGEST = "ff489767ebaf5a7566a83dea666e3d715b7306576676d08719a51e68d515cd97"  # of the smoke job, on one rank, undisturbed
+HANGS = 300  # seconds, for what hangs: nothing here waits for a machine to be fast
+TOOLS = ["slurmctld", "slurmd", "sbatch", "munged", "mungekey", "ip", "setpriv", "unshare", "nsenter"]
+
+
+def all_cases():
+    return os.environ.get("STEREOSWEEP_LAB") == "all"
 
 
 def why_not():
@@ -25,6 +37,10 @@ def why_not():
     trial = subprocess.run(["unshare", "-m", "-p", "-n", "-u", "-i", "-f", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
                            capture_output=True, text=True)
     return "" if trial.returncode == 0 else "namespaces cannot be made here: " + trial.stderr.strip()
+
+
+def digest(output):
+    return subprocess.run([PROGRAM, "show", output, "--digest"], capture_output=True, text=True).stdout.split()[0]
 
 
 def waits_for_term(process):
@@ -46,8 +62,8 @@ class Lab:
         configuration = pathlib.Path(__file__).parent / "lab"
         shared = {self.folder, ROOT, PROGRAM.parent, pathlib.Path(sys.prefix).resolve()}
         self._outer = subprocess.Popen(
-            ["unshare", "-m", "-p", "-n", "-u", "-i", "-f", "--kill-child", "bash", configuration / "enter.sh",
-             configuration, self.folder, *(shared - {self.folder})],
+            ["setpriv", "--pdeathsig", "KILL", "unshare", "-m", "-p", "-n", "-u", "-i", "-f", "--kill-child",
+             "bash", configuration / "enter.sh", configuration, self.folder, *(shared - {self.folder})],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=(self.folder / "lab.log").open("w"),
             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
         try:
@@ -60,6 +76,9 @@ class Lab:
         self._inside = ["nsenter", "-t", children[0], "-m", "-p", "-n", "-u", "-i", "--root", "--wd"]
 
     def end(self):
+        """The logs of Slurm stay in `folder`."""
+        if hasattr(self, "_inside"):
+            self.run("sh", "-c", f"cp /var/lib/lab/*.log {self.folder}", check=False)
         self._outer.kill()
         self._outer.wait()
 
@@ -83,8 +102,40 @@ class Lab:
         number = self.run(*line, directory=directory, environment=environment)[1].split()[-1]
         return Job(self, int(number))
 
+    def start(self, output, *more, options=FOUR, environment=None):
+        """The smoke job in 78 blocks, by `cpu.sbatch`."""
+        return self.submit("slurm/cpu.sbatch", SMOKE, "execution.contexts_per_block=1", *more, "--output", output,
+                           options=options, environment=environment)
+
+    def start_held(self, output, *more, block=3, faults="", environment=None, **others):
+        """The same: each rank waits before its `block`-th block until `runs.release(output)`, in all starts."""
+        inject = runs.hold(output, block) + ("," + faults if faults else "")
+        return self.start(output, *more, environment={"STEREOSWEEP_INJECT": inject, **(environment or {})}, **others)
+
+    def wait_until_held(self, job, output, ranks=4, block=3):
+        """All blocks before those that are held are in the journal, and whoever has scored them waits."""
+        expected = runs.journal_blocks(output) if block == 1 else ranks * (block - 1)
+        with contextlib.suppress(AssertionError):
+            self.wait_for(lambda: runs.journal_blocks(output) >= expected and runs.status(output)["state"] == "running")
+        assert runs.journal_blocks(output) >= expected, f"{runs.status(output)}\n{job.log()}"
+
+    def job_of_element(self, array, element):
+        """The number of a job of an array."""
+        listed = self.run("squeue", "-h", "-t", "all", "-r", "-j", array, "-o", "%K %A")[1]
+        return int(dict(line.split() for line in listed.splitlines())[str(element)])
+
+    def clear(self):
+        """Ends what still runs, and waits for all nodes."""
+        for number in self.run("squeue", "-h", "-o", "%A")[1].split():
+            self.run("scancel", "--signal=KILL", "--full", number, check=False)
+            self.run("scancel", number, check=False)
+        for number in range(1, 5):
+            if f"n{number}" not in self.run("sinfo", "-h", "-N", "-p", "low", "-t", "idle,completing", "-o", "%n")[1].split():
+                self.run("scontrol", "update", f"nodename=n{number}", "state=resume", check=False)
+        self.wait_for(lambda: self.run("sinfo", "-h", "-p", "low", "-t", "idle", "-o", "%D")[1].strip() == "4")
+
     @staticmethod
-    def wait_for(condition, seconds):
+    def wait_for(condition, seconds=HANGS):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "what the test waits for does not happen"
@@ -107,7 +158,7 @@ class Job:
         path = self.lab.folder / f"job-{self.number}.out"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def wait(self, *states, seconds=180):
+    def wait(self, *states, seconds=HANGS):
         """Until the job is in one of these states; its facts."""
         with contextlib.suppress(AssertionError):
             self.lab.wait_for(lambda: self.state() in states, seconds)
@@ -115,15 +166,23 @@ class Job:
         assert facts["JobState"] in states, f"{facts['JobState']} {facts['Reason']}\n{self.log()}"
         return facts
 
-    def wait_for_text(self, text, seconds=60):
+    def wait_for_text(self, text, seconds=HANGS):
         with contextlib.suppress(AssertionError):
             self.lab.wait_for(lambda: text in self.log(), seconds)
         assert text in self.log(), f"no '{text}' in\n{self.log()}"
 
-    def end(self, seconds=180):
+    def end(self, seconds=HANGS):
         """(exit status, restarts) of a job that must end by itself."""
         facts = self.wait("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", seconds=seconds)
         return int(facts["ExitCode"].split(":")[0]), int(facts["Restarts"])
+
+    def completed(self, output, restarts):
+        """Ends so, with the right numbers; its log. On a busy machine Slurm itself sometimes fails to launch a step again
+        (its PMIx plugin gives up): the script then queues the job once more."""
+        code, restarted = self.end()
+        assert (code, restarted - self.log().count("launch failed: Unspecified error")) == (0, restarts), self.log()
+        assert digest(output) == DIGEST
+        return self.log()
 
     def ranks(self):
         """Process ids of the ranks by number, on whatever node."""
@@ -141,5 +200,5 @@ class Job:
         return found
 
     def signal_rank(self, rank, number=signal.SIGKILL):
-        self.lab.wait_for(lambda: rank in self.ranks(), 90)
+        self.lab.wait_for(lambda: rank in self.ranks())
         os.kill(self.ranks()[rank], number)

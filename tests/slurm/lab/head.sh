@@ -8,8 +8,9 @@ hostname head
 rm -rf "$state"
 mkdir -p "$state/slurmctld" "$state/dev" /etc/slurm /run/munge /var/log/munge /var/lib/munge /etc/munge /run/netns
 mount -t tmpfs tmpfs /run/netns
-mknod "$state/dev/gpu0" c 1 3
-mknod "$state/dev/gpu1" c 1 3
+for number in 0 1 2 3; do mknod "$state/dev/gpu$number" c 1 3; done
+mkdir -p "$2/small"
+mount -t tmpfs -o size=2m tmpfs "$2/small" # a disk that is soon full
 ip link set lo up
 ip link add br0 type bridge
 ip addr add 10.77.0.1/24 dev br0
