@@ -178,9 +178,9 @@ class CountingAllocator : public c10::Allocator {
   c10::Allocator* own_;
 };
 
-constexpr std::int64_t hidden = 1024;
-constexpr std::int64_t inner = 4096;
-constexpr std::int64_t words = 64;
+constexpr std::int64_t wide_hidden = 1024;
+constexpr std::int64_t wide_inner = 4096;
+constexpr std::int64_t wide_words = 64;
 
 /// Two wide layers: 134 MB in float32, 67 MB in bfloat16.
 base::FileSet wide_llama() {
@@ -195,18 +195,18 @@ base::FileSet wide_llama() {
     }
     checkpoint.tensors[name] = {"BF16", shape, std::string(bytes, '\x3c')};
   };
-  add("model.embed_tokens.weight", {words, hidden});
-  add("lm_head.weight", {words, hidden});
-  add("model.norm.weight", {hidden});
+  add("model.embed_tokens.weight", {wide_words, wide_hidden});
+  add("lm_head.weight", {wide_words, wide_hidden});
+  add("model.norm.weight", {wide_hidden});
   for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
-    add(layer + "input_layernorm.weight", {hidden});
-    add(layer + "post_attention_layernorm.weight", {hidden});
+    add(layer + "input_layernorm.weight", {wide_hidden});
+    add(layer + "post_attention_layernorm.weight", {wide_hidden});
     for (const std::string name : {"q", "k", "v", "o"}) {
-      add(layer + "self_attn." + name + "_proj.weight", {hidden, hidden});
+      add(layer + "self_attn." + name + "_proj.weight", {wide_hidden, wide_hidden});
     }
-    add(layer + "mlp.gate_proj.weight", {inner, hidden});
-    add(layer + "mlp.up_proj.weight", {inner, hidden});
-    add(layer + "mlp.down_proj.weight", {hidden, inner});
+    add(layer + "mlp.gate_proj.weight", {wide_inner, wide_hidden});
+    add(layer + "mlp.up_proj.weight", {wide_inner, wide_hidden});
+    add(layer + "mlp.down_proj.weight", {wide_hidden, wide_inner});
   }
   return checkpoint.files();
 }
@@ -220,8 +220,8 @@ TEST(TensorReader, ASliceOfAModelTakesTheMemoryOfASlice) {
     const auto bytes = static_cast<std::uint64_t>(c10::elementSize(type));
     const auto slice = memory_of(specification, bytes, {}, 4).weights;
     const auto all = memory_of(specification, bytes, {}, 1).weights;
-    const std::uint64_t largest = 2 * inner / 4 * hidden * bytes;  // both halves of the gated product
-    const std::uint64_t small = std::uint64_t{1} << 20;            // norms, and what allocations are rounded up by
+    const std::uint64_t largest = 2 * wide_inner / 4 * wide_hidden * bytes;  // both halves of the gated product
+    const std::uint64_t small = std::uint64_t{1} << 20;  // norms, and what allocations are rounded up by
     std::size_t most = 0;
     {
       const CountingAllocator counting;
