@@ -27,10 +27,10 @@
 
 #include "engine/CausalTokenizer.hpp"
 #include "engine/DecoderShapes.hpp"
+#include "engine/DeviceWork.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
-#include "model/TinyCheckpoint.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/masked/MaskedWeights.hpp"
@@ -296,22 +296,9 @@ TEST_P(OfDtypes, DecodersAnswerAsOnTheProcessor) {
   }
 }
 
-base::FileSet masked_files() {
-  auto files = model::testing::tiny_checkpoint("bert").files();
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (char letter = 'a'; letter <= 'z'; ++letter) {
-    vocabulary += std::string(1, letter) + "\n";
-  }
-  for (char letter = 'a'; letter <= 'e'; ++letter) {
-    vocabulary += "##" + std::string(1, letter) + "\n";
-  }
-  files.add("vocab.txt", base::to_shared(vocabulary));
-  return files;
-}
-
 TEST_P(OfDtypes, MaskedModelsAnswerAsOnTheProcessor) {
   const auto type = GetParam();
-  const auto files = masked_files();
+  const auto files = testing::masked_files(2);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   query::Fill fill{"a [MASK] b [MASK] c", {}, true, true};
   fill.slots = {{std::nullopt, {7, 8, 9}}, {std::nullopt, {33, 20}}};
@@ -328,9 +315,9 @@ TEST_P(OfDtypes, MaskedModelsAnswerAsOnTheProcessor) {
   expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
 }
 
-// An encoder for the tokens of masked_files().
+// An encoder for the tokens of testing::masked_files(2).
 model::MaskedSpecification small_encoder() {
-  auto shape = model::read_masked_specification(masked_files());
+  auto shape = model::read_masked_specification(testing::masked_files(2));
   shape.num_layers = 3;
   return shape;
 }
@@ -426,7 +413,7 @@ class DrawnEncoder {
 
 TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
   const auto type = GetParam();
-  const auto tokenizer = tokenizer::Tokenizer::from_files(masked_files());
+  const auto tokenizer = tokenizer::Tokenizer::from_files(testing::masked_files(2));
   query::Fill fill{"a [MASK] b c d e f g h", {}, true, true};
   fill.slots = {{std::nullopt, {7, 8, 9}}};
   const std::vector<query::Query> queries = {fill, query::Embed{"a b c", {0, 3}, -1, query::Pool::mean},
@@ -442,6 +429,55 @@ TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
           .answer(queries);
     };
     expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
+  }
+}
+
+// Experts without biases: many rows in groups, few rows densely.
+TEST_P(OfDtypes, ExpertsAnswerAsOnTheProcessor) {
+  const auto type = GetParam();
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  auto shape = testing::mixtral_like();
+  shape.layers.assign(2, model::LayerKind{});
+  stereosweep::testing::draw_from(3);
+  const auto plain = model::testing::without_biases(model::testing::random_model(shape, {}, 0.1));
+  std::vector<query::Query> queries;
+  for (int i = 0; i < 12; ++i) {
+    queries.emplace_back(query::Continue{testing::letters(20, i), {" x", " ab"}});
+  }
+  for (const std::int64_t batch_tokens : {16, 1024}) {
+    const auto answers_on = [&](const at::TensorOptions& options) {
+      CausalEngine engine(model::make_causal_model(shape, model::testing::weights_of(plain, options)), tokenizer,
+                          CausalSettings{batch_tokens, {}});
+      return engine.answer(queries);
+    };
+    expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
+  }
+}
+
+// Launches of one more layer and waits of a whole call with one batch: whoever needs more must say why.
+TEST(FakeDevice, BatchesAskLittleOfIt) {
+  struct Most {
+    std::string name;
+    testing::Make make;
+    testing::Ask ask;
+    std::int64_t launches;
+    std::int64_t waits;
+  };
+  const std::vector<Most> all = {
+      {"masked: fill", testing::bert(at::kBFloat16), testing::asks(testing::fills(false)), 10, 4},
+      {"masked: SeT", testing::bert(at::kBFloat16), testing::asks(testing::fills(true)), 10, 9},
+      {"masked: embed", testing::bert(at::kBFloat16), testing::asks(testing::vectors()), 10, 1},
+      {"tree as of LLaMA", testing::decoder(testing::llama_like(), at::kBFloat16), testing::asks(testing::tree()), 21,
+       3},
+      {"tree as of GPT-2", testing::decoder(testing::gpt2_like(), at::kBFloat16), testing::asks(testing::tree()), 14,
+       3}};
+  for (const auto& most : all) {
+    const auto few = testing::counts_of(most.make, 2, most.ask);
+    const auto many = testing::counts_of(most.make, 4, most.ask);
+    EXPECT_GT(many.all_launches(), few.all_launches()) << most.name;
+    EXPECT_LE(many.all_launches() - few.all_launches(), 2 * most.launches) << most.name;
+    EXPECT_LE(many.blocking_copies(), most.waits) << most.name;
+    EXPECT_EQ(many.blocking_copies(), few.blocking_copies()) << most.name << ": a layer waits";
   }
 }
 

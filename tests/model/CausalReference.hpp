@@ -125,6 +125,22 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
   return model;
 }
 
+/// The same model without the biases of its products, as LLaMA's.
+inline PlainModel without_biases(PlainModel model) {
+  for (auto& layer : model.layers) {
+    for (auto* matrix : {&layer.query, &layer.key, &layer.value, &layer.output}) {
+      matrix->bias.reset();
+    }
+    for (auto& expert : layer.experts) {
+      for (auto* matrix : {&expert.gate, &expert.up, &expert.down}) {
+        matrix->bias.reset();
+      }
+    }
+  }
+  model.head_bias.reset();
+  return model;
+}
+
 /// The same numbers as the body takes them.
 inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions& options) {
   const auto tensor = [&](const at::Tensor& numbers) {
@@ -140,7 +156,7 @@ inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions
       weights.push_back(part.weight);
       biases.push_back(part.bias);
     }
-    return Linear(tensor(at::cat(weights)), tensor(at::cat(biases)));
+    return Linear(tensor(at::cat(weights)), parts.front().bias.defined() ? tensor(at::cat(biases)) : at::Tensor());
   };
   CausalWeights weights;
   weights.words = tensor(model.words);
