@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/Check.hpp"
 #include "base/process/Profile.hpp"
@@ -97,6 +98,13 @@ void rotate_in_place(const at::Tensor& rows, std::int64_t heads, const Rotary& r
   rotate_on_cpu(rows, heads, rotary, angles);
 }
 
+// The same product of an input to which `shift` was added.
+Linear shifted_back(const Linear& linear, const at::Tensor& shift) {
+  const auto taken = linear.weight().to(at::kDouble).mv(shift.to(at::kDouble)).neg_();
+  const auto bias = linear.bias().defined() ? taken.add(linear.bias()) : taken;
+  return {linear.weight(), bias.to(linear.weight().scalar_type())};
+}
+
 at::Tensor picked(const at::Tensor& states, const at::Tensor* rows) {
   return rows == nullptr ? states : states.index_select(0, *rows);
 }
@@ -115,6 +123,13 @@ class Encoder : public MaskedModel {
               dtype_of(weights_.words.scalar_type())};
     for (const auto& rotary : config_.rotaries) {
       rotaries_.emplace_back(rotary, weights_.words.device(), shape_.kernels);
+    }
+    for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
+      norms_before_.push_back(i == 0 ? weights_.embedding_norm : weights_.layers[i - 1].output_norm);
+    }
+    if (shape_.kernels == Kernels::operators && config_.norm == NormPlace::after_adding) {
+      const c10::InferenceMode guard;
+      move_biases();
     }
   }
 
@@ -141,7 +156,8 @@ class Encoder : public MaskedModel {
     const auto all_begin = staging.add(borders);
     const auto few_begin = staging.add(few_borders);
     staging.send(device);
-    auto states = embed(staging.at(input_ids), staging.at(input_positions));
+    auto states = embed(staging.at(input_ids), staging.at(input_positions),
+                        layer == 0 ? weights_.embedding_norm : norms_before_.front());
     if (layer == 0) {
       return states.index_select(0, staging.at(wanted)).slice(0, 0, count);
     }
@@ -194,14 +210,38 @@ class Encoder : public MaskedModel {
     return positions;
   }
 
-  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions) const {
+  // Torch's products add either a bias or what is there already. So a bias that is added to what a norm made becomes
+  // part of that norm's, and the product that reads it, too, takes it back. The last layer that runs ends with its own
+  // norm.
+  void move_biases() {
+    for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
+      auto& layer = weights_.layers[i];
+      const bool is_projected = i == 0 && weights_.embedding_projection.has_value();
+      if (const auto bias = layer.attention_output.bias(); bias.defined() && !is_projected) {
+        norms_before_[i].bias = norms_before_[i].bias.add(bias);
+        for (auto* product : {&layer.query_key_value, &layer.query, &layer.key_value}) {
+          if (product->has_value()) {
+            *product = shifted_back(**product, bias);
+          }
+        }
+        layer.attention_output = Linear(layer.attention_output.weight(), {});
+      }
+      if (const auto bias = layer.outer.bias(); bias.defined()) {
+        layer.attention_norm.bias = layer.attention_norm.bias.add(bias);
+        layer.inner = shifted_back(layer.inner, bias);
+        layer.outer = Linear(layer.outer.weight(), {});
+      }
+    }
+  }
+
+  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, const Norm& norm) const {
     auto states = at::embedding(weights_.words, ids);
     if (!config_.names.positions.empty()) {
       states.add_(at::embedding(weights_.positions, positions));
     } else if (weights_.positions.defined()) {
       states.add_(weights_.positions);
     }
-    states = normalize(states, weights_.embedding_norm);
+    states = normalize(states, norm);
     return weights_.embedding_projection ? weights_.embedding_projection->apply(states) : states;
   }
 
@@ -224,7 +264,7 @@ class Encoder : public MaskedModel {
     const auto all = layer.query_key_value->apply(distinct).index_select(0, tokens);
     const auto projected = split(all, config_.hidden, config_.hidden);
     const auto mixed = attend(projected.query, projected.key, projected.value, pass.everywhere, config_.num_heads);
-    return finish_layer(layer, mixed, distinct.index_select(0, tokens));
+    return finish_layer(layer, mixed, distinct.index_select(0, tokens), norms_before_[1]);
   }
 
   /// `rows` null: all rows of `states` ask and are returned.
@@ -238,7 +278,8 @@ class Encoder : public MaskedModel {
       const auto inner = layer.inner.apply(normalize(attended, layer.output_norm));
       return layer.outer.apply_and_add(activate_gated(inner, config_.activation), attended);
     }
-    return finish_layer(layer, mix(number, states, kept, pass, rows), kept);
+    const auto& norm = rows == nullptr ? norms_before_[static_cast<std::size_t>(number) + 1] : layer.output_norm;
+    return finish_layer(layer, mix(number, states, kept, pass, rows), kept, norm);
   }
 
   /// What attention makes of a layer's input: [rows, hidden]; `kept` is `states` at `rows`.
@@ -276,10 +317,11 @@ class Encoder : public MaskedModel {
   }
 
   /// From what attention made of a layer's input `kept` to the layer's output, with norms behind each part.
-  at::Tensor finish_layer(const MaskedLayer& layer, const at::Tensor& mixed, const at::Tensor& kept) const {
+  at::Tensor finish_layer(const MaskedLayer& layer, const at::Tensor& mixed, const at::Tensor& kept,
+                          const Norm& output_norm) const {
     const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
     const auto inner = layer.inner.apply_activated(attended, config_.activation);
-    return normalize(layer.outer.apply_and_add(inner, attended), layer.output_norm);
+    return normalize(layer.outer.apply_and_add(inner, attended), output_norm);
   }
 
   at::Tensor normalize(const at::Tensor& states, const Norm& norm) const {
@@ -295,7 +337,8 @@ class Encoder : public MaskedModel {
   MaskedSpecification config_;
   MaskedWeights weights_;
   ModelShape shape_;
-  mutable std::deque<RotaryTable> rotaries_;                                        ///< they grow, and guard themselves
+  std::vector<Norm> norms_before_;            ///< [layer] that made what it reads, where that layer runs
+  mutable std::deque<RotaryTable> rotaries_;  ///< they grow, and guard themselves
   bool places_count_ = config_.relative.farthest > 0 || !config_.rotaries.empty();  ///< in each layer's scores
 };
 
