@@ -521,6 +521,23 @@ class CausalBody : public CausalModel {
     }
     if (kernels_on(device) == Kernels::operators) {
       make_factors();
+      if (specification_.residual == Residual::parallel && !settings_.group && constants_.experts.empty()) {
+        add_biases_once();
+      }
+    }
+  }
+
+  // Where both parts of a layer are added to one sum, one product adds the bias of both: the other one then adds to
+  // what is there by itself (see Linear::apply_and_add).
+  void add_biases_once() {
+    for (auto& layer : weights_.layers) {
+      auto& first = layer.attention_output;
+      auto& second = layer.feed_forward.outer;
+      const bool normed = layer.attention_output_norm || layer.feed_forward_output_norm;
+      if (!normed && first.bias().defined() && second.bias().defined()) {
+        second = Linear(second.weight(), second.bias().add(first.bias()));
+        first = Linear(first.weight(), {});
+      }
     }
   }
 
