@@ -56,6 +56,22 @@ TEST(Profile, WaitsForTheDeviceAtBothEnds) {
   EXPECT_EQ(waits, 2);
 }
 
+TEST(Profile, AThreadThatCountsApartIsListedApartAndWaitsForNoDevice) {
+  enable();
+  int waits = 0;
+  wait_with([&] { ++waits; });
+  std::thread([] {
+    count_apart();
+    const Span span("beside");
+  }).join();
+  wait_with({});
+  EXPECT_EQ(waits, 0);
+  EXPECT_TRUE(lines().empty());
+  ASSERT_EQ(lines_apart().size(), 1U);
+  EXPECT_EQ(lines_apart().front().name, "beside");
+  EXPECT_GT(report().find("beside  "), report().find("the rest"));
+}
+
 TEST(Profile, ThreadsNestApart) {
   enable();
   const Span outer("outer");

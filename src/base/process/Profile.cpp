@@ -18,6 +18,7 @@ struct State {
   Clock::time_point start;
   std::function<void()> wait;
   std::map<std::string, Line> sums;
+  std::map<std::string, Line> sums_apart;
 };
 
 State& state() {
@@ -26,14 +27,29 @@ State& state() {
 }
 
 thread_local Span* innermost = nullptr;
+thread_local bool is_apart = false;
 
 void wait_for_device() {
+  if (is_apart) {
+    return;
+  }
   std::unique_lock guard(state().lock);
   const auto wait = state().wait;
   guard.unlock();
   if (wait) {
     wait();
   }
+}
+
+std::vector<Line> sorted(std::map<std::string, Line> State::*sums) {
+  std::vector<Line> all;
+  std::unique_lock guard(state().lock);
+  for (const auto& [name, sum] : state().*sums) {
+    all.push_back(sum);
+  }
+  guard.unlock();
+  std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
+  return all;
 }
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -51,8 +67,11 @@ void enable() {
   const std::scoped_lock guard(state().lock);
   state().start = Clock::now();
   state().sums.clear();
+  state().sums_apart.clear();
   state().enabled = true;
 }
+
+void count_apart() { is_apart = true; }
 
 bool is_enabled() { return state().enabled; }
 
@@ -80,21 +99,15 @@ Span::~Span() {
     outer_->inner_ += time;
   }
   const std::scoped_lock guard(state().lock);
-  auto& sum = state().sums.try_emplace(name_, Line{name_}).first->second;
+  auto& sums = is_apart ? state().sums_apart : state().sums;
+  auto& sum = sums.try_emplace(name_, Line{name_}).first->second;
   sum.seconds += seconds(time - inner_);
   sum.count += 1;
 }
 
-std::vector<Line> lines() {
-  std::vector<Line> all;
-  std::unique_lock guard(state().lock);
-  for (const auto& [name, sum] : state().sums) {
-    all.push_back(sum);
-  }
-  guard.unlock();
-  std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
-  return all;
-}
+std::vector<Line> lines() { return sorted(&State::sums); }
+
+std::vector<Line> lines_apart() { return sorted(&State::sums_apart); }
 
 std::string report() {
   std::unique_lock guard(state().lock);
@@ -106,7 +119,15 @@ std::string report() {
     table += row(line.name, line.seconds, total, std::to_string(line.count) + " x");
     covered += line.seconds;
   }
-  return table + row("the rest", total - covered, total, "");
+  table += row("the rest", total - covered, total, "");
+  const auto apart = lines_apart();
+  if (!apart.empty()) {
+    table += "beside it, in other threads:\n";
+  }
+  for (const auto& line : apart) {
+    table += row(line.name, line.seconds, total, std::to_string(line.count) + " x");
+  }
+  return table;
 }
 
 }  // namespace stereosweep::base::profile

@@ -15,6 +15,9 @@ bool is_enabled();
 /// What is called at both ends of every span that counts: it must wait until the device has done what it was asked.
 void wait_with(std::function<void()> wait);
 
+/// From now on this thread's spans are listed apart: they run beside those of the others, and wait for no device.
+void count_apart();
+
 /// Counts from its making to its end, on the thread that made it. `name` must be a literal; spans of one name add up.
 class Span {
  public:
@@ -45,6 +48,8 @@ struct Line {
 
 /// All spans that have ended, the longest first.
 std::vector<Line> lines();
+/// The same of the threads that count apart.
+std::vector<Line> lines_apart();
 
 /// The same as a table with shares of the time since `enable`; what no span covers comes last.
 std::string report();
