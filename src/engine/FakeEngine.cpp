@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Random.hpp"
@@ -69,24 +72,48 @@ query::EmbedAnswer fake_vector(std::uint64_t hash) {
   return answer;
 }
 
-}  // namespace
+struct Input {
+  std::uint64_t hash = 0;
+  std::uint64_t tokens = 0;
+  auto operator<=>(const Input&) const = default;
+};
 
-std::vector<query::Answer> FakeEngine::answer(std::span<const query::Query> queries) {
-  std::vector<query::Answer> answers;
-  answers.reserve(queries.size());
-  for (const auto& asked : queries) {
-    try {
-      answers.push_back(std::visit([this](const auto& kind) { return answer_to(kind); }, asked));
-    } catch (const base::InputError& error) {
-      answers.emplace_back(to_query_error(error));
+class FakeCall : public query::Call {
+ public:
+  FakeCall(const tokenizer::Tokenizer& tokenizer, std::uint64_t seed, std::span<const query::Query> queries)
+      : tokenizer_(tokenizer), seed_(seed), queries_(queries) {}
+
+  void run() override {
+    answers_.reserve(queries_.size());
+    for (const auto& asked : queries_) {
+      try {
+        answers_.push_back(std::visit([this](const auto& kind) { return answer_to(kind); }, asked));
+      } catch (const base::InputError& error) {
+        answers_.emplace_back(to_query_error(error));
+      }
     }
+    count_distinct();
+    cost_.queries = queries_.size();
   }
-  count_distinct();
-  counts_.queries += queries.size();
-  return answers;
-}
+  std::vector<query::Answer> read() override { return std::move(answers_); }
+  query::EngineCounts cost() const override { return cost_; }
 
-query::Answer FakeEngine::answer_to(const query::Fill& fill) {
+ private:
+  query::Answer answer_to(const query::Fill& fill);
+  query::Answer answer_to(const query::Continue& asked);
+  query::Answer answer_to(const query::Embed& asked);
+  query::Answer answer_to(const query::Generate& asked);
+  void count_distinct();
+
+  const tokenizer::Tokenizer& tokenizer_;
+  std::uint64_t seed_;
+  std::span<const query::Query> queries_;
+  std::vector<query::Answer> answers_;
+  query::EngineCounts cost_;
+  std::vector<Input> inputs_;
+};
+
+query::Answer FakeCall::answer_to(const query::Fill& fill) {
   const auto input = hash_input(seed_, fill);
   const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
   inputs_.push_back({input, words});  // "tokens": words and two special ones
@@ -110,12 +137,12 @@ query::Answer FakeEngine::answer_to(const query::Fill& fill) {
       slot.log_mass_initial = std::log(initial);
       slot.log_mass_continuation = std::log1p(-initial);
     }
-    counts_.head_rows += targets.empty() ? 0 : 1;
+    cost_.head_rows += targets.empty() ? 0 : 1;
   }
   return answer;
 }
 
-query::Answer FakeEngine::answer_to(const query::Continue& asked) {
+query::Answer FakeCall::answer_to(const query::Continue& asked) {
   query::ContinueAnswer answer;
   const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
   for (const auto& continuation : asked.continuations) {
@@ -130,12 +157,12 @@ query::Answer FakeEngine::answer_to(const query::Continue& asked) {
       path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
     }
     inputs_.push_back({path, joint.ids.size() - 1});
-    counts_.head_rows += tokens.size();
+    cost_.head_rows += tokens.size();
   }
   return answer;
 }
 
-query::Answer FakeEngine::answer_to(const query::Embed& asked) {
+query::Answer FakeCall::answer_to(const query::Embed& asked) {
   if (asked.source == query::VectorSource::input_embedding) {  // of the span's own bytes alone, and no forward input
     const auto begin = std::min(asked.span.begin, asked.text.size());
     const auto bytes = std::string_view(asked.text).substr(begin, asked.span.end - asked.span.begin);
@@ -150,7 +177,7 @@ query::Answer FakeEngine::answer_to(const query::Embed& asked) {
   return fake_vector(asked.source == query::VectorSource::sum_of_states ? mix(hash, 1) : hash);
 }
 
-query::Answer FakeEngine::answer_to(const query::Generate& asked) {
+query::Answer FakeCall::answer_to(const query::Generate& asked) {
   query::check_sampling(asked);
   constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
   auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
@@ -167,14 +194,20 @@ query::Answer FakeEngine::answer_to(const query::Generate& asked) {
   return answer;
 }
 
-void FakeEngine::count_distinct() {
+void FakeCall::count_distinct() {
   std::sort(inputs_.begin(), inputs_.end());
   inputs_.erase(std::unique(inputs_.begin(), inputs_.end()), inputs_.end());
-  counts_.distinct_sequences += inputs_.size();
+  cost_.distinct_sequences += inputs_.size();
   for (const auto& input : inputs_) {
-    counts_.distinct_tokens += input.tokens;
+    cost_.distinct_tokens += input.tokens;
   }
   inputs_.clear();
+}
+
+}  // namespace
+
+std::unique_ptr<query::Call> FakeEngine::plan(std::span<const query::Query> queries) const {
+  return std::make_unique<FakeCall>(tokenizer_, seed_, queries);
 }
 
 }  // namespace stereosweep::engine

@@ -1,10 +1,10 @@
 // Answers from a hash of the query: lets everything but the engine be tested without a model, at 10^8 cells.
 #pragma once
 
-#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
@@ -21,26 +21,11 @@ class FakeEngine : public query::Engine {
 
   /// `tokenizer` must outlive the engine. Ids outside its vocabulary get a QueryError.
   FakeEngine(const tokenizer::Tokenizer& tokenizer, std::uint64_t seed) : tokenizer_(tokenizer), seed_(seed) {}
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
-  query::EngineCounts counts() const override { return counts_; }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;
 
  private:
-  struct Input {
-    std::uint64_t hash = 0;
-    std::uint64_t tokens = 0;
-    auto operator<=>(const Input&) const = default;
-  };
-
-  query::Answer answer_to(const query::Fill& fill);
-  query::Answer answer_to(const query::Continue& asked);
-  query::Answer answer_to(const query::Embed& asked);
-  query::Answer answer_to(const query::Generate& asked);
-  void count_distinct();
-
   const tokenizer::Tokenizer& tokenizer_;
   std::uint64_t seed_;
-  query::EngineCounts counts_;
-  std::vector<Input> inputs_;  ///< of the present call
 };
 
 }  // namespace stereosweep::engine

@@ -82,8 +82,9 @@ class BertLike : public query::Engine {
         model::make_masked_model(specification, model::load_masked_weights(files_, specification, on_device(type))),
         tokenizer_, batch_tokens);
   }
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override { return engine_->answer(queries); }
-  query::EngineCounts counts() const override { return engine_->counts(); }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
+    return engine_->plan(queries);
+  }
   std::optional<std::string> lacks(query::Prediction asked) const override { return engine_->lacks(asked); }
 
  private:
@@ -106,8 +107,9 @@ class Decoder : public query::Engine {
         model::make_causal_model(specification, model::testing::weights_of(plain, on_device(type))), tokenizer_,
         CausalSettings{batch_tokens, {}});
   }
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override { return engine_->answer(queries); }
-  query::EngineCounts counts() const override { return engine_->counts(); }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
+    return engine_->plan(queries);
+  }
   std::optional<std::string> lacks(query::Prediction asked) const override { return engine_->lacks(asked); }
 
  private:

@@ -57,8 +57,8 @@ TEST(TokenDrawer, BothWaysDrawTheSameTokens) {
       tasks.push_back(
           {static_cast<std::int64_t>(rng() % 8), &asked[i], rng() % 100, prompt, ids.subspan(prompt.size())});
     }
-    const auto by_kernels = TokenDrawer(width, model::Kernels::own_kernels).draw(logits, tasks);
-    const auto by_operators = TokenDrawer(width, model::Kernels::operators).draw(logits, tasks);
+    const auto by_kernels = TokenDrawer(model::Kernels::own_kernels).draw(logits, tasks);
+    const auto by_operators = TokenDrawer(model::Kernels::operators).draw(logits, tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const auto row = row_of(logits, tasks[i].row);
       const auto changed = penalized(row, tasks[i].prompt, tasks[i].added, asked[i].repetition_penalty);
@@ -92,7 +92,7 @@ TEST(TokenDrawer, RowsThatAreNotFiniteHaveNoToken) {
       tasks.push_back({static_cast<std::int64_t>(tasks.size() % 3), &one, 0, ids, {}});
     }
     for (const auto kernels : {model::Kernels::own_kernels, model::Kernels::operators}) {
-      const auto drawn = TokenDrawer(300, kernels).draw(logits, tasks);
+      const auto drawn = TokenDrawer(kernels).draw(logits, tasks);
       for (std::size_t i = 0; i < tasks.size(); ++i) {
         EXPECT_EQ(drawn[i].has_value(), tasks[i].row != 1);
       }

@@ -20,51 +20,106 @@ namespace {
 
 using base::profile::timed;
 
-// The trees of one call.
-class CausalCall {
- public:
-  CausalCall(const model::CausalModel& model, CausalPlan& plan, query::EngineCounts& counts)
-      : model_(model),
-        plan_(plan),
-        counts_(counts),
-        queue_(model.shape(), plan.answers.size(), [this](const Queue::Rows& rows) { project(rows); }),
-        reader_(model.shape().vocabulary, model.shape().kernels) {}
+// What calls work with; borrowed from their engine.
+struct CausalParts {
+  const model::CausalModel& model;
+  const tokenizer::Tokenizer& tokenizer;
+  const CausalSettings& settings;
+  const InputLimits& limits;
+};
 
-  void run(std::int64_t batch_tokens) {
-    for (const auto& batch : cut_trees(plan_.sequences, batch_tokens)) {
-      forward(std::span(plan_.sequences).subspan(batch.first, batch.last - batch.first));
-    }
-    queue_.finish(
-        plan_.input_rows, [this](auto ids) { return model_.input_embeddings(ids); }, plan_.answers);
+// One forward pass.
+struct CausalBatch {
+  model::TokenTree tree;
+  int layer = 0;
+  std::vector<std::int64_t> rows;             // whose hidden states come out: sorted, distinct
+  std::vector<RowReader<CausalUse>> readers;  // by row of these
+};
+
+CausalBatch make_causal_batch(std::span<const CausalSequence> sequences) {
+  auto [tree, readers] = pack_tree(sequences);
+  CausalBatch batch{std::move(tree), sequences.front().layer, {}, std::move(readers)};
+  for (auto& reader : batch.readers) {  // from rows of the tree to rows of the result
+    batch.rows.push_back(std::exchange(reader.row, std::ssize(batch.rows)));
   }
+  return batch;
+}
+
+void warn_of_ignored_keys(const std::vector<std::string>& keys) {
+  if (!keys.empty()) {
+    base::log_once(
+        base::LogLevel::warning,
+        base::describe("generation_config.json sets " + base::join(keys, ", ") + ", which are not obeyed",
+                       "a text follows its query's fields and the end tokens alone; transformers' generate would "
+                       "choose other tokens"));
+  }
+}
+
+class CausalCall : public query::Call {
+ public:
+  CausalCall(const CausalParts& parts, std::span<const query::Query> queries)
+      : parts_(parts),
+        queries_(queries),
+        plan_(plan_causal(queries, parts.tokenizer, parts.limits)),
+        queue_(parts.model.shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }),
+        reader_(parts.model.shape().vocabulary, parts.model.shape().kernels) {
+    cost_.queries = queries.size();
+    const std::span<const CausalSequence> all = plan_.sequences;
+    for (const auto& range : cut_trees(all, parts.settings.batch_tokens)) {
+      batches_.push_back(make_causal_batch(all.subspan(range.first, range.last - range.first)));
+      cost_.distinct_sequences += range.last - range.first;
+      cost_.distinct_tokens += batches_.back().tree.ids.size();
+    }
+  }
+
+  void run() override {
+    const c10::InferenceMode guard;
+    const base::profile::Span span("batching");
+    const auto budget = std::to_string(parts_.settings.batch_tokens);
+    within_device_memory("computing batches of " + budget + " tokens", [&] { run_batches(); });
+    if (plan_.openings.empty()) {
+      return;
+    }
+    warn_of_ignored_keys(parts_.settings.ignored_keys);
+    const GenerationParts parts{parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
+                                batches_per_wave * parts_.settings.batch_tokens};
+    within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
+                         [&] { generate(parts, queries_, plan_.openings, plan_.answers, cost_); });
+  }
+
+  std::vector<query::Answer> read() override {
+    const c10::InferenceMode guard;
+    const base::profile::Span span("reading");
+    queue_.read(plan_.answers);
+    return std::move(plan_.answers);
+  }
+  query::EngineCounts cost() const override { return cost_; }
 
  private:
   using Queue = ReaderQueue<CausalUse>;
 
-  void forward(std::span<const CausalSequence> sequences) {
-    auto [tree, readers] = pack_tree(sequences);
-    counts_.distinct_sequences += sequences.size();
-    counts_.distinct_tokens += tree.ids.size();
-    std::vector<std::int64_t> rows;
-    for (auto& reader : readers) {  // from rows of the tree to rows of the result
-      rows.push_back(std::exchange(reader.row, std::ssize(rows)));
+  void run_batches() {
+    for (const auto& [tree, layer, rows, readers] : batches_) {
+      queue_.add(timed("body", [&] { return parts_.model.hidden(tree, layer, rows); }), readers);
     }
-    const auto layer = sequences.front().layer;
-    queue_.add(timed("body", [&, &tree = tree] { return model_.hidden(tree, layer, rows); }), readers);
+    queue_.close(plan_.input_rows, [this](auto ids) { return parts_.model.input_embeddings(ids); });
   }
 
-  void project(const Queue::Rows& rows) {
-    counts_.head_rows += static_cast<std::uint64_t>(rows.count);
-    const auto logits = timed("head", [&] { return model_.logits(rows.hidden); });
+  Later<void> project(Queue::Rows rows) {
+    cost_.head_rows += static_cast<std::uint64_t>(rows.count);
+    const auto logits = timed("head", [&] { return parts_.model.logits(rows.hidden); });
     const base::profile::Span span("reading");
     std::vector<TokenAtRow> wanted;
     for (const auto& [row, use] : rows.uses) {
       wanted.push_back({row, use->token});
     }
-    const auto values = reader_.log_probabilities(logits, rows.count, wanted);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      note(*rows.uses[i].second, values[i]);
-    }
+    auto values = reader_.log_probabilities(logits, rows.count, wanted);
+    return [this, uses = std::move(rows.uses), values = std::move(values)] {
+      const auto numbers = values();
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        note(*uses[i].second, numbers[i]);
+      }
+    };
   }
 
   void note(const CausalUse& use, double value) {
@@ -73,15 +128,17 @@ class CausalCall {
       return;  // another token of this query already failed
     }
     if (!std::isfinite(value)) {
-      plan_.answers[use.query] = not_finite_error(model_.shape().dtype);
+      plan_.answers[use.query] = not_finite_error(parts_.model.shape().dtype);
       return;
     }
     answer->logprob[use.continuation][use.place] = value;
   }
 
-  const model::CausalModel& model_;
-  CausalPlan& plan_;
-  query::EngineCounts& counts_;
+  CausalParts parts_;
+  std::span<const query::Query> queries_;
+  CausalPlan plan_;
+  std::vector<CausalBatch> batches_;  // their readers lie in the plan
+  query::EngineCounts cost_;
   Queue queue_;
   LogitsReader reader_;
 };
@@ -95,33 +152,9 @@ CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const toke
       settings_(std::move(settings)),
       limits_(limits_of(model_->shape())) {}
 
-void CausalEngine::warn_of_ignored_keys() {
-  if (!settings_.ignored_keys.empty()) {
-    base::log_once(
-        base::LogLevel::warning,
-        base::describe(
-            "generation_config.json sets " + base::join(settings_.ignored_keys, ", ") + ", which are not obeyed",
-            "a text follows its query's fields and the end tokens alone; transformers' generate would "
-            "choose other tokens"));
-    settings_.ignored_keys.clear();
-  }
-}
-
-std::vector<query::Answer> CausalEngine::answer(std::span<const query::Query> queries) {
-  const c10::InferenceMode guard;
-  const base::profile::Span span("batching");
-  auto plan = timed("tokenizing and planning", [&] { return plan_causal(queries, tokenizer_, limits_); });
-  counts_.queries += queries.size();
-  const auto budget = std::to_string(settings_.batch_tokens);
-  within_device_memory("computing batches of " + budget + " tokens",
-                       [&] { CausalCall(*model_, plan, counts_).run(settings_.batch_tokens); });
-  if (!plan.openings.empty()) {
-    warn_of_ignored_keys();
-  }
-  const GenerationParts parts{*model_, tokenizer_, settings_.end_tokens, batches_per_wave * settings_.batch_tokens};
-  within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
-                       [&] { generate(parts, queries, plan.openings, plan.answers, counts_); });
-  return std::move(plan.answers);
+std::unique_ptr<query::Call> CausalEngine::plan(std::span<const query::Query> queries) const {
+  const base::profile::Span span("tokenizing and planning");
+  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_}, queries);
 }
 
 std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {

@@ -17,7 +17,7 @@ namespace stereosweep::engine {
 struct CausalSettings {
   std::int64_t batch_tokens = 1024;            ///< distinct tokens of one tree
   std::vector<query::TokenId> end_tokens;      ///< a generated text ends with any of them
-  std::vector<std::string> ignored_keys = {};  ///< of generation_config.json; a warning names them at the first text
+  std::vector<std::string> ignored_keys = {};  ///< of generation_config.json; a warning names them once, at a text
 };
 
 /// One call is one deduplicated, sorted piece of work, packed into trees: its bits depend on the set of its queries and
@@ -27,18 +27,14 @@ class CausalEngine : public query::Engine {
   /// `tokenizer` must outlive the engine.
   CausalEngine(std::unique_ptr<model::CausalModel> model, const tokenizer::Tokenizer& tokenizer,
                CausalSettings settings);
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
-  query::EngineCounts counts() const override { return counts_; }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
-  void warn_of_ignored_keys();
-
   std::unique_ptr<model::CausalModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   CausalSettings settings_;
   InputLimits limits_;
-  query::EngineCounts counts_;
 };
 
 }  // namespace stereosweep::engine

@@ -82,7 +82,7 @@ class Texts {
         requests_(requests),
         answers_(answers),
         counts_(counts),
-        drawer_(parts.model.shape().vocabulary, parts.model.shape().kernels),
+        drawer_(parts.model.shape().kernels),
         memory_(parts.model.remember(most_rows)),
         tree_(prompts_of(requests)) {}
 

@@ -150,32 +150,57 @@ std::size_t count_batch(std::span<const Sentence> sentences, std::int64_t budget
   return count;
 }
 
+namespace {
+
+class ElmoCall : public query::Call {
+ public:
+  ElmoCall(const model::ElmoModel& model, ElmoPlan plan, std::int64_t batch_tokens)
+      : model_(model), plan_(std::move(plan)) {
+    cost_.queries = plan_.answers.size();
+    for (std::span<const Sentence> left = plan_.sentences; !left.empty();) {
+      const auto count = count_batch(left, batch_tokens);
+      batches_.push_back(make_batch(left.first(count), model_.num_layers()));
+      cost_.distinct_sequences += count;
+      cost_.distinct_tokens += batches_.back().input.numbers.size() + 2 * count;
+      left = left.subspan(count);
+    }
+  }
+
+  void run() override {
+    const c10::InferenceMode guard;
+    VectorPools pools(plan_.answers.size());
+    for (const auto& batch : batches_) {
+      const auto states = model_.hidden(batch.input, batch.last_layer, batch.tokens);
+      for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
+        for (const auto& use : batch.readers[i]) {
+          pools.add(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
+        }
+      }
+    }
+    pools.finish(plan_.answers, query::Dtype::float32);  // bfloat16 has the same range
+  }
+
+  std::vector<query::Answer> read() override { return std::move(plan_.answers); }
+  query::EngineCounts cost() const override { return cost_; }
+
+ private:
+  const model::ElmoModel& model_;
+  ElmoPlan plan_;
+  std::vector<Batch> batches_;  // their readers lie in the plan
+  query::EngineCounts cost_;
+};
+
+}  // namespace
+
 ElmoEngine::ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer::Tokenizer& tokenizer,
                        std::int64_t batch_tokens)
     : model_(std::move(model)), tokenizer_(tokenizer), batch_tokens_(std::min(batch_tokens, max_pass_tokens)) {}
 
 ElmoEngine::~ElmoEngine() = default;
 
-std::vector<query::Answer> ElmoEngine::answer(std::span<const query::Query> queries) {
-  const c10::InferenceMode guard;
-  auto plan = plan_elmo(queries, tokenizer_, model_->num_layers(), max_sentence_words);
-  counts_.queries += queries.size();
-  VectorPools pools(queries.size());
-  for (std::span<const Sentence> left = plan.sentences; !left.empty();) {
-    const auto count = count_batch(left, batch_tokens_);
-    const auto batch = make_batch(left.first(count), model_->num_layers());
-    const auto states = model_->hidden(batch.input, batch.last_layer, batch.tokens);
-    for (std::size_t i = 0; i < batch.tokens.size(); ++i) {
-      for (const auto& use : batch.readers[i]) {
-        pools.add(use.query, vector_of(states, static_cast<std::int64_t>(i), use.layer));
-      }
-    }
-    counts_.distinct_sequences += count;
-    counts_.distinct_tokens += batch.input.numbers.size() + 2 * count;
-    left = left.subspan(count);
-  }
-  pools.finish(plan.answers, query::Dtype::float32);  // bfloat16 has the same range
-  return std::move(plan.answers);
+std::unique_ptr<query::Call> ElmoEngine::plan(std::span<const query::Query> queries) const {
+  return std::make_unique<ElmoCall>(*model_, plan_elmo(queries, tokenizer_, model_->num_layers(), max_sentence_words),
+                                    batch_tokens_);
 }
 
 std::optional<std::string> ElmoEngine::lacks(query::Prediction /*asked*/) const {

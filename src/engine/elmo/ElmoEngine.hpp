@@ -63,15 +63,13 @@ class ElmoEngine : public query::Engine {
   /// `tokenizer` splits words; it must outlive the engine.
   ElmoEngine(std::unique_ptr<model::ElmoModel> model, const tokenizer::Tokenizer& tokenizer, std::int64_t batch_tokens);
   ~ElmoEngine() override;
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
-  query::EngineCounts counts() const override { return counts_; }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
   std::unique_ptr<model::ElmoModel> model_;
   const tokenizer::Tokenizer& tokenizer_;
   std::int64_t batch_tokens_;
-  query::EngineCounts counts_;
 };
 
 }  // namespace stereosweep::engine

@@ -55,56 +55,91 @@ std::vector<std::int64_t> with_spare_rows(const std::vector<std::int64_t>& rows,
   return all;
 }
 
-// The work of one call.
-class MaskedCall {
- public:
-  MaskedCall(const model::MaskedModel& model, std::span<const query::Query> queries, MaskedPlan& plan,
-             const std::optional<SlotsReader>& slots, query::EngineCounts& counts)
-      : model_(model),
-        queries_(queries),
-        plan_(plan),
-        counts_(counts),
-        queue_(model.shape(), queries.size(), [this](const Queue::Rows& rows) { project(rows); }),
-        slots_(slots) {}
+// One forward pass.
+struct MaskedBatch {
+  model::Packed input;
+  int layer = 0;
+  std::vector<std::int64_t> rows;       // whose hidden states come out: sorted, distinct
+  std::vector<RowReader<Use>> readers;  // by row of these
+  std::size_t sequences = 0;            // without fillers
+  std::size_t tokens = 0;
+};
 
-  void run(std::int64_t batch_tokens) {
-    for (const auto& batch : cut_batches(plan_.sequences, batch_tokens)) {
-      forward(batch, batch_tokens);
+MaskedBatch make_masked_batch(std::span<const Sequence> sequences, std::int64_t budget, std::int64_t max_tokens) {
+  MaskedBatch batch;
+  auto& input = batch.input;
+  std::vector<std::int64_t> rows;
+  for (const auto& sequence : sequences) {
+    for (const auto& [position, uses] : readers_of<Use>(sequence.uses, &Use::position)) {
+      rows.push_back(std::ssize(input.ids) + position);
+      batch.readers.push_back({rows.back(), uses});
     }
-    queue_.finish(
-        plan_.input_rows, [this](auto ids) { return model_.input_embeddings(ids); }, plan_.answers);
+    input.ids.insert(input.ids.end(), sequence.ids.begin(), sequence.ids.end());
+    input.lengths.push_back(static_cast<std::int32_t>(sequence.ids.size()));
   }
+  batch.layer = sequences.front().layer;
+  batch.sequences = sequences.size();
+  batch.tokens = input.ids.size();
+  fill_up(input, filled_size(std::ssize(input.ids), budget), max_tokens);
+  batch.rows = with_spare_rows(rows, std::ssize(input.ids));
+  for (auto& reader : batch.readers) {  // from tokens of the batch to rows of the result
+    reader.row = std::lower_bound(batch.rows.begin(), batch.rows.end(), reader.row) - batch.rows.begin();
+  }
+  return batch;
+}
+
+// What calls work with; borrowed from their engine.
+struct MaskedParts {
+  const model::MaskedModel& model;
+  const tokenizer::Tokenizer& tokenizer;
+  const InputLimits& limits;
+  const std::optional<SlotsReader>& slots;
+  std::int64_t batch_tokens;
+};
+
+class MaskedCall : public query::Call {
+ public:
+  MaskedCall(const MaskedParts& parts, std::span<const query::Query> queries)
+      : parts_(parts),
+        model_(parts.model),
+        queries_(queries),
+        plan_(plan_masked(queries, parts.tokenizer, parts.limits)),
+        queue_(model_.shape(), queries.size(), [this](Queue::Rows rows) { return project(std::move(rows)); }) {
+    cost_.queries = queries.size();
+    const std::span<const Sequence> all = plan_.sequences;
+    for (const auto& range : cut_batches(all, parts.batch_tokens)) {
+      batches_.push_back(make_masked_batch(all.subspan(range.first, range.last - range.first), parts.batch_tokens,
+                                           model_.shape().max_tokens));
+      cost_.distinct_sequences += batches_.back().sequences;
+      cost_.distinct_tokens += batches_.back().tokens;
+    }
+  }
+
+  void run() override {
+    const c10::InferenceMode guard;
+    const base::profile::Span span("batching");
+    within_device_memory("computing batches of " + std::to_string(parts_.batch_tokens) + " tokens", [&] {
+      for (const auto& [input, layer, rows, readers, sequences, tokens] : batches_) {
+        queue_.add(timed("body", [&] { return model_.hidden(input, layer, rows); }), readers);
+      }
+      queue_.close(plan_.input_rows, [this](auto ids) { return model_.input_embeddings(ids); });
+    });
+  }
+
+  std::vector<query::Answer> read() override {
+    const c10::InferenceMode guard;
+    const base::profile::Span span("reading");
+    queue_.read(plan_.answers);
+    return std::move(plan_.answers);
+  }
+  query::EngineCounts cost() const override { return cost_; }
 
  private:
   using Queue = ReaderQueue<Use>;
 
-  void forward(const BatchRange& range, std::int64_t batch_tokens) {
-    model::Packed batch;
-    std::vector<RowReader<Use>> readers;  // the tokens of a span lie in one sequence, hence in one batch
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = range.first; i < range.last; ++i) {
-      const auto& sequence = plan_.sequences[i];
-      for (const auto& [position, uses] : readers_of<Use>(sequence.uses, &Use::position)) {
-        rows.push_back(std::ssize(batch.ids) + position);
-        readers.push_back({rows.back(), uses});
-      }
-      batch.ids.insert(batch.ids.end(), sequence.ids.begin(), sequence.ids.end());
-      batch.lengths.push_back(static_cast<std::int32_t>(sequence.ids.size()));
-    }
-    counts_.distinct_sequences += batch.lengths.size();
-    counts_.distinct_tokens += batch.ids.size();
-    fill_up(batch, filled_size(std::ssize(batch.ids), batch_tokens), model_.shape().max_tokens);
-    rows = with_spare_rows(rows, std::ssize(batch.ids));
-    for (auto& reader : readers) {  // from tokens of the batch to rows of the result
-      reader.row = std::lower_bound(rows.begin(), rows.end(), reader.row) - rows.begin();
-    }
-    const auto layer = plan_.sequences[range.first].layer;
-    queue_.add(timed("body", [&] { return model_.hidden(batch, layer, rows); }), readers);
-  }
-
-  void project(const Queue::Rows& rows) {
+  Later<void> project(Queue::Rows rows) {
     const auto head_input = model_.head_input(rows.hidden);
-    counts_.head_rows += static_cast<std::uint64_t>(rows.count);
+    cost_.head_rows += static_cast<std::uint64_t>(rows.count);
     const auto logits = timed("head", [&] { return model_.logits(head_input); });
     const base::profile::Span span("reading");
     std::vector<SlotAtRow> asked;
@@ -112,9 +147,13 @@ class MaskedCall {
       const auto& fill = std::get<query::Fill>(queries_[use->query]);
       asked.push_back({row, &fill, &fill.slots[static_cast<std::size_t>(use->slot)]});
     }
-    auto slots = slots_->read(logits, head_input, asked);
+    auto slots = parts_.slots->read(logits, head_input, std::move(asked));
+    return [this, uses = std::move(rows.uses), slots = std::move(slots)] { write(uses, slots()); };
+  }
+
+  void write(const std::vector<std::pair<std::int64_t, const Use*>>& uses, SlotsReader::Answers slots) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto& use = *rows.uses[i].second;
+      const auto& use = *uses[i].second;
       auto* answer = std::get_if<query::FillAnswer>(&plan_.answers[use.query]);
       if (answer == nullptr) {
         continue;  // another slot of this query already failed
@@ -127,12 +166,13 @@ class MaskedCall {
     }
   }
 
+  MaskedParts parts_;
   const model::MaskedModel& model_;
   std::span<const query::Query> queries_;
-  MaskedPlan& plan_;
-  query::EngineCounts& counts_;
+  MaskedPlan plan_;
+  std::vector<MaskedBatch> batches_;  // their readers lie in the plan
+  query::EngineCounts cost_;
   Queue queue_;
-  const std::optional<SlotsReader>& slots_;
 };
 
 }  // namespace
@@ -149,14 +189,10 @@ MaskedEngine::MaskedEngine(std::unique_ptr<model::MaskedModel> model, const toke
   }
 }
 
-std::vector<query::Answer> MaskedEngine::answer(std::span<const query::Query> queries) {
-  const c10::InferenceMode guard;
-  const base::profile::Span span("batching");
-  auto plan = timed("tokenizing and planning", [&] { return plan_masked(queries, tokenizer_, limits_); });
-  counts_.queries += queries.size();
-  within_device_memory("computing batches of " + std::to_string(batch_tokens_) + " tokens",
-                       [&] { MaskedCall(*model_, queries, plan, slots_, counts_).run(batch_tokens_); });
-  return std::move(plan.answers);
+std::unique_ptr<query::Call> MaskedEngine::plan(std::span<const query::Query> queries) const {
+  const base::profile::Span span("tokenizing and planning");
+  const MaskedParts parts{*model_, tokenizer_, limits_, slots_, batch_tokens_};
+  return std::make_unique<MaskedCall>(parts, queries);
 }
 
 std::optional<std::string> MaskedEngine::lacks(query::Prediction asked) const {

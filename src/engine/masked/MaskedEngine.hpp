@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "engine/masked/MaskedPlan.hpp"
 #include "engine/readout/Readout.hpp"
@@ -23,8 +22,7 @@ class MaskedEngine : public query::Engine {
   /// `tokenizer` must outlive the engine. Throws InputError if model and tokenizer do not fit.
   MaskedEngine(std::unique_ptr<model::MaskedModel> model, const tokenizer::Tokenizer& tokenizer,
                std::int64_t batch_tokens);
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override;
-  query::EngineCounts counts() const override { return counts_; }
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override;
   std::optional<std::string> lacks(query::Prediction asked) const override;
 
  private:
@@ -33,7 +31,6 @@ class MaskedEngine : public query::Engine {
   std::int64_t batch_tokens_;
   InputLimits limits_;
   std::optional<SlotsReader> slots_;  ///< of a model with a head
-  query::EngineCounts counts_;
 };
 
 }  // namespace stereosweep::engine

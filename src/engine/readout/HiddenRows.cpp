@@ -2,13 +2,15 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "base/Error.hpp"
+#include "model/kernels/Segments.hpp"
 
 namespace stereosweep::engine {
 
@@ -49,9 +51,11 @@ void ProjectionQueue::add(const at::Tensor& hidden, std::span<const std::int64_t
   if (rows.empty()) {
     return;
   }
-  auto picked = at::empty({std::ssize(rows)}, at::TensorOptions(at::kLong));
-  std::copy(rows.begin(), rows.end(), picked.mutable_data_ptr<std::int64_t>());
-  hidden_.push_back(at::index_select(hidden, 0, picked.to(hidden.device())));
+  // On a device numbers may stay where they are: the rows are distinct and sorted, so that as many as there are are
+  // all.
+  const bool takes_all = !hidden.is_cpu() && std::ssize(rows) == hidden.size(0);
+  const std::vector<std::int32_t> picked(rows.begin(), rows.end());
+  hidden_.push_back(takes_all ? hidden : model::rows_of(hidden, picked));
   size_ += std::ssize(rows);
 }
 
@@ -88,6 +92,13 @@ void VectorPools::add(std::size_t query, std::span<const float> vector) {
   }
 }
 
+void VectorPools::add_sums(std::size_t query, std::span<const double> sums, std::int64_t count) {
+  auto& pool = pools_[query];
+  pool.sums.resize(sums.size());
+  pool.count += static_cast<double>(count);
+  std::transform(sums.begin(), sums.end(), pool.sums.begin(), pool.sums.begin(), std::plus<>());
+}
+
 void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) const {
   for (std::size_t query = 0; query < pools_.size(); ++query) {
     const auto& pool = pools_[query];
@@ -109,23 +120,67 @@ void VectorPools::finish(std::span<query::Answer> answers, query::Dtype dtype) c
   }
 }
 
-void add_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools) {
+Later<void> pool_on_device(const at::Tensor& hidden, std::span<const PooledRow> rows, VectorPools& pools) {
+  struct Span {
+    std::size_t query = 0;
+    std::vector<std::int32_t> rows = {};
+  };
+  std::map<std::size_t, std::size_t> place_of_query;
+  std::vector<Span> spans;
+  for (const auto& [query, row] : rows) {
+    const auto [place, is_new] = place_of_query.try_emplace(query, spans.size());
+    if (is_new) {
+      spans.push_back({query});
+    }
+    spans[place->second].rows.push_back(static_cast<std::int32_t>(row));
+  }
+  // The longest first: then the spans that have a token number i stand side by side, and one sum takes them all.
+  std::ranges::stable_sort(spans, std::ranges::greater(), [](const Span& span) { return span.rows.size(); });
+  model::Staging staging;
+  std::vector<std::int64_t> counts;  // of the spans that have a token number i
+  for (std::size_t i = 0; i < spans.front().rows.size(); ++i) {
+    std::vector<std::int32_t> own;
+    for (const auto& span : spans) {
+      if (i < span.rows.size()) {
+        own.push_back(span.rows[i]);
+      }
+    }
+    counts.push_back(std::ssize(own));
+    staging.add(own);
+  }
+  staging.send(hidden.device());
+  const auto sums = hidden.index_select(0, staging.at(0)).to(at::kDouble);
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    sums.narrow(0, 0, counts[i]).add_(hidden.index_select(0, staging.at(i)));
+  }
+  return [&pools, spans = std::move(spans), numbers = Download({sums})]() mutable {
+    const auto host = numbers.parts().front();
+    const auto width = static_cast<std::size_t>(host.size(1));
+    const auto* row = host.const_data_ptr<double>();
+    for (const auto& span : spans) {
+      pools.add_sums(span.query, {row, width}, std::ssize(span.rows));
+      row += width;
+    }
+  };
+}
+
+Later<void> fetch_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools) {
   std::vector<query::TokenId> ids;
   for (const auto& rows : wanted) {
     ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
   }
-  if (ids.empty()) {
-    return;
-  }
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  const auto vectors = on_host(fetch(ids));
-  for (const auto& rows : wanted) {
-    for (const auto id : rows.ids) {
-      const auto place = std::lower_bound(ids.begin(), ids.end(), id) - ids.begin();
-      pools.add(rows.query, row_of(vectors, place));
+  Download numbers({fetch(ids).to(at::kFloat)});
+  return [wanted, &pools, ids = std::move(ids), numbers = std::move(numbers)]() mutable {
+    const auto vectors = numbers.parts().front();
+    for (const auto& rows : wanted) {
+      for (const auto id : rows.ids) {
+        const auto place = std::lower_bound(ids.begin(), ids.end(), id) - ids.begin();
+        pools.add(rows.query, row_of(vectors, place));
+      }
     }
-  }
+  };
 }
 
 }  // namespace stereosweep::engine

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "engine/QueryInput.hpp"
+#include "engine/readout/Download.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Compute.hpp"
 #include "query/Query.hpp"
@@ -65,6 +67,8 @@ class VectorPools {
   explicit VectorPools(std::size_t num_queries) : pools_(num_queries) {}
   /// One more token of the span of query number `query`.
   void add(std::size_t query, std::span<const float> vector);
+  /// The sums of `count` more tokens.
+  void add_sums(std::size_t query, std::span<const double> sums, std::int64_t count);
   /// Writes the answers of all queries that got a vector: its mean, or an error where it is not finite.
   void finish(std::span<query::Answer> answers, query::Dtype dtype) const;
 
@@ -76,16 +80,28 @@ class VectorPools {
   std::vector<Pool> pools_;  ///< by query
 };
 
+/// A row of hidden states that belongs to the span of a query.
+struct PooledRow {
+  std::size_t query = 0;
+  std::int64_t row = 0;
+};
+
+/// Adds the rows up where they are, one query's in their order; what comes back waits for the device and adds the sums
+/// to the pools. `rows` may not be empty.
+Later<void> pool_on_device(const at::Tensor& hidden, std::span<const PooledRow> rows, VectorPools& pools);
+
 // Vectors that are read off the input embedding matrix: each distinct row once.
 
 /// Rows of the matrix: ids -> [ids, hidden].
 using FetchRows = std::function<at::Tensor(std::span<const query::TokenId>)>;
 
-/// Adds the rows of every query, token after token.
-void add_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools);
+/// Starts to fetch the rows; what comes back waits for them and adds those of every query, token after token.
+/// `wanted` may not be empty.
+Later<void> fetch_input_vectors(std::span<const InputRows> wanted, const FetchRows& fetch, VectorPools& pools);
 
 /// Hidden states of one call on their way to their readers: vectors are pooled at once, rows for the head wait until a
-/// product is full. `Use` has `query` and `is_vector()`.
+/// product is full. What a device computes is read when the next product has been started there, so that neither waits
+/// for the other. `Use` has `query` and `is_vector()`.
 template <class Use>
 class ReaderQueue {
  public:
@@ -95,10 +111,12 @@ class ReaderQueue {
     std::int64_t count = 0;
     std::vector<std::pair<std::int64_t, const Use*>> uses;
   };
+  /// Reads rows through the head: what comes back waits for the device and writes the answers.
+  using Project = std::function<Later<void>(Rows)>;
 
-  /// `project` reads rows through the head.
-  ReaderQueue(const model::ModelShape& shape, std::size_t num_queries, std::function<void(const Rows&)> project)
+  ReaderQueue(const model::ModelShape& shape, std::size_t num_queries, Project project)
       : projection_(shape.vocabulary, shape.kernels),
+        kernels_(shape.kernels),
         dtype_(shape.dtype),
         project_(std::move(project)),
         pools_(num_queries) {}
@@ -106,12 +124,11 @@ class ReaderQueue {
   /// Rows of `hidden` and who reads them.
   void add(const at::Tensor& hidden, std::span<const RowReader<Use>> readers) {
     std::vector<std::int64_t> projected;
-    at::Tensor host;
+    std::vector<PooledRow> pooled;
     for (const auto& [row, uses] : readers) {
       for (const auto& use : uses) {
         if (use.is_vector()) {
-          host = host.defined() ? host : on_host(hidden);
-          pools_.add(use.query, row_of(host, row));
+          pooled.push_back({use.query, row});
         }
       }
       if (!std::ranges::all_of(uses, &Use::is_vector)) {
@@ -119,22 +136,55 @@ class ReaderQueue {
         waiting_.push_back(uses);
       }
     }
+    pool(hidden, pooled);
     projection_.add(hidden, projected);
     while (projection_.is_full()) {
-      project_(take());
+      read_later(project_(take()));
     }
   }
 
-  /// After the last batch: reads the rows that still wait, and those of the input embedding matrix; writes all vectors.
-  void finish(std::span<const InputRows> input_rows, const FetchRows& fetch, std::span<query::Answer> answers) {
+  /// After the last batch: starts to read the rows that still wait, and those of the input embedding matrix.
+  void close(std::span<const InputRows> input_rows, const FetchRows& fetch) {
     while (!waiting_.empty()) {
-      project_(take());
+      read_later(project_(take()));
     }
-    add_input_vectors(input_rows, fetch, pools_);
+    if (!input_rows.empty()) {
+      read_later(fetch_input_vectors(input_rows, fetch, pools_));
+    }
+  }
+
+  /// After `close`: waits for the device and writes all answers that are left.
+  void read(std::span<query::Answer> answers) {
+    read_all_but(0);
     pools_.finish(answers, dtype_);
   }
 
  private:
+  void pool(const at::Tensor& hidden, std::span<const PooledRow> rows) {
+    if (rows.empty()) {
+      return;
+    }
+    if (kernels_ == model::Kernels::operators) {
+      read_later(pool_on_device(hidden, rows, pools_));
+      return;
+    }
+    const auto host = on_host(hidden);
+    for (const auto& [query, row] : rows) {
+      pools_.add(query, row_of(host, row));
+    }
+  }
+
+  void read_later(Later<void> reading) {
+    unread_.push_back(std::move(reading));
+    read_all_but(kernels_ == model::Kernels::operators ? 1 : 0);
+  }
+
+  void read_all_but(std::size_t count) {
+    for (; unread_.size() > count; unread_.pop_front()) {
+      unread_.front()();
+    }
+  }
+
   Rows take() {
     auto [hidden, count] = projection_.take();
     Rows rows{std::move(hidden), count, {}};
@@ -150,10 +200,12 @@ class ReaderQueue {
   }
 
   ProjectionQueue projection_;
+  model::Kernels kernels_;
   query::Dtype dtype_;
-  std::function<void(const Rows&)> project_;
+  Project project_;
   std::vector<std::span<const Use>> waiting_;  ///< of each row of `projection_`
   VectorPools pools_;
+  std::deque<Later<void>> unread_;
 };
 
 }  // namespace stereosweep::engine

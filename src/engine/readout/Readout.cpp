@@ -1,15 +1,11 @@
 #include "engine/readout/Readout.hpp"
 
-#include <ATen/ops/amax.h>
 #include <ATen/ops/amin.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
-#include <ATen/ops/take.h>
 #include <ATen/ops/topk.h>
 
 #include <algorithm>
@@ -20,6 +16,7 @@
 
 #include "engine/readout/HiddenRows.hpp"
 #include "engine/readout/SetDistance.hpp"
+#include "model/kernels/Segments.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -39,63 +36,36 @@ at::Tensor penalties(const ClassMask& classes, std::uint32_t kept, const c10::De
   return row.to(device);
 }
 
-// The numbers at these places of a matrix, counted row by row, on the host.
-at::Tensor pick(const at::Tensor& matrix, const std::vector<std::int64_t>& places) {
-  auto wanted = at::empty({std::ssize(places)}, at::TensorOptions(at::kLong));
-  std::copy(places.begin(), places.end(), wanted.mutable_data_ptr<std::int64_t>());
-  return on_host(at::take(matrix, wanted.to(matrix.device())));
-}
-
-// Of what `sums_of` gives; nothing where a logit of the row is not finite.
-std::optional<LogSums> finite_sums(const at::Tensor& sums, std::int64_t row) {
-  const auto of = [&](std::int64_t kind) { return row_of(sums, kind)[static_cast<std::size_t>(row)]; };
-  return std::isfinite(of(0)) ? std::optional(LogSums{of(0), of(1), of(2)}) : std::nullopt;
-}
-
 // NaN for a row with NaN or -infinity, else 0 or -0: 0 times an infinite number is NaN.
 at::Tensor faults_below(const at::Tensor& logits) { return at::amin(logits, 1).mul_(0); }
 
-// The largest entries of every row.
-struct Largest {
-  Largest(const at::Tensor& rows, std::int64_t count) {
-    const auto [numbers, columns] = at::topk(rows, std::min(count, rows.size(1)), 1);
-    logits = on_host(numbers);
-    indices = columns.to(at::kInt).to(at::kCPU);
-  }
-
-  std::vector<SetRow::Entry> of(std::int64_t row) const {
-    std::vector<SetRow::Entry> entries;
-    const auto kept = logits.size(1);
-    for (std::int64_t i = row * kept; i < (row + 1) * kept; ++i) {
-      entries.push_back(
-          {logits.const_data_ptr<float>()[i], static_cast<std::uint32_t>(indices.const_data_ptr<std::int32_t>()[i])});
+std::vector<std::int32_t> places_of(std::span<const SlotAtRow> asked, std::int64_t width) {
+  std::vector<std::int32_t> places;
+  for (const auto& one : asked) {
+    for (const auto target : one.slot->targets) {
+      places.push_back(static_cast<std::int32_t>(one.row * width + target));
     }
-    return entries;
   }
+  return places;
+}
 
-  at::Tensor logits;
-  at::Tensor indices;
-};
+bool asks_for_sets(std::span<const SlotAtRow> asked) {
+  return std::ranges::any_of(asked,
+                             [](const auto& one) { return one.fill->set_distances && !one.slot->targets.empty(); });
+}
 
-// The sums of the rows, then the wanted logits: one wait for the device.
-at::Tensor sums_and_logits(const at::Tensor& logits, const std::vector<TokenAtRow>& wanted) {
-  auto places = at::empty({std::ssize(wanted)}, at::TensorOptions(at::kLong));
-  auto* place = places.mutable_data_ptr<std::int64_t>();
-  for (const auto& [row, token] : wanted) {
-    *place++ = row * logits.size(1) + token;
+// The largest entries of a row.
+std::vector<SetRow::Entry> entries_of(const at::Tensor& logits, const at::Tensor& indices, std::int64_t row) {
+  std::vector<SetRow::Entry> entries;
+  const auto kept = logits.size(1);
+  for (std::int64_t i = row * kept; i < (row + 1) * kept; ++i) {
+    entries.push_back(
+        {logits.const_data_ptr<float>()[i], static_cast<std::uint32_t>(indices.const_data_ptr<std::int32_t>()[i])});
   }
-  // An infinite logit makes the sum infinite; one of -infinity would not show there.
-  const auto sums = at::logsumexp(logits, 1).add_(faults_below(logits));
-  return on_host(at::cat({sums, at::take(logits, places.to(logits.device()))}));
+  return entries;
 }
 
 }  // namespace
-
-struct SlotsReader::Sets {
-  Largest with_bias;
-  Largest plain;
-  at::Tensor squared_norms;  // [rows] float64
-};
 
 // SeT of the targets of one row. Where the row is elsewhere its largest logits are at hand; all of them are fetched for
 // a target that needs more.
@@ -105,11 +75,13 @@ class SlotsReader::RowSets {
   RowSets(std::span<const float> logits, std::span<const float> bias, double norm) : bias_(bias), norm_(norm) {
     keep_whole(logits, SetRow::default_kept);
   }
-  RowSets(const at::Tensor& logits, std::int64_t row, std::span<const float> bias, const Sets& sets)
-      : row_(logits.narrow(0, row, 1)), bias_(bias), norm_(sets.squared_norms.const_data_ptr<double>()[row]) {
-    const auto size = static_cast<std::size_t>(logits.size(1));
-    kept_with_bias_.emplace(sets.with_bias.of(row), size, norm_ + 1);
-    kept_plain_.emplace(sets.plain.of(row), size, norm_);
+  // `row` [1, vocabulary] on the device.
+  RowSets(at::Tensor row, std::span<const float> bias, double norm, std::vector<SetRow::Entry> with_bias,
+          std::vector<SetRow::Entry> plain)
+      : row_(std::move(row)), bias_(bias), norm_(norm) {
+    const auto size = static_cast<std::size_t>(row_.size(1));
+    kept_with_bias_.emplace(std::move(with_bias), size, norm_ + 1);
+    kept_plain_.emplace(std::move(plain), size, norm_);
   }
 
   query::SetDistance solve(query::TokenId target, float logit) {
@@ -151,6 +123,83 @@ class SlotsReader::RowSets {
   std::optional<SetRow> plain_;
 };
 
+// Rows that our own kernels read.
+class SlotsReader::OwnRows {
+ public:
+  OwnRows(const SlotsReader& reader, const at::Tensor& logits, const at::Tensor& head_input)
+      : reader_(reader), logits_(on_host(logits)), head_input_(head_input) {}
+
+  std::optional<LogSums> sums(std::int64_t row) const { return log_sums(row_of(logits_, row), reader_.classes_); }
+  RowSets sets(std::int64_t row) const {
+    return {row_of(logits_, row), reader_.host_bias_, squared_norm_of(row_of(on_host(head_input_), row))};
+  }
+  float logit(const SlotAtRow& at, query::TokenId target) {
+    return row_of(logits_, at.row)[static_cast<std::size_t>(target)];
+  }
+
+ private:
+  const SlotsReader& reader_;
+  at::Tensor logits_;
+  at::Tensor head_input_;
+};
+
+// Rows that lie on a device. What is asked of them is computed there and comes back in one copy.
+class SlotsReader::DeviceRows {
+ public:
+  DeviceRows(const SlotsReader& reader, const at::Tensor& logits, const at::Tensor& head_input,
+             std::span<const SlotAtRow> asked)
+      : reader_(reader), any_set_(asks_for_sets(asked)), numbers_(start(logits, head_input, asked)) {
+    if (any_set_) {
+      logits_ = logits;
+    }
+  }
+
+  std::optional<LogSums> sums(std::int64_t row) {
+    const auto of = [&](std::int64_t kind) { return row_of(numbers_.parts()[0], kind)[static_cast<std::size_t>(row)]; };
+    return std::isfinite(of(0)) ? std::optional(LogSums{of(0), of(1), of(2)}) : std::nullopt;
+  }
+  RowSets sets(std::int64_t row) {
+    const auto& parts = numbers_.parts();
+    return {logits_.narrow(0, row, 1), reader_.host_bias_, parts[6].const_data_ptr<double>()[row],
+            entries_of(parts[2], parts[3], row), entries_of(parts[4], parts[5], row)};
+  }
+  // To be asked in the order of the slots and of their targets.
+  float logit(const SlotAtRow& /*at*/, query::TokenId /*target*/) {
+    return numbers_.parts()[1].const_data_ptr<float>()[next_++];
+  }
+  // Nothing was asked of a row whose numbers are not finite.
+  void skip(const SlotAtRow& at) { next_ += at.slot->targets.size(); }
+
+ private:
+  // [3, rows]: log of the sum of exponentials over all tokens, those that begin a word, the others. A row with a number
+  // that is not finite shows it in the first. Then the targets' logits. For SeT the largest logits of every row and
+  // their columns, with the bias and without, and the squared norms.
+  Download start(const at::Tensor& logits, const at::Tensor& head_input, std::span<const SlotAtRow> asked) const {
+    model::Staging staging;
+    const auto places = staging.add(places_of(asked, logits.size(1)));
+    staging.send(logits.device());
+    std::vector<at::Tensor> parts{at::stack({checked_sums(logits), at::logsumexp(logits.add(reader_.only_initial_), 1),
+                                             at::logsumexp(logits.add(reader_.only_continuation_), 1)}),
+                                  numbers_at(logits, staging.at(places))};
+    if (any_set_) {
+      for (const auto& rows : {logits, at::sub(logits, reader_.bias_)}) {
+        const auto kept = std::min<std::int64_t>(SetRow::default_kept, rows.size(1));
+        const auto [numbers, columns] = at::topk(rows, kept, 1);
+        parts.push_back(numbers);
+        parts.push_back(columns.to(at::kInt));
+      }
+      parts.push_back(at::sum(head_input.to(at::kDouble).square_(), 1));
+    }
+    return Download(std::move(parts));
+  }
+
+  const SlotsReader& reader_;
+  bool any_set_;
+  at::Tensor logits_;
+  Download numbers_;
+  std::size_t next_ = 0;
+};
+
 SlotsReader::SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kernels)
     : classes_(std::move(classes)),
       kernels_(kernels),
@@ -161,63 +210,34 @@ SlotsReader::SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kern
   host_bias_.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
 }
 
-// [3, rows]: log of the sum of exponentials over all tokens, those that begin a word, the others. A row with a number
-// that is not finite shows it in the first.
-at::Tensor SlotsReader::sums_of(const at::Tensor& logits) const {
-  return on_host(
-      at::stack({at::logsumexp(logits, 1).add_(faults_below(logits)), at::logsumexp(logits.add(only_initial_), 1),
-                 at::logsumexp(logits.add(only_continuation_), 1)}));
-}
-
-SlotsReader::Sets SlotsReader::read_sets(const at::Tensor& logits, const at::Tensor& head_input) const {
-  constexpr auto kept = static_cast<std::int64_t>(SetRow::default_kept);
-  return {Largest(logits, kept), Largest(at::sub(logits, bias_), kept),
-          at::sum(head_input.to(at::kDouble).square_(), 1).to(at::kCPU)};
-}
-
-std::vector<std::optional<query::SlotAnswer>> SlotsReader::read(const at::Tensor& logits, const at::Tensor& head_input,
-                                                                std::span<const SlotAtRow> asked) const {
-  std::vector<std::int64_t> places;
-  bool any_set = false;
-  for (const auto& one : asked) {
-    for (const auto target : one.slot->targets) {
-      places.push_back(one.row * logits.size(1) + target);
-    }
-    any_set = any_set || (one.fill->set_distances && !one.slot->targets.empty());
-  }
-  const bool own = kernels_ == model::Kernels::own_kernels;
-  const auto rows = own ? on_host(logits) : logits;
-  const auto sums = own ? at::Tensor() : sums_of(rows);
-  const auto logits_of_targets = pick(rows, places);
-  std::optional<Sets> sets;
-  if (any_set && !own) {
-    sets.emplace(read_sets(rows, head_input));
-  }
+template <class Rows>
+SlotsReader::Answers SlotsReader::read_rows(Rows& rows, std::span<const SlotAtRow> asked) const {
   std::optional<LogSums> row_sums;  // neighbours of `asked` share a row
   std::optional<RowSets> row_sets;
   std::int64_t row = -1;
-  std::vector<std::optional<query::SlotAnswer>> answers;
-  const float* next = logits_of_targets.const_data_ptr<float>();
+  Answers answers;
   for (const auto& one : asked) {
     if (one.row != row) {
       row = one.row;
       row_sets.reset();
-      row_sums = own ? log_sums(row_of(rows, row), classes_) : finite_sums(sums, row);
+      row_sums = rows.sums(row);
     }
     auto& answer = answers.emplace_back();
-    const float* const logit = std::exchange(next, next + one.slot->targets.size());
     if (!row_sums) {
+      if constexpr (requires { rows.skip(one); }) {
+        rows.skip(one);
+      }
       continue;
     }
     answer.emplace();
-    if (any_set && one.fill->set_distances && !row_sets) {
-      own ? row_sets.emplace(row_of(rows, row), host_bias_, squared_norm_of(row_of(on_host(head_input), row)))
-          : row_sets.emplace(rows, row, host_bias_, *sets);
+    if (one.fill->set_distances && !one.slot->targets.empty() && !row_sets) {
+      row_sets.emplace(rows.sets(row));
     }
-    for (std::size_t i = 0; i < one.slot->targets.size(); ++i) {
-      answer->logprob.push_back(static_cast<double>(logit[i]) - row_sums->total);
+    for (const auto target : one.slot->targets) {
+      const float logit = rows.logit(one, target);
+      answer->logprob.push_back(static_cast<double>(logit) - row_sums->total);
       if (one.fill->set_distances) {
-        answer->set.push_back(row_sets->solve(one.slot->targets[i], logit[i]));
+        answer->set.push_back(row_sets->solve(target, logit));
       }
     }
     if (one.fill->class_masses) {
@@ -228,18 +248,34 @@ std::vector<std::optional<query::SlotAnswer>> SlotsReader::read(const at::Tensor
   return answers;
 }
 
-std::vector<double> LogitsReader::log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                                    const std::vector<TokenAtRow>& wanted) const {
-  std::vector<double> values;
-  values.reserve(wanted.size());
+Later<SlotsReader::Answers> SlotsReader::read(const at::Tensor& logits, const at::Tensor& head_input,
+                                              std::vector<SlotAtRow> asked) const {
+  if (kernels_ == model::Kernels::own_kernels) {
+    OwnRows rows(*this, logits, head_input);
+    return [answers = read_rows(rows, asked)]() mutable { return std::move(answers); };
+  }
+  return [this, rows = DeviceRows(*this, logits, head_input, asked), asked = std::move(asked)]() mutable {
+    return read_rows(rows, asked);
+  };
+}
+
+Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& logits, std::int64_t rows,
+                                                           const std::vector<TokenAtRow>& wanted) const {
   if (kernels_ == model::Kernels::operators) {
-    const auto found = sums_and_logits(logits, wanted);
-    const float* const sums = found.const_data_ptr<float>();
-    const float* const own = sums + logits.size(0);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      values.push_back(static_cast<double>(own[i]) - static_cast<double>(sums[wanted[i].row]));
+    std::vector<std::int32_t> places;
+    for (const auto& [row, token] : wanted) {
+      places.push_back(static_cast<std::int32_t>(row * logits.size(1) + token));
     }
-    return values;
+    const auto picked = numbers_at(logits, model::on_device(places, logits.device()));
+    return [wanted, numbers = Download({checked_sums(logits), picked})]() mutable {
+      const auto* const sums = numbers.parts()[0].const_data_ptr<float>();
+      const auto* own = numbers.parts()[1].const_data_ptr<float>();
+      std::vector<double> values;
+      for (const auto& one : wanted) {
+        values.push_back(static_cast<double>(*own++) - static_cast<double>(sums[one.row]));
+      }
+      return values;
+    };
   }
   std::vector<double> totals;
   totals.reserve(static_cast<std::size_t>(rows));
@@ -247,23 +283,22 @@ std::vector<double> LogitsReader::log_probabilities(const at::Tensor& logits, st
     const auto sums = log_sums(row_of(logits, row), no_classes_);
     totals.push_back(sums ? sums->total : std::numeric_limits<double>::quiet_NaN());
   }
+  std::vector<double> values;
+  values.reserve(wanted.size());
   for (const auto& [row, token] : wanted) {
     const double logit = row_of(logits, row)[static_cast<std::size_t>(token)];
     values.push_back(logit - totals[static_cast<std::size_t>(row)]);
   }
-  return values;
+  return [values = std::move(values)]() mutable { return std::move(values); };
 }
 
-std::vector<std::optional<query::TokenId>> most_probable(const at::Tensor& logits) {
-  const auto faults = faults_below(logits).add_(at::amax(logits, 1).mul_(0));
-  const auto found = on_host(at::stack({at::argmax(logits, 1).to(at::kFloat), faults}));
-  std::vector<std::optional<query::TokenId>> tokens;
-  for (std::int64_t row = 0; row < logits.size(0); ++row) {
-    const bool finite = !std::isnan(row_of(found, 1)[static_cast<std::size_t>(row)]);
-    const auto token = static_cast<query::TokenId>(row_of(found, 0)[static_cast<std::size_t>(row)]);
-    tokens.push_back(finite ? std::optional(token) : std::nullopt);
-  }
-  return tokens;
+at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places) {
+  return matrix.contiguous().flatten().index_select(0, places);
+}
+
+at::Tensor checked_sums(const at::Tensor& logits) {
+  // An infinite logit makes the sum infinite; one of -infinity would not show there.
+  return at::logsumexp(logits, 1).add_(faults_below(logits));
 }
 
 }  // namespace stereosweep::engine

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/readout/Download.hpp"
 #include "engine/readout/SoftmaxRow.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Query.hpp"
@@ -24,21 +25,24 @@ struct SlotAtRow {
 
 class SlotsReader {
  public:
+  using Answers = std::vector<std::optional<query::SlotAnswer>>;
+
   /// `bias` [vocabulary] float32: the decoder's, where the logits will be; `kernels`: who reads them.
   SlotsReader(ClassMask classes, at::Tensor bias, model::Kernels kernels);
 
-  /// One answer for each of `asked` (by row), in its order; nothing where a logit of the row is not finite. `logits`
+  /// Starts to read; what comes back waits for the device and gives one answer for each of `asked` (by row; what they
+  /// point to must stay), in its order; nothing where a logit of the row is not finite. `logits`
   /// [rows, vocabulary] and `head_input` [rows, hidden], both float32. Sums are those of `log_sums`, by operators
   /// float32; distances follow from the largest entries of a row in float64, and from all of them where those prove too
   /// few.
-  std::vector<std::optional<query::SlotAnswer>> read(const at::Tensor& logits, const at::Tensor& head_input,
-                                                     std::span<const SlotAtRow> asked) const;
+  Later<Answers> read(const at::Tensor& logits, const at::Tensor& head_input, std::vector<SlotAtRow> asked) const;
 
  private:
-  struct Sets;
   class RowSets;
-  at::Tensor sums_of(const at::Tensor& logits) const;
-  Sets read_sets(const at::Tensor& logits, const at::Tensor& head_input) const;
+  class OwnRows;
+  class DeviceRows;
+  template <class Rows>
+  Answers read_rows(Rows& rows, std::span<const SlotAtRow> asked) const;
 
   ClassMask classes_;
   model::Kernels kernels_;
@@ -59,19 +63,23 @@ class LogitsReader {
   /// `vocabulary`: width of the logits; `kernels`: who reads them.
   LogitsReader(std::int64_t vocabulary, model::Kernels kernels)
       : no_classes_({}, static_cast<std::size_t>(vocabulary)), kernels_(kernels) {}
-  /// Natural logarithms of softmax over the whole width, for `wanted` (any order) in its order; NaN where a logit of
-  /// the row is not finite. `logits` [row, vocabulary] float32; the first `rows` count. By our own kernels as
-  /// `log_sums`, by operators in float32.
-  std::vector<double> log_probabilities(const at::Tensor& logits, std::int64_t rows,
-                                        const std::vector<TokenAtRow>& wanted) const;
+  /// Starts to read; what comes back waits for the device: natural logarithms of softmax over the whole width, for
+  /// `wanted` (any order) in its order; NaN where a logit of the row is not finite. `logits` [row, vocabulary] float32;
+  /// the first `rows` count. By our own kernels as `log_sums`, by operators in float32.
+  Later<std::vector<double>> log_probabilities(const at::Tensor& logits, std::int64_t rows,
+                                               const std::vector<TokenAtRow>& wanted) const;
 
  private:
   ClassMask no_classes_;
   model::Kernels kernels_;
 };
 
-/// For every row of `logits` [row, vocabulary] float32 the token with the largest one, the lowest id among equals;
-/// nothing where one is not finite. By torch's operators; for vocabularies of up to 2^24 tokens.
-std::vector<std::optional<query::TokenId>> most_probable(const at::Tensor& logits);
+// On a device, by torch's operators.
+
+/// The numbers at `places` [any number] int32 of a matrix, counted row by row.
+at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places);
+
+/// [rows] log-sum-exp of every row; NaN or infinite where a logit of the row is not finite.
+at::Tensor checked_sums(const at::Tensor& logits);
 
 }  // namespace stereosweep::engine

@@ -3,22 +3,26 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/argmax.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/take.h>
+#include <ATen/ops/minimum.h>
 #include <ATen/ops/topk.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "engine/readout/Download.hpp"
 #include "engine/readout/Drawing.hpp"
 #include "engine/readout/HiddenRows.hpp"
+#include "engine/readout/Readout.hpp"
+#include "model/kernels/Segments.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -28,59 +32,138 @@ using query::TokenId;
 // Weights in float64 that exist at once.
 constexpr std::int64_t most_weight_bytes = std::int64_t{1} << 27;
 
-template <class Number, class Values>
-at::Tensor on_device_of(const at::Tensor& matrix, const Values& values, at::ScalarType type) {
-  auto list = at::empty({std::ssize(values)}, at::TensorOptions(type));
-  std::copy(values.begin(), values.end(), list.template mutable_data_ptr<Number>());
-  return list.to(matrix.device());
-}
-
-at::Tensor longs(const at::Tensor& matrix, const std::vector<std::int64_t>& values) {
-  return on_device_of<std::int64_t>(matrix, values, at::kLong);
-}
+constexpr auto block_columns = static_cast<std::int64_t>(block_width);
 
 // A row of logits and the temperature that its weights are made with.
 using Heated = std::pair<std::int64_t, double>;
 
-// Draws from the rows of one matrix where it is.
+// Where a sorted list of distinct values has one.
+template <class Value>
+std::int32_t place_in(const std::vector<Value>& sorted, const Value& value) {
+  return static_cast<std::int32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
+}
+
+template <class Value>
+std::vector<Value> sorted_distinct(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+std::vector<std::int32_t> narrowed(const std::vector<std::int64_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+// Of every row the first place whose running sum exceeds `drawn` [rows, 1]; where rounding leaves the draw at the very
+// end, the last place with a mass: [rows, 1].
+at::Tensor place_of_draw(const at::Tensor& masses, const at::Tensor& sums, const at::Tensor& drawn) {
+  const auto place = sums.le(drawn).sum(1, true);
+  const auto number = at::arange(masses.size(1), place.options());
+  return at::minimum(place, number.mul(masses.gt(0)).amax(1, true));
+}
+
+// A token that was drawn, and its logit before any penalty.
+struct Choice {
+  TokenId id = 0;
+  float logit = 0;
+};
+
+// Draws from the rows of one matrix where it is. `start` asks the device for all that the draws need, `finish` reads
+// it.
 class MatrixDraws {
  public:
-  MatrixDraws(const at::Tensor& logits, std::span<const DrawTask> tasks) : logits_(logits), tasks_(tasks) {}
-
-  /// Of rows that are not finite some token.
-  std::vector<TokenId> run() {
-    ids_.resize(tasks_.size());
-    std::vector<std::size_t> largest;
-    std::vector<std::size_t> free;
-    std::map<std::int64_t, std::vector<std::size_t>> by_kept;
+  // `plain`: the logits before penalties; `plain_rows`: the row there of every task.
+  MatrixDraws(at::Tensor matrix, at::Tensor plain, std::vector<DrawTask> tasks, std::vector<std::int64_t> plain_rows)
+      : matrix_(std::move(matrix)),
+        plain_(std::move(plain)),
+        tasks_(std::move(tasks)),
+        plain_rows_(std::move(plain_rows)) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       switch (restriction_of(*tasks_[i].asked, static_cast<std::size_t>(width()))) {
         case Restriction::largest:
-          largest.push_back(i);
+          largest_.push_back(i);
           break;
         case Restriction::none:
-          free.push_back(i);
+          free_.push_back(i);
           break;
         case Restriction::top_k:
-          by_kept[tasks_[i].asked->top_k + std::int64_t{1}].push_back(i);
+          restricted_[tasks_[i].asked->top_k + std::int64_t{1}].tasks.push_back(i);
           break;
         case Restriction::nucleus:
-          by_kept[nucleus].push_back(i);
+          restricted_[nucleus].tasks.push_back(i);
       }
     }
-    take_largest(largest);
-    draw_free(free);
-    for (const auto& [kept, some] : by_kept) {
-      draw_restricted(some, kept == nucleus ? static_cast<std::int64_t>(usual_nucleus) : kept,
-                      kept == nucleus ? heated_rows(some) : std::map<Heated, BlockMasses>{});
+  }
+
+  // Appends what is to be brought to the host.
+  void start(std::vector<at::Tensor>& parts) {
+    first_part_ = parts.size();
+    std::vector<at::Tensor> ids;
+    if (!largest_.empty()) {
+      ids.push_back(largest_ids());
     }
-    return std::move(ids_);
+    if (!free_.empty()) {
+      ids.push_back(free_ids());
+    }
+    if (!ids.empty()) {
+      auto chosen = largest_;
+      chosen.insert(chosen.end(), free_.begin(), free_.end());
+      const auto all = at::cat(ids);
+      std::vector<std::int32_t> begins;
+      for (const auto task : chosen) {
+        begins.push_back(static_cast<std::int32_t>(plain_rows_[task] * width()));
+      }
+      parts.push_back(all);
+      parts.push_back(numbers_at(plain_, all.add(model::on_device(begins, device()))));
+    }
+    for (auto& [kept, some] : restricted_) {
+      start_restricted(kept, some, parts);
+    }
+  }
+
+  // One for each task; of rows that are not finite some token.
+  std::vector<Choice> finish(const std::vector<at::Tensor>& parts) {
+    std::vector<Choice> choices(tasks_.size());
+    auto part = parts.begin() + static_cast<std::ptrdiff_t>(first_part_);
+    if (!largest_.empty() || !free_.empty()) {
+      const auto* id = (part++)->const_data_ptr<std::int32_t>();
+      const auto* logit = (part++)->const_data_ptr<float>();
+      for (const auto& some : {largest_, free_}) {
+        for (const auto task : some) {
+          choices[task] = {*id++, *logit++};
+        }
+      }
+    }
+    for (const auto& [kept, some] : restricted_) {
+      for (std::size_t i = 0; i < some.tasks.size(); ++i) {
+        choices[some.tasks[i]] = draw_restricted(some, i, part);
+      }
+      part += some.num_parts;
+    }
+    return choices;
   }
 
  private:
   static constexpr std::int64_t nucleus = 0;  // no number of kept logits
+  using Parts = std::vector<at::Tensor>::const_iterator;
 
-  std::int64_t width() const { return logits_.size(1); }
+  // Tasks that draw among the largest logits of their rows: these, their columns, their logits before penalties where
+  // there is one, and the sums of the rows' weights where a nucleus needs them.
+  struct Restricted {
+    std::vector<std::size_t> tasks;
+    std::vector<std::int64_t> rows;  // sorted, distinct
+    std::vector<Heated> heated;      // likewise; empty: no sums
+    std::ptrdiff_t num_parts = 0;
+  };
+
+  // Block masses and largest logits of rows at temperatures.
+  struct Weights {
+    at::Tensor masses;  // [heated, blocks] float64
+    at::Tensor most;    // [heated, 1] float64
+  };
+
+  std::int64_t width() const { return matrix_.size(1); }
+  at::Device device() const { return matrix_.device(); }
   double unit(std::size_t task) const { return unit_of(*tasks_[task].asked, tasks_[task].step); }
   Heated heated(std::size_t task) const { return {tasks_[task].row, tasks_[task].asked->temperature}; }
 
@@ -89,131 +172,154 @@ class MatrixDraws {
     for (const auto task : some) {
       rows.push_back(tasks_[task].row);
     }
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    return rows;
+    return sorted_distinct(std::move(rows));
+  }
+
+  std::vector<Heated> heated_of(const std::vector<std::size_t>& some) const {
+    std::vector<Heated> all;
+    for (const auto task : some) {
+      all.push_back(heated(task));
+    }
+    return sorted_distinct(std::move(all));
   }
 
   at::Tensor picked(const std::vector<std::int64_t>& rows) const {
-    return std::ssize(rows) == logits_.size(0) ? logits_ : logits_.index_select(0, longs(logits_, rows));
+    return std::ssize(rows) == matrix_.size(0) ? matrix_ : model::rows_of(matrix_, narrowed(rows));
   }
 
-  static std::size_t place_of(const std::vector<std::int64_t>& rows, std::int64_t row) {
-    return static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
+  // [tasks] int32
+  at::Tensor largest_ids() const {
+    const auto rows = rows_of(largest_);
+    std::vector<std::int32_t> places;
+    for (const auto task : largest_) {
+      places.push_back(place_in(rows, tasks_[task].row));
+    }
+    return at::argmax(picked(rows), 1).to(at::kInt).index_select(0, model::on_device(places, device()));
   }
 
-  void take_largest(const std::vector<std::size_t>& some) {
-    if (some.empty()) {
-      return;
-    }
-    const auto rows = rows_of(some);
-    const auto found = most_probable(picked(rows));
-    for (const auto task : some) {
-      ids_[task] = found[place_of(rows, tasks_[task].row)].value_or(0);
-    }
-  }
-
-  // Block masses and the largest logit of every different row and temperature.
-  std::map<Heated, BlockMasses> heated_rows(const std::vector<std::size_t>& some) const {
-    std::map<Heated, BlockMasses> found;
-    for (const auto task : some) {
-      found[heated(task)];
-    }
+  Weights weigh(const std::vector<Heated>& all) const {
     const auto at_once = std::max<std::int64_t>(1, most_weight_bytes / (8 * width()));
-    const auto blocks = (width() + static_cast<std::int64_t>(block_width) - 1) / static_cast<std::int64_t>(block_width);
-    for (auto next = found.begin(); next != found.end();) {
-      std::vector<std::int64_t> rows;
+    const auto blocks = (width() + block_columns - 1) / block_columns;
+    std::vector<at::Tensor> masses;
+    std::vector<at::Tensor> largest;
+    for (std::int64_t begin = 0; begin < std::ssize(all); begin += at_once) {
+      const auto count = std::min(at_once, std::ssize(all) - begin);
+      std::vector<std::int32_t> rows;
       std::vector<double> temperatures;
-      auto end = next;
-      for (; end != found.end() && std::ssize(rows) < at_once; ++end) {
-        rows.push_back(end->first.first);
-        temperatures.push_back(end->first.second);
+      for (const auto& [row, temperature] : std::span(all).subspan(begin, count)) {
+        rows.push_back(static_cast<std::int32_t>(row));
+        temperatures.push_back(temperature);
       }
-      const auto wide = logits_.index_select(0, longs(logits_, rows)).to(at::kDouble);
-      const auto most = at::amax(wide, 1, true);
-      const auto divisors = on_device_of<double>(logits_, temperatures, at::kDouble).unsqueeze(1);
-      const auto weights = wide.sub(most).div_(divisors).exp_();
-      const auto spare = blocks * static_cast<std::int64_t>(block_width) - width();
-      const auto padded = at::constant_pad_nd(weights, {0, spare});
-      const auto sums = padded.view({std::ssize(rows), blocks, static_cast<std::int64_t>(block_width)}).sum(2);
-      const auto host = at::cat({sums, most}, 1).to(at::kCPU).contiguous();
-      const auto* numbers = host.const_data_ptr<double>();
-      for (; next != end; ++next, numbers += blocks + 1) {
-        next->second = {{numbers, numbers + blocks}, static_cast<float>(numbers[blocks])};
-      }
+      model::Staging staging;
+      const auto row_list = staging.add(rows);
+      const auto divisors = staging.add(temperatures);
+      staging.send(device());
+      const auto wide = matrix_.index_select(0, staging.at(row_list)).to(at::kDouble);
+      largest.push_back(at::amax(wide, 1, true));
+      const auto weights = wide.sub(largest.back()).div_(staging.at(divisors).unsqueeze(1)).exp_();
+      const auto padded = at::constant_pad_nd(weights, {0, blocks * block_columns - width()});
+      masses.push_back(padded.view({count, blocks, block_columns}).sum(2));
     }
-    return found;
+    return {at::cat(masses), at::cat(largest)};
   }
 
-  // Block sums choose the block, and one block of each comes back.
-  void draw_free(const std::vector<std::size_t>& some) {
-    if (some.empty()) {
-      return;
+  // Block sums choose the block, and its own weights the token: [tasks] int32
+  at::Tensor free_ids() const {
+    const auto all = heated_of(free_);
+    const auto weights = weigh(all);
+    std::vector<std::int32_t> places;
+    std::vector<std::int32_t> begins;
+    std::vector<double> units;
+    std::vector<double> temperatures;
+    for (const auto task : free_) {
+      places.push_back(place_in(all, heated(task)));
+      begins.push_back(static_cast<std::int32_t>(tasks_[task].row * width()));
+      units.push_back(unit(task));
+      temperatures.push_back(tasks_[task].asked->temperature);
     }
-    const auto found = heated_rows(some);
-    std::vector<BlockDraw> draws;
-    std::vector<std::int64_t> starts;
-    for (const auto task : some) {
-      draws.push_back(pick_block(found.at(heated(task)).masses, unit(task)));
-      starts.push_back(tasks_[task].row * width() + static_cast<std::int64_t>(draws.back().block * block_width));
-    }
-    const auto one =
-        at::arange(static_cast<std::int64_t>(block_width), at::TensorOptions(at::kLong).device(logits_.device()));
-    const auto places = longs(logits_, starts).unsqueeze(1).add(one).clamp_max_(logits_.numel() - 1);
-    const auto host = on_host(at::take(logits_, places));
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const auto first = draws[i].block * block_width;
-      const auto own = row_of(host, static_cast<std::int64_t>(i))
-                           .first(std::min(block_width, static_cast<std::size_t>(width()) - first));
-      const auto place =
-          pick_in_block(own, draws[i].rest, found.at(heated(some[i])).largest, tasks_[some[i]].asked->temperature);
-      ids_[some[i]] = static_cast<TokenId>(first + place);
-    }
+    model::Staging staging;
+    const std::array lists{staging.add(places), staging.add(begins), staging.add(units), staging.add(temperatures)};
+    staging.send(device());
+    const auto column = [&](std::size_t list) { return staging.at(lists[list]).unsqueeze(1); };
+    const auto masses = weights.masses.index_select(0, staging.at(lists[0]));
+    const auto most = weights.most.index_select(0, staging.at(lists[0]));
+    const auto sums = masses.cumsum(1);
+    const auto drawn = masses.sum(1, true).mul_(column(2));
+    const auto block = place_of_draw(masses, sums, drawn);
+    const auto rest = drawn.sub(sums.gather(1, block)).add_(masses.gather(1, block));
+    const auto columns = block.mul(block_columns).add(at::arange(block_columns, block.options()));
+    const auto own = numbers_at(matrix_, columns.clamp_max(width() - 1).add(column(1)).to(at::kInt).flatten());
+    const auto powers = own.view(columns.sizes()).to(at::kDouble).sub_(most).div_(column(3));
+    const auto inside = powers.exp_().mul_(columns.lt(width()));
+    return place_of_draw(inside, inside.cumsum(1), rest).add_(block.mul(block_columns)).to(at::kInt).flatten();
   }
 
-  // The largest logits come back; the whole row where they do not decide.
-  void draw_restricted(const std::vector<std::size_t>& some, std::int64_t kept,
-                       const std::map<Heated, BlockMasses>& heated_of) {
-    const auto rows = rows_of(some);
-    const auto [values, columns] = at::topk(picked(rows), std::min(kept, width()), 1);
-    const auto logits = on_host(values);
-    const auto ids = columns.to(at::kInt).to(at::kCPU).contiguous();
-    for (const auto task : some) {
-      const auto& asked = *tasks_[task].asked;
-      const auto place = static_cast<std::int64_t>(place_of(rows, tasks_[task].row));
-      const auto numbers = row_of(logits, place);
-      if (!all_finite(numbers)) {
-        continue;  // a NaN is among the largest
+  void start_restricted(std::int64_t kept, Restricted& some, std::vector<at::Tensor>& parts) const {
+    const auto before = parts.size();
+    some.rows = rows_of(some.tasks);
+    const auto wanted = kept == nucleus ? static_cast<std::int64_t>(usual_nucleus) : kept;
+    const auto [values, columns] = at::topk(picked(some.rows), std::min(wanted, width()), 1);
+    parts.push_back(values);
+    parts.push_back(columns.to(at::kInt));
+    if (!plain_.is_same(matrix_)) {
+      std::vector<std::int32_t> begins(some.rows.size());
+      for (const auto task : some.tasks) {
+        begins[static_cast<std::size_t>(place_in(some.rows, tasks_[task].row))] =
+            static_cast<std::int32_t>(plain_rows_[task] * width());
       }
-      const auto* const names = ids.const_data_ptr<std::int32_t>() + place * ids.size(1);
-      std::vector<Logit> largest;
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        largest.push_back({names[i], numbers[i]});
-      }
-      RowMass row{static_cast<std::size_t>(width()), 0};
-      if (const auto found = heated_of.find(heated(task)); found != heated_of.end()) {
-        row.total = std::accumulate(found->second.masses.begin(), found->second.masses.end(), 0.0);
-      }
-      const auto decided = candidates_among(std::move(largest), row, asked);
-      ids_[task] = pick(decided ? *decided : candidates(whole_row(tasks_[task].row), asked), unit(task));
+      const auto places = parts.back().add(model::on_device(begins, device()).unsqueeze(1));
+      parts.push_back(numbers_at(plain_, places.flatten()).view(columns.sizes()));
     }
+    if (kept == nucleus) {
+      some.heated = heated_of(some.tasks);
+      parts.push_back(weigh(some.heated).masses.sum(1));
+    }
+    some.num_parts = static_cast<std::ptrdiff_t>(parts.size() - before);
   }
 
-  std::span<const float> whole_row(std::int64_t row) {
-    fetched_ = on_host(logits_.narrow(0, row, 1));
-    return row_of(fetched_, 0);
+  // Task number i of `some`. The whole row comes where its largest logits do not decide.
+  Choice draw_restricted(const Restricted& some, std::size_t i, Parts part) const {
+    const auto task = some.tasks[i];
+    const auto& asked = *tasks_[task].asked;
+    const auto place = place_in(some.rows, tasks_[task].row);
+    const auto numbers = row_of(part[0], place);
+    if (!all_finite(numbers)) {
+      return {};  // a NaN is among the largest
+    }
+    const auto* const ids = part[1].const_data_ptr<std::int32_t>() + place * part[1].size(1);
+    std::vector<Logit> largest;
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      largest.push_back({ids[k], numbers[k]});
+    }
+    RowMass row{static_cast<std::size_t>(width()), 0};
+    if (!some.heated.empty()) {
+      row.total = part[some.num_parts - 1].const_data_ptr<double>()[place_in(some.heated, heated(task))];
+    }
+    if (const auto decided = candidates_among(std::move(largest), row, asked)) {
+      const auto id = pick(*decided, unit(task));
+      const auto plain = plain_.is_same(matrix_) ? numbers : row_of(part[2], place);
+      return {id, plain[static_cast<std::size_t>(std::find(ids, ids + numbers.size(), id) - ids)]};
+    }
+    const auto whole = on_host(matrix_.narrow(0, tasks_[task].row, 1));
+    const auto id = pick(candidates(row_of(whole, 0), asked), unit(task));
+    const auto plain = plain_.is_same(matrix_) ? whole : on_host(plain_.narrow(0, plain_rows_[task], 1));
+    return {id, row_of(plain, 0)[static_cast<std::size_t>(id)]};
   }
 
-  const at::Tensor& logits_;
-  std::span<const DrawTask> tasks_;
-  std::vector<TokenId> ids_;
-  at::Tensor fetched_;
+  at::Tensor matrix_;
+  at::Tensor plain_;
+  std::vector<DrawTask> tasks_;
+  std::vector<std::int64_t> plain_rows_;
+  std::vector<std::size_t> largest_;
+  std::vector<std::size_t> free_;
+  std::map<std::int64_t, Restricted> restricted_;  // by the number of logits that come
+  std::size_t first_part_ = 0;
 };
 
 // A row of its own for each task, after its penalty; the tasks then read these rows.
 at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks) {
   const auto width = logits.size(1);
-  std::vector<std::int64_t> rows;
+  std::vector<std::int32_t> rows;
   std::vector<std::int64_t> places;
   std::vector<float> factors;
   for (auto& task : tasks) {
@@ -225,25 +331,33 @@ at::Tensor penalized_rows(const at::Tensor& logits, std::vector<DrawTask>& tasks
         }
       }
     }
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
+    own = sorted_distinct(std::move(own));
     places.insert(places.end(), own.begin(), own.end());
     factors.resize(places.size(), static_cast<float>(task.asked->repetition_penalty));
-    rows.push_back(std::exchange(task.row, std::ssize(rows)));
+    rows.push_back(static_cast<std::int32_t>(std::exchange(task.row, std::ssize(rows))));
   }
-  auto changed = logits.index_select(0, longs(logits, rows));
-  const auto at_places = longs(logits, places);
-  const auto factor = on_device_of<float>(logits, factors, at::kFloat);
-  const auto before = at::take(changed, at_places);
+  model::Staging staging;
+  const std::array lists{staging.add(rows), staging.add(narrowed(places)), staging.add(factors)};
+  staging.send(logits.device());
+  auto changed = logits.index_select(0, staging.at(lists[0]));
+  const auto at_places = staging.at(lists[1]);
+  const auto factor = staging.at(lists[2]);
+  const auto before = numbers_at(changed, at_places);
   const auto after = at::where(before.lt(0), before.mul(factor), before.div(factor));
-  changed.put_(at_places, after.clamp_(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
+  changed.put_(at_places.to(at::kLong),
+               after.clamp_(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
   return changed;
 }
 
-}  // namespace
+std::vector<std::int64_t> rows_of_tasks(const std::vector<DrawTask>& tasks) {
+  std::vector<std::int64_t> rows;
+  for (const auto& task : tasks) {
+    rows.push_back(task.row);
+  }
+  return rows;
+}
 
-TokenDrawer::TokenDrawer(std::int64_t vocabulary, model::Kernels kernels)
-    : kernels_(kernels), reader_(vocabulary, kernels) {}
+}  // namespace
 
 std::vector<std::optional<Drawn>> TokenDrawer::draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const {
   return kernels_ == model::Kernels::operators ? draw_by_operators(logits, tasks) : draw_on_host(logits, tasks);
@@ -290,22 +404,29 @@ std::vector<std::optional<Drawn>> TokenDrawer::draw_by_operators(const at::Tenso
   for (const auto& task : tasks) {
     (task.asked->repetition_penalty == 1 ? plain : moved).push_back(task);
   }
-  const auto of_plain = plain.empty() ? std::vector<TokenId>{} : MatrixDraws(logits, plain).run();
-  std::vector<TokenId> of_moved;
+  std::vector<at::Tensor> parts{checked_sums(logits)};
+  const auto plain_rows = rows_of_tasks(plain);
+  const auto moved_rows = rows_of_tasks(moved);
+  MatrixDraws of_plain(logits, logits, plain, plain_rows);
+  of_plain.start(parts);
+  std::optional<MatrixDraws> of_moved;
   if (!moved.empty()) {
     const auto changed = penalized_rows(logits, moved);
-    of_moved = MatrixDraws(changed, moved).run();
+    of_moved.emplace(changed, logits, moved, moved_rows);
+    of_moved->start(parts);
   }
-  std::vector<TokenAtRow> wanted;
-  auto next_plain = of_plain.begin();
-  auto next_moved = of_moved.begin();
-  for (const auto& task : tasks) {
-    wanted.push_back({task.row, task.asked->repetition_penalty == 1 ? *next_plain++ : *next_moved++});
-  }
-  const auto logprobs = reader_.log_probabilities(logits, logits.size(0), wanted);
+  Download numbers(std::move(parts));
+  const auto& host = numbers.parts();
+  const auto plain_choices = of_plain.finish(host);
+  const auto moved_choices = of_moved ? of_moved->finish(host) : std::vector<Choice>{};
+  const auto* const sums = host.front().const_data_ptr<float>();
+  auto next_plain = plain_choices.begin();
+  auto next_moved = moved_choices.begin();
   std::vector<std::optional<Drawn>> drawn;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    drawn.push_back(std::isfinite(logprobs[i]) ? std::optional(Drawn{wanted[i].token, logprobs[i]}) : std::nullopt);
+  for (const auto& task : tasks) {
+    const auto& choice = task.asked->repetition_penalty == 1 ? *next_plain++ : *next_moved++;
+    const auto logprob = static_cast<double>(choice.logit) - static_cast<double>(sums[task.row]);
+    drawn.push_back(std::isfinite(logprob) ? std::optional(Drawn{choice.id, logprob}) : std::nullopt);
   }
   return drawn;
 }

@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/readout/Readout.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "query/Query.hpp"
 
@@ -31,11 +30,12 @@ struct Drawn {
 
 class TokenDrawer {
  public:
-  /// `vocabulary`: width of the logits; `kernels`: who reads them.
-  TokenDrawer(std::int64_t vocabulary, model::Kernels kernels);
+  /// `kernels`: who reads the logits.
+  explicit TokenDrawer(model::Kernels kernels) : kernels_(kernels) {}
 
   /// One for each task, as `next_token` of the row (after the penalty, where there is one); nothing where a logit of
-  /// the row is not finite. `logits` [rows, vocabulary] float32. Both ways draw the same tokens, unless a draw falls
+  /// the row is not finite. `logits` [rows, vocabulary] float32. A device is waited for once, unless the logits that
+  /// come from it do not decide a draw. Both ways draw the same tokens, unless a draw falls
   /// between two float64 roundings of one sum of weights (relative 1e-15).
   std::vector<std::optional<Drawn>> draw(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
 
@@ -44,7 +44,6 @@ class TokenDrawer {
   std::vector<std::optional<Drawn>> draw_by_operators(const at::Tensor& logits, std::span<const DrawTask> tasks) const;
 
   model::Kernels kernels_;
-  LogitsReader reader_;
 };
 
 }  // namespace stereosweep::engine

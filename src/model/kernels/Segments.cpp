@@ -25,20 +25,30 @@ std::int64_t longest(std::span<const std::int32_t> begins) {
   return most;
 }
 
-std::size_t Staging::add(std::span<const std::int32_t> values) {
-  values_.insert(values_.end(), values.begin(), values.end());
-  begins_.push_back(static_cast<std::int64_t>(values_.size()));
-  return begins_.size() - 2;
+std::size_t Staging::append(std::span<const std::byte> bytes, at::ScalarType type) {
+  constexpr std::size_t widest = sizeof(double);  // every list begins at a multiple of it
+  const auto begin = (bytes_.size() + widest - 1) / widest * widest;
+  bytes_.resize(begin);
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  lists_.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(bytes_.size()), type});
+  return lists_.size() - 1;
 }
 
+std::size_t Staging::add(std::span<const std::int32_t> values) { return append(std::as_bytes(values), at::kInt); }
+std::size_t Staging::add(std::span<const float> values) { return append(std::as_bytes(values), at::kFloat); }
+std::size_t Staging::add(std::span<const double> values) { return append(std::as_bytes(values), at::kDouble); }
+
 void Staging::send(const at::Device& device) {
-  const auto options = at::TensorOptions(at::kInt).pinned_memory(!device.is_cpu());
-  const auto host = at::empty({begins_.back()}, options);
-  std::copy(values_.begin(), values_.end(), host.mutable_data_ptr<std::int32_t>());
+  const auto options = at::TensorOptions(at::kByte).pinned_memory(!device.is_cpu());
+  const auto host = at::empty({std::ssize(bytes_)}, options);
+  std::ranges::copy(bytes_, reinterpret_cast<std::byte*>(host.mutable_data_ptr<std::uint8_t>()));
   sent_ = host.to(device, !device.is_cpu());
 }
 
-at::Tensor Staging::at(std::size_t index) const { return sent_.slice(0, begins_[index], begins_[index + 1]); }
+at::Tensor Staging::at(std::size_t index) const {
+  const auto& list = lists_[index];
+  return sent_.slice(0, list.begin, list.end).view(list.type);
+}
 
 at::Tensor sent_to(const at::Tensor& host, const at::Device& device) {
   if (device.is_cpu()) {

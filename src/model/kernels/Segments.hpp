@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,19 +27,28 @@ void check_rows(std::span<const std::int64_t> rows, std::int64_t begin, std::int
 /// The longest of the ranges that `begins` cuts.
 std::int64_t longest(std::span<const std::int32_t> begins);
 
-/// All small integers that a batch needs, put into one buffer so that one copy takes them to the device.
+/// All small lists that a batch needs, put into one buffer so that one copy takes them to the device.
 class Staging {
  public:
   /// Remembers a list; returns its number.
   std::size_t add(std::span<const std::int32_t> values);
-  /// Copies everything to `device` (through pinned memory where that is not the processor).
+  std::size_t add(std::span<const float> values);
+  std::size_t add(std::span<const double> values);
+  /// Copies everything to `device`; where that is not the processor nobody waits for the copy.
   void send(const at::Device& device);
-  /// List number `index`, int32, on the device.
+  /// List number `index`, of its own type, on the device.
   at::Tensor at(std::size_t index) const;
 
  private:
-  std::vector<std::int32_t> values_;
-  std::vector<std::int64_t> begins_{0};
+  struct List {
+    std::int64_t begin = 0;  ///< bytes
+    std::int64_t end = 0;
+    at::ScalarType type = at::kInt;
+  };
+  std::size_t append(std::span<const std::byte> bytes, at::ScalarType type);
+
+  std::vector<std::byte> bytes_;
+  std::vector<List> lists_;
   at::Tensor sent_;
 };
 

@@ -6,7 +6,9 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -242,28 +244,44 @@ TEST_F(AssociationProbeTest, OnlyWhatIsMeasuredIsAskedAndKept) {
   EXPECT_FALSE(std::isnan(logprob[self_kindness + 3]));
 }
 
-/// Answers as the fake engine does, but spoils some.
-class SpoiltEngine : public query::Engine {
+using Spoil = std::function<void(const query::Fill&, query::Answer&)>;
+
+class SpoiltCall : public query::Call {
  public:
-  SpoiltEngine(engine::FakeEngine& good, std::function<void(const query::Fill&, query::Answer&)> spoil)
-      : good_(good), spoil_(std::move(spoil)) {}
-  std::vector<query::Answer> answer(std::span<const query::Query> queries) override {
-    auto answers = good_.answer(queries);
-    for (std::size_t i = 0; i < queries.size(); ++i) {
-      spoil_(std::get<query::Fill>(queries[i]), answers[i]);
+  SpoiltCall(std::unique_ptr<query::Call> good, std::span<const query::Query> queries, const Spoil& spoil)
+      : good_(std::move(good)), queries_(queries), spoil_(spoil) {}
+  void run() override { good_->run(); }
+  std::vector<query::Answer> read() override {
+    auto answers = good_->read();
+    for (std::size_t i = 0; i < queries_.size(); ++i) {
+      spoil_(std::get<query::Fill>(queries_[i]), answers[i]);
     }
     return answers;
   }
-  query::EngineCounts counts() const override { return good_.counts(); }
+  query::EngineCounts cost() const override { return good_->cost(); }
+
+ private:
+  std::unique_ptr<query::Call> good_;
+  std::span<const query::Query> queries_;
+  const Spoil& spoil_;
+};
+
+/// Answers as the fake engine does, but spoils some.
+class SpoiltEngine : public query::Engine {
+ public:
+  SpoiltEngine(engine::FakeEngine& good, Spoil spoil) : good_(good), spoil_(std::move(spoil)) {}
+  std::unique_ptr<query::Call> plan(std::span<const query::Query> queries) const override {
+    return std::make_unique<SpoiltCall>(good_.plan(queries), queries, spoil_);
+  }
 
  private:
   engine::FakeEngine& good_;
-  std::function<void(const query::Fill&, query::Answer&)> spoil_;
+  Spoil spoil_;
 };
 
 /// Statuses of the first block's words in its first context, all of whose answers were spoilt.
 std::vector<std::uint8_t> statuses_after(const tokenizer::Tokenizer& tokenizer, engine::FakeEngine& engine,
-                                         std::function<void(const query::Fill&, query::Answer&)> spoil) {
+                                         Spoil spoil) {
   const AssociationProbe probe(testing::small_job(), tokenizer);
   SpoiltEngine spoilt(engine, std::move(spoil));
   const auto block = probe.blocks().block(0);
