@@ -181,9 +181,9 @@ std::optional<std::uint64_t> TensorGroup::next_order() {
 
 void TensorGroup::finish_order() {
   check();
-  of(rank_).done.store(orders_, std::memory_order_release);
+  of(rank_).done.store(++finished_, std::memory_order_release);
   for (int peer = 1; rank_ == 0 && peer < size_; ++peer) {
-    wait([&] { return of(peer).done.load(std::memory_order_acquire) == orders_; });
+    wait([&] { return of(peer).done.load(std::memory_order_acquire) >= finished_; });
   }
 }
 

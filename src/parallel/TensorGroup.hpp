@@ -1,6 +1,7 @@
 // Ranks of one node that hold one model together, a slice each (tensor parallelism): they add up their partial sums.
-// Made collectively by the main threads; used by one thread per rank, which calls no MPI: sums travel through memory
-// that the ranks share (CPU) or through NCCL (CUDA).
+// Made collectively by the main threads; used by three threads per rank, which call no MPI: one gives or takes
+// the orders, one adds up, one finishes orders. Sums travel through memory that the ranks share (CPU) or through NCCL
+// (CUDA).
 #pragma once
 
 #include <cstddef>
@@ -49,8 +50,8 @@ class TensorGroup {
   void close();
   /// Other ranks: the next order; nothing after close(). Throws Error if a rank has failed.
   std::optional<std::uint64_t> next_order();
-  /// All ranks, once they have done what was ordered: rank 0 waits until the others have, too. Throws Error if a rank
-  /// has failed.
+  /// All ranks, once for each order, when they have done it: rank 0 waits until the others have, too. Further orders
+  /// may have been given meanwhile. Throws Error if a rank has failed.
   void finish_order();
 
   /// Makes every call of every rank throw from now on; the first cause counts. Never throws.
@@ -76,6 +77,7 @@ class TensorGroup {
   int size_ = 1;
   std::uint64_t step_ = 0;
   std::uint64_t orders_ = 0;
+  std::uint64_t finished_ = 0;  ///< of these
   std::shared_ptr<std::byte> memory_;
   std::unique_ptr<NcclSum> nccl_;  ///< goes before the memory, at which its thread looks
 };

@@ -40,6 +40,8 @@ class Probe {
   virtual const sweep::BlockPlan& blocks() const = 0;
   /// What to ask first; nothing where the stage computes its blocks without a model.
   virtual Round first(const sweep::Block& /*block*/) const { return {}; }
+  /// Whether `next` may ask more: its answers are then read before another block runs.
+  virtual bool asks_again() const { return false; }
   /// What to ask after the answers so far; nothing: the block is complete.
   virtual std::optional<Round> next(const sweep::Block& /*block*/, const Transcript& /*transcript*/) const {
     return std::nullopt;

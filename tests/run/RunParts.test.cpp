@@ -194,7 +194,8 @@ TEST_F(DirectoryTest, ADirectoryThatIsGoneIsNoNewerAttempt) {
 TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
   constexpr std::chrono::seconds limit{1};
   InWork in_work;
-  in_work.begin(7);
+  const auto ticket = in_work.enter(7);
+  in_work.resume(ticket);
   EXPECT_EQ(in_work.overdue(limit), "");
   std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // nobody asks
   EXPECT_EQ(in_work.overdue(limit), "");
@@ -204,7 +205,11 @@ TEST(InWorkTest, TimeInWhichTheProcessWasStoppedIsNotTheBlocks) {
     cause = in_work.overdue(limit);
   }
   EXPECT_THAT(cause, HasSubstr("block 7 has been in work for 1 s"));
-  in_work.end();
+  in_work.pause(ticket);  // its clock stands still
+  EXPECT_EQ(in_work.overdue(limit), "");
+  in_work.resume(ticket);
+  EXPECT_THAT(in_work.overdue(limit), HasSubstr("block 7 has been in work for 1 s"));
+  in_work.leave(ticket);
   EXPECT_EQ(in_work.overdue(limit), "");
 }
 

@@ -34,6 +34,7 @@ class InterviewProbe final : public Probe {
   const results::RawSchema& schema() const override { return schema_; }
   const sweep::BlockPlan& blocks() const override { return blocks_; }
   Round first(const sweep::Block& block) const override;
+  bool asks_again() const override { return true; }
   std::optional<Round> next(const sweep::Block& block, const Transcript& transcript) const override;
   results::RawBlock fold(const sweep::Block& block, const Transcript& transcript) const override;
   void hash_content(const sweep::Block& block, base::Sha256& hash) const override;

@@ -26,8 +26,8 @@ inline constexpr Seconds stop_grace{5};
 inline constexpr Seconds goodbye_grace{2};
 /// Small blocks are journalled together: one sync for all that came within this time.
 inline constexpr Seconds commit_interval{0.05};
-/// Blocks a rank holds: one in work, one waiting.
-inline constexpr int blocks_per_rank = 2;
+/// Blocks a rank holds: one is finished, one runs, two are planned.
+inline constexpr int blocks_per_rank = 4;
 
 inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "base/Log.hpp"
 #include "base/process/FaultInjection.hpp"
@@ -13,6 +14,9 @@
 
 namespace stereosweep::run {
 namespace {
+
+// A block may take longer to plan than a GPU takes to run it.
+constexpr int planning_threads = 2;
 
 std::atomic<bool> abandoned{false};
 
@@ -30,146 +34,326 @@ std::string prompt_of(const query::Query& query) {
 
 }  // namespace
 
-void InWork::begin(std::uint64_t block) {
+InWork::Ticket InWork::enter(std::uint64_t block) {
   const std::lock_guard lock(mutex_);
-  block_ = block;
-  prompt_.clear();
-  start_ = std::chrono::steady_clock::now();
+  entries_[next_].block = block;
+  return next_++;
 }
 
-void InWork::has_prompt(const query::Query& first) {
+void InWork::has_prompt(Ticket ticket, const query::Query& first) {
   const std::lock_guard lock(mutex_);
-  prompt_ = prompt_of(first);
+  entries_.at(ticket).prompt = prompt_of(first);
 }
 
-void InWork::end() {
+void InWork::resume(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  block_.reset();
+  entries_.at(ticket).start = Clock::now();
+}
+
+void InWork::pause(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto& entry = entries_.at(ticket);
+  entry.spent += Clock::now() - *entry.start;
+  entry.start.reset();
+}
+
+void InWork::leave(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(ticket);
 }
 
 std::string InWork::overdue(std::chrono::seconds limit) {
   const std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_look_ > std::chrono::seconds(1)) {
-    start_ += now - std::max(last_look_, start_);  // the whole process was stopped or starved, not this block
-  }
+  const auto now = Clock::now();
+  const auto unseen = now - last_look_ > std::chrono::seconds(1) ? std::optional(last_look_) : std::nullopt;
   last_look_ = now;
-  const auto time = now - start_;
-  if (!block_ || limit.count() == 0 || time <= limit) {
-    return "";
+  for (auto& [ticket, entry] : entries_) {
+    if (!entry.start) {
+      continue;
+    }
+    if (unseen) {
+      *entry.start +=
+          now - std::max(*unseen, *entry.start);  // the whole process was stopped or starved, not this block
+    }
+    const auto time = entry.spent + (now - *entry.start);
+    if (limit.count() > 0 && time > limit) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+      return base::describe(
+          "block " + std::to_string(entry.block) + " has been in work for " + std::to_string(seconds) + " s",
+          "execution.block_limit_s: " + std::to_string(limit.count()),
+          entry.prompt.empty() ? "it has no prompt yet" : "its first prompt: '" + entry.prompt + "'");
+    }
   }
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
-  return base::describe("block " + std::to_string(*block_) + " has been in work for " + std::to_string(seconds) + " s",
-                        "execution.block_limit_s: " + std::to_string(limit.count()),
-                        prompt_.empty() ? "it has no prompt yet" : "its first prompt: '" + prompt_ + "'");
+  return "";
 }
 
-Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, query::Engine* engine,
-                   const sweep::Block& block, InWork& in_work) {
-  const base::profile::Span span("prompts and answers");
-  in_work.begin(block.index);
+BlockWork::BlockWork(const probes::Probe& probe, const query::Engine* engine, const sweep::Block& block,
+                     InWork& in_work)
+    : probe_(probe), engine_(engine), block_(block), in_work_(in_work), ticket_(in_work.enter(block.index)) {
+  scored_.id = {{}, block.index, block.num_contexts, {}};
+}
+
+BlockWork::~BlockWork() { in_work_.leave(ticket_); }
+
+template <class Step>
+void BlockWork::timed(Step&& step) {
+  if (!failure().empty()) {
+    return;
+  }
+  in_work_.resume(ticket_);
   const auto start = std::chrono::steady_clock::now();
-  const auto before = engine == nullptr ? query::EngineCounts() : engine->counts();
-  Scored scored;
-  scored.id = {{}, block.index, block.num_contexts, {}};
   try {
+    step();
+  } catch (const base::Error& error) {
+    fail(error.what(), error.exit_code());
+  } catch (const std::exception& error) {
+    fail("block " + std::to_string(block_.index) + ": " + error.what(), base::ExitCode::error);
+  }
+  scored_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  in_work_.pause(ticket_);
+}
+
+void BlockWork::plan_round() { call_ = engine_->plan(round_->queries); }
+
+void BlockWork::read_round() {
+  transcript_.answers.push_back(call_->read());
+  scored_.id.cost += call_->cost();
+  call_.reset();
+  transcript_.rounds.push_back(*std::exchange(round_, std::nullopt));
+}
+
+void BlockWork::fail(const std::string& cause, base::ExitCode code) {
+  scored_.failure = cause;
+  scored_.failure_code = code;
+}
+
+void BlockWork::plan() {
+  timed([&] {
+    if (engine_ == nullptr) {
+      return;
+    }
+    const base::profile::Span span("prompts and answers");
+    round_ = probe_.first(block_);
+    if (!round_->queries.empty()) {
+      in_work_.has_prompt(ticket_, round_->queries.front());
+    }
+    plan_round();
+  });
+}
+
+void BlockWork::run() {
+  timed([&] {
     base::inject_fault("block_start");
-    probes::Transcript transcript;
-    std::optional<probes::Round> round;
-    if (engine != nullptr) {
-      round = probe.first(block);
-    }
-    if (round && !round->queries.empty()) {
-      in_work.has_prompt(round->queries.front());
-    }
     base::inject_fault("block_prompts");
-    while (round) {
-      auto answers = engine->answer(round->queries);
-      transcript.rounds.push_back(std::move(*round));
-      transcript.answers.push_back(std::move(answers));
-      round = probe.next(block, transcript);
+    while (call_) {
+      call_->run();
+      if (!probe_.asks_again()) {
+        return;
+      }
+      const base::profile::Span span("prompts and answers");
+      read_round();
+      round_ = probe_.next(block_, transcript_);
+      if (round_) {
+        plan_round();
+      }
+    }
+  });
+}
+
+Scored BlockWork::finish(const base::Digest& fingerprint) {
+  timed([&] {
+    const base::profile::Span span("prompts and answers");
+    if (call_) {
+      read_round();
     }
     base::ByteWriter out;
-    probe.fold(block, transcript).write(out);
-    scored.payload = out.take();
-    scored.id.key = probes::block_key(probe, block, fingerprint);
+    probe_.fold(block_, transcript_).write(out);
+    scored_.payload = out.take();
+    scored_.id.key = probes::block_key(probe_, block_, fingerprint);
     base::inject_fault("block_done");
-  } catch (const base::Error& error) {
-    scored.failure = error.what();
-    scored.failure_code = error.exit_code();
-  } catch (const std::exception& error) {
-    scored.failure = std::string("block ") + std::to_string(block.index) + ": " + error.what();
-  }
-  if (engine != nullptr) {
-    scored.id.cost = engine->counts();
-    scored.id.cost -= before;
-  }
-  in_work.end();
-  scored.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return scored;
+  });
+  return std::move(scored_);
+}
+
+Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, const query::Engine* engine,
+                   const sweep::Block& block, InWork& in_work) {
+  BlockWork work(probe, engine, block, in_work);
+  work.plan();
+  work.run();
+  return work.finish(fingerprint);
 }
 
 struct Scorer::State {
+  // A block that does not run yet.
+  struct Waiting {
+    sweep::Block block;
+    std::shared_ptr<BlockWork> work;  ///< null: nobody plans it yet
+    bool is_planned = false;
+    bool is_ordered = false;  ///< other ranks score it in step
+  };
+
   ScorerParts parts;
   InWork in_work;
   mutable std::mutex mutex;
-  std::condition_variable to_thread;
+  std::condition_variable to_threads;
   std::condition_variable to_main;
-  std::deque<sweep::Block> waiting;
+  std::deque<Waiting> waiting;
+  std::shared_ptr<BlockWork> run_through;  ///< waits to be finished
   std::deque<Scored> ready;
   std::exception_ptr start_failure;
+  int in_flight = 0;  ///< blocks that run or ran and are not ready
   bool started = false;
-  bool working = false;
+  int planners = 0;           ///< threads that plan or will
+  std::mutex turn;            ///< of the thread that begins to plan
+  bool all_begun = false;     ///< by that thread: there is nothing more to plan
+  bool failed_first = false;  ///< of the ranks of the group
+  bool all_run = false;
   bool ending = false;
   bool ended = false;
 
   bool follows() const { return parts.group && parts.group->rank() > 0; }
 
-  /// The next block to score; nothing: the thread ends.
-  std::optional<sweep::Block> next() {
+  /// Waits for a block that nobody plans; nothing: there will be none.
+  std::optional<sweep::Block> next_to_plan() {
     if (follows()) {
-      const auto ordered = parts.group->next_order();
-      return ordered ? std::optional(parts.probe->blocks().block(*ordered)) : std::nullopt;
+      try {
+        const auto ordered = parts.group->next_order();
+        return ordered ? std::optional(parts.probe->blocks().block(*ordered)) : std::nullopt;
+      } catch (const base::Error& error) {  // the run hears of it through the leader
+        base::log(base::LogLevel::warning, error.what());
+        return std::nullopt;
+      }
     }
-    const base::profile::Span span("waiting for blocks");
     std::unique_lock lock(mutex);
-    to_thread.wait(lock, [&] { return ending || !waiting.empty(); });
-    if (ending) {
-      return std::nullopt;
+    while (true) {
+      const auto next = std::ranges::find(waiting, nullptr, &Waiting::work);
+      if (ending || next != waiting.end()) {
+        return ending ? std::nullopt : std::optional(next->block);
+      }
+      to_threads.wait(lock);
     }
-    const auto block = waiting.front();
-    waiting.pop_front();
-    working = true;
-    return block;
   }
 
-  Scored score(const sweep::Block& block, query::Engine* engine) {
-    Scored scored;
-    try {
-      if (parts.group && !follows()) {
-        parts.group->order(block.index);
-      }
-      scored = score_block(*parts.probe, parts.fingerprint, engine, block, in_work);
-    } catch (const base::Error& error) {
-      scored.failure = error.what();
-      return scored;
+  /// Nothing: the block was taken back meanwhile.
+  std::shared_ptr<BlockWork> begin_planning(const sweep::Block& block, const query::Engine* engine) {
+    const auto work = std::make_shared<BlockWork>(*parts.probe, engine, block, in_work);
+    const std::lock_guard lock(mutex);
+    if (follows()) {
+      waiting.push_back({block, work, false, true});
+      return work;
     }
+    const auto place = std::ranges::find(waiting, block.index, [](const Waiting& one) { return one.block.index; });
+    if (place == waiting.end()) {
+      return nullptr;
+    }
+    place->work = work;
+    place->is_ordered = parts.group != nullptr;
+    return work;
+  }
+
+  void plan_all(const query::Engine* engine) {
+    base::profile::count_apart();
+    while (const auto work = begin_next(engine)) {
+      work->plan();
+      const std::lock_guard lock(mutex);
+      if (const auto place = std::ranges::find(waiting, work, &Waiting::work); place != waiting.end()) {
+        place->is_planned = true;
+      }
+      to_threads.notify_all();
+    }
+    const std::lock_guard lock(mutex);
+    --planners;
+    to_threads.notify_all();
+  }
+
+  /// The next block to plan, one thread after the other: the ranks of a group are told of blocks in their order.
+  std::shared_ptr<BlockWork> begin_next(const query::Engine* engine) {
+    const std::lock_guard lock(turn);
+    std::shared_ptr<BlockWork> work;
+    while (!work && !all_begun) {
+      const auto block = next_to_plan();
+      all_begun = !block;
+      work = block ? begin_planning(*block, engine) : nullptr;
+    }
+    if (!work) {
+      return nullptr;
+    }
+    if (parts.group && !follows()) {
+      try {
+        parts.group->order(work->block().index);
+      } catch (const base::Error& error) {
+        work->fail(error.what(), error.exit_code());
+      }
+    }
+    return work;
+  }
+
+  /// Waits for a planned block, and until only one block is being finished; nothing: there will be none.
+  std::shared_ptr<BlockWork> next_to_run() {
+    const base::profile::Span span("waiting for blocks");
+    std::unique_lock lock(mutex);
+    to_threads.wait(lock, [&] {
+      const bool is_there = !waiting.empty() && waiting.front().is_planned && !run_through;
+      return ending || is_there || (waiting.empty() && planners == 0);
+    });
+    if (ending || waiting.empty()) {
+      return nullptr;
+    }
+    const auto work = waiting.front().work;
+    waiting.pop_front();
+    ++in_flight;
+    return work;
+  }
+
+  void run_all(const query::Engine* engine) {
+    while (const auto work = next_to_run()) {
+      work->run();
+      fail_together(work->failure());
+      if (engine == nullptr) {
+        finish(*work);  // there is nothing that it could run beside
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      run_through = work;
+      to_threads.notify_all();
+    }
+  }
+
+  void finish_all() {
+    base::profile::count_apart();
+    std::unique_lock lock(mutex);
+    while (true) {
+      to_threads.wait(lock, [&] { return run_through != nullptr || all_run; });
+      if (!run_through) {
+        return;
+      }
+      auto work = std::exchange(run_through, nullptr);
+      to_threads.notify_all();
+      lock.unlock();
+      finish(*work);
+      work.reset();
+      lock.lock();
+    }
+  }
+
+  void finish(BlockWork& work) {
+    auto scored = work.finish(parts.fingerprint);
     if (parts.group && scored.failure.empty()) {
       finish_order(scored);
-      return scored;
+    } else if (parts.group) {
+      blame(scored);
     }
-    // An error may come of another rank's failure.
-    const auto cause = parts.group ? parts.group->failure() : "";
-    if (!cause.empty() && scored.failure_code != base::ExitCode::usage) {
-      scored.failure = cause;
-    } else if (parts.group && !scored.failure.empty()) {
-      parts.group->fail(scored.failure);
+    const std::lock_guard lock(mutex);
+    if (!follows()) {
+      ready.push_back(std::move(scored));
     }
-    return scored;
+    --in_flight;
+    to_main.notify_all();
   }
 
   /// A block counts where all ranks of the group have scored it: once another has failed sums on a GPU go on with wrong
-  /// numbers, and a rank that is left behind would be noticed with the next block at the earliest.
+  /// numbers, and a rank that is left behind would be noticed with the next block at the earliest. So a failure of a
+  /// rank that follows reaches the run through the leader.
   void finish_order(Scored& scored) const {
     try {
       parts.group->finish_order();
@@ -178,63 +362,74 @@ struct Scorer::State {
     }
   }
 
+  /// An error may come of another rank's failure.
+  void blame(Scored& scored) {
+    fail_together(scored.failure);
+    const std::lock_guard lock(mutex);
+    if (!failed_first && scored.failure_code != base::ExitCode::usage) {
+      scored.failure = parts.group->failure();
+    }
+  }
+
+  /// The others of the group may wait for this rank in the middle of a sum. The first cause counts.
+  void fail_together(const std::string& failure) {
+    if (parts.group && !failure.empty() && parts.group->failure().empty()) {
+      parts.group->fail(failure);
+      const std::lock_guard lock(mutex);
+      failed_first = true;
+    }
+  }
+
   std::unique_ptr<query::Engine> make_engine() {
     try {
       return parts.make_engine ? parts.make_engine() : nullptr;
     } catch (const std::exception& error) {
       start_failure = std::current_exception();
-      if (parts.group) {
-        parts.group->fail(error.what());  // the others may wait for this rank on their GPUs
-      }
+      fail_together(error.what());
       return nullptr;
-    }
-  }
-
-  /// A failure of a rank that follows reaches the run through the leader, which waits for it in each block.
-  void score_all(query::Engine* engine) {
-    bool failed = false;
-    while (const auto block = failed ? std::nullopt : next()) {
-      auto scored = score(*block, engine);
-      failed = follows() && !scored.failure.empty();
-      const std::lock_guard lock(mutex);
-      if (!follows()) {
-        ready.push_back(std::move(scored));
-      }
-      working = false;
-      to_main.notify_all();
     }
   }
 
   void note(bool& flag) {
     const std::lock_guard lock(mutex);
     flag = true;
+    to_threads.notify_all();
     to_main.notify_all();
   }
 
   void work() {
-    auto engine = make_engine();
+    const auto engine = make_engine();
     note(started);
-    if (!start_failure) {
-      try {
-        score_all(engine.get());
-      } catch (const base::Error& error) {  // of a rank that follows
-        base::log(base::LogLevel::warning, error.what());
-      }
+    if (start_failure) {
+      return;
     }
-    engine.reset();
-    note(ended);
+    planners = planning_threads;
+    std::vector<std::thread> planning;
+    for (int i = 0; i < planning_threads; ++i) {
+      planning.emplace_back([&] { plan_all(engine.get()); });
+    }
+    std::thread finishing([&] { finish_all(); });
+    run_all(engine.get());
+    note(all_run);
+    std::ranges::for_each(planning, &std::thread::join);
+    finishing.join();
+    const std::lock_guard lock(mutex);
+    waiting.clear();  // their plans borrow the engine
   }
 };
 
 Scorer::Scorer(ScorerParts parts) : state_(std::make_shared<State>()) {
   state_->parts = std::move(parts);
-  std::thread([state = state_] { state->work(); }).detach();
+  std::thread([state = state_] {
+    state->work();
+    state->note(state->ended);
+  }).detach();
 }
 
 Scorer::~Scorer() {
   std::unique_lock lock(state_->mutex);
   state_->ending = true;
-  state_->to_thread.notify_all();
+  state_->to_threads.notify_all();
   if (!state_->to_main.wait_for(lock, std::chrono::seconds(1), [&] { return state_->ended; })) {
     abandoned = true;
   }
@@ -250,8 +445,8 @@ void Scorer::wait_until_ready() {
 
 void Scorer::submit(const sweep::Block& block) {
   const std::lock_guard lock(state_->mutex);
-  state_->waiting.push_back(block);
-  state_->to_thread.notify_one();
+  state_->waiting.push_back({block, nullptr, false, false});
+  state_->to_threads.notify_all();
 }
 
 std::optional<Scored> Scorer::poll() {
@@ -271,18 +466,20 @@ void Scorer::wait(std::chrono::microseconds longest) {
 
 bool Scorer::take_back(std::uint64_t block) {
   const std::lock_guard lock(state_->mutex);
-  return std::erase_if(state_->waiting, [&](const sweep::Block& waiting) { return waiting.index == block; }) > 0;
+  return std::erase_if(state_->waiting, [&](const State::Waiting& waiting) {
+           return waiting.block.index == block && !waiting.is_ordered;
+         }) > 0;
 }
 
 void Scorer::drop_waiting() {
   base::end_holds();
   const std::lock_guard lock(state_->mutex);
-  state_->waiting.clear();
+  std::erase_if(state_->waiting, [](const State::Waiting& waiting) { return !waiting.is_ordered; });
 }
 
 bool Scorer::idle() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->waiting.empty() && !state_->working;
+  return state_->waiting.empty() && state_->in_flight == 0;
 }
 
 std::string Scorer::overdue() const { return state_->in_work.overdue(state_->parts.block_limit); }

@@ -1,9 +1,12 @@
-// The second thread of every rank: blocks in, raw numbers out. The main thread keeps MPI, journal and signals.
+// What scores the blocks of a rank beside its main thread, which keeps MPI, journal and signals: blocks in, raw numbers
+// out.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,47 +31,97 @@ struct Scored {
   base::ExitCode failure_code = base::ExitCode::error;
 };
 
-/// What the thread works with. Shared, because a thread that is stuck in a long block is left behind at the end.
+/// What the threads work with. Shared, because a thread that is stuck in a long block is left behind at the end.
 struct ScorerParts {
   std::shared_ptr<const probes::Probe> probe;
   base::Digest fingerprint{};
-  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread, whose tensor threads it sets; empty:
-                                                                ///< the blocks are computed without a model
+  std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread that runs, whose tensor threads it
+                                                                ///< sets; empty: the blocks need no model
   /// Several ranks that hold one model: rank 0 of the group tells the others what it scores; they score the same blocks
   /// in step, because their slices are needed, until nothing follows, and drop the numbers. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
   std::chrono::seconds block_limit{0};  ///< 0: none
 };
 
-/// The block that a thread scores, for another thread that watches it.
+/// The blocks that threads work on, for another thread that watches them.
 class InWork {
  public:
-  void begin(std::uint64_t block);
-  void has_prompt(const query::Query& first);
-  void end();
-  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" if it is over the limit; else "". To be asked
-  /// often: time in which nobody asked does not count, for the process was stopped then.
+  using Ticket = std::uint64_t;
+  /// Its clock stands still until `resume`.
+  Ticket enter(std::uint64_t block);
+  void has_prompt(Ticket ticket, const query::Query& first);
+  void resume(Ticket ticket);
+  /// What follows waits for a thread: its clock stands still.
+  void pause(Ticket ticket);
+  void leave(Ticket ticket);
+  /// "block 7 has been in work for 31 s (...), its first prompt: '...'" of one that is over the limit; else "". To be
+  /// asked often: time in which nobody asked does not count, for the process was stopped then.
   std::string overdue(std::chrono::seconds limit);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    std::uint64_t block = 0;
+    std::string prompt;
+    Clock::duration spent{0};
+    std::optional<Clock::time_point> start;  ///< of the clock; nothing: it stands still
+  };
+
   mutable std::mutex mutex_;
-  std::optional<std::uint64_t> block_;
-  std::string prompt_;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
+  std::map<Ticket, Entry> entries_;
+  Ticket next_ = 0;
+  Clock::time_point last_look_ = Clock::now();
 };
 
-/// first, answer, next, ..., fold; without an engine (null) fold alone. Does not throw: a failure is part of the
-/// answer. `fingerprint` (of the settings) enters the block's key.
-Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, query::Engine* engine,
+/// One block from its prompts to its raw numbers: plan, then run, then finish, each once, on any threads. None of them
+/// throws: a failure is part of the answer, and the steps behind it do nothing.
+class BlockWork {
+ public:
+  /// Everything but the block is borrowed. `engine` null: the block is computed without a model, in `finish`.
+  BlockWork(const probes::Probe& probe, const query::Engine* engine, const sweep::Block& block, InWork& in_work);
+  BlockWork(const BlockWork&) = delete;
+  BlockWork& operator=(const BlockWork&) = delete;
+  ~BlockWork();
+
+  const sweep::Block& block() const { return block_; }
+  /// Prompts and the engine's plan.
+  void plan();
+  /// On the engine's thread: runs the plan; of a probe that asks again all rounds but the end of the last one.
+  void run();
+  /// Reads the last answers and folds all. `fingerprint` (of the settings) enters the block's key.
+  Scored finish(const base::Digest& fingerprint);
+  void fail(const std::string& cause, base::ExitCode code);
+  /// Empty: nothing has failed.
+  const std::string& failure() const { return scored_.failure; }
+
+ private:
+  template <class Step>
+  void timed(Step&& step);
+  void plan_round();
+  void read_round();
+
+  const probes::Probe& probe_;
+  const query::Engine* engine_;
+  sweep::Block block_;
+  InWork& in_work_;
+  InWork::Ticket ticket_;
+  probes::Transcript transcript_;
+  std::optional<probes::Round> round_;  ///< the call's questions
+  std::unique_ptr<query::Call> call_;
+  Scored scored_;
+};
+
+/// Plans, runs and finishes; without an engine (null) finishes alone. Does not throw.
+Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, const query::Engine* engine,
                    const sweep::Block& block, InWork& in_work);
 
+/// While one block runs the next ones are planned and the last one is finished, in threads of their own.
 class Scorer {
  public:
   explicit Scorer(ScorerParts parts);
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
-  /// Ends the thread; one that does not come back within a second is abandoned.
+  /// Ends the threads; those that do not come back within a second are abandoned.
   ~Scorer();
 
   /// Throws what making the engine threw.
@@ -77,15 +130,15 @@ class Scorer {
   std::optional<Scored> poll();
   /// Sleeps until something is ready to be polled, at most `longest`.
   void wait(std::chrono::microseconds longest);
-  /// Forgets a block that waits. Returns whether it waited; one in work goes on.
+  /// Forgets a block that does not run yet. Returns whether it did not; one that other ranks score in step goes on.
   bool take_back(std::uint64_t block);
-  /// Forgets the blocks that wait; the one in work goes on, also where an injected fault holds it.
+  /// Forgets the blocks that do not run yet; the others go on, also where an injected fault holds them.
   void drop_waiting();
   /// Nothing waits, nothing is in work (results may still be there to poll).
   bool idle() const;
-  /// Why the block in work takes too long (execution.block_limit_s); "" if it does not.
+  /// Why a block in work takes too long (execution.block_limit_s); "" if none does.
   std::string overdue() const;
-  /// Whether a thread of this process was left behind: then the process must end without destroying statics.
+  /// Whether threads of this process were left behind: then the process must end without destroying statics.
   static bool any_abandoned();
 
  private:
