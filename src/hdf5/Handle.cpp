@@ -138,6 +138,7 @@ Handle memory_type(ElementType type) {
 }
 
 std::uint64_t element_size(ElementType type) {
+  prepare_library();  // the table of types asks HDF5
   return type == ElementType::text ? sizeof(char*) : numbers_of(type).size;
 }
 

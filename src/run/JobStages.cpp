@@ -14,6 +14,7 @@
 #include "parallel/TensorGroup.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
+#include "run/checks/DiskCheck.hpp"
 #include "run/directory/ExportDirectory.hpp"
 #include "run/ranks/Coordinator.hpp"
 #include "run/ranks/Signals.hpp"
@@ -114,6 +115,7 @@ class StageRun {
   base::ExitCode score() {
     job_.on_rank_zero([&] {
       show_in_status();
+      require_space();
       start_attempt();
     });
     agree_whether_complete();
@@ -211,6 +213,15 @@ class StageRun {
       status.cost = stage_.cost_before();
       status.cost += store_->cost();
     });
+  }
+
+  void require_space() const {
+    const auto& folder = job_.directory.root();
+    const auto warning =
+        check_space(folder, output_size(*probe_, left_->size() - left_->num_done()), free_space(folder));
+    if (!warning.empty()) {
+      base::log(base::LogLevel::warning, warning);
+    }
   }
 
   void start_attempt() {

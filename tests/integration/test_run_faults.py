@@ -1,5 +1,6 @@
 """Kills, signals, damaged journals, failing and hanging ranks: the run ends with its cause and goes on afterwards."""
 
+import contextlib
 import datetime
 import os
 import pathlib
@@ -277,25 +278,54 @@ def test_messages_of_a_closed_stream_reach_no_file_of_the_run(tmp_path, referenc
 
 
 @pytest.mark.parametrize(
-    "limit, room, reason", [("size=96k", "size=16m", "make room"), ("nr_inodes=8", "nr_inodes=99", "no inodes are left")]
+    "limit, room, reason", [("size=1m", "size=16m", "make room"), ("nr_inodes=8", "nr_inodes=99", "no inodes are left")]
 )
 def test_full_disk(tmp_path, reference, limit, room, reason):
     output = tmp_path / "small"
-    output.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", output], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
-    try:
-        code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
+    with small_disk(output, limit):
+        process = runs.start(runs.SMOKE, output / "run", ranks=2, inject=runs.hold(tmp_path / "run", block=2))
+        runs.wait_for(lambda: runs.journal_blocks(output / "run") == 2 or process.poll() is not None)
+        if "size" in limit:  # another user fills it
+            with contextlib.suppress(OSError), (output / "filler").open("wb", buffering=0) as filler:
+                while filler.write(bytes(4096)):
+                    pass
+        runs.release(tmp_path / "run")
+        code, _, err = runs.finish(process)
         assert code == 1 and "No space left" in err and reason in err, err
         state = runs.status(output / "run")  # written although the disk is full
         assert state["state"] == "failed" and "No space left" in state["cause"]
         assert runs.run(runs.SMOKE, output / "run")[0] == 1
-        assert runs.status(output / "run")["blocks"] == {**state["blocks"], "resumed": state["blocks"]["done"]}
+        assert runs.status(output / "run")["blocks"]["done"] == state["blocks"]["done"]
         subprocess.run(["mount", "-o", "remount," + room, output], check=True)
         resume(output / "run", reference)
+
+
+@contextlib.contextmanager
+def small_disk(place, limit):
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", place], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a small tmpfs cannot be mounted here: " + mounted.stderr.decode())
+    try:
+        yield
     finally:
-        subprocess.run(["umount", output], check=True)
+        subprocess.run(["umount", place], check=True)
+
+
+def test_disk_that_is_too_small_is_told_before_the_first_block(tmp_path, reference):
+    output = tmp_path / "small"
+    with small_disk(output, "size=64k"):
+        code, _, err = runs.run(runs.SMOKE, output / "run", ranks=2)
+        assert code == 1 and "the results do not fit the disk" in err and "MB in the journal" in err, err
+        state = runs.status(output / "run")
+        assert state["state"] == "failed" and "do not fit the disk" in state["cause"] and state["blocks"]["done"] == 0
+        assert runs.journal_blocks(output / "run") == 0
+        subprocess.run(["mount", "-o", "remount,size=200k", output], check=True)
+        _, _, err = runs.run(runs.SMOKE, output / "run")
+        assert "warning: the disk may become full" in err and "in the HDF5 file" in err, err
+        subprocess.run(["mount", "-o", "remount,size=16m", output], check=True)
+        code, _, err = runs.run(runs.SMOKE, output / "run")
+        assert code == 0 and "the disk may become full" not in err and runs.digest(output / "run") == reference, err
 
 
 def test_disk_that_fills_up_during_the_export(tmp_path, reference):

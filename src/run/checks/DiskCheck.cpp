@@ -1,0 +1,38 @@
+#include "run/checks/DiskCheck.hpp"
+
+#include <system_error>
+
+#include "base/Error.hpp"
+#include "probes/PlanText.hpp"
+
+namespace stereosweep::run {
+
+using probes::megabytes;
+
+OutputSize output_size(const probes::Probe& probe, std::uint64_t blocks_left) {
+  const auto& blocks = probe.blocks();
+  const auto whole = probes::output_bytes(probe.schema(), blocks.product().num_contexts(), 0);
+  const auto share = blocks.num_blocks() == 0 ? 0 : double(blocks_left) / double(blocks.num_blocks());
+  return {static_cast<std::uint64_t>(whole * share), static_cast<std::uint64_t>(whole)};
+}
+
+std::uint64_t free_space(const std::filesystem::path& folder) {
+  std::error_code unknown;
+  return std::filesystem::space(folder, unknown).available;
+}
+
+std::string check_space(const std::filesystem::path& folder, const OutputSize& size, std::uint64_t free) {
+  const auto there = megabytes(double(free)) + " are free at " + folder.string();
+  const auto journal = "the blocks that are left need " + megabytes(double(size.journal)) + " in the journal";
+  const auto advice = "free some space, or give an --output on another disk";
+  if (free < size.journal) {
+    throw base::Error(base::describe("the results do not fit the disk: " + there, journal, advice));
+  }
+  if (free - size.journal < size.exported) {
+    return base::describe("the disk may become full: " + there,
+                          journal + " and up to " + megabytes(double(size.exported)) + " in the HDF5 file", advice);
+  }
+  return {};
+}
+
+}  // namespace stereosweep::run
