@@ -42,7 +42,7 @@ class Checklist:
         self.scratch.mkdir(parents=True, exist_ok=True)
         self.log_file = open(args.out / "checklist.log", "a", buffering=1)
         self.environment = {**os.environ, "TOKENIZERS_PARALLELISM": "true", "HF_HUB_OFFLINE": "1",
-                            "STEREOSWEEP_PYTHON": sys.executable, "STEREOSWEEP_SITE": site(), "STEREOSWEEP_SHARE_GPU": "1",
+                            "STEREOSWEEP_PYTHON": sys.executable, "STEREOSWEEP_TORCH": site(), "STEREOSWEEP_SHARE_GPU": "1",
                             "PATH": f"{args.bundle / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}"}
         self.deadline = self.end
         self.peaks = {"float32": float("nan"), "bfloat16": float("nan")}  # until they are measured
