@@ -126,6 +126,7 @@ read_end() {
   case $1:$end:$cause in
     75:* | *:stopped:* | *:stopping:signal*) end=stopped ;;
     *:lost:* | *:done:?*) end=lost ;;
+    13?:done: | 14?:done:) end=lost ;; # killed by a signal when all was written: the next start finds it complete
     *:failed:* | *:done: | [0-9]:unknown:* | 12?:unknown:*) end=failed ;; # done: another job of the sweep has failed
     *)
       end=lost

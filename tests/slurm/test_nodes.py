@@ -47,6 +47,7 @@ def test_cut_off_node_that_still_holds_the_lock(lab, output):
     old = runs.status(output)
     time.sleep(13)  # longer than a start by hand would wait
     lab.node("join", first)  # slurmd there is told that the job is over and ends it
+    lab.wait_for(lambda: job.log().count(" to score (") == 2)
     runs.release(output)
     assert job.end()[0] == 0 and digest(output) == DIGEST, job.log()  # the old srun, back again, may end the new step once
     assert old["state"] == "running" and "another run works in" not in job.log()

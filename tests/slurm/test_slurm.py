@@ -101,7 +101,8 @@ def time_limit_that_leaves_no_time_is_refused(lab, output):
 
 
 def starts_that_finish_nothing_end(lab, output):
-    job = lab.start_held(output, block=1, options=TWO)
+    endless = {"STEREOSWEEP_INJECT": "block_start:1:delay=6000000"}  # what is held would be finished at a signal
+    job = lab.start(output, options=TWO, environment=endless)
     for begun in (1, 2):
         job.wait_for_text(f"start {begun},")
         lab.wait_until_held(job, output, block=1)

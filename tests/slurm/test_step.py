@@ -54,6 +54,7 @@ def step(tmp_path):
         (137, "running", "", 1, "== lost: rank 0 or its node ended without a word", True),
         (137, "", "", 1, "== lost: rank 0 or its node ended without a word", True),
         (1, "done", "rank 1 has not answered", 1, "== lost: rank 1", True),
+        (137, "done", "", 1, "== lost: srun ended with 137", True),
         (137, "failed", "No space left", 1, "== failed: No space left", False),
         (2, "", "", 2, "== failed: srun ended with 2", False),
         (1, "done", "", 1, "== failed: srun ended with 1", False),
