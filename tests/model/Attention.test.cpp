@@ -15,6 +15,7 @@
 
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
+#include "model/kernels/SegmentAttention.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "support/Rounding.hpp"
 
@@ -164,7 +165,8 @@ TEST(AttentionOnGpu, AgreesWithThePlainOneOnTheCpu) {
         return attend(query.to(at::kCUDA), rows.slice(1, 0, hidden), rows.slice(1, hidden), on_gpu(segments),
                       one.num_heads);
       };
-      EXPECT_EQ(flash_takes(query.to(at::kCUDA), one.num_heads), type != at::kFloat && one.width % 8 == 0);
+      EXPECT_EQ(segment_operator(at::kCUDA, type, one.width) == SegmentOperator::flash,
+                type != at::kFloat && one.width % 8 == 0);
       const auto fast = run();
       const auto plain =
           attend_plainly(query, both.slice(1, 0, hidden), both.slice(1, hidden), segments, one.num_heads);

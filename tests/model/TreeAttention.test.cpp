@@ -1,5 +1,5 @@
 // Attention over trees, both ways, against float64 attention path by path; what prepares it against brute force.
-#include "model/causal/TreeAttention.hpp"
+#include "model/causal/attention/TreeAttention.hpp"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -22,8 +22,8 @@
 #include <random>
 #include <set>
 
-#include "model/causal/TileAttention.hpp"
 #include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/VectorLanes.hpp"
 #include "support/Rounding.hpp"

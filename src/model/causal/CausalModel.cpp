@@ -23,7 +23,7 @@
 #include "model/causal/FeedForward.hpp"
 #include "model/causal/LayerKernels.hpp"
 #include "model/causal/RotaryTable.hpp"
-#include "model/causal/TreeAttention.hpp"
+#include "model/causal/attention/TreeAttention.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/Segments.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/Error.hpp"
 #include "model/causal/TokenTree.hpp"
-#include "model/causal/TreeAttention.hpp"
+#include "model/causal/attention/TreeAttention.hpp"
 
 namespace stereosweep::model {
 
@@ -20,14 +20,17 @@ constexpr std::uint64_t logits_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t cuda_bytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t nccl_bytes = std::uint64_t{512} << 20;
 
-std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, int tensor_parallel) {
-  const bool flash = bytes_per_number == 2 && model.position != PositionKind::alibi && model.attention_softcap == 0 &&
-                     model.head_width % 8 == 0 && model.head_width <= 256;
-  const auto gathered = number(most_gathered_bytes);
-  // Without flash attention a key head is copied for each of its queries' heads.
+/// Calls of attention whose parts are alive together: a row's own section and the levels above it.
+constexpr std::uint64_t attention_calls = 4;
+
+std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t bytes_per_number, std::int64_t batch_tokens,
+                            int tensor_parallel) {
+  // Parts and their sum in float32; where paths are gathered, scores, their softmax, and the rows that they are made
+  // of.
+  const bool levels = model.position != PositionKind::alibi && model.attention_softcap == 0;
   const auto attention =
-      flash ? gathered
-            : gathered + gathered * number(model.num_heads / model.num_key_heads) + 2 * number(most_scores_bytes);
+      levels ? number(batch_tokens * model.num_heads * model.head_width) * (4 + attention_calls * bytes_per_number)
+             : 3 * number(most_scores_bytes);
   return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
 }
 
@@ -93,7 +96,8 @@ RankMemory memory_of(const CausalSpecification& model, std::uint64_t bytes_per_n
   const auto padded = number(whole_blocks(model.head_width)) * (size.key_values / number(model.head_width));
   memory.kept =
       (number(load.kept.all) * (padded / key_ranks) + number(load.kept.prompts * model.hidden)) * bytes_per_number;
-  memory.gpu = load.place == Place::gpu ? memory_on_gpu(model, bytes_per_number, tensor_parallel) : 0;
+  memory.gpu =
+      load.place == Place::gpu ? memory_on_gpu(model, bytes_per_number, load.batch_tokens, tensor_parallel) : 0;
   return memory;
 }
 

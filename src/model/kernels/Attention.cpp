@@ -1,8 +1,6 @@
 #include "model/kernels/Attention.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
@@ -13,6 +11,7 @@
 
 #include "base/Check.hpp"
 #include "base/process/Profile.hpp"
+#include "model/kernels/SegmentAttention.hpp"
 #include "model/kernels/VectorLanes.hpp"
 
 namespace stereosweep::model {
@@ -225,39 +224,6 @@ template void attend_one(const HeadTask<float>& task, float* scratch, Instructio
 
 namespace {
 
-// Whether torch has the operator for such a device, and this one of them can run it.
-bool has_flash(const at::Device& device) {
-  static const auto flash = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_flash_attention_forward", "");
-  const auto key = c10::computeDispatchKey(std::nullopt, std::nullopt, device);
-  return flash.hasKernelForDispatchKey(key) && (!device.is_cuda() || cuda_has_flash());
-}
-
-}  // namespace
-
-bool flash_takes(const at::Tensor& query, std::int64_t num_heads) {
-  const auto width = query.size(1) / num_heads;
-  return (query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf) && width % 8 == 0 && width <= 256 &&
-         has_flash(query.device());
-}
-
-at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                        const FlashSegments& segments) {
-  STEREOSWEEP_ASSERT(flash_takes(query, segments.num_heads), "the operator does not take these rows");
-  const auto width = query.size(1) / segments.num_heads;
-  const auto by_head = [&](const at::Tensor& rows, std::int64_t heads) { return rows.unflatten(1, {heads, width}); };
-  const std::int64_t window_left = segments.window > 0 ? segments.window - 1 : -1;  // -1: no window
-  // Causal is aligned at the last query and the last key. With a longest query of 1 the operator may assume one query
-  // in every sequence (ours may have none), and with grouped heads it swaps queries and groups, which the window does
-  // not survive.
-  const auto out = at::_flash_attention_forward(
-      by_head(query, segments.num_heads), by_head(key, segments.num_key_heads), by_head(value, segments.num_key_heads),
-      segments.query_begin, segments.key_begin, std::max<std::int64_t>(2, segments.longest_query), segments.longest_key,
-      0.0, segments.mask == FlashMask::causal, false, segments.scale, window_left, std::nullopt);
-  return std::get<0>(out).flatten(1, 2);
-}
-
-namespace {
-
 constexpr std::int64_t cache_line = 64;
 
 /// Part number `part` of `parts` of a sequence's rows is fetched into the second-level cache.
@@ -336,13 +302,9 @@ at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tens
                 [&]<class Number>(Number) { attend_in<Number>(query, key, value, segments, num_heads, out); });
     return out;
   }
-  if (!flash_takes(query, num_heads)) {
-    return attend_in_runs(query, key, value, segments, num_heads);
-  }
-  const auto width = static_cast<double>(query.size(1) / num_heads);
-  return flash_attend(query, key, value,
-                      {segments.device_query_begin, segments.device_key_begin, longest(segments.query_begin),
-                       longest(segments.key_begin), num_heads, num_heads, 1 / std::sqrt(width)});
+  const auto by = segment_operator(query.device(), query.scalar_type(), query.size(1) / num_heads);
+  return by == SegmentOperator::plain ? attend_in_runs(query, key, value, segments, num_heads)
+                                      : attend_packed(query, key, value, segments, num_heads, by);
 }
 
 at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

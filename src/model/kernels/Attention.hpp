@@ -17,8 +17,8 @@ namespace stereosweep::model {
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Segments& segments,
                   std::int64_t num_heads);
 
-/// On any device: neighbours of equal lengths together through torch's scaled dot product. On CUDA it serves float32
-/// and the widths that flash attention does not know.
+/// On any device: neighbours of equal lengths together through torch's scaled dot product. It serves devices and widths
+/// that no operator for packed sequences knows.
 at::Tensor attend_in_runs(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                           const Segments& segments, std::int64_t num_heads);
 
@@ -49,32 +49,5 @@ struct HeadTask {
 template <class Number>
 void attend_one(const HeadTask<Number>& task, float* scratch, Instructions instructions = Instructions::best);
 std::int64_t scratch_numbers(std::int64_t num_keys, std::int64_t width);
-
-// Flash attention over packed sequences of different lengths, on devices that have it: a private operator of the pinned
-// torch (at::_flash_attention_forward), kept in this one file.
-
-/// Whether the operator takes such rows: a device that has it (of CUDA's: Ampere or newer), two-byte numbers, head
-/// widths that are multiples of 8 up to 256.
-bool flash_takes(const at::Tensor& query, std::int64_t num_heads);
-
-/// Which keys of its segment a query sees: all; causal: query i of n sees all but the last n - 1 - i, of these only the
-/// last `window` unless that is 0.
-enum class FlashMask { none, causal };
-
-struct FlashSegments {
-  at::Tensor query_begin;  ///< [segments + 1] int32 on the device
-  at::Tensor key_begin;    ///< likewise
-  std::int64_t longest_query = 0;
-  std::int64_t longest_key = 0;
-  std::int64_t num_heads = 0;
-  std::int64_t num_key_heads = 0;
-  double scale = 0;  ///< of the scores
-  FlashMask mask = FlashMask::none;
-  std::int64_t window = 0;
-};
-
-/// query [queries, heads * width], key and value [keys, key heads * width]. Needs flash_takes(query, num_heads).
-at::Tensor flash_attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                        const FlashSegments& segments);
 
 }  // namespace stereosweep::model

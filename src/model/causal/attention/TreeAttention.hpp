@@ -68,9 +68,11 @@ struct KeptSize {
 std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels);
 
-/// Keys and values that are gathered together take so many bytes at most, and so do the scores of segments that are
-/// computed together without flash attention.
-inline constexpr std::int64_t most_gathered_bytes = std::int64_t{1} << 29;
+/// [heads, positions] float32 on the CPU: what alibi adds to the score of a key at each position.
+at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions);
+
+/// Scores that are computed together without an operator for attention take so many bytes at most, and so do the rows
+/// that they are made of.
 inline constexpr std::int64_t most_scores_bytes = std::int64_t{1} << 28;
 
 }  // namespace stereosweep::model

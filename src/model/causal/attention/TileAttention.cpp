@@ -1,4 +1,4 @@
-#include "model/causal/TileAttention.hpp"
+#include "model/causal/attention/TileAttention.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,0 +1,103 @@
+#include "model/causal/attention/KeyValueStore.hpp"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/kernels/Segments.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+// Room for at least `needed` where there was room for `capacity`; `most` as in KeptSize.
+std::int64_t grown_capacity(std::int64_t needed, std::int64_t capacity, std::int64_t most) {
+  const auto roomy = capacity + capacity / 2;
+  return std::max(needed, most > 0 ? std::min(roomy, most) : roomy);
+}
+
+// Keys with their values beside them: where one product put out both, they lie so already.
+at::Tensor side_by_side(const at::Tensor& key, const at::Tensor& value) {
+  const bool are_neighbours = key.is_alias_of(value) && key.strides() == value.strides() && key.stride(1) == 1 &&
+                              value.storage_offset() == key.storage_offset() + key.size(1);
+  return are_neighbours
+             ? key.as_strided({key.size(0), key.size(1) + value.size(1)}, key.strides(), key.storage_offset())
+             : at::cat({key, value}, 1);
+}
+
+}  // namespace
+
+KeyValueStore::KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options)
+    : columns_(columns),
+      options_(options),
+      most_rows_(size.most_rows),
+      layers_(static_cast<std::size_t>(size.layers)) {}
+
+void KeyValueStore::grow(const TokenTree& tree) {
+  places_.clear();
+  const auto missing = std::ssize(tree.ids) - rows();
+  const auto again = std::min<std::int64_t>(missing, std::ssize(free_));
+  slots_.insert(slots_.end(), free_.begin(), free_.begin() + again);
+  free_.erase(free_.begin(), free_.begin() + again);
+  for (auto i = again; i < missing; ++i) {
+    slots_.push_back(num_slots_++);
+  }
+  if (num_slots_ <= capacity_) {
+    return;
+  }
+  capacity_ = grown_capacity(num_slots_, capacity_, most_rows_);
+  for (auto& old : layers_) {
+    auto next = at::empty({capacity_, 2 * columns_}, options_);
+    if (old.defined()) {
+      next.slice(0, 0, old.size(0)).copy_(old);
+    }
+    old = std::move(next);
+  }
+}
+
+void KeyValueStore::keep_only(std::span<const std::int32_t> rows) {
+  std::vector<char> is_used(static_cast<std::size_t>(num_slots_));
+  std::vector<std::int32_t> kept;
+  kept.reserve(rows.size());
+  for (const auto row : rows) {
+    kept.push_back(slots_[static_cast<std::size_t>(row)]);
+    is_used[static_cast<std::size_t>(kept.back())] = 1;
+  }
+  slots_ = std::move(kept);
+  free_.clear();
+  for (std::int32_t slot = 0; slot < num_slots_; ++slot) {
+    if (is_used[static_cast<std::size_t>(slot)] == 0) {
+      free_.push_back(slot);
+    }
+  }
+  places_.clear();
+}
+
+const at::Tensor& KeyValueStore::places(std::int64_t first, std::int64_t count) {
+  auto& list = places_[first];
+  if (!list.defined() || list.size(0) != count) {
+    const auto from = slots_.begin() + first;
+    list = on_device(std::vector<std::int32_t>(from, from + count), options_.device()).to(at::kLong);
+  }
+  return list;
+}
+
+void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, const at::Tensor& key,
+                         const at::Tensor& value) {
+  const auto rows = side_by_side(key.slice(0, 0, count), value.slice(0, 0, count));
+  const auto from = slots_.begin() + first;
+  const bool are_neighbours =
+      std::adjacent_find(from, from + count, [](auto left, auto right) { return right != left + 1; }) == from + count;
+  if (are_neighbours) {
+    kept(number).slice(0, *from, *from + count).copy_(rows);
+  } else {
+    kept(number).index_copy_(0, places(first, count), rows);
+  }
+}
+
+at::Tensor KeyValueStore::keys(int number) const { return kept(number).slice(1, 0, columns_); }
+
+at::Tensor KeyValueStore::values(int number) const { return kept(number).slice(1, columns_, 2 * columns_); }
+
+}  // namespace stereosweep::model

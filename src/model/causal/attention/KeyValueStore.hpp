@@ -1,0 +1,50 @@
+// Keys and values of a growing tree's rows on any device, row by row in slots.
+//   shapes  keys and values of a layer: [slots, key heads * width]; last stride 1
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/TreeAttention.hpp"
+
+namespace stereosweep::model {
+
+class KeyValueStore {
+ public:
+  /// `columns`: key heads * width.
+  KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options);
+
+  void grow(const TokenTree& tree);
+  std::int64_t rows() const { return std::ssize(slots_); }
+  void keep_only(std::span<const std::int32_t> rows);
+  /// As TreeAttention::keep.
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key, const at::Tensor& value);
+
+  std::span<const std::int32_t> slots() const { return slots_; }  ///< [row]
+  at::Tensor keys(int layer) const;
+  at::Tensor values(int layer) const;
+  /// Both: [slots, 2 * columns].
+  const at::Tensor& rows_of(int layer) const { return kept(layer); }
+
+ private:
+  const at::Tensor& places(std::int64_t first, std::int64_t count);
+  at::Tensor& kept(int number) { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
+  const at::Tensor& kept(int number) const { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
+
+  std::int64_t columns_;
+  at::TensorOptions options_;
+  std::int64_t most_rows_;
+  std::int64_t capacity_ = 0;
+  std::vector<std::int32_t> slots_;
+  std::vector<std::int32_t> free_;  ///< slots without a row, ascending
+  std::int32_t num_slots_ = 0;
+  std::vector<at::Tensor> layers_;             ///< [capacity, 2 * columns]: a row's key, then its value
+  std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
+};
+
+}  // namespace stereosweep::model

@@ -1,0 +1,16 @@
+// Tree attention by torch's operators, on any device, level by level: keys and values are read where they lie. Scores
+// have neither alibi nor a cap.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+#include "model/causal/attention/TreeAttention.hpp"
+
+namespace stereosweep::model {
+
+std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
+                                                    const at::TensorOptions& options);
+
+}  // namespace stereosweep::model

@@ -1,0 +1,242 @@
+#include "model/causal/attention/PathAttention.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "model/causal/attention/KeyValueStore.hpp"
+#include "model/kernels/SegmentAttention.hpp"
+#include "model/kernels/Segments.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+constexpr std::int64_t most_path_queries =
+    128;  // of a segment: longer ones would need more room for the queries that fill up
+
+constexpr std::int64_t spare_positions = 256;  // so that not every step of a text makes the table anew
+
+// Paths are filled up to few shapes: powers of two for the queries, for the keys steps of an eighth to a quarter.
+std::int64_t filled_queries(std::int64_t count) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+}
+
+std::int64_t filled_keys(std::int64_t count) {
+  const auto step = std::max<std::int64_t>(16, filled_queries(count) / 8);
+  return (count + step - 1) / step * step;
+}
+
+// Segments of one filled shape, as lists for the device.
+struct FilledPaths {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  std::vector<std::int32_t> query_places;  // [segments * queries] in the list of queries
+  std::vector<std::int32_t> key_slots;     // [segments * keys]
+  std::vector<std::int32_t> positions;     // [segments * keys] of the keys in their paths
+  std::vector<std::int32_t> first_hidden;  // [segments * queries] keys from here on are not seen
+  std::vector<std::int32_t> first_seen;    // [segments * queries] keys before are not seen
+
+  std::int64_t segments() const { return std::ssize(query_places) / queries; }
+};
+
+// Adds segment number `index` of `paths`; what fills up repeats a row that is there.
+void add_path(FilledPaths& filled, const TreePaths& paths, std::size_t index, std::int64_t window,
+              std::span<const std::int32_t> slots) {
+  const auto queries = paths.query_begin[index + 1] - paths.query_begin[index];
+  const auto keys = paths.key_begin[index + 1] - paths.key_begin[index];
+  const auto first_query = static_cast<std::int32_t>(paths.first_query) + paths.query_begin[index];
+  for (std::int32_t i = 0; i < filled.queries; ++i) {
+    const auto query = std::min(i, queries - 1);
+    const auto end = keys - (queries - 1 - query);
+    filled.query_places.push_back(first_query + query);
+    filled.first_hidden.push_back(end);
+    filled.first_seen.push_back(window > 0 ? std::max(0, end - static_cast<std::int32_t>(window)) : 0);
+  }
+  for (std::int32_t i = 0; i < filled.keys; ++i) {
+    const auto key = std::min(i, keys - 1);
+    const auto row = paths.key_rows[static_cast<std::size_t>(paths.key_begin[index] + key)];
+    filled.key_slots.push_back(slots[static_cast<std::size_t>(row)]);
+    filled.positions.push_back(paths.first_position[index] + key);
+  }
+}
+
+class PathAttention : public TreeAttention {
+ public:
+  PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
+      : rule_(std::move(rule)), options_(options), store_(rule_.num_key_heads * rule_.width, size, options) {}
+
+  void grow(const TokenTree& tree) override {
+    store_.grow(tree);
+    const auto positions = longest_path(tree);
+    if (!rule_.slopes.empty() && (!alibi_.defined() || alibi_.size(1) < positions)) {
+      alibi_ = alibi_of(rule_.slopes, positions + spare_positions).to(options_.device());
+    }
+  }
+
+  std::int64_t rows() const override { return store_.rows(); }
+
+  void keep_only(std::span<const std::int32_t> rows) override { store_.keep_only(rows); }
+
+  std::int64_t slots_in_use() const override { return store_.rows(); }
+
+  std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                  std::int64_t window) const override {
+    auto queries = std::make_unique<PathQueries>();
+    queries->count = std::ssize(rows);
+    std::vector<FilledPaths> shapes;
+    for (const auto& paths :
+         cut_paths(tree, rows, window, {most_path_queries, std::numeric_limits<std::int32_t>::max()})) {
+      fill(paths, window, shapes);
+    }
+    Staging staging;
+    std::vector<std::int32_t> places(rows.size());  // of each query in what the shapes put out
+    std::int32_t place = 0;
+    for (const auto& filled : shapes) {
+      for (const auto query : filled.query_places) {
+        places[static_cast<std::size_t>(query)] = place++;
+      }
+      for (const auto* list :
+           {&filled.query_places, &filled.key_slots, &filled.positions, &filled.first_hidden, &filled.first_seen}) {
+        staging.add(*list);
+      }
+    }
+    const auto places_list = staging.add(places);
+    staging.send(options_.device());
+    queries->places = staging.at(places_list);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      queries->shapes.push_back(masked(shapes[i], staging, i * 5));
+    }
+    return queries;
+  }
+
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+            const at::Tensor& value) override {
+    store_.keep(layer, first, count, key, value);
+  }
+
+  at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
+    const auto& chosen = static_cast<const PathQueries&>(queries);
+    STEREOSWEEP_ASSERT(query.size(0) >= chosen.count, "a row for every query");
+    std::vector<at::Tensor> parts;
+    for (const auto& shape : chosen.shapes) {
+      parts.push_back(attend_filled(layer, shape, query, scale));
+    }
+    const auto mixed = at::cat(parts).index_select(0, chosen.places);
+    const auto spare = query.size(0) - chosen.count;
+    return spare == 0 ? mixed : at::cat({mixed, at::zeros({spare, query.size(1)}, query.options())});
+  }
+
+ private:
+  struct Shape {
+    std::int64_t segments = 0;
+    at::Tensor query_places;  ///< [segments * queries] int32
+    at::Tensor key_slots;     ///< [segments * keys] int32
+    at::Tensor hidden;        ///< [segments, 1, 1, queries, keys] bool
+    at::Tensor alibi;         ///< [segments, key heads, heads of each, 1, keys] float32; or undefined
+  };
+  struct PathQueries : TreeAttention::Queries {
+    std::vector<Shape> shapes;
+    at::Tensor places;
+    std::int64_t count = 0;
+  };
+
+  // Shapes in ascending order, each cut where its scores would take too much room.
+  void fill(const TreePaths& paths, std::int64_t window, std::vector<FilledPaths>& shapes) const {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> by_shape;
+    for (std::size_t i = 0; i + 1 < paths.key_begin.size(); ++i) {
+      by_shape[{filled_keys(paths.key_begin[i + 1] - paths.key_begin[i]),
+                filled_queries(paths.query_begin[i + 1] - paths.query_begin[i])}]
+          .push_back(i);
+    }
+    for (const auto& [shape, segments] : by_shape) {
+      const auto [keys, queries] = shape;
+      const auto bytes = std::max(4 * rule_.num_heads * queries * keys, 16 * rule_.num_key_heads * rule_.width * keys);
+      const auto most = std::max<std::int64_t>(1, most_scores_bytes / bytes);
+      for (std::size_t i = 0; i < segments.size(); ++i) {
+        if (i % static_cast<std::size_t>(most) == 0) {
+          shapes.push_back({queries, keys, {}, {}, {}, {}, {}});
+        }
+        add_path(shapes.back(), paths, segments[i], window, store_.slots());
+      }
+    }
+  }
+
+  // The lists from number `first` on are those of `filled`. What no layer changes is made here.
+  Shape masked(const FilledPaths& filled, const Staging& staging, std::size_t first) const {
+    Shape shape;
+    shape.segments = filled.segments();
+    shape.query_places = staging.at(first);
+    shape.key_slots = staging.at(first + 1);
+    const auto by_query = [&](std::size_t list) {
+      return staging.at(first + list).view({shape.segments, 1, 1, filled.queries, 1});
+    };
+    const auto place = at::arange(filled.keys, options_.dtype(at::kInt));
+    shape.hidden = place.ge(by_query(3)).logical_or_(place.lt(by_query(4)));
+    if (alibi_.defined()) {
+      const auto group = rule_.num_heads / rule_.num_key_heads;
+      shape.alibi = alibi_.index_select(1, staging.at(first + 2))
+                        .view({rule_.num_key_heads, group, shape.segments, 1, filled.keys})
+                        .permute({2, 0, 1, 3, 4});
+    }
+    return shape;
+  }
+
+  // [segments * queries, heads * width]. Scores are float32: in bfloat16 a far key's alibi would lose its last digits.
+  at::Tensor attend_filled(int layer, const Shape& shape, const at::Tensor& query, float scale) const {
+    const auto queries = shape.hidden.size(3);
+    const auto keys = shape.hidden.size(4);
+    const auto group = rule_.num_heads / rule_.num_key_heads;
+    const auto columns = rule_.num_key_heads * rule_.width;
+    const auto asked = query.index_select(0, shape.query_places)
+                           .view({shape.segments, queries, rule_.num_key_heads, group, rule_.width})
+                           .permute({0, 2, 3, 1, 4})
+                           .to(at::kFloat)
+                           .reshape({shape.segments, rule_.num_key_heads, group * queries, rule_.width});
+    const auto rows = store_.rows_of(layer).index_select(0, shape.key_slots);
+    const auto by_head = [&](std::int64_t begin) {  // [segments, key heads, keys, width]
+      const auto part = rows.slice(1, begin, begin + columns).view({shape.segments, keys, rule_.num_key_heads, -1});
+      return part.transpose(1, 2).to(at::kFloat);
+    };
+    auto scores = at::matmul(asked, by_head(0).transpose(2, 3)).unflatten(2, {group, queries});
+    if (shape.alibi.defined() && rule_.alibi_is_scaled) {
+      scores.add_(shape.alibi);
+    }
+    scores.mul_(scale);
+    if (shape.alibi.defined() && !rule_.alibi_is_scaled) {
+      scores.add_(shape.alibi);
+    }
+    if (rule_.softcap != 0) {
+      scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap);
+    }
+    scores.masked_fill_(shape.hidden, hidden_score);
+    const auto weights = at::softmax(scores, -1).flatten(2, 3);
+    return at::matmul(weights, by_head(columns))
+        .view({shape.segments, rule_.num_key_heads, group, queries, rule_.width})
+        .permute({0, 3, 1, 2, 4})
+        .to(query.scalar_type())
+        .reshape({shape.segments * queries, query.size(1)});
+  }
+
+  AttentionRule rule_;
+  at::TensorOptions options_;
+  KeyValueStore store_;
+  at::Tensor alibi_;  ///< [heads, positions] on the device; undefined without alibi
+};
+
+}  // namespace
+
+std::unique_ptr<TreeAttention> make_path_attention(const AttentionRule& rule, const KeptSize& size,
+                                                   const at::TensorOptions& options) {
+  return std::make_unique<PathAttention>(rule, size, options);
+}
+
+}  // namespace stereosweep::model

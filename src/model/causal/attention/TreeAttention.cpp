@@ -1,0 +1,217 @@
+#include "model/causal/attention/TreeAttention.hpp"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "model/causal/attention/LevelAttention.hpp"
+#include "model/causal/attention/PathAttention.hpp"
+#include "model/causal/attention/TileAttention.hpp"
+#include "model/kernels/VectorLanes.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+struct TileQueries : TreeAttention::Queries {
+  explicit TileQueries(TreeTiles cut) : tiles(std::move(cut)) {}
+  TreeTiles tiles;
+};
+
+// A buffer of this shape that begins with what `old` holds.
+at::Tensor grown(const at::Tensor& old, std::vector<std::int64_t> shape, const at::TensorOptions& options) {
+  auto next = at::empty(shape, options);
+  if (old.defined()) {
+    next.slice(0, 0, old.size(0)).copy_(old);
+  }
+  return next;
+}
+
+// Tree attention on the CPU by our own kernel. A row's key and value are put once into blocks of sixteen; no key is
+// copied for a branch.
+class BlockAttention : public TreeAttention {
+ public:
+  BlockAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
+      : rule_(std::move(rule)),
+        options_(options),
+        padded_width_(lanes::round_up(rule_.width)),
+        most_blocks_(whole_blocks(size.most_rows) / slots_per_block),
+        allocator_(size.placement),
+        layers_(static_cast<std::size_t>(size.layers)) {}
+
+  void grow(const TokenTree& tree) override {
+    const auto first = rows();
+    allocator_.grow(tree);
+    reserve(allocator_.num_blocks());
+    if (bias_.defined()) {
+      update_bias(tree, first);
+    }
+  }
+
+  std::int64_t rows() const override { return static_cast<std::int64_t>(allocator_.slots().size()); }
+
+  void keep_only(std::span<const std::int32_t> rows) override { allocator_.keep_only(rows); }
+
+  std::int64_t slots_in_use() const override { return std::int64_t{allocator_.used_blocks()} * slots_per_block; }
+
+  std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
+                                  std::int64_t window) const override {
+    const auto most = best_tile_queries(rule_.num_heads / rule_.num_key_heads);
+    return std::make_unique<TileQueries>(cut_tiles(tree, allocator_.slots(), rows, window, most));
+  }
+
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+            const at::Tensor& value) override {
+    STEREOSWEEP_ASSERT(key.stride(1) == 1 && value.stride(1) == 1, "rows must be contiguous");
+    STEREOSWEEP_ASSERT(first + count <= rows(), "rows must have their slots");
+    const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+    with_number(key.scalar_type(), [&]<class Number>(Number) {
+      at::parallel_for(0, rule_.num_key_heads, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto head = begin; head < end; ++head) {  // so that a head's blocks stay in the cache
+          keep_head<Number>(kept, head, first, count, key, value);
+        }
+      });
+    });
+  }
+
+  at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
+    const auto& tiles = static_cast<const TileQueries&>(queries).tiles;
+    const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
+    STEREOSWEEP_ASSERT(query.stride(1) == 1 && query.size(0) >= std::ssize(tiles.queries), "a row for every query");
+    const auto out = at::empty({query.size(0), query.size(1)}, query.options());
+    out.slice(0, std::ssize(tiles.queries)).zero_();
+    const auto count = std::ssize(tiles.tiles);
+    const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
+    with_number(query.scalar_type(), [&]<class Number>(Number) {
+      const auto whole = task_of<Number>(kept, tiles, query, scale, out);
+      at::parallel_for(0, count * rule_.num_key_heads, 4, [&](std::int64_t begin, std::int64_t end) {
+        const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch aligns to 64 bytes
+        auto task = whole;
+        for (auto index = begin; index < end; ++index) {
+          task.key_head = index / count;
+          task.tile = &tiles.tiles[index % count];
+          task.next_key_head = (index + 1) / count;
+          task.next_tile = index + 1 < end ? &tiles.tiles[(index + 1) % count] : nullptr;
+          attend_tile(task, scratch.mutable_data_ptr<float>());
+        }
+      });
+    });
+    return out;
+  }
+
+ private:
+  struct Kept {
+    at::Tensor keys;    ///< [capacity, key heads, padded width, 16]
+    at::Tensor values;  ///< [capacity, key heads, 16, padded width]
+  };
+
+  template <class Number>
+  void keep_head(const Kept& kept, std::int64_t head, std::int64_t first, std::int64_t count, const at::Tensor& keys,
+                 const at::Tensor& values) const {
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto slot = std::int64_t{allocator_.slots()[static_cast<std::size_t>(first + row)]};
+      const auto block = slot / slots_per_block;
+      const auto lane = slot % slots_per_block;
+      const auto start = (block * rule_.num_key_heads + head) * padded_width_ * lanes::width;
+      const auto* key = numbers_of<Number>(keys) + row * keys.stride(0) + head * rule_.width;
+      const auto* value = numbers_of<Number>(values) + row * values.stride(0) + head * rule_.width;
+      auto* kept_key = numbers_to<Number>(kept.keys) + start + lane;
+      for (std::int64_t d = 0; d < rule_.width; ++d) {
+        kept_key[d * lanes::width] = key[d];
+      }
+      std::copy_n(value, rule_.width, numbers_to<Number>(kept.values) + start + lane * padded_width_);
+    }
+  }
+
+  template <class Number>
+  TileTask<Number> task_of(const Kept& kept, const TreeTiles& tiles, const at::Tensor& query, float scale,
+                           const at::Tensor& out) const {
+    TileTask<Number> task{};
+    task.kept = {numbers_of<Number>(kept.keys), numbers_of<Number>(kept.values), rule_.num_key_heads, padded_width_};
+    task.tiles = &tiles;
+    task.query = numbers_of<Number>(query);
+    task.out = numbers_to<Number>(out);
+    task.query_stride = query.stride(0);
+    task.out_stride = out.stride(0);
+    task.width = rule_.width;
+    task.group = rule_.num_heads / rule_.num_key_heads;
+    task.rule = {scale, rule_.softcap};
+    if (bias_.defined()) {
+      task.rule.bias = bias_.const_data_ptr<float>();
+      task.rule.bias_stride = bias_.size(1);
+      task.rule.bias_scale = rule_.alibi_is_scaled ? scale : 1.0F;
+    }
+    return task;
+  }
+
+  void reserve(std::int64_t blocks) {
+    if (blocks <= capacity_) {
+      return;
+    }
+    capacity_ = std::max(blocks, most_blocks_);  // the system gives pages as they are written
+    for (auto& layer : layers_) {
+      layer.keys = grown(layer.keys, {capacity_, rule_.num_key_heads, padded_width_, lanes::width}, options_);
+      layer.values = grown(layer.values, {capacity_, rule_.num_key_heads, lanes::width, padded_width_}, options_);
+    }
+    if (!rule_.slopes.empty()) {
+      auto wider = at::zeros({rule_.num_heads, capacity_ * lanes::width}, at::TensorOptions(at::kFloat));
+      if (bias_.defined()) {
+        wider.slice(1, 0, bias_.size(1)).copy_(bias_);
+      }
+      bias_ = wider;
+    }
+  }
+
+  void update_bias(const TokenTree& tree, std::int64_t first) {
+    const auto positions = longest_path(tree);
+    const auto table = alibi_of(rule_.slopes, positions);
+    for (std::int64_t head = 0; head < rule_.num_heads; ++head) {
+      const float* from = table.const_data_ptr<float>() + head * positions;
+      float* to = bias_.mutable_data_ptr<float>() + head * bias_.size(1);
+      for (const auto& branch : tree.branches) {
+        for (std::int32_t i = 0; branch.first >= first && i < branch.length; ++i) {
+          to[allocator_.slots()[branch.first + i]] = from[branch.depth + i];
+        }
+      }
+    }
+  }
+
+  AttentionRule rule_;
+  at::TensorOptions options_;
+  std::int64_t padded_width_;
+  std::int64_t most_blocks_ = 0;
+  std::int64_t capacity_ = 0;  ///< blocks
+  SlotAllocator allocator_;
+  std::vector<Kept> layers_;
+  at::Tensor bias_;  ///< [heads, capacity * 16]; undefined without alibi
+};
+
+}  // namespace
+
+at::Tensor alibi_of(std::span<const float> slopes, std::int64_t positions) {
+  auto rounded = at::empty({std::ssize(slopes)}, at::TensorOptions(at::kFloat));
+  std::copy(slopes.begin(), slopes.end(), rounded.mutable_data_ptr<float>());
+  const auto places = at::arange(positions, at::TensorOptions(at::kFloat)).to(at::kBFloat16);
+  return at::outer(rounded.to(at::kBFloat16), places).to(at::kFloat);
+}
+
+std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
+                                                   const at::TensorOptions& options, Kernels kernels) {
+  STEREOSWEEP_ASSERT(
+      rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
+      "key heads must divide the heads");
+  STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
+  if (kernels == Kernels::own_kernels) {
+    STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
+    return std::make_unique<BlockAttention>(rule, size, options);
+  }
+  return rule.slopes.empty() && rule.softcap == 0 ? make_level_attention(rule, size, options)
+                                                  : make_path_attention(rule, size, options);
+}
+
+}  // namespace stereosweep::model

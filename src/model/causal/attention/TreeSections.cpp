@@ -1,0 +1,163 @@
+#include "model/causal/attention/TreeSections.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stereosweep::model {
+namespace {
+
+// A row that asks: where it stands.
+struct AskingRow {
+  const TreeSections::Section* section;
+  std::int32_t number;  // of the section
+  std::int32_t place;   // in it
+
+  std::int32_t position() const { return section->depth + place; }
+};
+
+// Of a section that begins at `depth` the first place that a row at `position` sees.
+std::int32_t first_seen(std::int32_t depth, std::int32_t position, std::int64_t window) {
+  return window > 0 ? static_cast<std::int32_t>(std::max<std::int64_t>(0, position + 1 - window - depth)) : 0;
+}
+
+std::vector<AskingRow> asking_rows(const TreeSections& tree, std::span<const std::int64_t> rows) {
+  std::vector<AskingRow> places;
+  places.reserve(rows.size());
+  for (const auto row : rows) {
+    const auto number = tree.section_of[static_cast<std::size_t>(row)];
+    places.push_back(
+        {&tree.sections[static_cast<std::size_t>(number)], number, tree.place_of[static_cast<std::size_t>(row)]});
+  }
+  return places;
+}
+
+// Whether `right` is the next row of the section of `left`.
+bool follows(const AskingRow& left, const AskingRow& right) {
+  return right.number == left.number && right.place == left.place + 1;
+}
+
+SectionCall own_call(std::span<const AskingRow> places, std::int64_t window, const SectionLimits& limits) {
+  SectionCall call;
+  for (std::size_t first = 0; first < places.size();) {
+    auto last = first + 1;
+    const auto fits = [&](const AskingRow& next) { return limits.knows_windows || window == 0 || next.place < window; };
+    while (last < places.size() && follows(places[last - 1], places[last]) && fits(places[last]) &&
+           static_cast<std::int64_t>(last - first) < limits.most_queries) {
+      ++last;
+    }
+    const auto& front = places[first];
+    const auto begin = first_seen(front.section->depth, front.position(), window);
+    const auto end = places[last - 1].place + 1;
+    call.segments.add(static_cast<std::int32_t>(last - first), front.section->first_slot + begin, end - begin);
+    if (last - first > 1) {
+      call.segments.mask = SegmentMask::before;
+      if (window > 0 && end > window) {
+        call.segments.window = window;
+      }
+    }
+    first = last;
+  }
+  return call;
+}
+
+// Keys of one query at one level; none: `count` is 0.
+struct SeenKeys {
+  std::int32_t begin = 0;
+  std::int32_t count = 0;
+  bool operator==(const SeenKeys&) const = default;
+};
+
+SectionCall level_call(std::span<const AskingRow> places, std::span<const SeenKeys> seen, std::int64_t window,
+                       const SectionLimits& limits) {
+  SectionCall call;
+  call.lacks.resize(places.size());
+  bool any_lacks = false;
+  // Those that lack keys share the first one's own: all of them must see it.
+  const auto most_lacking = window > 0 ? std::min<std::int64_t>(window, limits.most_queries) : limits.most_queries;
+  for (std::size_t first = 0; first < places.size();) {
+    const bool lacks = seen[first].count == 0;
+    const auto most = lacks ? most_lacking : limits.most_queries;
+    auto last = first + 1;
+    while (last < places.size() && seen[last] == seen[first] && (!lacks || follows(places[last - 1], places[last])) &&
+           static_cast<std::int64_t>(last - first) < most) {
+      ++last;
+    }
+    const auto own = places[first].section->first_slot + places[first].place;
+    call.segments.add(static_cast<std::int32_t>(last - first), lacks ? own : seen[first].begin,
+                      lacks ? 1 : seen[first].count);
+    std::fill(call.lacks.begin() + static_cast<std::ptrdiff_t>(first),
+              call.lacks.begin() + static_cast<std::ptrdiff_t>(last), static_cast<char>(lacks));
+    any_lacks = any_lacks || lacks;
+    first = last;
+  }
+  if (!any_lacks) {
+    call.lacks.clear();
+  }
+  return call;
+}
+
+}  // namespace
+
+TreeSections find_sections(const TokenTree& tree, std::span<const std::int32_t> slots) {
+  TreeSections found;
+  found.section_of.resize(slots.size());
+  found.place_of.resize(slots.size());
+  std::vector<std::int32_t> children(tree.branches.size());
+  for (const auto& branch : tree.branches) {
+    if (branch.parent >= 0) {
+      ++children[static_cast<std::size_t>(branch.parent)];
+    }
+  }
+  for (const auto& branch : tree.branches) {
+    std::int32_t number = -1;  // the section that the row before is in
+    bool may_join = false;
+    if (branch.parent >= 0) {
+      const auto& parent = tree.branches[static_cast<std::size_t>(branch.parent)];
+      number = found.section_of[static_cast<std::size_t>(parent.first + parent.length - 1)];
+      may_join = children[static_cast<std::size_t>(branch.parent)] == 1;
+    }
+    for (std::int32_t i = 0; i < branch.length; ++i) {
+      const auto row = static_cast<std::size_t>(branch.first + i);
+      const auto* above = number < 0 ? nullptr : &found.sections[static_cast<std::size_t>(number)];
+      if (above == nullptr || !may_join || slots[row] != above->first_slot + above->length) {
+        const auto level = above == nullptr ? 0 : above->level + 1;
+        found.sections.push_back({slots[row], 0, number, branch.depth + i, level});
+        number = static_cast<std::int32_t>(found.sections.size()) - 1;
+      }
+      auto& section = found.sections[static_cast<std::size_t>(number)];
+      found.section_of[row] = number;
+      found.place_of[row] = section.length++;
+      may_join = true;
+    }
+  }
+  return found;
+}
+
+std::vector<SectionCall> cut_calls(const TreeSections& tree, std::span<const std::int64_t> rows, std::int64_t window,
+                                   const SectionLimits& limits) {
+  const auto places = asking_rows(tree, rows);
+  std::vector<SectionCall> calls{own_call(places, window, limits)};
+  std::int32_t levels = 0;
+  for (const auto& place : places) {
+    levels = std::max(levels, place.section->level);
+  }
+  std::vector<std::vector<SeenKeys>> seen(static_cast<std::size_t>(levels), std::vector<SeenKeys>(rows.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (auto above = places[i].section->parent; above >= 0;) {
+      const auto& section = tree.sections[static_cast<std::size_t>(above)];
+      const auto begin = first_seen(section.depth, places[i].position(), window);
+      if (begin < section.length) {
+        seen[static_cast<std::size_t>(section.level)][i] = {section.first_slot + begin, section.length - begin};
+      }
+      above = section.parent;
+    }
+  }
+  for (const auto& level : seen) {
+    if (std::ranges::any_of(level, [](const SeenKeys& keys) { return keys.count > 0; })) {
+      calls.push_back(level_call(places, level, window, limits));
+    }
+  }
+  return calls;
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,256 @@
+#include "model/kernels/SegmentAttention.hpp"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_efficient_attention_forward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/Check.hpp"
+#include "model/kernels/Kernels.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+// With a longest query of 1 flash attention turns queries and groups of heads round, which is faster, and takes it that
+// every segment has exactly one query and no window.
+constexpr std::int64_t grouping_query = 1;
+
+// Of the memory-efficient operator.
+constexpr std::int64_t no_mask = 0;
+constexpr std::int64_t causal_from_the_last = 2;
+
+// Whether torch has the operator for such a device.
+bool has_operator(const char* name, const at::Device& device) {
+  const auto handle = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
+  return handle.hasKernelForDispatchKey(c10::computeDispatchKey(std::nullopt, std::nullopt, device));
+}
+
+std::vector<std::int32_t> repeated(const std::vector<std::int32_t>& values, std::int64_t times) {
+  std::vector<std::int32_t> all;
+  for (std::int64_t i = 0; i < times; ++i) {
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+// The logarithms of a segment stand in whole multiples of so many columns.
+constexpr std::int64_t sum_columns = 32;
+
+// The memory-efficient operator knows no shared key heads: the queries of each head of a group are segments of their
+// own, which see the same keys.
+struct SpreadSegments {
+  std::vector<std::int32_t> query_begin{0};
+  std::vector<std::int32_t> sum_places;  // [heads of each * queries] of the table [segments * columns]
+};
+
+SpreadSegments spread(const KeySegments& segments, std::int64_t times, std::int64_t columns) {
+  SpreadSegments out;
+  for (std::int64_t i = 0; i < times; ++i) {
+    for (std::size_t segment = 0; segment < segments.key_begin.size(); ++segment) {
+      const auto number = std::ssize(out.query_begin) - 1;
+      const auto count = segments.query_begin[segment + 1] - segments.query_begin[segment];
+      for (std::int32_t query = 0; query < count; ++query) {
+        out.sum_places.push_back(static_cast<std::int32_t>(number * columns + query));
+      }
+      out.query_begin.push_back(out.query_begin.back() + count);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width) {
+  const bool two_bytes = type == at::kBFloat16 || type == at::kHalf;
+  const bool capable = !device.is_cuda() || cuda_has_flash();
+  if (two_bytes && width % 8 == 0 && width <= 256 && capable &&
+      has_operator("aten::_flash_attention_forward", device)) {
+    return SegmentOperator::flash;
+  }
+  if (type != at::kBFloat16 && width % 4 == 0 && has_operator("aten::_efficient_attention_forward", device)) {
+    return SegmentOperator::efficient;
+  }
+  return SegmentOperator::plain;
+}
+
+at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const Segments& segments, std::int64_t num_heads, SegmentOperator by, std::int64_t reach) {
+  const auto width = query.size(1) / num_heads;
+  const auto scale = 1 / std::sqrt(static_cast<double>(width));
+  const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {num_heads, width}); };
+  const auto longest_query = std::max(grouping_query + 1, longest(segments.query_begin));
+  if (by == SegmentOperator::flash) {
+    return std::get<0>(at::_flash_attention_forward(by_head(query), by_head(key), by_head(value),
+                                                    segments.device_query_begin, segments.device_key_begin,
+                                                    longest_query, longest(segments.key_begin), 0.0, false, false,
+                                                    scale, reach, reach))
+        .flatten(1, 2);
+  }
+  STEREOSWEEP_ASSERT(reach < 0, "windows are for flash attention");
+  const auto batch = [&](const at::Tensor& rows) { return by_head(rows).unsqueeze(0); };
+  return std::get<0>(at::_efficient_attention_forward(batch(query), batch(key), batch(value), std::nullopt,
+                                                      segments.device_query_begin, segments.device_key_begin,
+                                                      longest_query, longest(segments.key_begin), 0.0, no_mask, false,
+                                                      scale))
+      .squeeze(0)
+      .flatten(1, 2);
+}
+
+void KeySegments::add(std::int32_t queries, std::int32_t first_key, std::int32_t keys) {
+  query_begin.push_back(query_begin.back() + queries);
+  key_begin.push_back(first_key);
+  key_count.push_back(keys);
+}
+
+PlacedSegments::PlacedSegments(KeySegments segments, const AttentionHeads& heads, SegmentOperator by, Staging& staging)
+    : segments_(std::move(segments)), heads_(heads), by_(by) {
+  longest_query_ = longest(segments_.query_begin);
+  longest_key_ = *std::ranges::max_element(segments_.key_count);
+  if (by == SegmentOperator::plain) {
+    return;
+  }
+  const auto times = by == SegmentOperator::efficient ? heads.queries / heads.keys : 1;
+  const auto columns = (longest_query_ + sum_columns - 1) / sum_columns * sum_columns;
+  auto begins = repeated(segments_.key_begin, times);
+  begins.push_back(0);  // the operators ask for one number more, and read the counts
+  const auto spread_out = spread(segments_, times, columns);
+  lists_ = {staging.add(spread_out.query_begin), staging.add(begins),
+            staging.add(repeated(segments_.key_count, times))};
+  if (by == SegmentOperator::efficient) {
+    lists_.push_back(staging.add(spread_out.sum_places));
+  }
+}
+
+void PlacedSegments::arrive(const Staging& staging) {
+  if (by_ == SegmentOperator::plain) {
+    return;
+  }
+  query_begin_ = staging.at(lists_[0]);
+  key_begin_ = staging.at(lists_[1]);
+  key_count_ = staging.at(lists_[2]);
+  if (by_ == SegmentOperator::efficient) {
+    sum_places_ = staging.at(lists_[3]);
+  }
+}
+
+PartialAttention PlacedSegments::attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                        double scale) const {
+  switch (by_) {
+    case SegmentOperator::flash:
+      return by_flash(query, key, value, scale);
+    case SegmentOperator::efficient:
+      return by_efficient(query, key, value, scale);
+    case SegmentOperator::plain:
+      break;
+  }
+  return by_plain(query, key, value, scale);
+}
+
+PartialAttention PlacedSegments::by_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                          double scale) const {
+  // Causal is aligned at the last query and the last key.
+  const auto count = static_cast<std::int64_t>(segments_.key_begin.size());
+  const bool single = longest_query_ == grouping_query && segments_.num_queries() == count && segments_.window == 0;
+  const std::int64_t window_left = segments_.window > 0 ? segments_.window - 1 : -1;  // -1: no window
+  const auto by_head = [&](const at::Tensor& rows) { return rows.unflatten(1, {heads_.keys, heads_.width}); };
+  const auto out = at::_flash_attention_forward(query, by_head(key), by_head(value), query_begin_, key_begin_,
+                                                single ? grouping_query : std::max(grouping_query + 1, longest_query_),
+                                                longest_key_, 0.0, segments_.mask == SegmentMask::before, false, scale,
+                                                window_left, std::nullopt, key_count_);
+  return {std::get<0>(out).unflatten(1, {heads_.keys, -1}), std::get<1>(out).unflatten(0, {heads_.keys, -1})};
+}
+
+PartialAttention PlacedSegments::by_efficient(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                              double scale) const {
+  STEREOSWEEP_ASSERT(segments_.window == 0, "the operator's windows are not used");
+  const auto by_head = [&](const at::Tensor& rows) {
+    return rows.unflatten(1, {heads_.keys, heads_.width}).unsqueeze(0);
+  };
+  const auto found = at::_efficient_attention_forward(
+      query.unsqueeze(0), by_head(key), by_head(value), std::nullopt, query_begin_, key_begin_, longest_query_,
+      longest_key_, 0.0, segments_.mask == SegmentMask::before ? causal_from_the_last : no_mask, true, scale,
+      key_count_);
+  const std::vector<std::int64_t> spread_out{heads_.queries / heads_.keys, segments_.num_queries()};
+  const auto sums = std::get<1>(found).transpose(0, 1).flatten(1, 2).index_select(1, sum_places_);
+  return {std::get<0>(found).squeeze(0).unflatten(0, spread_out).permute({1, 2, 0, 3}), sums.unflatten(1, spread_out)};
+}
+
+// Segment by segment, in float32.
+PartialAttention PlacedSegments::by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                          double scale) const {
+  const auto group = heads_.queries / heads_.keys;
+  const auto options = query.options().dtype(at::kFloat);
+  PartialAttention out{at::empty({segments_.num_queries(), heads_.keys, group, heads_.width}, options),
+                       at::empty({heads_.keys, group, segments_.num_queries()}, options)};
+  for (std::size_t i = 0; i < segments_.key_begin.size(); ++i) {
+    const auto first = segments_.query_begin[i];
+    const auto last = segments_.query_begin[i + 1];
+    if (first == last) {
+      continue;
+    }
+    const std::int64_t keys = segments_.key_count[i];
+    const auto by_head = [&](const at::Tensor& rows) {  // [key heads, 1, keys, width]
+      const auto some = rows.slice(0, segments_.key_begin[i], segments_.key_begin[i] + keys);
+      return some.unflatten(1, {heads_.keys, heads_.width}).transpose(0, 1).unsqueeze(1).to(at::kFloat);
+    };
+    const auto some = query.slice(0, first, last).unflatten(1, {heads_.keys, group}).permute({1, 2, 0, 3});
+    auto scores = at::matmul(some.to(at::kFloat), by_head(key).transpose(2, 3)).mul_(scale);
+    if (segments_.mask == SegmentMask::before) {
+      const auto integers = at::TensorOptions(at::kLong).device(query.device());
+      const auto distance =
+          at::arange(keys - (last - first), keys, integers).unsqueeze(1).sub(at::arange(keys, integers));
+      auto hidden = distance.lt(0);
+      if (segments_.window > 0) {
+        hidden = hidden.logical_or(distance.ge(segments_.window));
+      }
+      scores.masked_fill_(hidden, hidden_score);
+    }
+    out.log_sum.slice(2, first, last).copy_(at::logsumexp(scores, -1));
+    const auto mixed = at::matmul(at::softmax(scores, -1), by_head(value));
+    out.mixed.slice(0, first, last).copy_(mixed.permute({2, 0, 1, 3}));
+  }
+  return out;
+}
+
+at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by) {
+  if (by != SegmentOperator::efficient) {
+    return query.unflatten(1, {heads.queries, heads.width});
+  }
+  return query.unflatten(1, {heads.keys, -1, heads.width}).permute({2, 0, 1, 3}).flatten(0, 1);
+}
+
+at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type) {
+  if (parts.size() == 1) {
+    return parts.front().mixed.flatten(1, 3).to(type);
+  }
+  std::vector<at::Tensor> sums;
+  for (const auto& part : parts) {
+    sums.push_back(part.log_sum);
+  }
+  auto all = at::stack(sums);
+  if (lacks.defined()) {
+    all.masked_fill_(lacks, hidden_score);
+  }
+  const auto weights = at::softmax(all, 0).permute({0, 3, 1, 2}).unsqueeze(-1);  // [parts, queries, .., .., 1]
+  auto out = at::empty(parts.front().mixed.sizes(), parts.front().mixed.options().dtype(type));
+  auto mixed = at::mul(parts.front().mixed, weights[0]);  // float32
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    mixed.addcmul_(parts[i].mixed, weights[static_cast<std::int64_t>(i)]);
+  }
+  at::addcmul_out(out, mixed, parts.back().mixed, weights[std::ssize(parts) - 1]);
+  return out.flatten(1, 3);
+}
+
+}  // namespace stereosweep::model

@@ -1,0 +1,99 @@
+// Attention of many segments in one call: every segment has neighbouring queries and neighbouring keys, where they lie.
+//   shapes  query [queries, heads * width], key and value [keys, key heads * width], last stride 1
+//   bits    a function of the segments, the heads, the operator and the numbers
+// Three ways compute the same: torch's flash attention (two-byte numbers) and its memory-efficient attention (float32),
+// both private operators of the pinned torch that CUDA has, and plain operators on any device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "model/kernels/Segments.hpp"
+
+namespace stereosweep::model {
+
+/// The score of a key that is not seen.
+inline constexpr float hidden_score = -std::numeric_limits<float>::infinity();
+
+struct AttentionHeads {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;  ///< divides `queries`
+  std::int64_t width = 0;
+};
+
+enum class SegmentOperator { flash, efficient, plain };
+
+/// The fastest that takes such rows. flash: a device that has it (of CUDA's: Ampere or newer), widths that are
+/// multiples of 8 up to 256; efficient: such a device, float32 or float16, widths that are multiples of 4.
+SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width);
+
+/// softmax(q k^T / sqrt(width)) v inside each sequence of a packed batch in one call, by flash or efficient: [queries,
+/// heads * width]. `reach`: over keys at most so many places away; -1: all. By flash alone, where all rows are queries.
+at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const Segments& segments, std::int64_t num_heads, SegmentOperator by, std::int64_t reach = -1);
+
+/// Which keys of its segment a query sees. before: query i of n sees all but the last n - 1 - i.
+enum class SegmentMask { all, before };
+
+/// Segment i has the queries [query_begin[i], query_begin[i + 1]), which may be none, and the keys [key_begin[i],
+/// key_begin[i] + key_count[i]), at least one. Segments may share keys.
+struct KeySegments {
+  std::vector<std::int32_t> query_begin{0};  ///< [segments + 1], from 0 to the number of queries
+  std::vector<std::int32_t> key_begin;       ///< [segments]
+  std::vector<std::int32_t> key_count;       ///< [segments]
+  SegmentMask mask = SegmentMask::all;
+  std::int64_t window = 0;  ///< of the keys that `before` leaves only the last ones; 0: all. Not for `efficient`.
+
+  std::int64_t num_queries() const { return query_begin.back(); }
+  void add(std::int32_t queries, std::int32_t first_key, std::int32_t keys);
+};
+
+/// What a call puts out: a part of an attention over more keys, with what it weighs there.
+struct PartialAttention {
+  at::Tensor mixed;    ///< [queries, key heads, heads of each, width]: softmax(scale q k) v
+  at::Tensor log_sum;  ///< [key heads, heads of each, queries] float32: log of the sum of e^(scale q k)
+};
+
+/// Segments with their numbers on a device, for one operator. Made in two steps, so that one copy serves several.
+class PlacedSegments {
+ public:
+  PlacedSegments(KeySegments segments, const AttentionHeads& heads, SegmentOperator by, Staging& staging);
+  /// After staging.send().
+  void arrive(const Staging& staging);
+
+  /// `query`: what arrange_queries() made of the rows.
+  PartialAttention attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) const;
+
+  const KeySegments& segments() const { return segments_; }
+
+ private:
+  PartialAttention by_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                            double scale) const;
+  PartialAttention by_efficient(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                double scale) const;
+  PartialAttention by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                            double scale) const;
+
+  KeySegments segments_;
+  AttentionHeads heads_;
+  SegmentOperator by_;
+  std::vector<std::size_t> lists_;  ///< numbers in the staging, until they arrive
+  at::Tensor query_begin_;          ///< lists of int32 on the device
+  at::Tensor key_begin_;
+  at::Tensor key_count_;
+  at::Tensor sum_places_;  ///< where `efficient` puts the logarithms
+  std::int64_t longest_query_ = 0;
+  std::int64_t longest_key_ = 0;
+};
+
+/// Rows as the operator wants them, once for several calls. query: [queries, heads * width].
+at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by);
+
+/// Attention over all keys of all parts: [queries, heads * width] in `type`. `lacks` [parts, 1, 1, queries] bool: parts
+/// that do not count for a query; undefined: all do.
+at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type);
+
+}  // namespace stereosweep::model
