@@ -72,6 +72,11 @@ std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
   return model::whole_blocks(std::max<std::int64_t>(0, asked.max_new_tokens - static_cast<std::int64_t>(drawn)));
 }
 
+// The same in rows.
+std::int32_t rows_to_come(const query::Generate& asked, std::size_t drawn) {
+  return static_cast<std::int32_t>(std::max<std::int64_t>(0, asked.max_new_tokens - static_cast<std::int64_t>(drawn)));
+}
+
 // The texts of a call. As many grow at once as may be remembered, each as long as it may become; where one ends, the
 // next ones enter.
 class Texts {
@@ -149,7 +154,8 @@ class Texts {
       if (slots > parts_.wave_rows && !growing_.empty()) {
         return;
       }
-      growing_.push_back({&request, std::move(text), tree_.plant(next_), request.opening->ids.back()});
+      growing_.push_back({&request, std::move(text), tree_.plant(next_, rows_to_come(*request.asked, 0)),
+                          request.opening->ids.back()});
       ++counts_.distinct_sequences;
     }
   }
@@ -228,12 +234,14 @@ class Texts {
 
   // One branch of one token for every different continuation of a text.
   void grow() {
-    std::map<std::pair<std::int32_t, TokenId>, std::int32_t> added;  // sorted: the tree depends on the texts alone
+    // Sorted: the tree depends on the texts alone. First the rows that may follow, then the number of the branch.
+    std::map<std::pair<std::int32_t, TokenId>, std::int32_t> added;
     for (const auto& one : growing_) {
-      added[{one.branch, one.next}] = 0;
+      auto& room = added[{one.branch, one.next}];
+      room = std::max(room, rows_to_come(*one.request->asked, one.text.size() + 1));
     }
     for (auto& [place, number] : added) {
-      number = tree_.add(place.first, place.second);
+      number = tree_.add(place.first, place.second, number);
     }
     for (auto& one : growing_) {
       one.branch = added[{one.branch, one.next}];

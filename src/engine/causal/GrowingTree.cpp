@@ -70,14 +70,15 @@ std::int64_t GrowingTree::missing_slots(std::size_t prompt) const {
   return slots;
 }
 
-std::int32_t GrowingTree::plant(std::size_t prompt) {
+std::int32_t GrowingTree::plant(std::size_t prompt, std::int32_t room) {
   auto branch = root;
   for (const auto number : path_of(prompt)) {
     auto& known = branch_of_[static_cast<std::size_t>(number)];
     if (known < 0) {
       const auto& part = beginnings_.branches[static_cast<std::size_t>(number)];
       known = static_cast<std::int32_t>(tree_.branches.size());
-      tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, branch, part.depth});
+      const auto behind = number == last_part_[prompt] ? room : 0;
+      tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), part.length, branch, part.depth, behind});
       tree_.ids.insert(tree_.ids.end(), beginnings_.ids.begin() + part.first,
                        beginnings_.ids.begin() + part.first + part.length);
       part_of_.push_back(number);
@@ -87,13 +88,13 @@ std::int32_t GrowingTree::plant(std::size_t prompt) {
   return branch;
 }
 
-std::int32_t GrowingTree::add(std::int32_t branch, query::TokenId id) {
+std::int32_t GrowingTree::add(std::int32_t branch, query::TokenId id, std::int32_t room) {
   std::int32_t depth = 0;
   if (branch != root) {
     const auto& parent = tree_.branches[static_cast<std::size_t>(branch)];
     depth = parent.depth + parent.length;
   }
-  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), 1, branch, depth});
+  tree_.branches.push_back({static_cast<std::int32_t>(tree_.ids.size()), 1, branch, depth, room});
   tree_.ids.push_back(id);
   part_of_.push_back(-1);
   return static_cast<std::int32_t>(tree_.branches.size() - 1);

@@ -19,6 +19,7 @@ struct TokenTree {
     std::int32_t length = 0;   ///< at least 1
     std::int32_t parent = -1;  ///< number of an earlier branch; -1: a root
     std::int32_t depth = 0;    ///< position of its first token: the sum of its ancestors' lengths
+    std::int32_t room = 0;     ///< rows that may be added below it, one below the other: a device keeps them together
   };
   std::vector<query::TokenId> ids;  ///< [row]
   std::vector<Branch> branches;     ///< rows in this order, without gaps

@@ -32,21 +32,16 @@ KeyValueStore::KeyValueStore(std::int64_t columns, const KeptSize& size, const a
     : columns_(columns),
       options_(options),
       most_rows_(size.most_rows),
+      allocator_(size.most_rows, size.placement),
       layers_(static_cast<std::size_t>(size.layers)) {}
 
 void KeyValueStore::grow(const TokenTree& tree) {
   places_.clear();
-  const auto missing = std::ssize(tree.ids) - rows();
-  const auto again = std::min<std::int64_t>(missing, std::ssize(free_));
-  slots_.insert(slots_.end(), free_.begin(), free_.begin() + again);
-  free_.erase(free_.begin(), free_.begin() + again);
-  for (auto i = again; i < missing; ++i) {
-    slots_.push_back(num_slots_++);
-  }
-  if (num_slots_ <= capacity_) {
+  allocator_.grow(tree);
+  if (allocator_.end() <= capacity_) {
     return;
   }
-  capacity_ = grown_capacity(num_slots_, capacity_, most_rows_);
+  capacity_ = grown_capacity(allocator_.end(), capacity_, most_rows_);
   for (auto& old : layers_) {
     auto next = at::empty({capacity_, 2 * columns_}, options_);
     if (old.defined()) {
@@ -57,27 +52,14 @@ void KeyValueStore::grow(const TokenTree& tree) {
 }
 
 void KeyValueStore::keep_only(std::span<const std::int32_t> rows) {
-  std::vector<char> is_used(static_cast<std::size_t>(num_slots_));
-  std::vector<std::int32_t> kept;
-  kept.reserve(rows.size());
-  for (const auto row : rows) {
-    kept.push_back(slots_[static_cast<std::size_t>(row)]);
-    is_used[static_cast<std::size_t>(kept.back())] = 1;
-  }
-  slots_ = std::move(kept);
-  free_.clear();
-  for (std::int32_t slot = 0; slot < num_slots_; ++slot) {
-    if (is_used[static_cast<std::size_t>(slot)] == 0) {
-      free_.push_back(slot);
-    }
-  }
+  allocator_.keep_only(rows);
   places_.clear();
 }
 
 const at::Tensor& KeyValueStore::places(std::int64_t first, std::int64_t count) {
   auto& list = places_[first];
   if (!list.defined() || list.size(0) != count) {
-    const auto from = slots_.begin() + first;
+    const auto from = slots().begin() + first;
     list = on_device(std::vector<std::int32_t>(from, from + count), options_.device()).to(at::kLong);
   }
   return list;
@@ -86,7 +68,7 @@ const at::Tensor& KeyValueStore::places(std::int64_t first, std::int64_t count) 
 void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, const at::Tensor& key,
                          const at::Tensor& value) {
   const auto rows = side_by_side(key.slice(0, 0, count), value.slice(0, 0, count));
-  const auto from = slots_.begin() + first;
+  const auto from = slots().begin() + first;
   const bool are_neighbours =
       std::adjacent_find(from, from + count, [](auto left, auto right) { return right != left + 1; }) == from + count;
   if (are_neighbours) {

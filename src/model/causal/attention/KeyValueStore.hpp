@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/RegionAllocator.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 
 namespace stereosweep::model {
@@ -20,12 +21,12 @@ class KeyValueStore {
   KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options);
 
   void grow(const TokenTree& tree);
-  std::int64_t rows() const { return std::ssize(slots_); }
+  std::int64_t rows() const { return std::ssize(slots()); }
   void keep_only(std::span<const std::int32_t> rows);
   /// As TreeAttention::keep.
   void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key, const at::Tensor& value);
 
-  std::span<const std::int32_t> slots() const { return slots_; }  ///< [row]
+  std::span<const std::int32_t> slots() const { return allocator_.slots(); }  ///< [row]
   at::Tensor keys(int layer) const;
   at::Tensor values(int layer) const;
   /// Both: [slots, 2 * columns].
@@ -40,9 +41,7 @@ class KeyValueStore {
   at::TensorOptions options_;
   std::int64_t most_rows_;
   std::int64_t capacity_ = 0;
-  std::vector<std::int32_t> slots_;
-  std::vector<std::int32_t> free_;  ///< slots without a row, ascending
-  std::int32_t num_slots_ = 0;
+  RegionAllocator allocator_;
   std::vector<at::Tensor> layers_;             ///< [capacity, 2 * columns]: a row's key, then its value
   std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
 };
