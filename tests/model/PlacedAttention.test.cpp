@@ -24,7 +24,12 @@ constexpr std::int64_t placed_width = 8;
 const std::vector<std::int32_t> placed_begins = {0, 1, 8, 15, 32};
 constexpr std::int64_t placed_rows = 34;
 
-Segments placed_segments() { return {placed_begins, placed_begins, {}, {}}; }
+const std::vector<SequenceGroups::Lengths> both_lengths = {SequenceGroups::Lengths::exact,
+                                                           SequenceGroups::Lengths::filled};
+
+SequenceGroups placed_sequences(SequenceGroups::Lengths lengths) {
+  return {{placed_begins, placed_begins, {}, {}}, lengths, at::kCPU};
+}
 
 at::Tensor random_rows(std::int64_t rows) { return at::randn({rows, placed_heads * placed_width}); }
 
@@ -98,7 +103,7 @@ TEST(PlacedAttention, RelativeScoresAreThoseOfLoops) {
   const auto query = random_rows(placed_rows);
   const auto key = random_rows(placed_rows);
   const auto value = random_rows(placed_rows);
-  const auto index = relative_index(settings, 17, at::kCPU);
+  const auto index = relative_index(settings, 32, at::kCPU);
   const auto table = random_rows(2 * settings.span());
   const auto other = random_rows(2 * settings.span());
   const std::vector<RelativeRows> cases = {{table, other}, {table, {}}, {{}, other}};
@@ -115,9 +120,11 @@ TEST(PlacedAttention, RelativeScoresAreThoseOfLoops) {
       return sum / std::sqrt(placed_width * terms);
     };
     const auto truth = attend_by_loops(value, score);
-    const auto found = attend_relatively(query, key, value, placed_segments(), placed_heads, rows, index);
-    EXPECT_LT(difference(found, truth), 1e-5);
-    EXPECT_EQ(found.slice(0, placed_begins.back()).abs().max().item<float>(), 0);
+    for (const auto lengths : both_lengths) {
+      const auto found = attend_relatively(query, key, value, placed_sequences(lengths), placed_heads, rows, index);
+      EXPECT_LT(difference(found, truth), 1e-5);
+      EXPECT_EQ(found.slice(0, placed_begins.back()).abs().max().item<float>(), 0);
+    }
   }
 }
 
@@ -130,9 +137,29 @@ TEST(PlacedAttention, WindowsReachBothWays) {
       return std::abs(q - k) > reach ? -std::numeric_limits<double>::infinity()
                                      : product(query, q, key, k, head) / std::sqrt(placed_width);
     };
-    const auto found = attend_within(query, key, value, placed_segments(), placed_heads, reach);
-    EXPECT_LT(difference(found, attend_by_loops(value, score)), 1e-5) << reach;
+    const auto truth = attend_by_loops(value, score);
+    for (const auto lengths : both_lengths) {
+      auto sequences = placed_sequences(lengths);
+      sequences.prepare(reach, at::kFloat);
+      const auto found = attend_within(query, key, value, sequences, placed_heads, reach);
+      EXPECT_LT(difference(found, truth), 1e-5) << reach;
+      EXPECT_EQ(found.slice(0, placed_begins.back()).abs().max().item<float>(), 0);
+    }
   }
+}
+
+// As many groups as filled shapes, however many lengths there are.
+TEST(PlacedAttention, SequencesOfAboutEqualLengthsAreOneGroup) {
+  std::vector<std::int32_t> begins{0};
+  for (std::int32_t length = 3; length < 35; ++length) {
+    begins.push_back(begins.back() + length);
+  }
+  const Segments segments{begins, begins, {}, {}};
+  EXPECT_EQ(SequenceGroups(segments, SequenceGroups::Lengths::exact, at::kCPU).groups().size(), 32U);
+  const SequenceGroups filled(segments, SequenceGroups::Lengths::filled, at::kCPU);
+  ASSERT_EQ(filled.groups().size(), 3U);
+  EXPECT_EQ(filled.groups()[0].length, 16);
+  EXPECT_EQ(filled.groups()[2].count, 2);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ struct Pass {
   Segments everywhere;               // every token asks
   Segments few;                      // the rows that are read ask
   at::Tensor rows;                   // these rows
-  RelativeIndex relative = {};       // of models with relative positions
+  SequenceGroups sequences = {};     // of models where places count
   std::vector<RotaryAngles> angles;  // by rotary: picked by token
 
   // Of one layer: which rows ask.
@@ -104,6 +104,9 @@ Linear shifted_back(const Linear& linear, const at::Tensor& shift) {
   const auto bias = linear.bias().defined() ? taken.add(linear.bias()) : taken;
   return {linear.weight(), bias.to(linear.weight().scalar_type())};
 }
+
+// Whether a window of so many places on each side hides something in a text of `length` tokens; 0: no window.
+bool reaches_short_of(std::int64_t reach, std::int64_t length) { return reach > 0 && reach < length - 1; }
 
 at::Tensor picked(const at::Tensor& states, const at::Tensor* rows) {
   return rows == nullptr ? states : states.index_select(0, *rows);
@@ -130,6 +133,9 @@ class Encoder : public MaskedModel {
     if (shape_.kernels == Kernels::operators && config_.norm == NormPlace::after_adding) {
       const c10::InferenceMode guard;
       move_biases();
+    }
+    if (config_.relative.farthest > 0) {
+      relative_ = relative_index(config_.relative, filled_length(config_.max_tokens()), weights_.words.device());
     }
   }
 
@@ -248,8 +254,15 @@ class Encoder : public MaskedModel {
   Pass prepare(Segments everywhere, Segments few, at::Tensor rows, const at::Tensor& positions) const {
     Pass pass{std::move(everywhere), std::move(few), std::move(rows), {}, {}};
     const auto length = longest(pass.everywhere.key_begin);
-    if (config_.relative.farthest > 0) {
-      pass.relative = relative_index(config_.relative, length, weights_.words.device());
+    if (places_count_) {
+      const auto lengths =
+          shape_.kernels == Kernels::own_kernels ? SequenceGroups::Lengths::exact : SequenceGroups::Lengths::filled;
+      pass.sequences = SequenceGroups(pass.everywhere, lengths, weights_.words.device());
+    }
+    for (const auto& kind : config_.layers) {
+      if (reaches_short_of(kind.window, length)) {
+        pass.sequences.prepare(kind.window, weights_.words.scalar_type());
+      }
     }
     for (auto& rotary : rotaries_) {
       const auto angles = rotary.at_least(length);
@@ -291,13 +304,13 @@ class Encoder : public MaskedModel {
     auto projected =
         split((layer.query_key_value ? layer.query_key_value : layer.key_value)->apply(states), width, config_.hidden);
     if (config_.relative.farthest > 0) {
-      const auto mixed = attend_relatively(projected.query, projected.key, projected.value, pass.everywhere, heads,
-                                           layer.relative, pass.relative);
+      const auto mixed = attend_relatively(projected.query, projected.key, projected.value, pass.sequences, heads,
+                                           layer.relative, relative_);
       return picked(mixed, rows);
     }
     const auto reach = turn(number, projected, pass);
-    if (reach > 0 && reach < longest(pass.everywhere.key_begin) - 1) {
-      const auto mixed = attend_within(projected.query, projected.key, projected.value, pass.everywhere, heads, reach);
+    if (reaches_short_of(reach, longest(pass.everywhere.key_begin))) {
+      const auto mixed = attend_within(projected.query, projected.key, projected.value, pass.sequences, heads, reach);
       return picked(mixed, rows);
     }
     const auto query = projected.query.defined() ? picked(projected.query, rows) : layer.query->apply(kept);
@@ -339,6 +352,7 @@ class Encoder : public MaskedModel {
   ModelShape shape_;
   std::vector<Norm> norms_before_;            ///< [layer] that made what it reads, where that layer runs
   mutable std::deque<RotaryTable> rotaries_;  ///< they grow, and guard themselves
+  RelativeIndex relative_;  ///< of models with relative positions, for all lengths that sequences are filled up to
   bool places_count_ = config_.relative.farthest > 0 || !config_.rotaries.empty();  ///< in each layer's scores
 };
 
