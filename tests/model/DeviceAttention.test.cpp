@@ -1,0 +1,248 @@
+// Attention on a device that is no CPU: what it is asked for, and its numbers against plain operators on the CPU.
+#include <ATen/ops/cat.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "model/causal/TokenTree.hpp"
+#include "model/causal/attention/TreeAttention.hpp"
+#include "model/kernels/Kernels.hpp"
+#include "model/masked/PlacedAttention.hpp"
+#include "support/FakeDevice.hpp"
+#include "support/Rounding.hpp"
+
+namespace stereosweep::model {
+namespace {
+
+using stereosweep::testing::agree;
+using stereosweep::testing::device_counts;
+using stereosweep::testing::DeviceCounts;
+using stereosweep::testing::draw_from;
+using stereosweep::testing::fake_device;
+using stereosweep::testing::reset_device_counts;
+
+struct Rows {
+  at::Tensor query;
+  at::Tensor key;
+  at::Tensor value;
+};
+
+// Slices of one matrix, as the body's products are.
+Rows rows_of_products(const AttentionRule& rule, std::int64_t count, at::ScalarType type) {
+  const auto queries = rule.num_heads * rule.width;
+  const auto keys = rule.num_key_heads * rule.width;
+  const auto all = at::randn({count, queries + 2 * keys}, at::kFloat).to(type);
+  return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
+}
+
+Rows on_fake_device(const Rows& rows) {
+  const auto queries = rows.query.size(1);
+  const auto keys = rows.key.size(1);
+  const auto all =
+      rows.query.as_strided({rows.query.size(0), queries + 2 * keys}, rows.query.strides()).to(fake_device());
+  return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
+}
+
+std::int32_t add_below(TokenTree& tree, std::int32_t parent, std::int32_t length, std::int32_t room = 0) {
+  TokenTree::Branch branch;
+  branch.first = static_cast<std::int32_t>(tree.ids.size());
+  branch.length = length;
+  branch.parent = parent;
+  branch.depth = parent < 0 ? 0 : tree.branches[parent].depth + tree.branches[parent].length;
+  branch.room = room;
+  tree.branches.push_back(branch);
+  tree.ids.resize(tree.ids.size() + static_cast<std::size_t>(length));
+  return static_cast<std::int32_t>(tree.branches.size()) - 1;
+}
+
+// Trunks with sentences, each with two endings.
+TokenTree coreference_tree(std::int32_t rows) {
+  TokenTree tree;
+  while (std::ssize(tree.ids) < rows) {
+    const auto trunk = add_below(tree, -1, 50);
+    for (int sentence = 0; sentence < 20; ++sentence) {
+      const auto middle = add_below(tree, trunk, 18);
+      add_below(tree, middle, 2);
+      add_below(tree, middle, 1);
+    }
+  }
+  return tree;
+}
+
+std::vector<std::int64_t> rows_between(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(end - begin));
+  std::iota(rows.begin(), rows.end(), begin);
+  return rows;
+}
+
+AttentionRule rule_of(std::int64_t heads, std::int64_t key_heads, std::int64_t width) {
+  AttentionRule rule;
+  rule.num_heads = heads;
+  rule.num_key_heads = key_heads;
+  rule.width = width;
+  return rule;
+}
+
+struct Counted {
+  at::Tensor out;
+  DeviceCounts counts;
+};
+
+// All rows, in groups of `group` rows; counts without uploads of the rows themselves.
+Counted attend_on(const TokenTree& tree, const AttentionRule& rule, const Rows& rows, std::int64_t group,
+                  std::int64_t window) {
+  const auto attention = make_tree_attention(rule, {}, rows.query.options(), Kernels::operators);
+  attention->grow(tree);
+  const auto count = std::ssize(tree.ids);
+  std::vector<std::unique_ptr<TreeAttention::Queries>> chosen;
+  for (std::int64_t begin = 0; begin < count; begin += group) {
+    chosen.push_back(attention->choose(tree, rows_between(begin, std::min(begin + group, count)), window));
+  }
+  reset_device_counts();
+  std::vector<at::Tensor> parts;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {  // as a layer does: keep, then ask
+    const auto begin = static_cast<std::int64_t>(i) * group;
+    const auto end = std::min(begin + group, count);
+    attention->keep(0, begin, end - begin, rows.key.slice(0, begin, end), rows.value.slice(0, begin, end));
+    parts.push_back(attention->attend(0, *chosen[i], rows.query.slice(0, begin, end), 0.2F));
+  }
+  const auto counts = device_counts();
+  for (auto& part : parts) {
+    part = part.to(at::kCPU);
+  }
+  return {at::cat(parts), counts};
+}
+
+TEST(DeviceAttention, ATreeIsReadWhereItLies) {
+  const auto tree = coreference_tree(16384);
+  const auto rows = std::ssize(tree.ids);
+  const auto rule = rule_of(4, 2, 8);
+  draw_from(3);
+  const auto numbers = rows_of_products(rule, rows, at::kBFloat16);
+  const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
+  EXPECT_EQ(found.counts.gathered_bytes, 0);
+  EXPECT_EQ(found.counts.launches.at("_flash_attention_forward"), 3);  // own rows, trunks, sentences
+  EXPECT_LE(found.counts.all_launches(), 10);
+  EXPECT_EQ(found.counts.blocking_copies(), 0);
+  const auto expected = attend_on(tree, rule, numbers, rows, 0);
+  EXPECT_TRUE(agree(found.out, expected.out, {at::kBFloat16, 3, 5e-6}, numbers.value.abs().max()));
+}
+
+TEST(DeviceAttention, GroupsOfRowsWindowsAndFloat32Agree) {
+  const auto tree = coreference_tree(900);
+  const auto rows = std::ssize(tree.ids);
+  for (const auto& rule : {rule_of(4, 2, 8), rule_of(3, 3, 16), rule_of(6, 1, 24)}) {
+    for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+      for (const std::int64_t window : {0, 7, 55}) {
+        draw_from(4);
+        const auto numbers = rows_of_products(rule, rows, type);
+        const auto found = attend_on(tree, rule, on_fake_device(numbers), 400, window);
+        const auto expected = attend_on(tree, rule, numbers, 400, window);
+        EXPECT_TRUE(agree(found.out, expected.out, {type, 3, 5e-6}, numbers.value.abs().max()))
+            << at::toString(type) << ", window " << window;
+        const auto groups = (rows + 399) / 400;
+        const auto calls =
+            found.counts.launches.at(type == at::kFloat ? "_efficient_attention_forward" : "_flash_attention_forward");
+        EXPECT_LE(calls, 3 * groups);
+        // Of float32 the logarithms of the sums are put in order, no key or value.
+        EXPECT_LE(found.counts.gathered_bytes, type == at::kFloat ? 3 * rows * rule.num_heads * 4 : 0);
+      }
+    }
+  }
+}
+
+// A step of texts of one prompt: their tails are one call with a query each, the prompt another.
+TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
+  const auto rule = rule_of(8, 2, 16);
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    draw_from(5);
+    const auto numbers = rows_of_products(rule, 600, type);
+    const auto device = on_fake_device(numbers);
+    const auto on_both = [&](const auto& action) {
+      action(numbers);
+      action(device);
+    };
+    std::vector<at::Tensor> answers;
+    on_both([&](const Rows& source) {
+      const auto attention =
+          make_tree_attention(rule, {1, 700, Placement::by_branch}, source.query.options(), Kernels::operators);
+      TokenTree tree;
+      add_below(tree, -1, 60, 20);
+      std::vector<std::int32_t> tips(16, 0);
+      at::Tensor out;
+      for (int step = 0; step < 20; ++step) {
+        for (auto& tip : tips) {
+          tip = add_below(tree, tip, 1, 19 - step);
+        }
+        const auto first = attention->rows();
+        attention->grow(tree);
+        const auto end = std::ssize(tree.ids);
+        const auto chosen = attention->choose(tree, rows_between(end - 16, end), 0);
+        attention->keep(0, first, end - first, source.key.slice(0, first, end), source.value.slice(0, first, end));
+        reset_device_counts();
+        out = attention->attend(0, *chosen, source.query.slice(0, end - 16, end), 0.25F);
+      }
+      if (!source.query.is_cpu()) {
+        const auto counts = device_counts();
+        EXPECT_LE(counts.gathered_bytes, type == at::kFloat ? 2 * 16 * rule.num_heads * 4 : 0);
+        EXPECT_EQ(counts.launches.at(type == at::kFloat ? "_efficient_attention_forward" : "_flash_attention_forward"),
+                  2);
+        EXPECT_LE(counts.all_launches(), type == at::kFloat ? 13 : 6);
+      }
+      answers.push_back(out.to(at::kCPU));
+    });
+    EXPECT_TRUE(agree(answers[1], answers[0], {type, 3, 5e-6}, numbers.value.abs().max()));
+  }
+}
+
+// Alibi and caps: few shapes, masks made once.
+TEST(DeviceAttention, PathsAreFilledUpToFewShapes) {
+  const auto tree = coreference_tree(900);
+  const auto rows = std::ssize(tree.ids);
+  auto alibi = rule_of(4, 2, 8);
+  alibi.slopes = {0.5F, 0.25F, 0.125F, 0.0625F};
+  auto capped = rule_of(4, 2, 8);
+  capped.softcap = 1.5F;
+  for (const auto& rule : {alibi, capped}) {
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      draw_from(6);
+      const auto numbers = rows_of_products(rule, rows, type);
+      const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
+      const auto expected = attend_on(tree, rule, numbers, rows, 0);
+      EXPECT_TRUE(agree(found.out, expected.out, {type, 2, 5e-6}, numbers.value.abs().max()));
+      EXPECT_LE(found.counts.all_launches(), 80) << "of a layer: four shapes";
+    }
+  }
+}
+
+// ModernBERT's windows: one call of flash attention; in float32 a call for each filled length.
+TEST(DeviceAttention, WindowsOfMaskedModelsAreOneCall) {
+  std::vector<std::int32_t> begins{0};
+  for (std::int32_t length = 20; length < 60; ++length) {
+    begins.push_back(begins.back() + length);
+  }
+  const auto rule = rule_of(4, 4, 16);
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    draw_from(7);
+    const auto numbers = rows_of_products(rule, begins.back(), type);
+    const auto device = on_fake_device(numbers);
+    const auto begins_there = on_device(begins, fake_device());
+    SequenceGroups there({begins, begins, begins_there, begins_there}, SequenceGroups::Lengths::filled, fake_device());
+    SequenceGroups here({begins, begins, {}, {}}, SequenceGroups::Lengths::exact, at::kCPU);
+    there.prepare(9, type);
+    here.prepare(9, type);
+    reset_device_counts();
+    const auto found = attend_within(device.query, device.key, device.value, there, 4, 9);
+    EXPECT_LE(device_counts().all_launches(), type == at::kFloat ? 30 : 1);
+    const auto expected = attend_within(numbers.query, numbers.key, numbers.value, here, 4, 9);
+    EXPECT_TRUE(agree(found.to(at::kCPU), expected, {type, 3, 5e-6}, numbers.value.abs().max()));
+  }
+}
+
+}  // namespace
+}  // namespace stereosweep::model
