@@ -119,6 +119,13 @@ TEST(JobLoader, reports_every_problem_at_once_with_place_and_hint) {
   EXPECT_THAT(report, HasSubstr("did you mean 'threads_per_rank'?"));
 }
 
+TEST(JobLoader, a_missing_blank_behind_a_colon_is_named) {
+  const JobFolder folder;
+  EXPECT_THAT(folder.complaint(with(small_job, "{path: nowhere}", "{path:nowhere}")),
+              HasSubstr("job.yaml:3:model.path:nowhere: unknown key 'path:nowhere' (known here: chat, dtype, path, "
+                        "revision) Put a blank behind the colon: 'path: '."));
+}
+
 TEST(JobLoader, overrides_come_before_checks_and_name_the_command_line) {
   const JobFolder folder;
   const auto job = folder

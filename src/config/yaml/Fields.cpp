@@ -309,7 +309,10 @@ void Fields::finish() {
     if (asked_.contains(name) || ++num_unknown > max_unknown_keys) {
       continue;
     }
-    std::string hint = suggest(name, known, problems_);
+    const auto glued = name.substr(0, name.find(':'));  // "{path:here}" is one key to YAML
+    const bool lacks_blank = glued != name && asked_.contains(glued);
+    const auto hint =
+        lacks_blank ? "Put a blank behind the colon: '" + glued + ": '." : suggest(name, known, problems_);
     const Node& child = node_.children[i];
     problems_.add(child.place(key_of(name.substr(0, 100))), "unknown key '" + name.substr(0, 100) + "'",
                   "known here: " + base::join(known, ", "), hint);
