@@ -6,7 +6,9 @@
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/minimum.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/topk.h>
 #include <ATen/ops/where.h>
 
@@ -52,6 +54,12 @@ std::vector<Value> sorted_distinct(std::vector<Value> values) {
 
 std::vector<std::int32_t> narrowed(const std::vector<std::int64_t>& numbers) {
   return {numbers.begin(), numbers.end()};
+}
+
+// Of every row the sums up to each place, as one product: CUDA's running sum of floating-point numbers has no fixed
+// order, and torch refuses it where that is asked for.
+at::Tensor running_sums(const at::Tensor& masses) {
+  return at::matmul(masses, at::ones({masses.size(1), masses.size(1)}, masses.options()).triu_());
 }
 
 // Of every row the first place whose running sum exceeds `drawn` [rows, 1]; where rounding leaves the draw at the very
@@ -243,7 +251,7 @@ class MatrixDraws {
     const auto column = [&](std::size_t list) { return staging.at(lists[list]).unsqueeze(1); };
     const auto masses = weights.masses.index_select(0, staging.at(lists[0]));
     const auto most = weights.most.index_select(0, staging.at(lists[0]));
-    const auto sums = masses.cumsum(1);
+    const auto sums = running_sums(masses);
     const auto drawn = masses.sum(1, true).mul_(column(2));
     const auto block = place_of_draw(masses, sums, drawn);
     const auto rest = drawn.sub(sums.gather(1, block)).add_(masses.gather(1, block));
@@ -251,7 +259,7 @@ class MatrixDraws {
     const auto own = numbers_at(matrix_, columns.clamp_max(width() - 1).add(column(1)).to(at::kInt).flatten());
     const auto powers = own.view(columns.sizes()).to(at::kDouble).sub_(most).div_(column(3));
     const auto inside = powers.exp_().mul_(columns.lt(width()));
-    return place_of_draw(inside, inside.cumsum(1), rest).add_(block.mul(block_columns)).to(at::kInt).flatten();
+    return place_of_draw(inside, running_sums(inside), rest).add_(block.mul(block_columns)).to(at::kInt).flatten();
   }
 
   void start_restricted(std::int64_t kept, Restricted& some, std::vector<at::Tensor>& parts) const {
