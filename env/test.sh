@@ -39,7 +39,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 export STEREOSWEEP_PROGRAM="$PWD/build/release/bin/stereosweep"
 if ((${#places[@]})); then
   # three processes, for many tests wait; tests/conftest.py says which tests stay together
-  PYTHONPATH="$PWD/analysis${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest -q -rs -n 3 --dist loadgroup --no-loadscope-reorder \
+  PYTHONPATH="$PWD/analysis${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest -q -rs --durations=25 -n 3 --dist loadgroup --no-loadscope-reorder \
     "${places[@]}" 2>&1 | tee "$log" || failed=1
   pytest_line=$(grep -E '[0-9]+ (passed|failed|error|skipped)' "$log" | tail -1)
 fi
