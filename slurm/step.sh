@@ -159,13 +159,14 @@ if [ "$(losses)" -gt "$most_losses" ]; then
 fi
 
 # One rank per GPU; a rank that dies ends all (--kill-on-bad-exit); Slurm 22.05 no longer hands --cpus-per-task to srun.
-# --mpi=pmix: with pmi2 or none a dead rank would hang the others. TERM ends the ranks, and then this script goes on.
+# --mpi=pmix: with pmi2 or none a dead rank would hang the others. --wait=0: the others end before rank 0, which writes
+# the result, and a site may have set a limit to that. TERM ends the ranks, and then this script goes on.
 # Slurm 22.05's PMIx waits for all ranks in fences of kind `ring` alone. With `mixed`, its default, a rank leaves MPI_Init
 # while another is still in there, which its messages then kill (a call to address 0).
 export SLURM_PMIX_FENCE=${SLURM_PMIX_FENCE:-ring}
 trap : TERM
 status=0
-srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+srun --mpi=pmix --kill-on-bad-exit=1 --wait=0 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
   "${srun_options[@]}" "${container[@]}" "$program" run "${arguments[@]}" || status=$?
 if [ "$status" -eq 0 ]; then
   rm -f "$starts"

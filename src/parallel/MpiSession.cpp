@@ -71,7 +71,13 @@ MpiSession::MpiSession() {
 
 MpiSession::~MpiSession() {
   world_ = Communicator();
-  if (started_ && mpi_runs()) {
+  if (started_) {
+    end_mpi();
+  }
+}
+
+void end_mpi() {
+  if (mpi_runs()) {
     base::inject_fault("finalize");
     MPI_Finalize();
   }

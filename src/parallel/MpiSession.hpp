@@ -19,7 +19,7 @@ class MpiSession {
   MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  /// Ends MPI; collective. After an exception the other ranks may never come: use `abort` then.
+  /// Ends MPI where it has not ended yet; collective. After an exception the other ranks may never come: use `abort`.
   ~MpiSession();
   /// All ranks.
   const Communicator& world() const { return world_; }
@@ -28,6 +28,10 @@ class MpiSession {
   Communicator world_;
   bool started_ = false;
 };
+
+/// Collective: ends MPI, so that every process may exit while others of them go on alone. No communicator may be used
+/// afterwards but the null one. Nothing happens where MPI does not run.
+void end_mpi();
 
 /// A process as the kernel counts it: a number is given again, number and start together are not.
 struct RankProcess {

@@ -429,6 +429,9 @@ class JobStages {
       return end;
     }
     job_.stop_at_once_on_signal();
+    if (!job_.let_others_leave()) {
+      return base::ExitCode::done;
+    }
     job_.on_rank_zero([&] { export_all(); });
     job_.remember_signals();
     return base::ExitCode::done;

@@ -257,12 +257,13 @@ void prepare(JobParts& parts) {
 }  // namespace
 
 JobParts::JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
-                   const parallel::Communicator& ranks, SignalWatcher& watcher)
+                   const parallel::Communicator& ranks, SignalWatcher& watcher, OtherRanks become)
     : request(asked),
       job_text(std::move(text)),
       directory(std::move(root)),
       world(ranks),
       signals(watcher),
+      others(become),
       scoring(std::make_shared<ScoringParts>()) {
   scoring->job = std::move(job);
 }
@@ -309,15 +310,27 @@ void JobParts::write_resolved_job() const {
 }
 
 void JobParts::stop_at_once_on_signal() {
-  on_signal_.emplace(signals, [this](int signal) {
-    leave_for_signal(signal, world.rank(),
-                     [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
+  on_signal_.emplace(signals, [this, rank = world.rank()](int signal) {
+    leave_for_signal(signal, rank, [this](const StopOrder& order) { return write_end(order.state(), order.cause); });
   });
 }
 
+bool JobParts::let_others_leave() {
+  if (others == OtherRanks::stay || world.size() == 1) {
+    return true;
+  }
+  coordinated(world, [] {});  // ends where a rank hangs; ending MPI would wait for it without a limit
+  const bool goes_on = leads();
+  parallel::end_mpi();
+  if (goes_on) {
+    world = {};
+  }
+  return goes_on;
+}
+
 base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals) {
-  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals);
+                           const parallel::Communicator& world, SignalWatcher& signals, OtherRanks others) {
+  JobParts parts(request, std::move(job), std::move(job_text), std::move(root), world, signals, others);
   try {
     prepare(parts);
     return run_stages(parts);

@@ -29,10 +29,14 @@ struct ScoringParts {
   parallel::GpuBinding gpu;
 };
 
-/// `request`, `world` and `signals` are borrowed.
+/// What becomes of ranks other than zero once all blocks are in the journal: they wait for the next job of the sweep,
+/// or exit while rank zero writes the result.
+enum class OtherRanks { stay, leave };
+
+/// `request` and `signals` are borrowed.
 struct JobParts {
   JobParts(const RunRequest& asked, sweep::Job job, std::string text, std::filesystem::path root,
-           const parallel::Communicator& ranks, SignalWatcher& watcher);
+           const parallel::Communicator& ranks, SignalWatcher& watcher, OtherRanks others);
   JobParts(const JobParts&) = delete;
   JobParts& operator=(const JobParts&) = delete;
 
@@ -61,12 +65,16 @@ struct JobParts {
   /// While nothing is in flight a signal may end the process where it stands; until signals are only remembered again.
   void stop_at_once_on_signal();
   void remember_signals() { on_signal_.reset(); }
+  /// Collective, where ranks may leave: MPI ends, rank zero goes on as the only rank. Returns whether this rank goes
+  /// on.
+  bool let_others_leave();
 
   const RunRequest& request;
   std::string job_text;  ///< the job file as it was written
   RunDirectory directory;
-  const parallel::Communicator& world;
+  parallel::Communicator world;
   SignalWatcher& signals;
+  const OtherRanks others;
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
   std::vector<std::string> hosts;
@@ -86,6 +94,6 @@ struct JobParts {
 
 /// Collective; see run_jobs. `job_text`: the job file as it was written, for provenance (rank zero).
 base::ExitCode run_one_job(const RunRequest& request, sweep::Job job, std::string job_text, std::filesystem::path root,
-                           const parallel::Communicator& world, SignalWatcher& signals);
+                           const parallel::Communicator& world, SignalWatcher& signals, OtherRanks others);
 
 }  // namespace stereosweep::run

@@ -190,7 +190,7 @@ class Sweep {
               world_);
     auto& jobs = planned_.jobs;
     if (jobs.size() == 1) {
-      return run_one(jobs.front());
+      return run_one(jobs.front(), OtherRanks::leave);
     }
     say_what_will_run();
     for (auto& job : jobs) {
@@ -216,7 +216,7 @@ class Sweep {
     on_signal_.emplace(signals_, [rank = world_.rank()](int signal) { leave_for_signal(signal, rank); });
   }
 
-  base::ExitCode run_one(const PlannedJob& planned) {
+  base::ExitCode run_one(const PlannedJob& planned, OtherRanks others) {
     leave_on_signal();
     auto job = parallel::coordinated(world_, [&] { return config::load_resolved(planned.dump, planned.root); });
     auto own = request_;
@@ -225,7 +225,7 @@ class Sweep {
       say(base::LogLevel::info, planned.root + ": the same numbers as " + sibling->root + " (" + planned.reason +
                                     "): its blocks are taken over");
     }
-    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_);
+    return run_one_job(own, std::move(job), planned_.text, planned.root, world_, signals_, others);
   }
 
   /// Where it has ended well.
@@ -237,7 +237,7 @@ class Sweep {
   /// A job that ends with an error does not keep the others of a sweep from running.
   base::ExitCode run_or_note(PlannedJob& planned) {
     try {
-      return run_one(planned);
+      return run_one(planned, OtherRanks::stay);
     } catch (const parallel::SharedError& error) {
       if (world_.any(Scorer::any_abandoned())) {
         throw;  // a thread of this job is still at work with what the next one would need

@@ -201,6 +201,27 @@ def test_overtaken_attempt_replaces_no_result(reference, tmp_path):
     assert (tmp_path / "run/status.json").read_text() == "the newer one's"
 
 
+def test_other_ranks_end_before_the_result_is_written(reference, tmp_path):
+    process = runs.start(runs.SMOKE, tmp_path / "run", ranks=3, inject=runs.hold(tmp_path / "run", 1, "export:rename"))
+    runs.wait_for(lambda: list((tmp_path / "run").glob("association.h5.partial.*")))
+    runs.wait_for(lambda: len(runs.rank_processes(process)) == 1)
+    assert runs.status(tmp_path / "run")["state"] == "exporting"
+    runs.release(tmp_path / "run")
+    code, _, err = runs.finish(process)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
+@pytest.mark.parametrize("action, code, state", [("throw", 1, "failed"), ("kill", 137, "exporting")])
+def test_a_result_that_fails_after_the_other_ranks_have_ended(reference, tmp_path, action, code, state):
+    ended, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3, inject=f"export:rename:1:{action}")
+    assert ended == code, err
+    assert runs.status(tmp_path / "run")["state"] == state
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=2)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
+
+
 def test_run_directory_is_a_job(reference):
     code, _, err = runs.finish(runs.start_program("run", reference))
     assert code == 0 and "nothing to do" in err
