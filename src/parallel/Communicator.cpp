@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/Bytes.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
@@ -128,24 +129,44 @@ std::vector<std::string> Communicator::gather_everywhere(const std::string& text
     return {text};
   }
   const int length = static_cast<int>(text.size());
-  std::vector<int> lengths(static_cast<std::size_t>(size_));
+  std::vector<int> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, handle_->value, &request),
-            "MPI_Iallgather");
-  wait_for(request, "MPI_Iallgather", wait_limit());
+  check_mpi(MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_->value, &request), "MPI_Igather");
+  wait_for(request, "MPI_Igather", wait_limit());
   std::vector<int> offsets(lengths.size());
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-  check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
-                            handle_->value, &request),
-            "MPI_Iallgatherv");
-  wait_for(request, "MPI_Iallgatherv", wait_limit());
-  std::vector<std::string> texts;
+  std::string all(rank_ == 0 ? static_cast<std::size_t>(offsets.back() + lengths.back()) : 0, '\0');
+  check_mpi(MPI_Igatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
+                         handle_->value, &request),
+            "MPI_Igatherv");
+  wait_for(request, "MPI_Igatherv", wait_limit());
+  base::ByteWriter joined;
   for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-    texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
+    joined.text({all.data() + offsets[rank], static_cast<std::size_t>(lengths[rank])});
+  }
+  const auto bytes = broadcast(joined.take(), 0);
+  base::ByteReader in(bytes);
+  std::vector<std::string> texts;
+  while (!in.done()) {
+    texts.push_back(in.text());
   }
   return texts;
 }
+
+namespace {
+
+/// The least of the ranks' numbers, on all of them.
+int least(const Communicator& group, int own) {
+  int found = own;
+  if (group.handle() != nullptr) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallreduce(&own, &found, 1, MPI_INT, MPI_MIN, group.handle()->value, &request), "MPI_Iallreduce");
+    wait_for(request, "MPI_Iallreduce", wait_limit());
+  }
+  return found;
+}
+
+}  // namespace
 
 void run_coordinated(const Communicator& group, std::string_view name, const std::function<void()>& step) {
   const auto tell = [](base::ExitCode code, const std::exception& error) {
@@ -162,17 +183,17 @@ void run_coordinated(const Communicator& group, std::string_view name, const std
   } catch (const std::exception& error) {
     failure = tell(base::ExitCode::error, error);
   }
-  const auto all = group.gather_everywhere(failure);
-  const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
-  if (first == all.end()) {
+  const int first = least(group, failure.empty() ? group.size() : group.rank());
+  if (first == group.size()) {
     return;
   }
-  const auto code_end = first->find('\n');
-  const auto host_end = first->find('\n', code_end + 1);
-  const auto place = first == all.begin() ? ""
-                                          : "rank " + std::to_string(first - all.begin()) + " on " +
-                                                first->substr(code_end + 1, host_end - code_end - 1) + ": ";
-  throw SharedError(place + first->substr(host_end + 1), static_cast<base::ExitCode>(std::stoi(*first)));
+  const auto text = group.broadcast(failure, first);
+  const auto code_end = text.find('\n');
+  const auto host_end = text.find('\n', code_end + 1);
+  const auto place =
+      first == 0 ? ""
+                 : "rank " + std::to_string(first) + " on " + text.substr(code_end + 1, host_end - code_end - 1) + ": ";
+  throw SharedError(place + text.substr(host_end + 1), static_cast<base::ExitCode>(std::stoi(text)));
 }
 
 }  // namespace stereosweep::parallel

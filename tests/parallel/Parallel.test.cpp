@@ -1,6 +1,7 @@
 // Runs on 1, 2, 3 and 4 ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,6 +25,41 @@
 #include "parallel/NodeFiles.hpp"
 #include "parallel/SharedSegment.hpp"
 #include "support/TemporaryDirectory.hpp"
+
+namespace {
+
+/// Collective calls of this process by name, counted where MPI lets a program stand between (its profiling interface).
+using Calls = std::map<std::string, int>;
+Calls collective_calls;
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Iallreduce(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm group,
+                   MPI_Request* request) {
+  ++collective_calls["MPI_Iallreduce"];
+  return PMPI_Iallreduce(sent, received, count, type, operation, group, request);
+}
+
+int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
+  ++collective_calls["MPI_Ibcast"];
+  return PMPI_Ibcast(data, count, type, root, group, request);
+}
+
+int MPI_Igather(const void* sent, int num_sent, MPI_Datatype sent_type, void* received, int num_received,
+                MPI_Datatype received_type, int root, MPI_Comm group, MPI_Request* request) {
+  ++collective_calls["MPI_Igather"];
+  return PMPI_Igather(sent, num_sent, sent_type, received, num_received, received_type, root, group, request);
+}
+
+int MPI_Iallgather(const void* sent, int num_sent, MPI_Datatype sent_type, void* received, int num_received,
+                   MPI_Datatype received_type, MPI_Comm group, MPI_Request* request) {
+  ++collective_calls["MPI_Iallgather"];
+  return PMPI_Iallgather(sent, num_sent, sent_type, received, num_received, received_type, group, request);
+}
+
+}  // extern "C"
 
 namespace stereosweep::parallel {
 namespace {
@@ -102,6 +138,18 @@ TEST_F(ParallelTest, SumsIntegersAndAnswers) {
   EXPECT_FALSE(world.any(false));
   EXPECT_EQ(world.all(world.rank() == 0), world.size() == 1);
   EXPECT_TRUE(world.all(true));
+}
+
+TEST_F(ParallelTest, AStepThatSucceedsTakesOneReduction) {
+  collective_calls.clear();
+  coordinated(world, [] {});
+  EXPECT_EQ(collective_calls, world.handle() == nullptr ? Calls() : (Calls{{"MPI_Iallreduce", 1}}));
+}
+
+TEST_F(ParallelTest, TheTextOfAFailureTravelsFromItsRankAlone) {
+  collective_calls.clear();
+  EXPECT_THROW(coordinated(world, [] { throw base::Error("all fail"); }), SharedError);
+  EXPECT_EQ(collective_calls, world.handle() == nullptr ? Calls() : (Calls{{"MPI_Iallreduce", 1}, {"MPI_Ibcast", 2}}));
 }
 
 TEST_F(ParallelTest, GathersTextsInRankOrder) {
