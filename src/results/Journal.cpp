@@ -3,24 +3,27 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string_view>
 
 #include "base/Bytes.hpp"
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "results/Checksum.hpp"
 
 namespace stereosweep::results {
 namespace {
@@ -35,17 +38,19 @@ constexpr std::size_t head_size = magic_size + 8 + 32 + 8 + 8 + cost_size + crc_
 constexpr std::size_t max_header = std::size_t{1} << 24;
 static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);
 
-/// zlib's CRC-32 of `bytes`, going on from `seed`.
-std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t seed = 0) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
-}
-
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
   const auto failure = base::explain_write_failure(path, cause);
   throw base::Error(base::describe(
       "cannot " + std::string(action) + " the journal " + path.string(), failure.why,
       (failure.advice.empty() ? "run the same command again" : failure.advice) + ": finished blocks are kept"));
+}
+
+void try_to_write_index(const std::filesystem::path& journal, const JournalIndex& index) {
+  try {
+    write_index(journal, index);
+  } catch (const base::Error& error) {
+    base::log(base::LogLevel::warning, std::string(error.what()) + ": the next start reads the journal instead");
+  }
 }
 
 std::vector<std::byte> encode_header(const JournalHeader& header) {
@@ -78,7 +83,10 @@ JournalWriter::JournalWriter(const std::filesystem::path& run_directory, const J
                              const std::string& stage)
     : run_directory_(run_directory),
       path_(journal_directory(run_directory, stage) / (header.attempt + ".log")),
-      header_(encode_header(header)) {}
+      header_(encode_header(header)) {
+  std::memcpy(&index_.header_checksum, header_.data() + header_.size() - crc_size, crc_size);
+  index_.covered = header_.size();
+}
 
 /// Durable with the first sync of the file itself.
 void JournalWriter::create() {
@@ -114,7 +122,18 @@ void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload)
   }
   const auto head_crc = crc_of(head.bytes());
   head.number(head_crc);
-  staged_.raw(head.bytes()).raw(payload).number(crc_of(payload, head_crc));
+  index_.last_record_checksum = crc_of(payload, head_crc);
+  staged_.raw(head.bytes()).raw(payload).number(index_.last_record_checksum);
+  index_.cost += id.cost;
+  index_.records.push_back({id.key, id.block_index, index_.covered + head_size,
+                            static_cast<std::uint32_t>(id.num_contexts), 0, payload.size(), head_crc});
+  index_.covered += head_size + payload.size() + crc_size;
+}
+
+void JournalWriter::write_index(std::uint64_t least_bytes) const {
+  if (file_ >= 0 && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
+    try_to_write_index(path_, index_);
+  }
 }
 
 void JournalWriter::commit() {
@@ -218,6 +237,7 @@ namespace {
 struct ReadHeader {
   JournalHeader header;
   std::uint64_t end = 0;
+  std::uint32_t checksum = 0;
 };
 
 JournalHeader decode_header(std::span<const std::byte> content, const std::filesystem::path& path) {
@@ -307,7 +327,26 @@ ReadHeader read_header(const File& file) {
   if (stored != crc_of(covered)) {
     throw base::Error("its header is damaged");
   }
-  return {decode_header(covered.subspan(fixed), file.path), bytes.size()};
+  return {decode_header(covered.subspan(fixed), file.path), bytes.size(), stored};
+}
+
+/// The index of these bytes and of no others.
+template <class File>
+std::optional<JournalIndex> index_of_file(const File& file, const ReadHeader& start) {
+  auto index = read_index(file.path);
+  if (!index || index->header_checksum != start.checksum || index->covered > file.size() ||
+      index->covered < start.end + crc_size) {
+    return std::nullopt;
+  }
+  std::uint32_t last = 0;
+  file.read(index->covered - crc_size, std::as_writable_bytes(std::span(&last, 1)));
+  return last == index->last_record_checksum ? index : std::nullopt;
+}
+
+[[noreturn]] void refuse_damaged(const std::filesystem::path& journal, const JournalRecord& record) {
+  throw DamagedRecord(base::describe("block " + std::to_string(record.block_index) + " is damaged in the journal " +
+                                         journal.string() + " at byte " + std::to_string(record.offset),
+                                     "its checksum was right when it was written"));
 }
 
 }  // namespace
@@ -337,6 +376,28 @@ bool JournalStore::holds_blocks(const std::filesystem::path& run_directory) {
 }
 
 JournalStore JournalStore::open(const std::filesystem::path& run_directory, const std::string& stage) {
+  return open_and_index(run_directory, stage, std::numeric_limits<std::uint64_t>::max());
+}
+
+JournalStore JournalStore::open_and_index(const std::filesystem::path& run_directory, const std::string& stage,
+                                          std::uint64_t least_bytes) {
+  try {
+    return read_all(run_directory, stage, Indexes::read, least_bytes);
+  } catch (const DamagedRecord&) {  // one of two records of a block: reading on tells which of them is intact
+    return read_all(run_directory, stage, Indexes::ignored, least_bytes);
+  }
+}
+
+void remove_indexes(const std::filesystem::path& run_directory, const std::string& stage) {
+  for (const auto& entry : std::filesystem::directory_iterator(journal_directory(run_directory, stage))) {
+    if (entry.path().extension() == ".log") {
+      std::filesystem::remove(index_of(entry.path()));
+    }
+  }
+}
+
+JournalStore JournalStore::read_all(const std::filesystem::path& run_directory, const std::string& stage,
+                                    Indexes indexes, std::uint64_t least_bytes) {
   const auto directory = journal_directory(run_directory, stage);
   std::vector<std::filesystem::path> paths;
   std::error_code status;
@@ -352,13 +413,13 @@ JournalStore JournalStore::open(const std::filesystem::path& run_directory, cons
   std::ranges::sort(paths);
   JournalStore store;
   for (const auto& path : paths) {
-    store.scan(std::make_shared<const File>(path));
+    store.scan(std::make_shared<const File>(path), indexes, least_bytes);
   }
   store.merge();
   return store;
 }
 
-void JournalStore::scan(std::shared_ptr<const File> file) {
+void JournalStore::scan(std::shared_ptr<const File> file, Indexes indexes, std::uint64_t least_bytes) {
   bytes_ += file->size();
   ReadHeader start;
   try {
@@ -374,7 +435,14 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
   }
   const auto number = static_cast<std::uint32_t>(files_.size());
   const auto known = records_.size();
-  std::uint64_t position = start.end;
+  const auto num_damaged = damage_.size();
+  auto index = indexes == Indexes::read ? index_of_file(*file, start) : std::nullopt;
+  if (!index) {
+    index.emplace(JournalIndex{start.checksum, start.end, 0, {}, {}});
+  }
+  records_.insert(records_.end(), index->records.begin(), index->records.end());
+  auto cost_of_file = index->cost;
+  std::uint64_t position = index->covered;
   std::uint64_t intact_until = position;
   const auto report = [&](std::uint64_t until) {
     damage_.push_back(file->path.string() + ": bytes " + std::to_string(intact_until) + " to " + std::to_string(until) +
@@ -389,9 +457,8 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
       if (position != intact_until) {
         report(position);
       }
-      record.file = number;
       records_.push_back(record);
-      cost_ += cost;
+      cost_of_file += cost;
       position = intact_until = record.offset + record.size + crc_size;
     } else if (state == RecordState::damaged) {
       position = file->find_magic(position + 1);
@@ -400,10 +467,23 @@ void JournalStore::scan(std::shared_ptr<const File> file) {
   if (position != intact_until) {
     report(file->size());
   }
-  if (records_.size() > known) {  // a header alone says nothing about any number
-    headers_.push_back(start.header);
-    files_.push_back(std::move(file));
+  cost_ += cost_of_file;
+  if (records_.size() == known) {  // a header alone says nothing about any number
+    return;
   }
+  const auto found = std::span(records_).subspan(known);
+  for (auto& record : found) {
+    record.file = number;
+  }
+  if (intact_until - index->covered >= least_bytes && damage_.size() == num_damaged) {
+    index->covered = intact_until;
+    index->cost = cost_of_file;
+    index->records.assign(found.begin(), found.end());
+    file->read(intact_until - crc_size, std::as_writable_bytes(std::span(&index->last_record_checksum, 1)));
+    try_to_write_index(file->path, *index);
+  }
+  headers_.push_back(start.header);
+  files_.push_back(std::move(file));
 }
 
 void JournalStore::merge() {
@@ -443,9 +523,13 @@ const JournalRecord* JournalStore::find(const base::Digest& key) const {
 }
 
 query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
-  std::array<std::byte, cost_size> bytes;
-  files_[record.file]->read(record.offset - crc_size - cost_size, bytes);
-  base::ByteReader in(bytes);
+  const auto& file = *files_[record.file];
+  std::array<std::byte, head_size> head;
+  file.read(record.offset - head_size, head);
+  if (crc_of(std::span(head).first(head_size - crc_size)) != record.seed) {
+    refuse_damaged(file.path, record);
+  }
+  base::ByteReader in(std::span<const std::byte>(head).last(crc_size + cost_size));
   return decode_cost(in);
 }
 
@@ -456,9 +540,7 @@ std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
   std::uint32_t stored = 0;
   file.read(record.offset + record.size, std::as_writable_bytes(std::span(&stored, 1)));
   if (stored != crc_of(payload, record.seed)) {
-    throw base::Error(
-        base::describe("the journal " + file.path.string() + " changed at byte " + std::to_string(record.offset),
-                       "its checksum was right when it was opened"));
+    refuse_damaged(file.path, record);
   }
   return payload;
 }

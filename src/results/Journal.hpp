@@ -17,6 +17,7 @@
 #include "base/Bytes.hpp"
 #include "base/files/Sha256.hpp"
 #include "query/Engine.hpp"
+#include "results/JournalIndex.hpp"
 
 namespace stereosweep::results {
 
@@ -37,6 +38,15 @@ struct BlockId {
   query::EngineCounts cost;
 };
 
+/// A record whose payload is not what was written, found when it is used.
+class DamagedRecord : public base::Error {
+ public:
+  using Error::Error;
+};
+
+/// Journals that are read in less than a tenth of a second need no index.
+constexpr std::uint64_t worth_an_index = std::uint64_t{64} << 20;
+
 /// "20261121T045800Z-9f3c61d2": sorts by time, unique without any coordination.
 std::string make_attempt_name();
 
@@ -55,6 +65,9 @@ class JournalWriter {
   /// Writes all staged records and syncs them: acknowledged when it returns. Throws Error with the system's cause.
   void commit();
   std::size_t staged_bytes() const { return staged_.bytes().size(); }
+  /// After the last commit: writes the index of a journal of at least `least_bytes`. Throws nothing: a failure is
+  /// logged, the journal can be read without.
+  void write_index(std::uint64_t least_bytes = worth_an_index) const;
 
  private:
   void create();
@@ -67,28 +80,25 @@ class JournalWriter {
   int file_ = -1;
   bool broken_ = false;
   base::ByteWriter staged_;
-};
-
-/// Where a record's payload lies; 72 bytes, so that 10^6 records fit easily.
-struct JournalRecord {
-  base::Digest key{};
-  std::uint64_t block_index = 0;
-  std::uint64_t offset = 0;  ///< of the payload
-  std::uint32_t num_contexts = 0;
-  std::uint32_t file = 0;
-  std::uint64_t size = 0;
-  std::uint32_t seed = 0;  ///< CRC of the record's head, where the payload's begins
+  JournalIndex index_;  ///< what is staged included
 };
 
 /// Where the journal of a stage lies; `stage` is empty where the job has one.
 std::filesystem::path journal_directory(const std::filesystem::path& run_directory, const std::string& stage);
 
+/// Takes the indexes of a stage's journals away: the next `JournalStore::open` looks at every payload.
+void remove_indexes(const std::filesystem::path& run_directory, const std::string& stage);
+
 /// All attempts of one run directory, read-only. Keeps the index in memory, never a payload.
 class JournalStore {
  public:
-  /// Reads every journal/[stage/]*.log. Cut tails are dropped silently; damage before a readable record goes to
-  /// `damage()` and the reader goes on at the next intact record. Throws Error where two records of one block differ.
+  /// Reads every journal/[stage/]*.log, of what its index covers no payload. Cut tails are dropped silently; damage
+  /// before a readable record goes to `damage()` and the reader goes on at the next intact record. Throws Error where
+  /// two records of one block differ.
   static JournalStore open(const std::filesystem::path& run_directory, const std::string& stage = "");
+  /// The same for whoever may write there: journals of which at least `least_bytes` had to be read get a new index.
+  static JournalStore open_and_index(const std::filesystem::path& run_directory, const std::string& stage,
+                                     std::uint64_t least_bytes = worth_an_index);
   /// Whether a journal of any stage holds a block, or is damaged and may hold one. Reads first records alone.
   /// Throws InputError for a journal of another version of this program.
   static bool holds_blocks(const std::filesystem::path& run_directory);
@@ -104,13 +114,16 @@ class JournalStore {
   const query::EngineCounts& cost() const { return cost_; }
   const JournalRecord* find_block(std::uint64_t block_index) const;
   const JournalRecord* find(const base::Digest& key) const;
-  /// The payload, its checksum verified again. Throws Error if it does not match.
+  /// The payload. Throws DamagedRecord where its checksum does not match.
   std::vector<std::byte> read(const JournalRecord& record) const;
 
  private:
   struct File;
   JournalStore() = default;
-  void scan(std::shared_ptr<const File> file);
+  enum class Indexes { read, ignored };
+  static JournalStore read_all(const std::filesystem::path& run_directory, const std::string& stage, Indexes indexes,
+                               std::uint64_t least_bytes);
+  void scan(std::shared_ptr<const File> file, Indexes indexes, std::uint64_t least_bytes);
   void merge();
 
   std::vector<std::shared_ptr<const File>> files_;

@@ -169,7 +169,7 @@ class StageRun {
   }
 
   void read_journals() {
-    store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
+    store_ = results::JournalStore::open_and_index(job_.directory.root(), stage_.name());
     for (const auto& line : store_->damage()) {
       base::log(base::LogLevel::warning, line);
     }
@@ -255,8 +255,16 @@ class StageRun {
       if (record == nullptr || record->num_contexts != block.num_contexts) {
         continue;
       }
-      const auto block_cost = old_store.cost(*record);
-      journal_->stage({key, index, block.num_contexts, block_cost}, old_store.read(*record));
+      query::EngineCounts block_cost;
+      std::vector<std::byte> payload;
+      try {
+        block_cost = old_store.cost(*record);
+        payload = old_store.read(*record);
+      } catch (const results::DamagedRecord& error) {
+        base::log(base::LogLevel::warning, std::string(error.what()) + ": it is scored again");
+        continue;
+      }
+      journal_->stage({key, index, block.num_contexts, block_cost}, payload);
       cost += block_cost;
       if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
         journal_->commit();
@@ -335,6 +343,7 @@ class StageRun {
     const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
                                  cells_per_context(probe_->schema()), job_.request.time_limit},
                                 *left_);
+    journal_->write_index();
     if (end.order.exit_code != base::ExitCode::done) {
       job_.write_end(end.order.state(), end.order.cause);
     }
@@ -485,11 +494,25 @@ class JobStages {
     job_.on_rank_zero(
         [&] {
           job_.status->update([](RunStatus& status) { status.enter("exporting"); });
-          bytes = step.stage->finish(request_, {step.run->reread(), step.run->settings().text});
+          read_journal_of(step, [&](const results::JournalStore& journal) {
+            bytes = step.stage->finish(request_, {journal, step.run->settings().text});
+          });
         },
         "finish_stage");
     step.outcome = job_.world.broadcast(std::move(bytes), 0);
     return base::ExitCode::done;
+  }
+
+  /// Rank zero: where `use` finds a block damaged, the run ends so that the next start scores it again.
+  void read_journal_of(Step& step, const std::function<void(const results::JournalStore&)>& use) {
+    try {
+      use(step.run->reread());
+    } catch (const results::DamagedRecord& error) {
+      results::remove_indexes(job_.directory.root(), step.stage->name());
+      job_.write_end("stopped", error.what());
+      throw base::Error(base::describe(error.what(), "", "run the same command again: the block is scored again"),
+                        base::ExitCode::resume);
+    }
   }
 
   /// What a stage that is to be scored reads must be there.
@@ -542,22 +565,26 @@ class JobStages {
       job_.status->update([](RunStatus& status) { status.enter("exporting"); });
     }
     for (auto* step : wanted) {
-      const auto& journal = step->run->reread();
-      const auto summary =
-          export_stage(job_.directory, job_.job(), *step->stage, step->run->probe(), journal, &*job_.lease);
-      step->stage->report();
-      const bool is_result = step == &steps_.back();
-      log_summary(step->stage->name(), summary,
-                  steps_.size() > 1 && is_result ? step->stage->cost_before() : journal.cost());
-      if (is_result) {
-        job_.write_end("done", "");
-        std::cout << "digest " << base::to_hex(summary.digest) << "  " << result.string() << std::endl;
-      }
+      read_journal_of(*step, [&](const results::JournalStore& journal) { export_step(*step, journal); });
     }
     job_.write_end("done", "");
     log_next_command(job_.directory.root());
     for (auto& step : steps_) {
       step.stage->clean_up(request_);
+    }
+  }
+
+  void export_step(Step& step, const results::JournalStore& journal) {
+    const auto summary =
+        export_stage(job_.directory, job_.job(), *step.stage, step.run->probe(), journal, &*job_.lease);
+    step.stage->report();
+    const bool is_result = &step == &steps_.back();
+    log_summary(step.stage->name(), summary,
+                steps_.size() > 1 && is_result ? step.stage->cost_before() : journal.cost());
+    if (is_result) {
+      job_.write_end("done", "");
+      std::cout << "digest " << base::to_hex(summary.digest) << "  " << job_.directory.export_file(job_.job()).string()
+                << std::endl;
     }
   }
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import time
 import zlib
@@ -128,6 +129,23 @@ def records(data):
         if end <= len(data):
             yield data[at:end]
         at = end
+
+
+def write_index(journal):
+    """The index that a journal gets where it is large: as results/JournalIndex.hpp describes it."""
+    data = journal.read_bytes()
+    at = 16 + int.from_bytes(data[8:12], "little")
+    found, costs = b"", [0, 0, 0, 0]
+    blocks = list(records(data))
+    for record in blocks:
+        size, block, contexts = (int.from_bytes(record[place : place + 8], "little") for place in (8, 48, 56))
+        costs = [cost + int.from_bytes(record[64 + 8 * i : 72 + 8 * i], "little") for i, cost in enumerate(costs)]
+        found += record[16:48] + struct.pack("<QQQI", block, at + 100, size, contexts) + record[96:100]
+        at += len(record)
+    header = data[12 + int.from_bytes(data[8:12], "little") :][:4]
+    made = b"SSWINDEX" + struct.pack("<I", 1) + header + struct.pack("<Q", at) + data[at - 4 : at]
+    made += struct.pack("<QQQQQ", *costs, len(blocks)) + found
+    journal.with_suffix(".index").write_bytes(made + struct.pack("<I", zlib.crc32(made)))
 
 
 def descendants(process_id):

@@ -76,6 +76,23 @@ def test_signal_ends_a_block_that_takes_too_long(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
+@pytest.mark.parametrize("place", [20, -1])
+def test_a_block_that_is_found_damaged_is_scored_again(tmp_path, reference, place):
+    """With an index payloads are looked at when the result is written."""
+    assert runs.run(runs.SMOKE, tmp_path / "run", ranks=2, inject="export:rename:1:kill")[0] == 137
+    (journal,) = (tmp_path / "run/journal").glob("*.log")
+    runs.write_index(journal)
+    data = bytearray(journal.read_bytes())
+    third = list(runs.records(bytes(data)))[2]
+    damaged = data.index(third) + (100 + place if place > 0 else len(third) + place)
+    data[damaged] ^= 1
+    journal.write_bytes(data)
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", ranks=3)
+    assert code == 75 and "is damaged in the journal" in err, err
+    assert runs.status(tmp_path / "run")["state"] == "stopped"
+    assert "1 of 26 blocks to score" in resume(tmp_path / "run", reference)
+
+
 def test_signal_after_a_failure_changes_nothing(tmp_path, reference):
     faults = "step:hash_files:1:throw:1," + runs.hold(tmp_path / "run", 1, "finalize")
     process = runs.start(runs.SMOKE, tmp_path / "run", ranks=2, inject=faults)

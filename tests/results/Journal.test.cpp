@@ -207,6 +207,118 @@ TEST_F(JournalTest, AnOlderJournalIsNamedAsSuch) {
   }
 }
 
+class JournalIndexTest : public JournalTest {
+ protected:
+  /// Changes the byte at the record's offset.
+  void damage(const std::string& attempt, const JournalRecord& record) const {
+    std::fstream file(path(attempt), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(record.offset));
+    file.put(static_cast<char>(~static_cast<unsigned>(payload_of(record.block_index)[0])));
+  }
+};
+
+TEST_F(JournalIndexTest, APayloadIsCheckedWhenItIsUsed) {
+  write("a", 0, 5);
+  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 5U);
+  const auto record = JournalStore::open(directory).records()[2];
+  damage("a", record);
+  const auto indexed = JournalStore::open(directory);
+  EXPECT_THAT(indexed.records(), SizeIs(5));
+  EXPECT_THAT(indexed.damage(), SizeIs(0));
+  EXPECT_EQ(indexed.read(indexed.records()[1]), payload_of(1));
+  EXPECT_THROW(indexed.read(record), DamagedRecord);
+  remove_indexes(directory, "");
+  const auto read = JournalStore::open(directory);
+  EXPECT_EQ(check(read), 4U);
+  EXPECT_EQ(read.find_block(2), nullptr);
+  EXPECT_THAT(read.damage(), SizeIs(1));
+}
+
+TEST_F(JournalIndexTest, ACostIsCheckedWhenItIsUsed) {
+  write("a", 0, 2);
+  auto record = JournalStore::open_and_index(directory, "", 0).records()[1];
+  record.offset -= 5;  // a byte of the cost, before the head's checksum
+  damage("a", record);
+  const auto store = JournalStore::open(directory);
+  EXPECT_EQ(store.cost(store.records()[0]), id_of(0).cost);
+  EXPECT_THROW(store.cost(store.records()[1]), DamagedRecord);
+}
+
+TEST_F(JournalIndexTest, TheIntactOneOfTwoRecordsCounts) {
+  write("a", 0, 3);
+  write("b", 2, 4);
+  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 4U);
+  damage("a", *JournalStore::open(directory).find_block(2));
+  EXPECT_EQ(check(JournalStore::open(directory)), 4U);
+}
+
+TEST_F(JournalIndexTest, ATornIndexIsIgnored) {
+  write("a", 0, 5);
+  JournalStore::open_and_index(directory, "", 0);
+  const auto bytes = base::read_file(index_of(path("a")));
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::ofstream(index_of(path("a")), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(at));
+    ASSERT_EQ(check(JournalStore::open(directory)), 5U) << "cut at " << at;
+    auto damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    std::ofstream(index_of(path("a")), std::ios::binary) << damaged;
+    ASSERT_EQ(check(JournalStore::open(directory)), 5U) << "bit at " << at;
+  }
+  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 5U);
+  EXPECT_EQ(base::read_file(index_of(path("a"))), bytes);
+}
+
+TEST_F(JournalIndexTest, AnIndexOfOtherBytesIsIgnored) {
+  write("a", 0, 5);
+  JournalStore::open_and_index(directory, "", 0);
+  fs::remove(path("a"));
+  write("a", 1, 6);  // the same header and size
+  const auto store = JournalStore::open(directory);
+  EXPECT_EQ(check(store), 5U);
+  EXPECT_EQ(store.find_block(0), nullptr);
+}
+
+TEST_F(JournalIndexTest, RecordsBehindTheIndexAreRead) {
+  write("a", 0, 5);
+  const auto bytes = base::read_file(path("a"));
+  const auto fourth = JournalStore::open(directory).records()[3];
+  std::ofstream(path("a"), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(fourth.offset + 9));
+  EXPECT_EQ(check(JournalStore::open_and_index(directory, "", 0)), 3U);
+  std::ofstream(path("a"), std::ios::binary) << bytes;
+  EXPECT_EQ(check(JournalStore::open(directory)), 5U);
+  damage("a", JournalStore::open(directory).records()[3]);
+  const auto store = JournalStore::open(directory);
+  EXPECT_EQ(check(store), 4U);
+  EXPECT_THAT(store.damage(), SizeIs(1));
+}
+
+TEST_F(JournalIndexTest, WriterAndReaderWriteTheSame) {
+  JournalWriter writer(directory, header("a"));
+  for (std::uint64_t block = 0; block < 5; ++block) {
+    writer.stage(id_of(block), payload_of(block));
+    writer.commit();
+  }
+  writer.write_index();
+  EXPECT_FALSE(fs::exists(index_of(path("a"))));  // too short to be worth one
+  writer.write_index(0);
+  const auto written = base::read_file(index_of(path("a")));
+  EXPECT_EQ(check(JournalStore::open(directory)), 5U);
+  fs::remove(index_of(path("a")));
+  JournalStore::open_and_index(directory, "", 0);
+  EXPECT_EQ(base::read_file(index_of(path("a"))), written);
+}
+
+TEST_F(JournalTest, AFailedJournalTakesNothingMore) {
+  JournalWriter writer(directory, header("a"));
+  writer.stage(id_of(0), payload_of(0));
+  base::set_faults("journal_sync:1:eio");
+  EXPECT_THROW(writer.commit(), base::Error);
+  base::set_faults("");
+  EXPECT_ANY_THROW(writer.commit());
+  writer.write_index(0);
+  EXPECT_FALSE(fs::exists(index_of(path("a"))));
+}
+
 TEST_F(JournalTest, NeverOverwritesAnAttempt) {
   write("a", 0, 1);
   EXPECT_THROW(write("a", 1, 2), base::Error);

@@ -139,7 +139,7 @@ void RunDirectory::remove_run_files() const {
     }
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "journal")) {
-    if (entry.path().extension() == ".log") {
+    if (entry.path().extension() == ".log" || entry.path().extension() == ".index") {
       doomed.push_back(entry.path());
     }
   }
