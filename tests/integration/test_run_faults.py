@@ -37,10 +37,9 @@ def has_signal(process_id, field, number):
     return int(text.split(field + ":")[1].split()[0], 16) >> (number - 1) & 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_killed_at_a_random_moment(tmp_path, reference, seed):
-    chosen = random.Random(seed)
-    kill_test.one_round(tmp_path / "run", chosen)
+@pytest.mark.parametrize("seed, ranks", enumerate(kill_test.RANKS))
+def test_killed_at_random_moments(tmp_path, reference, seed, ranks):
+    kill_test.one_round(tmp_path / "run", random.Random(seed), ranks)
     assert runs.digest(tmp_path / "run") == reference
 
 
