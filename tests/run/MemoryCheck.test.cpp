@@ -73,8 +73,9 @@ TEST(MemoryCheckTest, RefusesAGpuThatIsTooSmallWithTheNumbers) {
                                           HasSubstr("weights 25.1 GiB"), HasSubstr("execution.tensor_parallel: 2")));
   job.execution.tensor_parallel = 2;
   EXPECT_EQ(refusal(job, memory), "");
-  memory.gpu = 15 * gib;  // weights and batch alone would fit: 13.5 GiB
-  EXPECT_THAT(refusal(job, memory), HasSubstr("gathered keys, logits and CUDA's libraries 2.8 GiB"));
+  memory.gpu = 14 * gib;  // weights and batch alone would fit
+  EXPECT_THAT(refusal(job, memory), HasSubstr("parts of attention, logits and CUDA's libraries 1.3 GiB"));
+  memory.gpu = 15 * gib;
   job.execution.tensor_parallel = 1;
   job.model.dtype = query::Dtype::bfloat16;
   EXPECT_EQ(refusal(job, memory), "");

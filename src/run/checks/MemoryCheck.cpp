@@ -36,7 +36,7 @@ std::string parts_of(const model::RankMemory& own, const model::Load& load) {
                      " tokens " + gibibytes(own.activations);
   const auto kept =
       own.kept == 0 ? "" : ", " + std::to_string(load.kept.all) + " rows of sampled answers " + gibibytes(own.kept);
-  return batch + kept + (own.gpu == 0 ? "" : ", gathered keys, logits and CUDA's libraries " + gibibytes(own.gpu));
+  return batch + kept + (own.gpu == 0 ? "" : ", parts of attention, logits and CUDA's libraries " + gibibytes(own.gpu));
 }
 
 /// What there is, or what the control group allows; 0: unknown.
