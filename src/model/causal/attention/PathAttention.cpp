@@ -78,7 +78,7 @@ class PathAttention : public TreeAttention {
     store_.grow(tree);
     const auto positions = longest_path(tree);
     if (!rule_.slopes.empty() && (!alibi_.defined() || alibi_.size(1) < positions)) {
-      alibi_ = alibi_of(rule_.slopes, positions + spare_positions).to(options_.device());
+      alibi_ = sent_to(alibi_of(rule_.slopes, positions + spare_positions), options_.device());
     }
   }
 
