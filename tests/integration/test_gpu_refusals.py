@@ -91,8 +91,8 @@ def test_free_memory_counts_and_ranks_share_it(tmp_path):
     code, _, err = run_on(f"free={GIB}", tmp_path / "one", CAUSAL_JOB, CAUSAL)
     assert code == 2 and "does not fit the GPU" in err and "of 1.0 GiB free" in err, err
     assert "parts of attention, logits and CUDA's libraries" in err, err
-    code, _, err = run_on(f"free={3 * GIB}", tmp_path / "two", CAUSAL_JOB, CAUSAL, ranks=2, STEREOSWEEP_SHARE_GPU="1")
-    assert code == 2 and "of 1.5 GiB free for each of the 2 ranks that share it" in err, err
+    code, _, err = run_on(f"free={2 * GIB}", tmp_path / "two", CAUSAL_JOB, CAUSAL, ranks=2, STEREOSWEEP_SHARE_GPU="1")
+    assert code == 2 and "of 1.0 GiB free for each of the 2 ranks that share it" in err, err
 
 
 def test_two_ranks_hold_one_gpu_only_where_they_may(tmp_path):

@@ -26,6 +26,7 @@ struct CausalParts {
   const tokenizer::Tokenizer& tokenizer;
   const CausalSettings& settings;
   const InputLimits& limits;
+  std::once_flag& warned;
 };
 
 // One forward pass.
@@ -80,7 +81,7 @@ class CausalCall : public query::Call {
     if (plan_.openings.empty()) {
       return;
     }
-    warn_of_ignored_keys(parts_.settings.ignored_keys);
+    std::call_once(parts_.warned, warn_of_ignored_keys, parts_.settings.ignored_keys);
     const GenerationParts parts{parts_.model, parts_.tokenizer, parts_.settings.end_tokens,
                                 batches_per_wave * parts_.settings.batch_tokens};
     within_device_memory("generating waves of " + std::to_string(batches_per_wave) + " times " + budget + " tokens",
@@ -154,7 +155,7 @@ CausalEngine::CausalEngine(std::unique_ptr<model::CausalModel> model, const toke
 
 std::unique_ptr<query::Call> CausalEngine::plan(std::span<const query::Query> queries) const {
   const base::profile::Span span("tokenizing and planning");
-  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_}, queries);
+  return std::make_unique<CausalCall>(CausalParts{*model_, tokenizer_, settings_, limits_, warned_}, queries);
 }
 
 std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ class CausalEngine : public query::Engine {
   const tokenizer::Tokenizer& tokenizer_;
   CausalSettings settings_;
   InputLimits limits_;
+  mutable std::once_flag warned_;  ///< of ignored keys
 };
 
 }  // namespace stereosweep::engine
