@@ -123,7 +123,7 @@ def jobs(program):
         small = ["axes.groups=[{singular: woman, plural: women, domain: gender}]", "axes.intersections=none", "axes.traits=[[weak, strong]]",
                  "axes.templates={file: abc_templates, only: [the_word]}", "axes.rephrasings={file: voices, only: [none]}"]
         subprocess.run([program, "run", ROOT / "jobs/00_smoke.yaml", *small, "--output", f"{folder}/run"], check=True, capture_output=True)
-        resolved = (pathlib.Path(folder) / "run/job.resolved.yaml").read_text()
+        resolved = (pathlib.Path(folder) / "run/job.resolved.yaml").read_text().replace(f"{ROOT}/", "")
         journal = max((pathlib.Path(folder) / "run/journal").rglob("*.log"), key=lambda path: path.stat().st_size).read_bytes()
     save("job", "smoke", resolved)
     save("job", "damaged_probe", resolved.replace("probe:", "prob:"))
