@@ -11,7 +11,7 @@ namespace {
 
 Node parse_dump(std::string_view text, const std::string& name) {
   base::Problems problems;
-  Node node = parse_yaml(text, name, problems, {std::size_t{256} << 20, 20'000'000, 16});
+  Node node = parse_yaml(text, name, problems, resolved_limits);
   problems.raise_if_any("a resolved job cannot be read:");
   return node;
 }

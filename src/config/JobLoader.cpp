@@ -180,11 +180,12 @@ void make_names_unique(std::vector<sweep::Job>& jobs) {
 }  // namespace
 
 JobFile read_job_file(const std::filesystem::path& path) {
-  const std::size_t most = YamlLimits().max_bytes;
   std::error_code ignored;
   const bool is_input = path == "-";
   const auto type = std::filesystem::status(path, ignored).type();
-  JobFile file{is_input ? "standard input" : path.string(), path.parent_path(), ""};
+  JobFile file{is_input ? "standard input" : path.string(), path.parent_path(), "",
+               path.filename() == resolved_name ? resolved_limits : YamlLimits()};
+  const auto most = file.limits.max_bytes;
   if (path.string().starts_with("/dev/") || path.string().starts_with("/proc/")) {
     file.directory.clear();  // nobody keeps jobs there: it stands for one that lies where the command was typed
   }
@@ -214,7 +215,7 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
                                   const JobCheck& check) {
   base::Problems problems;
   const std::string headline = "the job " + file.name + " cannot be used:";
-  Node root = parse_yaml(file.text, file.name, problems);
+  Node root = parse_yaml(file.text, file.name, problems, file.limits);
   if (root.kind == Node::Kind::broken || !expect_kind(root, Node::Kind::map, "", problems)) {
     problems.raise_if_any(headline);
   }
@@ -268,9 +269,7 @@ std::vector<sweep::Job> load_jobs(const JobFile& file, const std::vector<std::st
 
 sweep::Job load_resolved(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
   base::Problems problems;
-  // A table of 100,000 rows grows when it is written out, so the limits are wider than for what people write.
-  const YamlLimits limits{std::size_t{256} << 20, 20'000'000, 16};
-  Node root = parse_yaml(text, name, problems, limits);
+  Node root = parse_yaml(text, name, problems, resolved_limits);
   Pieces pieces("", Pieces::Access::inline_only);
   sweep::Job job;
   if (root.kind != Node::Kind::broken) {

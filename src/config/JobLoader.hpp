@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/ProbeFormat.hpp"
+#include "config/yaml/Yaml.hpp"
 #include "sweep/Job.hpp"
 
 namespace stereosweep::config {
@@ -18,12 +19,17 @@ struct JobFile {
   std::string name;                 ///< for messages
   std::filesystem::path directory;  ///< where names count from that lead nowhere from the working directory
   std::string text;
+  YamlLimits limits;
 };
+
+/// What a run directory keeps of its job: written by this program, so that it may be larger than what people write.
+inline constexpr std::string_view resolved_name = "job.resolved.yaml";
 
 /// Keys that every kind of job may have, dotted: for advice.
 std::span<const std::string> general_keys();
 
-/// At most 1 MiB. "-" is standard input; a pipe is read to its end. Throws InputError.
+/// At most 1 MiB; a file called `resolved_name` may be larger. "-" is standard input; a pipe is read to its end. Throws
+/// InputError.
 JobFile read_job_file(const std::filesystem::path& path);
 
 /// Faults of a job that this room cannot see, such as those of its model: "problem (why) suggestion".

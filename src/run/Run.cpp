@@ -143,11 +143,12 @@ std::size_t place_of(const std::string& only, const std::vector<sweep::Job>& job
 /// `node_ranks`: ranks of this node. Throws InputError for a file that cannot be used, and for a sweep of which no job
 /// can run.
 PlannedJobs plan_jobs(const RunRequest& request, int node_ranks) {
-  const auto file = fs::is_directory(request.job) ? request.job / "job.resolved.yaml" : request.job;
+  const auto file = fs::is_directory(request.job) ? request.job / config::resolved_name : request.job;
   const auto source = config::read_job_file(file);
   const auto jobs = config::load_jobs(source, request.overrides);
   PlannedJobs planned;
-  planned.text = source.text;
+  const bool is_short = source.text.size() <= config::YamlLimits().max_bytes;
+  planned.text = is_short ? source.text : "# as in job_resolved\n";  // the head of a journal has 16 MiB
   for (const auto& job : jobs) {
     planned.jobs.push_back({config::canonical_dump(job), root_of(request, job, jobs.size()).string(), "", "", ""});
   }

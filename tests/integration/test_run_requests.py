@@ -1,4 +1,6 @@
-"""What a start is asked for: one job of a sweep, an end before a time limit."""
+"""What a start is asked for: one job of a sweep, an end before a time limit, the job of a directory."""
+
+import json
 
 import pytest
 import runs
@@ -42,3 +44,37 @@ def test_no_block_is_begun_that_would_not_end(tmp_path, ranks):
 def test_what_is_no_time_limit(tmp_path, limit):
     code, _, err = runs.run(runs.SMOKE, tmp_path / "out", f"--time-limit={limit}")
     assert code == 2 and "--time-limit is no length of time" in err
+
+
+def test_a_directory_of_10000_groups_is_its_job(tmp_path):
+    groups = [{"singular": f"g{i} person", "plural": f"g{i} people", "domain": "d"} for i in range(10_000)]
+    job = {
+        "schema": "stereosweep/1",
+        "name": "many",
+        "model": {"path": str(runs.ROOT / "tests/models/letters")},
+        "probe": "association",
+        "axes": {
+            "groups": groups,
+            "traits": [{"dimension": "d", "left": {"name": "a", "words": ["a"]}, "right": {"name": "b", "words": ["b"]}}],
+            "templates": [{"label": "t", "text": "{group} are {trait}."}],
+        },
+        "measures": ["ilps"],
+        "execution": {"engine": "fake"},
+    }
+    path, output = tmp_path / "job.yaml", tmp_path / "run"
+    path.write_text(json.dumps(job))
+    code, _, err = runs.run(path, output, inject="block_done:100:throw")
+    assert code == 1 and "block_done" in err, err
+    resolved = output / "job.resolved.yaml"
+    assert resolved.stat().st_size > 1 << 20
+    code, _, err = runs.finish(runs.start_program("run", output))
+    assert code == 0, err
+    assert runs.status(output)["blocks"]["done"] == runs.status(output)["blocks"]["total"]
+    code, _, err = runs.finish(runs.start_program("stats", output, "statistics.word_aggregate=median"))
+    assert code == 0, err
+    code, _, err = runs.finish(runs.start_program("export", output))
+    assert code == 0, err
+    foreign = tmp_path / "foreign.yaml"
+    foreign.write_bytes(resolved.read_bytes())
+    code, _, err = runs.finish(runs.start_program("validate", foreign))
+    assert code == 2 and "at most 1048576" in err, err

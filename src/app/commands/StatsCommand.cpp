@@ -33,7 +33,6 @@ namespace stereosweep::app {
 namespace {
 
 namespace options = boost::program_options;
-constexpr const char* resolved_name = "job.resolved.yaml";
 constexpr const char* runs_name = "runs.stats.h5";
 constexpr const char* incomplete = "NOT complete: this run has unscored blocks.\n";
 
@@ -48,16 +47,16 @@ void require_statistics_keys(const std::vector<std::string>& overrides) {
 
 /// The job beside the file, else the copy inside it.
 sweep::Job job_of(const results::ResultFile& file, const std::vector<std::string>& overrides) {
-  const auto beside = file.path().parent_path() / resolved_name;
+  const auto beside = file.path().parent_path() / config::resolved_name;
   if (std::filesystem::exists(beside)) {
     return overrides.empty() ? config::load_resolved(base::read_file(beside), beside.string())
                              : config::load_jobs(beside, overrides).front();
   }
   const auto inside = file.document("job_resolved");
   base::refuse_if(!inside, "'" + file.path().string() + "' does not say how to compute statistics",
-                  std::string("no ") + resolved_name + " beside it, no job_resolved in it");
+                  "no " + std::string(config::resolved_name) + " beside it, no job_resolved in it");
   base::refuse_if(!overrides.empty(), "no key can be set for '" + file.path().string() + "'",
-                  std::string("no ") + resolved_name + " lies beside it", "name the run directory");
+                  "no " + std::string(config::resolved_name) + " lies beside it", "name the run directory");
   return config::load_resolved(*inside, file.path().string() + ":/provenance/job_resolved");
 }
 

@@ -17,6 +17,9 @@ struct YamlLimits {
   std::size_t max_depth = 16;
 };
 
+/// Of a job that this program has written out: a table of 100,000 rows grows there.
+constexpr YamlLimits resolved_limits{std::size_t{256} << 20, 20'000'000, 16};
+
 /// The one document of `text`. Anchors, aliases, tags, duplicate or complex keys, several documents, NUL and other
 /// control characters and invalid UTF-8 go to `problems` with `name:line`; one UTF-8 byte order mark is dropped.
 /// Never throws for bad text: a document that cannot be read at all is a node of kind `broken`.

@@ -8,13 +8,10 @@
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
-#include "config/JobLoader.hpp"
 #include "probes/ProbeKind.hpp"
 
 namespace stereosweep::run {
 namespace {
-
-constexpr std::size_t max_job_bytes = std::size_t{256} << 20;
 
 [[noreturn]] void refuse(const std::filesystem::path& root, const std::vector<std::string>& fields) {
   const bool same_job = std::ranges::all_of(fields, is_software);
@@ -52,7 +49,7 @@ bool is_run_file(const std::filesystem::path& path) {
       return true;
     }
   }
-  return name == "job.resolved.yaml" || name == "status.json" || name == "log" ||
+  return name == config::resolved_name || name == "status.json" || name == "log" ||
          name.find(".partial.") != std::string::npos;
 }
 
@@ -78,7 +75,8 @@ std::optional<sweep::Job> RunDirectory::old_job() const {
   if (!std::filesystem::exists(resolved_job(), ignored)) {
     return std::nullopt;
   }
-  return config::load_resolved(base::read_file(resolved_job(), max_job_bytes), resolved_job().string());
+  return config::load_resolved(base::read_file(resolved_job(), config::resolved_limits.max_bytes),
+                               resolved_job().string());
 }
 
 std::vector<std::string> RunDirectory::differences(const sweep::Job& job) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/JobLoader.hpp"
 #include "results/Journal.hpp"
 #include "run/Settings.hpp"
 #include "sweep/Job.hpp"
@@ -16,7 +17,7 @@ class RunDirectory {
  public:
   explicit RunDirectory(std::filesystem::path root) : root_(std::move(root)) {}
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path resolved_job() const { return root_ / "job.resolved.yaml"; }
+  std::filesystem::path resolved_job() const { return root_ / config::resolved_name; }
   std::filesystem::path status() const { return root_ / "status.json"; }
   std::filesystem::path log() const { return root_ / "log"; }
   std::filesystem::path export_file(const sweep::Job& job) const { return root_ / (job.probe_name() + ".h5"); }
