@@ -148,7 +148,7 @@ double side_by_side(std::shared_ptr<const probes::Probe> probe, const tokenizer:
       scorer.submit(probe->blocks().block(1 + granted++));
     }
   };
-  for (int i = 0; i < run::blocks_per_rank; ++i) {
+  for (std::size_t i = 0; i < run::blocks_per_rank; ++i) {
     grant();
   }
   Clock::time_point first;

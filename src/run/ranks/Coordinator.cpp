@@ -40,9 +40,9 @@ class Coordinator {
         peers_(static_cast<std::size_t>(parts.messenger.size())) {}
 
   CoordinatorEnd serve() {
-    for (int held = 0; held < blocks_per_rank; ++held) {
+    for (std::size_t held = 1; held <= blocks_per_rank; ++held) {
       for (int rank = 0; rank < parts_.messenger.size(); ++rank) {
-        grant(rank);
+        grant(rank, held);
       }
     }
     parallel::Backoff backoff;
@@ -151,16 +151,37 @@ class Coordinator {
 
   std::string name_of(int rank) const { return parts_.ranks[static_cast<std::size_t>(rank)].name; }
 
+  /// How many blocks a rank holds at most: less than half of what is left of the run, so that none has much of it at
+  /// the end.
+  std::size_t most_held(int rank) const {
+    const auto seconds = progress_.seconds_per_block(rank);
+    const auto wanted = seconds > 0 ? std::ceil(held_work.count() / seconds) : 0;
+    const auto share = (left_.size() - left_.num_done()) / (2 * peers_.size());
+    const auto most = std::min(static_cast<double>(std::min(share, most_blocks_per_rank)), wanted);
+    return std::max(blocks_per_rank, static_cast<std::size_t>(most));
+  }
+
+  /// As many blocks as are worth a message.
   void grant(int rank) {
-    if (ordered_ || !left_.any_left() || !is_time_for_another(rank)) {
-      return;
+    const auto most = most_held(rank);
+    if (peer(rank).held.size() + std::max<std::size_t>(most / 4, 1) <= most) {
+      grant(rank, most);
     }
-    const auto block = left_.next();
-    peer(rank).held.push_back(block);
-    if (rank == 0) {
-      parts_.scorer.submit(parts_.probe.blocks().block(block));
-    } else {
-      parts_.messenger.send(rank, number(MessageKind::grant), base::ByteWriter().number(block).take());
+  }
+
+  /// Until it holds `most`.
+  void grant(int rank, std::size_t most) {
+    auto& held = peer(rank).held;
+    base::ByteWriter granted;
+    while (!ordered_ && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
+      held.push_back(left_.next());
+      granted.number(held.back());
+      if (rank == 0) {
+        parts_.scorer.submit(parts_.probe.blocks().block(held.back()));
+      }
+    }
+    if (rank > 0 && !granted.bytes().empty()) {
+      parts_.messenger.send(rank, number(MessageKind::grant), granted.take());
     }
   }
 
@@ -544,8 +565,8 @@ class Worker {
     heard_ = Clock::now();
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::grant:
-        if (!ordered_) {
-          scorer_.submit(blocks_.block(base::ByteReader(message.bytes).number<std::uint64_t>()));
+        for (base::ByteReader in(message.bytes); !ordered_ && !in.done();) {
+          scorer_.submit(blocks_.block(in.number<std::uint64_t>()));
         }
         break;
       case MessageKind::take_back:

@@ -19,6 +19,8 @@ class Progress {
   void add(int rank, std::uint64_t cells, std::uint64_t tokens, double seconds);
   /// How long a block takes on `rank` (s): its longest so far; before its first, the longest of all; 0: none yet.
   double longest_block(int rank) const;
+  /// Of the rank's newest blocks; 0: none was added.
+  double seconds_per_block(int rank) const { return seconds_per_block_[static_cast<std::size_t>(rank)]; }
   /// Writes rates and the estimate into `status`.
   void estimate(RunStatus& status);
   /// Prints if it is time to, or if `moment` is last. Returns whether an interval has passed.

@@ -1,5 +1,5 @@
 // What ranks say to each other while blocks are scored.
-//   rank 0 -> worker   grant {block}   take_back {block}   finish   stop {status, cause}   ping
+//   rank 0 -> worker   grant {block ...}   take_back {block}   finish   stop {status, cause}   ping
 //   worker -> rank 0   result {Scored}   returned {block}   failed {status, text}   signalled {number}   pong   bye
 // A block that is asked back comes back only where its work has not begun; its result comes otherwise.
 #pragma once
@@ -26,8 +26,11 @@ inline constexpr Seconds stop_grace{5};
 inline constexpr Seconds goodbye_grace{2};
 /// Small blocks are journalled together: one sync for all that came within this time.
 inline constexpr Seconds commit_interval{0.05};
-/// Blocks a rank holds: one is finished, one runs, two are planned.
-inline constexpr int blocks_per_rank = 4;
+/// Blocks a rank holds at least: one is finished, one runs, two are planned. Of short blocks it holds as many as take
+/// about so long, so that it has work while rank zero is held up or far away.
+inline constexpr std::size_t blocks_per_rank = 4;
+inline constexpr Seconds held_work{2};
+inline constexpr std::uint64_t most_blocks_per_rank = 256;
 
 inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
 

@@ -17,6 +17,8 @@ namespace {
 
 // A block may take longer to plan than a GPU takes to run it.
 constexpr int planning_threads = 2;
+/// Plans that wait take memory, and are lost where a block is taken back.
+constexpr std::ptrdiff_t most_planned = 3;
 
 std::atomic<bool> abandoned{false};
 
@@ -227,7 +229,7 @@ struct Scorer::State {
     std::unique_lock lock(mutex);
     while (true) {
       const auto next = std::ranges::find(waiting, nullptr, &Waiting::work);
-      if (ending || next != waiting.end()) {
+      if (ending || (next != waiting.end() && next - waiting.begin() < most_planned)) {
         return ending ? std::nullopt : std::optional(next->block);
       }
       to_threads.wait(lock);
@@ -301,6 +303,7 @@ struct Scorer::State {
     }
     const auto work = waiting.front().work;
     waiting.pop_front();
+    to_threads.notify_all();  // the next one may be planned
     ++in_flight;
     return work;
   }
@@ -466,6 +469,7 @@ void Scorer::wait(std::chrono::microseconds longest) {
 
 bool Scorer::take_back(std::uint64_t block) {
   const std::lock_guard lock(state_->mutex);
+  state_->to_threads.notify_all();
   return std::erase_if(state_->waiting, [&](const State::Waiting& waiting) {
            return waiting.block.index == block && !waiting.is_ordered;
          }) > 0;
