@@ -112,7 +112,7 @@ field() {
   echo "${value%\"}"
 }
 
-# How the last start ended: sets `end` (stopped; idle: stopped, and no block was finished; lost; failed) and `cause`.
+# How the last start ended: sets `end` (done; stopped; idle: stopped, and no block was finished; lost; failed) and `cause`.
 # $1: the exit status of srun.
 read_end() {
   local directory
@@ -124,6 +124,12 @@ read_end() {
     cause=$(field "$directory" cause)
   fi
   case $1:$end:$cause in
+    0:done:*) return ;;
+    0:*) # srun also says so after it has failed to launch the ranks
+      cause="srun reported success, but launched no rank"
+      [ -z "$directory" ] || cause="srun reported success, but the run's state is '$end'"
+      end=lost
+      ;;
     75:* | *:stopped:* | *:stopping:signal*) end=stopped ;;
     *:lost:* | *:done:?*) end=lost ;;
     13?:done: | 14?:done:) end=lost ;; # killed by a signal when all was written: the next start finds it complete
@@ -168,7 +174,8 @@ trap : TERM
 status=0
 srun --mpi=pmix --kill-on-bad-exit=1 --wait=0 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
   "${srun_options[@]}" "${container[@]}" "$program" run "${arguments[@]}" || status=$?
-if [ "$status" -eq 0 ]; then
+[ "$status" -ne 0 ] || read_end 0
+if [ "$status:${end:-}" = 0:done ]; then
   rm -f "$starts"
   echo "== done: $(date -u +%FT%TZ)"
   exit 0

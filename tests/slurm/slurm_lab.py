@@ -59,6 +59,7 @@ class Lab:
         for name in ("slurm", "jobs", "configs", "tests", "build"):
             (self.tree / name).symlink_to(ROOT / name)
         self.program = PROGRAM
+        self._missing = {}  # number of a node that was taken away: what brings it back
         configuration = pathlib.Path(__file__).parent / "lab"
         shared = {self.folder, ROOT, PROGRAM.parent, pathlib.Path(sys.prefix).resolve()}
         self._outer = subprocess.Popen(
@@ -93,6 +94,11 @@ class Lab:
     def node(self, what, number):
         """up, crash, cut or join."""
         self.run("bash", pathlib.Path(__file__).parent / "lab/node.sh", what, number)
+        back = {"crash": "up", "cut": "join"}.get(what)
+        if back:
+            self._missing[number] = back
+        else:
+            self._missing.pop(number, None)
 
     def submit(self, script, *arguments, options=(), directory=None, environment=None):
         """sbatch of one of the project's scripts on one CPU per rank; its job."""
@@ -125,7 +131,9 @@ class Lab:
         return int(dict(line.split() for line in listed.splitlines())[str(element)])
 
     def clear(self):
-        """Ends what still runs, and waits for all nodes."""
+        """Brings back nodes that a failed test has left away, ends what still runs, and waits for all nodes."""
+        for number, back in dict(self._missing).items():
+            self.node(back, number)
         for number in self.run("squeue", "-h", "-o", "%A")[1].split():
             self.run("scancel", "--signal=KILL", "--full", number, check=False)
             self.run("scancel", number, check=False)

@@ -46,6 +46,8 @@ def step(tmp_path):
     "srun, state, cause, code, says, again",
     [
         (0, "done", "", 0, "== done", False),
+        (0, "", "", 1, "== lost: srun reported success, but launched no rank", True),
+        (0, "running", "", 1, "== lost: srun reported success, but the run's state is 'running'", True),
         (75, "stopped", "signal USR1", 75, "== stopped: signal USR1", True),
         (137, "stopped", 'a "b"', 75, "== stopped: a", True),
         (137, "stopping", "signal TERM on rank 0", 75, "== stopped: signal TERM", True),
@@ -63,7 +65,7 @@ def step(tmp_path):
 def test_ends(step, tmp_path, srun, state, cause, code, says, again):
     status, out = step(srun, state, cause)
     assert status == code and says in out, out
-    assert ("requeue 5\n== queued again: " in out) == again and ("== not queued again: " in out) == (not again and srun != 0)
+    assert ("requeue 5\n== queued again: " in out) == again and ("== not queued again: " in out) == (not again and code != 0)
     assert (tmp_path / "stereosweep-5.starts").exists() == again
 
 
