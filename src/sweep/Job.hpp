@@ -73,14 +73,18 @@ class ProbeSettings {
     bool (*equal)(const ProbeSettings&, const ProbeSettings&);
   };
   template <class Settings>
-  static constexpr Kind kind_of = {
-      Settings::probe_name,
-      [](const ProbeSettings& held) { return held.as<Settings>().draws(); },
-      [](const ProbeSettings& held) { return held.as<Settings>().needs_model(); },
-      [](const ProbeSettings& left, const ProbeSettings& right) { return left.as<Settings>() == right.as<Settings>(); },
-  };
+  static const Kind kind_of;
   std::any value_;
   const Kind* kind_ = nullptr;
+};
+
+// Clang wants the class complete before the lambdas.
+template <class Settings>
+constexpr ProbeSettings::Kind ProbeSettings::kind_of = {
+    Settings::probe_name,
+    [](const ProbeSettings& held) { return held.as<Settings>().draws(); },
+    [](const ProbeSettings& held) { return held.as<Settings>().needs_model(); },
+    [](const ProbeSettings& left, const ProbeSettings& right) { return left.as<Settings>() == right.as<Settings>(); },
 };
 
 struct Job {
