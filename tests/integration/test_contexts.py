@@ -110,7 +110,7 @@ def test_failure_in_stage_effects_names_its_cause(job, reference, tmp_path):
 
 
 def test_slow_rank_between_two_stages_is_waited_for(job, reference, tmp_path):
-    steps = (("open_directory", 1), ("build_store", 0), ("open_store", 1))
+    steps = (("open_directory", 1), ("finish_stage", 0))
     slow = ",".join(f"step:{step}:1:delay=3000:{rank}" for step, rank in steps)
     code, _, err = runs.run(job, tmp_path / "run", ranks=2, inject=slow, environment={"STEREOSWEEP_RANK_TIMEOUT_S": "2"})
     assert code == 0, err

@@ -1,6 +1,6 @@
 // Faults on demand, compiled in so that the tested binary is the shipped one: STEREOSWEEP_INJECT=point:n:action[:rank]
-// makes the n-th pass (1-based; *: every one) of a named point fail, e.g. step:build_store:1:kill:2. Several, separated
-// by commas. Without the variable it costs one look at an empty list.
+// makes the n-th pass (1-based; *: every one) of a named point fail, e.g. step:finish_stage:1:kill:2. Several are
+// separated by commas. Without the variable it costs one look at an empty list.
 #pragma once
 
 #include <string>
