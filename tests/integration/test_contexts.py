@@ -98,6 +98,18 @@ def test_signal_stops_each_stage_cleanly(job, reference, tmp_path, stage):
     same_numbers(output, reference)
 
 
+def test_an_overtaken_attempt_writes_no_vectors(job, reference, tmp_path):
+    output = tmp_path / "run"
+    process = runs.start(job, output, inject=runs.hold(output, 1, "step:finish_stage"))
+    whole = journal_bytes(reference, "vectors")
+    runs.wait_for(lambda: journal_bytes(output, "vectors") == whole or process.poll() is not None)
+    (output / "journal/epoch.2").touch()  # as a newer attempt on another node does
+    runs.release(output)
+    code, _, err = runs.finish(process)
+    assert code == 1 and "newer attempt has taken over" in err, err
+    assert not list(output.glob("contexts.vectors.h5*")) and not (output / "contexts.words").exists()
+
+
 def test_failure_in_stage_effects_names_its_cause(job, reference, tmp_path):
     shutil.copytree(reference, tmp_path / "run")
     shutil.rmtree(tmp_path / "run/journal/effects")

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import struct
 import subprocess
@@ -199,6 +200,20 @@ def test_overtaken_attempt_replaces_no_result(reference, tmp_path):
     assert code == 1 and "newer attempt has taken over" in err, err
     assert not list((tmp_path / "run").glob("association.h5*"))
     assert (tmp_path / "run/status.json").read_text() == "the newer one's"
+
+
+def test_results_take_their_names_one_after_another(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "run")
+    (tmp_path / "run/association.h5").unlink()
+    with open(tmp_path / "run/journal/export.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as another that is just replacing a result
+        process = runs.start_program("export", tmp_path / "run")
+        waits = re.compile(rf"-> FLOCK .* {process.pid} ")
+        runs.wait_for(lambda: waits.search(pathlib.Path("/proc/locks").read_text()) or process.poll() is not None)
+        assert process.poll() is None and not (tmp_path / "run/association.h5").exists()
+    code, _, err = runs.finish(process)
+    assert code == 0, err
+    assert runs.digest(tmp_path / "run") == runs.digest(reference)
 
 
 def test_other_ranks_end_before_the_result_is_written(reference, tmp_path):

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 
+import context_jobs
 import pytest
 import runs
 
@@ -20,11 +21,11 @@ DELAY = "block_done:*:delay=60"  # longer than blocks wait for each other's sync
 AT_THE_END = 10**6  # a call beyond the last
 
 
-def run(output, crash="", forget=""):
+def run(output, crash="", forget="", job=runs.SMOKE, arguments=(BLOCKS,)):
     """(exit status, standard error, number of calls) of a run under the library."""
     counted = output.with_name(output.name + ".count")
     counted.unlink(missing_ok=True)
-    code, _, err = runs.run(runs.SMOKE, output, BLOCKS, inject=DELAY, environment={
+    code, _, err = runs.run(job, output, *arguments, inject=DELAY, environment={
         "LD_PRELOAD": LIBRARY, "STEREOSWEEP_STORAGE_FOLDER": str(output), "STEREOSWEEP_STORAGE_COUNT": str(counted),
         "STEREOSWEEP_STORAGE_CRASH": crash, "STEREOSWEEP_STORAGE_FORGET": forget})
     return code, err, int(counted.read_text()) if counted.exists() else None
@@ -100,3 +101,27 @@ def test_without_an_fsync_something_is_lost(reference, tmp_path, forgotten, kind
     code, err, _ = run(output, f"{kind}:{AT_THE_END}", forgotten)
     assert code == -9, err
     assert lost(output, reference) != ""
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+@pytest.mark.parametrize("has_stages", [False, True])
+def test_journals_outlast_the_end(tmp_path, has_stages, is_begun):
+    """Of a new run, and of one whose journals were deleted: then no other file is made durable in the run's folder before."""
+    job, arguments = runs.SMOKE, (BLOCKS,)
+    if has_stages:
+        corpus = context_jobs.write_corpus(tmp_path / "corpus.txt", lines=60)
+        job, arguments = context_jobs.write_job(tmp_path / "job.yaml", runs.ROOT / "tests/models/letters", corpus), ()
+    output = tmp_path / "run"
+    code, err, _ = run(output, job=job, arguments=arguments)
+    assert code == 0, err
+    whole, reference = runs.journal_blocks(output), runs.digest(output)
+    if is_begun:
+        shutil.rmtree(output / "journal")
+    else:
+        shutil.rmtree(output)
+    code, err, _ = run(output, f"power:{AT_THE_END}", job=job, arguments=arguments)
+    assert code == -9, err
+    assert runs.journal_blocks(output) == whole
+    code, err, _ = run(output, job=job, arguments=arguments)
+    assert code == 0, err
+    assert runs.digest(output) == reference

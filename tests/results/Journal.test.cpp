@@ -278,6 +278,24 @@ TEST_F(JournalIndexTest, AnIndexOfOtherBytesIsIgnored) {
   EXPECT_EQ(store.find_block(0), nullptr);
 }
 
+TEST_F(JournalIndexTest, AnIndexOfAnotherAttemptIsIgnored) {
+  const auto write_two = [&](const std::string& facts, std::uint64_t first) {
+    auto head = header("a");
+    head.facts = facts;
+    JournalWriter writer(directory, head);
+    writer.stage(id_of(first), payload_of(first));
+    writer.stage(id_of(4), payload_of(4));
+    writer.commit();
+  };
+  write_two("one", 0);
+  JournalStore::open_and_index(directory, "", 0);
+  fs::remove(path("a"));
+  write_two("two", 91);  // its payload has the size of block 0's, and the last record is the same
+  const auto store = JournalStore::open(directory);
+  EXPECT_EQ(check(store), 2U);
+  EXPECT_EQ(store.find_block(0), nullptr);
+}
+
 TEST_F(JournalIndexTest, RecordsBehindTheIndexAreRead) {
   write("a", 0, 5);
   const auto bytes = base::read_file(path("a"));
