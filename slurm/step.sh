@@ -8,8 +8,9 @@
 # STEREOSWEEP_SIGNAL_LEAD_S: how long before the time limit the script's --signal comes (default 300)
 set -euo pipefail
 
-most_losses=3 # lost ranks and nodes after which the job is still queued again
-most_idle=2   # starts in a row that were stopped before they finished a block: the last is not queued again
+most_losses=3   # lost ranks and nodes after which the job is still queued again
+most_launches=3 # of the ranks in one start, where Slurm cannot launch them
+most_idle=2     # starts in a row that were stopped before they finished a block: the last is not queued again
 
 refuse() {
   echo "stereosweep: $*" >&2
@@ -112,11 +113,14 @@ field() {
   echo "${value%\"}"
 }
 
+# The run directory that the last start has opened: "" where there is none yet.
+directory_of_start() { awk '/^start/ { found = "" } /^in / { found = substr($0, 4) } END { print found }' "$starts"; }
+
 # How the last start ended: sets `end` (done; stopped; idle: stopped, and no block was finished; lost; failed) and `cause`.
 # $1: the exit status of srun.
 read_end() {
   local directory
-  directory=$(awk '/^start/ { found = "" } /^in / { found = substr($0, 4) } END { print found }' "$starts")
+  directory=$(directory_of_start)
   end=unknown
   cause="srun ended with $1"
   if [ -n "$directory" ]; then
@@ -170,10 +174,22 @@ fi
 # Slurm 22.05's PMIx waits for all ranks in fences of kind `ring` alone. With `mixed`, its default, a rank leaves MPI_Init
 # while another is still in there, which its messages then kill (a call to address 0).
 export SLURM_PMIX_FENCE=${SLURM_PMIX_FENCE:-ring}
-trap : TERM
-status=0
-srun --mpi=pmix --kill-on-bad-exit=1 --wait=0 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-  "${srun_options[@]}" "${container[@]}" "$program" run "${arguments[@]}" || status=$?
+asked_to_end=no
+trap 'asked_to_end=yes' TERM
+# A requeued job numbers its steps from 0 again. Where the same step of the start before is still ending on a node, Slurm
+# launches no rank ("launch failed"); the next step has another number.
+for launch in $(seq "$most_launches"); do
+  status=0
+  srun --mpi=pmix --kill-on-bad-exit=1 --wait=0 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+    "${srun_options[@]}" "${container[@]}" "$program" run "${arguments[@]}" || status=$?
+  state=$(fact JobState)
+  case $status:$(directory_of_start):$asked_to_end:${state:-RUNNING} in
+    0::no:RUNNING | 1[2-4]?::no:RUNNING) ;;
+    *) break ;;
+  esac
+  echo "== Slurm launched no rank (launch $launch of $most_launches)"
+  [ "$launch" -eq "$most_launches" ] || sleep "${STEREOSWEEP_LAUNCH_PAUSE_S:-5}"
+done
 [ "$status" -ne 0 ] || read_end 0
 if [ "$status:${end:-}" = 0:done ]; then
   rm -f "$starts"

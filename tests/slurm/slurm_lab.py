@@ -185,10 +185,8 @@ class Job:
         return int(facts["ExitCode"].split(":")[0]), int(facts["Restarts"])
 
     def completed(self, output, restarts):
-        """Ends so, with the right numbers; its log. On a busy machine Slurm itself sometimes fails to launch a step again
-        (its PMIx plugin gives up): the script then queues the job once more."""
-        code, restarted = self.end()
-        assert (code, restarted - self.log().count("launch failed: Unspecified error")) == (0, restarts), self.log()
+        """Ends so, with the right numbers; its log."""
+        assert self.end() == (0, restarts), self.log()
         assert digest(output) == DIGEST
         return self.log()
 

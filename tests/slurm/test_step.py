@@ -11,6 +11,8 @@ import slurm_lab
 SRUN = """#!/usr/bin/env bash
 while [[ $1 == --* ]]; do shift; done
 echo "ran ${*:2}"
+echo launch >>launches
+if [ "$(wc -l <launches)" -le "${UNLAUNCHED:-0}" ]; then exit 143; fi
 [ -z "$DIRECTORY" ] || echo "in $DIRECTORY" >>"$STEREOSWEEP_STARTS"
 echo "fences $SLURM_PMIX_FENCE"
 exit "$SRUN"
@@ -34,7 +36,7 @@ def step(tmp_path):
         blocks = {"done": done, "total": 9, "resumed": 2, "reused": 0}
         (tmp_path / "run/status.json").write_text(json.dumps({"blocks": blocks, "cause": cause, "state": state}, indent=2) + "\n")
         settings = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STEREOSWEEP": str(tmp_path / "stereosweep"),
-                    "SLURM_JOB_ID": "5", "SRUN": str(srun), "DIRECTORY": str(tmp_path / "run") if state else ""}
+                    "SLURM_JOB_ID": "5", "STEREOSWEEP_LAUNCH_PAUSE_S": "0", "SRUN": str(srun), "DIRECTORY": str(tmp_path / "run") if state else ""}
         process = subprocess.run(["bash", slurm_lab.ROOT / "slurm" / script, "job.yaml", *arguments], text=True, cwd=tmp_path,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**settings, **environment})
         return process.returncode, process.stdout
@@ -67,6 +69,19 @@ def test_ends(step, tmp_path, srun, state, cause, code, says, again):
     assert status == code and says in out, out
     assert ("requeue 5\n== queued again: " in out) == again and ("== not queued again: " in out) == (not again and code != 0)
     assert (tmp_path / "stereosweep-5.starts").exists() == again
+
+
+@pytest.mark.parametrize("unlaunched, code, says", [(2, 0, "== done"), (3, 1, "== lost: rank 0 or its node ended without a word")])
+def test_ranks_are_launched_three_times(step, tmp_path, unlaunched, code, says):
+    status, out = step(0, "done", UNLAUNCHED=str(unlaunched))
+    assert status == code and says in out and out.count("== Slurm launched no rank") == unlaunched, out
+    assert len((tmp_path / "launches").read_text().split()) == 3
+
+
+def test_ranks_of_a_job_that_is_being_ended_are_not_launched_again(step, tmp_path):
+    status, out = step(0, "done", UNLAUNCHED="1", STATE="COMPLETING")
+    assert status == 1 and "Slurm is ending the job itself (COMPLETING)" in out, out
+    assert (tmp_path / "launches").read_text().split() == ["launch"]
 
 
 def test_fences_are_of_one_kind_unless_the_site_says_otherwise(step):
