@@ -79,9 +79,9 @@ TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
         }
         const auto own = normalize(input, norm, rule);
         const auto operators = normalize_with_operators(input, norm, rule);
-        if (type == at::kFloat) {
-          EXPECT_TRUE(agree(operators, expected, {type, 0, 3e-6}));
-        } else {  // the same roundings: at most one number in a hundred lies on a border, or all rows of a column
+        EXPECT_TRUE(agree(operators, expected, {type, 1, 3e-6}));
+        if (type != at::kFloat && kind != NormKind::rms) {
+          // the same roundings: at most one number in a hundred lies on a border, or all rows of a column
           const auto others = own.ne(operators).sum().item<std::int64_t>();
           EXPECT_LE(others, own.size(0) + own.numel() / 100) << "width " << width;
         }
@@ -104,7 +104,13 @@ TEST(LayerKernels, PartsAreNormedByThemselves) {
     normalize_parts(rows, 3, norm, rule);
     for (int part = 0; part < 3; ++part) {
       const auto begin = 10 + 20 * part;
-      EXPECT_TRUE(wide.slice(1, begin, begin + 20).equal(normalize(before.slice(1, begin, begin + 20), norm, rule)));
+      const auto found = wide.slice(1, begin, begin + 20);
+      const auto expected = normalize(before.slice(1, begin, begin + 20), norm, rule);
+      if (kernels_on(at::kCPU) == Kernels::own_kernels) {
+        EXPECT_TRUE(found.equal(expected));
+      } else {  // a whole row is rounded once less
+        EXPECT_TRUE(agree(found, expected, {type, 3, 1e-6}));
+      }
     }
     EXPECT_TRUE(wide.slice(1, 0, 10).equal(before.slice(1, 0, 10)));
     EXPECT_TRUE(wide.slice(1, 70).equal(before.slice(1, 70)));

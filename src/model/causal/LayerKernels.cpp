@@ -165,11 +165,7 @@ at::Tensor normalize_unrounded(const at::Tensor& input, const Norm& norm, const 
       return at::layer_norm(input, {input.size(-1)}, norm.weight, norm.bias, rule.epsilon, false);
     case NormKind::rms_gemma:
       return divide_by_root(input.to(at::kFloat), factor_of(norm, rule), rule);
-    case NormKind::rms:
-      if (input.scalar_type() != at::kFloat) {  // the factor comes after a rounding
-        return divide_by_root(input, std::nullopt, rule).mul_(norm.weight);
-      }
-      [[fallthrough]];
+    case NormKind::rms:  // rounded once less than by transformers, which rounds before the factor, too
     case NormKind::rms_late:
       break;
   }

@@ -1,6 +1,6 @@
 // Layer norms and root-mean-square norms of rows.
 //   shapes  [rows, width] with last stride 1 -> [rows, width] in the same dtype
-//   rounds  where transformers rounds: sums in float32; see NormKind
+//   rounds  where transformers rounds: sums in float32; see NormKind. Torch's operators round rows once, at the end.
 #pragma once
 
 #include <ATen/core/Tensor.h>
