@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/_efficient_attention_forward.h>
 #include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_masked_softmax.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
@@ -31,6 +32,9 @@ constexpr std::int64_t grouping_query = 1;
 constexpr std::int64_t no_mask = 0;
 constexpr std::int64_t causal_from_the_last = 2;
 
+// Of the masked softmax: a mask of the numbers' own shape.
+constexpr std::int64_t whole_mask = 2;
+
 // Whether torch has the operator for such a device.
 bool has_operator(const char* name, const at::Device& device) {
   const auto handle = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
@@ -52,17 +56,18 @@ constexpr std::int64_t sum_columns = 32;
 // own, which see the same keys.
 struct SpreadSegments {
   std::vector<std::int32_t> query_begin{0};
-  std::vector<std::int32_t> sum_places;  // [heads of each * queries] of the table [segments * columns]
+  std::vector<std::int32_t> sum_places;  // [heads of each * queries] of the first head in the rows of segments
 };
 
-SpreadSegments spread(const KeySegments& segments, std::int64_t times, std::int64_t columns) {
+// `row`: logarithms of a segment.
+SpreadSegments spread(const KeySegments& segments, std::int64_t times, std::int64_t row) {
   SpreadSegments out;
   for (std::int64_t i = 0; i < times; ++i) {
     for (std::size_t segment = 0; segment < segments.key_begin.size(); ++segment) {
       const auto number = std::ssize(out.query_begin) - 1;
       const auto count = segments.query_begin[segment + 1] - segments.query_begin[segment];
       for (std::int32_t query = 0; query < count; ++query) {
-        out.sum_places.push_back(static_cast<std::int32_t>(number * columns + query));
+        out.sum_places.push_back(static_cast<std::int32_t>(number * row + query));
       }
       out.query_begin.push_back(out.query_begin.back() + count);
     }
@@ -122,15 +127,18 @@ PlacedSegments::PlacedSegments(KeySegments segments, const AttentionHeads& heads
     return;
   }
   const auto times = by == SegmentOperator::efficient ? heads.queries / heads.keys : 1;
-  const auto columns = (longest_query_ + sum_columns - 1) / sum_columns * sum_columns;
   auto begins = repeated(segments_.key_begin, times);
   begins.push_back(0);  // the operators ask for one number more, and read the counts
-  const auto spread_out = spread(segments_, times, columns);
+  const auto spread_out = spread(segments_, times, heads.keys * columns_of_sums());
   lists_ = {staging.add(spread_out.query_begin), staging.add(begins),
             staging.add(repeated(segments_.key_count, times))};
   if (by == SegmentOperator::efficient) {
     lists_.push_back(staging.add(spread_out.sum_places));
   }
+}
+
+std::int64_t PlacedSegments::columns_of_sums() const {
+  return (longest_query_ + sum_columns - 1) / sum_columns * sum_columns;
 }
 
 void PlacedSegments::arrive(const Staging& staging) {
@@ -141,7 +149,9 @@ void PlacedSegments::arrive(const Staging& staging) {
   key_begin_ = staging.at(lists_[1]);
   key_count_ = staging.at(lists_[2]);
   if (by_ == SegmentOperator::efficient) {
-    sum_places_ = staging.at(lists_[3]);
+    const auto of_first_head = staging.at(lists_[3]);
+    const auto heads = at::arange(0, heads_.keys * columns_of_sums(), columns_of_sums(), of_first_head.options());
+    sum_places_ = heads.unsqueeze(1).add(of_first_head).flatten();
   }
 }
 
@@ -183,8 +193,9 @@ PartialAttention PlacedSegments::by_efficient(const at::Tensor& query, const at:
       longest_key_, 0.0, segments_.mask == SegmentMask::before ? causal_from_the_last : no_mask, true, scale,
       key_count_);
   const std::vector<std::int64_t> spread_out{heads_.queries / heads_.keys, segments_.num_queries()};
-  const auto sums = std::get<1>(found).transpose(0, 1).flatten(1, 2).index_select(1, sum_places_);
-  return {std::get<0>(found).squeeze(0).unflatten(0, spread_out).permute({1, 2, 0, 3}), sums.unflatten(1, spread_out)};
+  const auto sums = std::get<1>(found).flatten().index_select(0, sum_places_);
+  return {std::get<0>(found).squeeze(0).unflatten(0, spread_out).permute({1, 2, 0, 3}),
+          sums.view({heads_.keys, spread_out[0], spread_out[1]})};
 }
 
 // Segment by segment, in float32.
@@ -239,11 +250,10 @@ at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tens
   for (const auto& part : parts) {
     sums.push_back(part.log_sum);
   }
-  auto all = at::stack(sums);
-  if (lacks.defined()) {
-    all.masked_fill_(lacks, hidden_score);
-  }
-  const auto weights = at::softmax(all, 0).permute({0, 3, 1, 2}).unsqueeze(-1);  // [parts, queries, .., .., 1]
+  // By query, since the operator that leaves out what is lacking is one kernel for the last dimension alone.
+  const auto all = at::stack(sums, -1);
+  const auto by_query = lacks.defined() ? at::_masked_softmax(all, lacks, -1, whole_mask) : at::softmax(all, -1);
+  const auto weights = by_query.permute({3, 2, 0, 1}).unsqueeze(-1);  // [parts, queries, .., .., 1]
   auto out = at::empty(parts.front().mixed.sizes(), parts.front().mixed.options().dtype(type));
   auto mixed = at::mul(parts.front().mixed, weights[0]);  // float32
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {

@@ -76,6 +76,7 @@ class PlacedSegments {
                                 double scale) const;
   PartialAttention by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                             double scale) const;
+  std::int64_t columns_of_sums() const;  ///< of `efficient`, for a segment and a head
 
   KeySegments segments_;
   AttentionHeads heads_;
@@ -84,7 +85,7 @@ class PlacedSegments {
   at::Tensor query_begin_;          ///< lists of int32 on the device
   at::Tensor key_begin_;
   at::Tensor key_count_;
-  at::Tensor sum_places_;  ///< where `efficient` puts the logarithms
+  at::Tensor sum_places_;  ///< where `efficient` puts the logarithms: [key heads * heads of each * queries]
   std::int64_t longest_query_ = 0;
   std::int64_t longest_key_ = 0;
 };
@@ -92,8 +93,8 @@ class PlacedSegments {
 /// Rows as the operator wants them, once for several calls. query: [queries, heads * width].
 at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by);
 
-/// Attention over all keys of all parts: [queries, heads * width] in `type`. `lacks` [parts, 1, 1, queries] bool: parts
-/// that do not count for a query; undefined: all do.
+/// Attention over all keys of all parts: [queries, heads * width] in `type`. `lacks` [key heads, heads of each,
+/// queries, parts] bool, contiguous: parts that do not count for a query; undefined: all do.
 at::Tensor join_parts(const std::vector<PartialAttention>& parts, const at::Tensor& lacks, at::ScalarType type);
 
 }  // namespace stereosweep::model

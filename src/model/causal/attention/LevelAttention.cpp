@@ -56,7 +56,9 @@ class LevelAttention : public TreeAttention {
       call.arrive(staging);
     }
     if (any_lacks) {
-      queries->lacks = staging.at(list).to(at::kBool).view({std::ssize(queries->calls), 1, 1, -1});
+      const auto by_query = staging.at(list).to(at::kBool).view({std::ssize(queries->calls), -1}).t();
+      const auto groups = heads_.queries / heads_.keys;
+      queries->lacks = by_query.expand({heads_.keys, groups, by_query.size(0), by_query.size(1)}).contiguous();
     }
     return queries;
   }
