@@ -32,6 +32,7 @@ KeyValueStore::KeyValueStore(std::int64_t columns, const KeptSize& size, const a
     : columns_(columns),
       options_(options),
       most_rows_(size.most_rows),
+      one_pass_(size.layers == 1 && size.placement == Placement::dense),
       allocator_(size.most_rows, size.placement),
       layers_(static_cast<std::size_t>(size.layers)) {}
 
@@ -43,12 +44,20 @@ void KeyValueStore::grow(const TokenTree& tree) {
   }
   capacity_ = grown_capacity(allocator_.end(), capacity_, most_rows_);
   for (auto& old : layers_) {
-    auto next = at::empty({capacity_, 2 * columns_}, options_);
     if (old.defined()) {
+      auto next = at::empty({capacity_, 2 * columns_}, options_);
       next.slice(0, 0, old.size(0)).copy_(old);
+      old = std::move(next);
     }
-    old = std::move(next);
   }
+}
+
+at::Tensor& KeyValueStore::room(int number) {
+  auto& rows = kept(number);
+  if (!rows.defined()) {
+    rows = at::empty({capacity_, 2 * columns_}, options_);
+  }
+  return rows;
 }
 
 void KeyValueStore::keep_only(std::span<const std::int32_t> rows) {
@@ -68,13 +77,17 @@ const at::Tensor& KeyValueStore::places(std::int64_t first, std::int64_t count) 
 void KeyValueStore::keep(int number, std::int64_t first, std::int64_t count, const at::Tensor& key,
                          const at::Tensor& value) {
   const auto rows = side_by_side(key.slice(0, 0, count), value.slice(0, 0, count));
+  if (one_pass_ && count == this->rows()) {  // dense rows have slots from 0 on, in their order
+    kept(number) = rows;
+    return;
+  }
   const auto from = slots().begin() + first;
   const bool are_neighbours =
       std::adjacent_find(from, from + count, [](auto left, auto right) { return right != left + 1; }) == from + count;
   if (are_neighbours) {
-    kept(number).slice(0, *from, *from + count).copy_(rows);
+    room(number).slice(0, *from, *from + count).copy_(rows);
   } else {
-    kept(number).index_copy_(0, places(first, count), rows);
+    room(number).index_copy_(0, places(first, count), rows);
   }
 }
 

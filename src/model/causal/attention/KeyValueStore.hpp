@@ -23,7 +23,7 @@ class KeyValueStore {
   void grow(const TokenTree& tree);
   std::int64_t rows() const { return std::ssize(slots()); }
   void keep_only(std::span<const std::int32_t> rows);
-  /// As TreeAttention::keep.
+  /// As TreeAttention::keep. Where one call brings all rows of a forward pass, they stay where they lie.
   void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key, const at::Tensor& value);
 
   std::span<const std::int32_t> slots() const { return allocator_.slots(); }  ///< [row]
@@ -34,15 +34,17 @@ class KeyValueStore {
 
  private:
   const at::Tensor& places(std::int64_t first, std::int64_t count);
+  at::Tensor& room(int number);  ///< for copies of a layer's rows
   at::Tensor& kept(int number) { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
   const at::Tensor& kept(int number) const { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
 
   std::int64_t columns_;
   at::TensorOptions options_;
   std::int64_t most_rows_;
+  bool one_pass_;
   std::int64_t capacity_ = 0;
   RegionAllocator allocator_;
-  std::vector<at::Tensor> layers_;             ///< [capacity, 2 * columns]: a row's key, then its value
+  std::vector<at::Tensor> layers_;             ///< [slots, 2 * columns]: a row's key, then its value; or undefined
   std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
 };
 

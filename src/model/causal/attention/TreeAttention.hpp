@@ -46,8 +46,8 @@ class TreeAttention {
   /// The given rows (sorted, distinct) with the keys that they see; window as in LayerKind.
   virtual std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                           std::int64_t window) const = 0;
-  /// Keeps the first `count` rows of `key` and `value` as the tree's rows from `first` on. The numbers may be changed
-  /// later without harm.
+  /// Keeps the first `count` rows of `key` and `value` as the tree's rows from `first` on: copies of them, or, of a
+  /// single forward pass, the tensors themselves, which must not be changed before the layer has attended.
   virtual void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
                     const at::Tensor& value) = 0;
   /// softmax(cap(scale * q k)) v for the chosen queries; rows of `query` beyond them become zero. All keys that they
