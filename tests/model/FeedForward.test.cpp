@@ -132,5 +132,26 @@ TEST(FeedForward, ExpertsWithoutRowsAreLeftOut) {
                     {at::kFloat, 4, 4e-6}));
 }
 
+// As a column it is added in float32; a sum of rounded parts would be rounded twice.
+TEST(FeedForward, ABiasInAWeightIsAddedAsItWas) {
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const auto activation : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu}) {
+      draw_from(4);
+      const auto random = [&](std::vector<std::int64_t> shape) { return at::randn(shape, at::kFloat).to(type); };
+      const auto linear = [&](std::int64_t out, std::int64_t in) {
+        return Linear(random({out, in}), random({out}), Products::plain);
+      };
+      FeedForward layer{linear(inner, hidden), linear(hidden, inner)};
+      CausalSpecification specification;
+      specification.activation = activation;
+      const auto input = random({7, hidden});
+      const auto before = run_feed_forward(layer, specification, input, {});
+      put_bias_into_weight(layer, activation);
+      EXPECT_EQ(layer.outer.bias().defined(), activation == Activation::silu);
+      EXPECT_TRUE(agree(run_feed_forward(layer, specification, input, {}), before, {type, 2, 1e-6}));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stereosweep::model

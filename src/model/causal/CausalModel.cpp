@@ -521,22 +521,26 @@ class CausalBody : public CausalModel {
     }
     if (kernels_on(device) == Kernels::operators) {
       make_factors();
-      if (specification_.residual == Residual::parallel && !settings_.group && constants_.experts.empty()) {
-        add_biases_once();
+      if (!settings_.group && constants_.experts.empty()) {
+        place_biases();
       }
     }
   }
 
-  // Where both parts of a layer are added to one sum, one product adds the bias of both: the other one then adds to
-  // what is there by itself (see Linear::apply_and_add).
-  void add_biases_once() {
+  // Products without a bias add to what is there by themselves (see Linear::apply_and_add). Where both parts of a layer
+  // are added to one sum, the second one takes the bias of both.
+  void place_biases() {
     for (auto& layer : weights_.layers) {
       auto& first = layer.attention_output;
       auto& second = layer.feed_forward.outer;
       const bool normed = layer.attention_output_norm || layer.feed_forward_output_norm;
-      if (!normed && first.bias().defined() && second.bias().defined()) {
+      const bool one_sum = specification_.residual == Residual::parallel && !normed;
+      if (one_sum && first.bias().defined() && second.bias().defined()) {
         second = Linear(second.weight(), second.bias().add(first.bias()));
         first = Linear(first.weight(), {});
+      }
+      if (!specification_.gated) {
+        put_bias_into_weight(layer.feed_forward, specification_.activation);
       }
     }
   }

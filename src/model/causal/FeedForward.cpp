@@ -9,6 +9,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/outer.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/stack.h>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::int64_t most_dense_rows = 128;  // up to here a device takes as long for one expert as for this many rows
 constexpr std::int64_t numbers_in_16_bytes = 8;
+constexpr double constant_inner = 8;  // a power of two: dividing a bias by it loses nothing
 
 at::Tensor activated(const CausalSpecification& specification, const at::Tensor& inner) {
   return specification.gated ? activate_gated(inner, specification.activation)
@@ -64,6 +66,21 @@ at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification&
   const auto active = at_once ? layer.inner.apply_activated(input, specification.activation)
                               : activated(specification, layer.inner.apply(input));
   return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
+}
+
+void put_bias_into_weight(FeedForward& layer, Activation activation) {
+  const auto& inner = layer.inner;
+  const auto& outer = layer.outer;
+  if (activation == Activation::silu || !inner.bias().defined() || !outer.bias().defined()) {
+    return;
+  }
+  const auto options = inner.weight().options();
+  const auto constants = at::zeros({numbers_in_16_bytes}, options);  // one, and what keeps rows aligned
+  constants.slice(0, 0, 1).fill_(constant_inner);
+  const auto columns = at::outer(outer.bias().div(constant_inner), constants.div(constant_inner));
+  const auto rows = at::zeros({numbers_in_16_bytes, inner.weight().size(1)}, options);
+  layer.inner = Linear(at::cat({inner.weight(), rows}), at::cat({inner.bias(), constants}));
+  layer.outer = Linear(at::cat({outer.weight(), columns}, 1), {});
 }
 
 // Which experts each row has, and what they weigh there: [rows, per_token].

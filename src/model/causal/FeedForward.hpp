@@ -19,6 +19,11 @@ namespace stereosweep::model {
 at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
                             const at::Tensor& residual);
 
+/// Makes a column of the outer weight of its bias, for torch's operators: their product adds to a residual or adds a
+/// bias, not both. It meets an inner number that is 8 in every row, which GELU and ReLU leave as it is. Does nothing
+/// where a bias is missing, or with another activation. `layer` must not be gated.
+void put_bias_into_weight(FeedForward& layer, Activation activation);
+
 /// The experts of one layer. Immutable.
 class ExpertMixture {
  public:
