@@ -54,7 +54,7 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
     for (const auto& prompt : prompts) {
       borrowed.push_back(&prompt);
     }
-    GrowingTree tree(borrowed);
+    GrowingTree tree(borrowed, 1 + seed % 3);
     model::SlotAllocator slots(model::Placement::by_branch);
     std::vector<Text> texts;
     std::size_t next = 0;
@@ -112,10 +112,26 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
   }
 }
 
+TEST(GrowingTree, ShortCommonBeginningsRunAgain) {
+  const std::vector<Ids> prompts = {{1, 5, 6, 9}, {1, 5, 7, 9}, {1, 8, 9}, {1, 8, 9}};
+  const std::vector<const Ids*> borrowed = {&prompts[0], &prompts[1], &prompts[2], &prompts[3]};
+  for (const auto& [least_shared, branches, rows] :
+       {std::tuple(1U, 5U, 5), std::tuple(2U, 4U, 6), std::tuple(3U, 4U, 10)}) {
+    GrowingTree tree(borrowed, least_shared);
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      const auto tip = tree.plant(i);
+      EXPECT_EQ(path_to(tree.tree(), tip), Ids(prompts[i].begin(), prompts[i].end() - 1));
+    }
+    expect_well_formed(tree.tree());
+    EXPECT_EQ(tree.tree().branches.size(), branches) << least_shared;
+    EXPECT_EQ(std::ssize(tree.tree().ids), rows) << least_shared;
+  }
+}
+
 TEST(GrowingTree, WhatWasAddedBecomesOneBranch) {
   const Ids prompt = {5, 6, 7};
   const std::vector<const Ids*> prompts = {&prompt, &prompt};
-  GrowingTree tree(prompts);
+  GrowingTree tree(prompts, 1);
   EXPECT_EQ(tree.slots_of_beginnings(), 16);
   EXPECT_EQ(tree.missing_slots(0), 16);
   std::vector<std::int32_t> tips = {tree.plant(0), tree.plant(1)};

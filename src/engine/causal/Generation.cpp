@@ -66,6 +66,10 @@ std::vector<const std::vector<TokenId>*> prompts_of(std::span<const Request> req
   return prompts;
 }
 
+// On a device each level of a tree costs every step five kernels a layer. A first token that is common to all prompts
+// (the one that begins every text) runs again instead.
+std::size_t least_shared_by(model::Kernels kernels) { return kernels == model::Kernels::operators ? 2 : 1; }
+
 // Slots of what a text still adds to the tree when it has got `drawn` tokens: its last token does not run, but its
 // prompt's last one runs with it.
 std::int64_t slots_to_come(const query::Generate& asked, std::size_t drawn) {
@@ -89,7 +93,7 @@ class Texts {
         counts_(counts),
         drawer_(parts.model.shape().kernels),
         memory_(parts.model.remember(most_rows)),
-        tree_(prompts_of(requests)) {}
+        tree_(prompts_of(requests), least_shared_by(parts.model.shape().kernels)) {}
 
   void run() {
     enter();
@@ -263,9 +267,9 @@ class Texts {
 }  // namespace
 
 model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
-                               std::int64_t wave_rows) {
+                               std::int64_t wave_rows, model::Kernels kernels) {
   const auto requests = distinct_requests(queries, openings);
-  const GrowingTree tree(prompts_of(requests));
+  const GrowingTree tree(prompts_of(requests), least_shared_by(kernels));
   const auto prompts = tree.slots_of_beginnings();
   std::int64_t longest = 0;
   std::int64_t shortest_prompt = prompts;
@@ -292,7 +296,7 @@ void generate(const GenerationParts& parts, std::span<const query::Query> querie
     return;
   }
   const auto requests = distinct_requests(queries, openings);
-  const auto most = most_kept_rows(queries, openings, parts.wave_rows);
+  const auto most = most_kept_rows(queries, openings, parts.wave_rows, parts.model.shape().kernels);
   Texts(parts, requests, most.all, answers, counts).run();
 }
 

@@ -26,9 +26,9 @@ struct GenerationParts {
 constexpr std::int64_t batches_per_wave = 16;
 
 /// What is remembered of these queries at once, at most: every different beginning once, and each text as long as it
-/// may become, up to `wave_rows` or what one text takes. Known without a model.
+/// may become, up to `wave_rows` or what one text takes. Known without a model; `kernels`: who will compute.
 model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<const Opening> openings,
-                               std::int64_t wave_rows);
+                               std::int64_t wave_rows, model::Kernels kernels);
 
 /// Writes the answers of the queries that have an opening. Equal queries are one text; texts that begin alike run
 /// their common tokens once while one of them grows (the last token of a prompt runs with every text that enters

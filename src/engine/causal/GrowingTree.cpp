@@ -7,13 +7,14 @@
 
 namespace stereosweep::engine {
 
-GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts) {
+GrowingTree::GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared) {
   TreeBuilder builder;
   std::vector<std::int32_t> last_rows;
   std::span<const query::TokenId> before;
   for (const auto* prompt : prompts) {
     const auto beginning = std::span(*prompt).first(prompt->size() - 1);
-    builder.add(beginning, common_prefix(before, beginning));
+    const auto common = common_prefix(before, beginning);
+    builder.add(beginning, common < least_shared ? 0 : common);
     if (!beginning.empty()) {
       builder.end_branch();
     }

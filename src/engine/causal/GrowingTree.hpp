@@ -18,8 +18,9 @@ class GrowingTree {
  public:
   static constexpr std::int32_t root = -1;  ///< the branch of an empty beginning
 
-  /// `prompts`: in lexicographic order, none empty; borrowed for the call alone.
-  explicit GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts);
+  /// `prompts`: in lexicographic order, none empty; borrowed for the call alone. Common beginnings of fewer tokens than
+  /// `least_shared` are not shared.
+  GrowingTree(std::span<const std::vector<query::TokenId>* const> prompts, std::size_t least_shared);
 
   const model::TokenTree& tree() const { return tree_; }
   /// Slots of all different beginnings, each part of them in blocks of its own.

@@ -95,7 +95,8 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   const auto note = [&](std::vector<query::Query> queries) {
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
     const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
-    const auto kept = engine::most_kept_rows(queries, openings, engine::batches_per_wave * job.execution.batch_tokens);
+    const auto kept = engine::most_kept_rows(queries, openings, engine::batches_per_wave * job.execution.batch_tokens,
+                                             model::Kernels::own_kernels);  // on a GPU at most a row a text more
     load.kept.prompts = std::max(load.kept.prompts, kept.prompts);
     load.kept.all = std::max(load.kept.all, kept.all);
   };
