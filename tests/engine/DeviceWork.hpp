@@ -22,6 +22,7 @@
 #include "model/families/Families.hpp"
 #include "model/masked/MaskedWeights.hpp"
 #include "support/FakeDevice.hpp"
+#include "support/Rounding.hpp"
 
 namespace stereosweep::engine::testing {
 
@@ -99,6 +100,7 @@ class Decoder : public query::Engine {
       : tokenizer_(causal_tokenizer(FirstToken::beginning)) {
     const c10::InferenceMode guard;
     specification.layers.assign(static_cast<std::size_t>(layers), model::LayerKind{});
+    stereosweep::testing::draw_from(1);  // which texts draw alike decides on levels, and so on launches
     auto plain = model::testing::random_model(specification, {}, 0.1);
     if (specification.norm == model::NormKind::rms) {
       plain = model::testing::without_biases(std::move(plain));

@@ -467,9 +467,9 @@ TEST(FakeDevice, BatchesAskLittleOfIt) {
       {"masked: fill", testing::bert(at::kBFloat16), testing::asks(testing::fills(false)), 8, 1},
       {"masked: SeT", testing::bert(at::kBFloat16), testing::asks(testing::fills(true)), 8, 1},
       {"masked: embed", testing::bert(at::kBFloat16), testing::asks(testing::vectors()), 8, 1},
-      {"tree as of LLaMA", testing::decoder(testing::llama_like(), at::kBFloat16), testing::asks(testing::tree()), 23,
+      {"tree as of LLaMA", testing::decoder(testing::llama_like(), at::kBFloat16), testing::asks(testing::tree()), 19,
        1},
-      {"tree as of GPT-2", testing::decoder(testing::gpt2_like(), at::kBFloat16), testing::asks(testing::tree()), 18,
+      {"tree as of GPT-2", testing::decoder(testing::gpt2_like(), at::kBFloat16), testing::asks(testing::tree()), 15,
        1}};
   for (const auto& most : all) {
     const auto few = testing::counts_of(most.make, 2, most.ask);
