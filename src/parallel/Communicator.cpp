@@ -38,7 +38,7 @@ void check_mpi(int status, std::string_view call) {
   throw base::Error(base::describe(std::string(call) + " failed", text.data()));
 }
 
-void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit) {
+void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit, Waiting waiting) {
   const auto start = Backoff::Clock::now();
   const Backoff backoff;
   while (true) {
@@ -55,7 +55,9 @@ void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration
                          std::string("run the same command again; ") + wait_variable + " sets another limit"),
           base::ExitCode::resume);
     }
-    backoff.sleep();
+    if (waiting == Waiting::sleeping) {
+      backoff.sleep();
+    }
   }
 }
 
@@ -102,8 +104,13 @@ void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int roo
     const auto count = static_cast<int>(std::min(chunk_bytes, size - done));
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, &request), "MPI_Ibcast");
-    wait_for(request, "MPI_Ibcast", patience == Patience::endless ? no_limit : wait_limit());
+    wait_for(request, "MPI_Ibcast", patience == Patience::endless ? no_limit : wait_limit(),
+             patience == Patience::spinning ? Waiting::spinning : Waiting::sleeping);
   }
+}
+
+void Communicator::broadcast_into(std::span<std::byte> bytes, int root) const {
+  broadcast_in_place(bytes.data(), bytes.size(), root, Patience::spinning);
 }
 
 std::vector<std::byte> Communicator::broadcast_at_the_end(std::vector<std::byte> bytes, int root) const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,6 +37,9 @@ class Communicator {
   Communicator duplicate() const;
   /// `bytes` of rank `root`, on every rank; any size.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
+  /// The same into memory that is there, of one size on every rank. Does not sleep meanwhile: MPI moves bytes only
+  /// while it is called.
+  void broadcast_into(std::span<std::byte> bytes, int root) const;
   /// The same for bytes that are not sent before days of other work have ended: waits without a limit.
   std::vector<std::byte> broadcast_at_the_end(std::vector<std::byte> bytes, int root) const;
   std::string broadcast(const std::string& text, int root) const;
@@ -69,7 +73,7 @@ class Communicator {
 
  private:
   /// How long a call may wait for the others.
-  enum class Patience { limited, endless };
+  enum class Patience { limited, endless, spinning };
   /// `make` is MPI's call.
   Communicator derive(std::string_view call, const std::function<int(const Handle&, Handle&)>& make) const;
   void broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience = Patience::limited) const;

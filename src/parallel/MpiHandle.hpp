@@ -21,8 +21,10 @@ struct Communicator::Handle {
 /// Throws Error with MPI's own text unless `status` is MPI_SUCCESS.
 void check_mpi(int status, std::string_view call);
 
-/// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work. Throws
-/// Error (exit code `resume`) after `limit`.
-void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit);
+enum class Waiting { sleeping, spinning };
+/// Completes a request; sleeps between tests, so that waiting ranks leave the processor to those that work, or spins
+/// where bytes move. Throws Error (exit code `resume`) after `limit`.
+void wait_for(MPI_Request& request, std::string_view call, std::chrono::duration<double> limit,
+              Waiting waiting = Waiting::sleeping);
 
 }  // namespace stereosweep::parallel

@@ -12,6 +12,8 @@ namespace {
 using Sizes = std::map<std::string, std::uint64_t>;
 
 constexpr std::uint64_t alignment = 64;
+/// While one part travels between nodes the next one is read.
+constexpr std::uint64_t part_bytes = std::uint64_t{256} << 20;
 
 std::uint64_t aligned(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
 
@@ -52,11 +54,18 @@ base::SharedBytes open_sized(const std::filesystem::path& path, std::uint64_t si
   return content;
 }
 
-/// Copies this rank's share of the files, laid end to end, into the segment: the ranks of a node read side by side.
-void fill_share(const Communicator& node, const std::filesystem::path& directory, const Sizes& weights,
-                std::uint64_t total, std::byte* segment) {
+/// Of all files, laid end to end.
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Copies this rank's share of the range into the segment: the ranks of a node read side by side.
+void fill_share(const Communicator& node, const std::filesystem::path& directory, const Sizes& weights, Range range,
+                std::byte* segment) {
   const auto border = [&](int rank) {
-    return rank == node.size() ? total : total / alignment * rank / node.size() * alignment;
+    const auto size = range.end - range.begin;
+    return rank == node.size() ? range.end : range.begin + size / alignment * rank / node.size() * alignment;
   };
   const auto begin = border(node.rank());
   const auto end = border(node.rank() + 1);
@@ -71,10 +80,31 @@ void fill_share(const Communicator& node, const std::filesystem::path& directory
   }
 }
 
+/// Collective over `world`. The ranks of the first node that has a segment (not null) read, the first ranks of the
+/// others get the bytes from there. So all nodes hold one checkpoint, whatever each of them sees of the file system.
+void fill_nodes(const Communicator& world, const Communicator& node, const std::filesystem::path& directory,
+                const Sizes& weights, std::uint64_t total, std::byte* segment) {
+  const bool receives = segment != nullptr && node.rank() == 0;
+  const auto nodes = world.split(receives ? 0 : 1);
+  const bool reads = node.broadcast(receives && nodes.rank() == 0, 0);
+  for (std::uint64_t begin = 0; begin < total; begin += part_bytes) {
+    const Range range{begin, std::min(begin + part_bytes, total)};
+    coordinated(world, [&] {
+      if (reads) {
+        fill_share(node, directory, weights, range, segment);
+      }
+    });
+    if (receives) {
+      nodes.broadcast_into({segment + range.begin, range.end - range.begin}, 0);
+    }
+  }
+}
+
 }  // namespace
 
-base::FileSet read_checkpoint_once(const Communicator& world, const std::filesystem::path& directory,
-                                   base::CheckpointPart part, WeightPlace place) {
+base::FileSet read_checkpoint_once(const Communicator& world, const Communicator& node,
+                                   const std::filesystem::path& directory, base::CheckpointPart part,
+                                   WeightPlace place) {
   base::FileSet files(directory.string());
   auto listing =
       coordinated(world, [&] { return world.rank() == 0 ? pack_listing(directory) : std::vector<std::byte>(); });
@@ -86,14 +116,13 @@ base::FileSet read_checkpoint_once(const Communicator& world, const std::filesys
   for (const auto& [name, size] : weights) {
     total += aligned(size);
   }
-  const auto node = world.node();
   SharedSegment segment;
   const bool shared = segment.make(world, node, node.size() > 1 && place == WeightPlace::node_memory ? total : 0);
-  coordinated(world, [&] {
-    if (shared) {
-      fill_share(node, directory, weights, total, segment.map(total, SharedSegment::Access::write).get());
-    }
-  });
+  if (place == WeightPlace::node_memory) {
+    const auto memory =
+        coordinated(world, [&] { return shared ? segment.map(total, SharedSegment::Access::write) : nullptr; });
+    fill_nodes(world, node, directory, weights, total, memory.get());
+  }
   coordinated(world, [&] {
     const auto memory = shared ? segment.map(total, SharedSegment::Access::read) : nullptr;
     const auto* next = memory.get();

@@ -164,18 +164,18 @@ void advise(const sweep::Job& job, const parallel::GpuBinding& gpu) {
 void check_devices(JobParts& parts) {
   const auto path = coordinated(parts.world, [&] { return base::checkpoint_directory(parts.job().model.location()); });
   const auto settings = engine_settings(parts.job());
-  const auto small_files = parallel::read_checkpoint_once(parts.world, path, base::CheckpointPart::small_files);
+  const auto node = parts.world.node();
+  const auto small_files = parallel::read_checkpoint_once(parts.world, node, path, base::CheckpointPart::small_files);
   auto& gpu = parts.scoring->gpu;
   if (engine::may_use_gpu(settings, small_files)) {
     gpu = parallel::bind_gpu(parts.world);
   }
-  const int node_ranks = parts.world.node().size();
   coordinated(parts.world, [&] {
     engine::require_gpu(settings, gpu);
     base::refuse_if(gpu.ranks > 1 && parts.job().execution.tensor_parallel > 1,
                     "execution.tensor_parallel with several ranks on one GPU", "NCCL adds up over GPUs of their own",
                     "start one rank per GPU");
-    auto memory = node_memory(node_ranks, path);
+    auto memory = node_memory(node.size(), path);
     memory.gpu = gpu.free;
     memory.gpu_ranks = gpu.ranks;
     if (parts.world.rank() == 0) {
@@ -197,7 +197,7 @@ void read_model(JobParts& parts) {
     const auto directory = coordinated(parts.world, [&] { return base::checkpoint_directory(location); });
     const auto place =
         scoring.job.execution.tensor_parallel > 1 ? parallel::WeightPlace::files : parallel::WeightPlace::node_memory;
-    scoring.files = parallel::read_checkpoint_once(parts.world, directory, part, place);
+    scoring.files = parallel::read_checkpoint_once(parts.world, parts.world.node(), directory, part, place);
     coordinated(parts.world, [&] { scoring.tokenizer.emplace(tokenizer::Tokenizer::from_files(scoring.files)); });
   }
   parts.gpus = parts.world.gather_everywhere(scoring.gpu.name);

@@ -304,7 +304,7 @@ class NodeFilesTest : public ParallelTest {
 };
 
 TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
-  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
+  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files);
   EXPECT_EQ(files.at("config.json").text(), "{}");
   for (const std::string file : {"a.safetensors", "b.safetensors"}) {
     const auto expected = pattern(1234567, file[0]);
@@ -313,9 +313,31 @@ TEST_F(NodeFilesTest, EveryRankSeesTheSameBytes) {
   EXPECT_EQ(files.files().size(), 3U);
 }
 
+// A node per two ranks: with three ranks the last one is alone, and reads what the files hold.
+TEST_F(NodeFilesTest, NodesGetTheirBytesFromTheFirstOne) {
+  const auto node = world.split(world.rank() / 2);
+  fs::path own = directory;
+  std::optional<testing::TemporaryDirectory> other;
+  if (world.rank() >= 2) {  // as a node that sees another version of the files
+    other.emplace();
+    own = other->path();
+    for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+      const auto bytes = pattern(1234567, 'x');
+      std::ofstream(own / file).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    }
+  }
+  const auto files = read_checkpoint_once(world, node, own, base::CheckpointPart::all_files);
+  const bool is_alone = node.size() == 1 && world.rank() >= 2;
+  for (const std::string file : {"a.safetensors", "b.safetensors"}) {
+    EXPECT_EQ(content_of(files.at(file)), pattern(1234567, is_alone ? 'x' : file[0])) << file;
+  }
+  EXPECT_EQ(files.at("config.json").text(), "{}");
+}
+
 // What a file holds when it is read counts, so nothing was copied before.
 TEST_F(NodeFilesTest, WeightsCanStayInTheirFiles) {
-  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files, WeightPlace::files);
+  const auto files =
+      read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files, WeightPlace::files);
   EXPECT_EQ(files.at("config.json").text(), "{}");
   EXPECT_EQ(content_of(files.at("b.safetensors")), pattern(1234567, 'b'));
   world.all(true);
@@ -339,7 +361,7 @@ TEST_F(NodeFilesTest, SmallAndEmptyFilesLieBetweenLargeOnes) {
     }
   }
   world.all(true);
-  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::all_files);
+  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::all_files);
   for (const auto& [file, size] : sizes) {
     EXPECT_EQ(content_of(files.at(file)), pattern(size, file[0])) << file;
   }
@@ -380,12 +402,13 @@ TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
 }
 
 TEST_F(NodeFilesTest, SmallFilesComeWithoutWeights) {
-  const auto files = read_checkpoint_once(world, directory, base::CheckpointPart::small_files);
+  const auto files = read_checkpoint_once(world, world.node(), directory, base::CheckpointPart::small_files);
   EXPECT_EQ(files.files().size(), 1U);
 }
 
 TEST_F(NodeFilesTest, AMissingDirectoryIsAnErrorEverywhere) {
-  EXPECT_THROW(read_checkpoint_once(world, directory / "none", base::CheckpointPart::all_files), base::Error);
+  EXPECT_THROW(read_checkpoint_once(world, world.node(), directory / "none", base::CheckpointPart::all_files),
+               base::Error);
 }
 
 TEST_F(ParallelTest, GpuBindingAnswersOrRefuses) {

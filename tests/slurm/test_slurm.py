@@ -232,6 +232,16 @@ def granted_gpus_that_nothing_uses_are_an_error(lab, output):
     assert "Slurm has granted GPUs (SLURM_" in job.log() and "execution.device=cpu" in job.log()
 
 
+def weights_travel_between_nodes(lab, output):
+    """Two ranks on each of two nodes, which share no memory."""
+    model = ["execution.engine=torch", "model.path=tests/models/planted"]
+    job = lab.start(output, *model, options=["--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=1"])
+    assert job.end() == (0, 0), job.log()
+    alone = output.with_name(output.name + "-alone")
+    assert runs.run(SMOKE, alone, "execution.contexts_per_block=1", *model)[0] == 0
+    assert digest(output) == digest(alone)
+
+
 LONG = {
     "time_limit": time_limit,
     "lost_ranks_are_queued_again_three_times": lost_ranks_are_queued_again_three_times,
@@ -257,6 +267,7 @@ SHORT = {
     "other_errors_are_not_queued_again": other_errors_are_not_queued_again,
     "granted_gpus_that_nothing_uses_are_an_error": granted_gpus_that_nothing_uses_are_an_error,
     "output_of_a_job_array": output_of_a_job_array,
+    "weights_travel_between_nodes": weights_travel_between_nodes,
     "another_folder_is_told_what_to_do": another_folder_is_told_what_to_do,
     "srun_without_pmix_is_refused": srun_without_pmix_is_refused,
     "time_limit_that_leaves_no_time_is_refused": time_limit_that_leaves_no_time_is_refused,
