@@ -85,6 +85,13 @@ TEST(CausalSizeTest, SlicesAddUpToTheWhole) {
             (size.embedding + size.layers / 16 + size.key_values * 4096 / 8 - size.key_values * 4096 / 16) * 2);
 }
 
+TEST(CausalSizeTest, ASliceAttendsWithItsHeadsAlone) {
+  const auto model = llama_70b();
+  const auto on_gpus = [&](int ranks) { return memory_of(model, 2, {16384, {}, Place::gpu}, ranks).gpu; };
+  const std::uint64_t attention = std::uint64_t{16384} * 8192 * (4 + 4 * 2);  // a float32 sum, four parts of two bytes
+  EXPECT_EQ(on_gpus(2) - on_gpus(8), attention / 2 - attention / 8);
+}
+
 // 80 layers of 8 key heads of 128 numbers, keys and values, two bytes each; states of 8,192 numbers.
 TEST(CausalSizeTest, CountsWhatTextsThatGrowRemember) {
   const auto model = llama_70b();

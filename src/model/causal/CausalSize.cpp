@@ -28,9 +28,9 @@ std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t byte
   // Parts and their sum in float32; where paths are gathered, scores, their softmax, and the rows that they are made
   // of.
   const bool levels = model.position != PositionKind::alibi && model.attention_softcap == 0;
-  const auto attention =
-      levels ? number(batch_tokens * model.num_heads * model.head_width) * (4 + attention_calls * bytes_per_number)
-             : 3 * number(most_scores_bytes);
+  const auto attention = levels ? number(batch_tokens * (model.num_heads / tensor_parallel) * model.head_width) *
+                                      (4 + attention_calls * bytes_per_number)
+                                : 3 * number(most_scores_bytes);
   return attention + logits_bytes + cuda_bytes + (tensor_parallel > 1 ? nccl_bytes : 0);
 }
 
