@@ -190,9 +190,10 @@ TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
       if (!source.query.is_cpu()) {
         const auto counts = device_counts();
         EXPECT_LE(counts.gathered_bytes, type == at::kFloat ? 2 * 16 * rule.num_heads * 4 : 0);
+        // Flash attention copies queries and answers where every segment has one query.
         EXPECT_EQ(counts.launches.at(type == at::kFloat ? "_efficient_attention_forward" : "_flash_attention_forward"),
-                  2);
-        EXPECT_LE(counts.all_launches(), type == at::kFloat ? 9 : 6);
+                  type == at::kFloat ? 2 : 5);
+        EXPECT_LE(counts.all_launches(), 9);
       }
       answers.push_back(out.to(at::kCPU));
     });
