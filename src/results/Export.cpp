@@ -6,6 +6,7 @@
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
+#include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
@@ -186,7 +187,7 @@ ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSch
     auto raw = run.source(block);
     counts.num_blocks_scored += raw.has_value() ? 1 : 0;
     auto contexts = raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts);
-    digest.add(contexts);
+    base::profile::timed("digests", [&] { digest.add(contexts); });
     writer.add(block, std::move(contexts));
   }
   writer.flush();

@@ -9,6 +9,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/files/Sha256.hpp"
+#include "base/process/Profile.hpp"
 
 namespace stereosweep::results {
 
@@ -35,6 +36,7 @@ std::string seal_of(const base::SharedBytes& file, std::uint64_t size) {
 }  // namespace
 
 void append_seal(base::PendingFile& pending) {
+  const base::profile::Span span("digests");
   const auto file = base::open_file(pending.path());
   const auto seal = seal_of(file, file.size());
   STEREOSWEEP_ASSERT(seal.size() == seal_bytes, "a seal has one size");

@@ -10,6 +10,7 @@
 #include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "base/process/Profile.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
@@ -215,6 +216,7 @@ void agree_on_settings(JobParts& parts) {
   const auto node = parts.world.node();
   auto& settings = parts.settings;
   const auto own_hashes = coordinated(parts.world, "hash_files", [&] {
+    const base::profile::Span span("digests");
     return base::Json(hash_files(scoring.job, scoring.files, {node.rank(), node.size()})).dump();
   });
   FileHashes hashes;

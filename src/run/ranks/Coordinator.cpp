@@ -11,6 +11,7 @@
 #include "base/Bytes.hpp"
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
+#include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Backoff.hpp"
 
@@ -319,6 +320,8 @@ class Coordinator {
   }
 
   void commit(const std::vector<Scored>& blocks) {
+    base::profile::count_apart();
+    const base::profile::Span span("journal");
     query::EngineCounts cost;
     std::uint64_t contexts = 0;
     for (const auto& block : blocks) {

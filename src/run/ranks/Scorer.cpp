@@ -171,6 +171,7 @@ Scored BlockWork::finish(const base::Digest& fingerprint) {
     base::ByteWriter out;
     probe_.fold(block_, transcript_).write(out);
     scored_.payload = out.take();
+    const base::profile::Span digests("digests");
     scored_.id.key = probes::block_key(probe_, block_, fingerprint);
     base::inject_fault("block_done");
   });
