@@ -8,11 +8,11 @@
 
 #include "engine/CausalTokenizer.hpp"
 #include "engine/DecoderShapes.hpp"
+#include "engine/LetterFiles.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "engine/readout/Download.hpp"
 #include "model/CausalReference.hpp"
-#include "model/TinyCheckpoint.hpp"
 #include "model/families/Families.hpp"
 #include "model/masked/MaskedWeights.hpp"
 #include "support/FakeDevice.hpp"
@@ -39,19 +39,6 @@ void expect_waits(query::Engine& engine, const std::vector<query::Query>& querie
   EXPECT_EQ(counts.synchronisations, waits);
 }
 
-base::FileSet masked_files() {
-  auto files = model::testing::tiny_checkpoint("bert").files();
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (char letter = 'a'; letter <= 'z'; ++letter) {
-    vocabulary += std::string(1, letter) + "\n";
-  }
-  for (char letter = 'a'; letter <= 'e'; ++letter) {
-    vocabulary += "##" + std::string(1, letter) + "\n";
-  }
-  files.add("vocab.txt", base::to_shared(vocabulary));
-  return files;
-}
-
 class MaskedWaits : public ::testing::Test {
  protected:
   std::unique_ptr<MaskedEngine> engine(std::int64_t batch_tokens) const {
@@ -64,7 +51,7 @@ class MaskedWaits : public ::testing::Test {
   }
 
  private:
-  base::FileSet files_ = masked_files();
+  base::FileSet files_ = testing::letter_files();
   tokenizer::Tokenizer tokenizer_ = tokenizer::Tokenizer::from_files(files_);
 };
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "engine/CausalTokenizer.hpp"
+#include "engine/LetterFiles.hpp"
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
-#include "model/TinyCheckpoint.hpp"
 #include "model/families/Families.hpp"
 #include "model/masked/MaskedWeights.hpp"
 #include "support/FakeDevice.hpp"
@@ -59,24 +59,11 @@ inline at::TensorOptions on_device(at::ScalarType type) {
   return at::TensorOptions(stereosweep::testing::fake_device()).dtype(type);
 }
 
-inline base::FileSet masked_files(std::int64_t layers) {
-  auto files = model::testing::tiny_checkpoint("bert", layers).files();
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (char letter = 'a'; letter <= 'z'; ++letter) {
-    vocabulary += std::string(1, letter) + "\n";
-  }
-  for (char letter = 'a'; letter <= 'e'; ++letter) {
-    vocabulary += "##" + std::string(1, letter) + "\n";
-  }
-  files.add("vocab.txt", base::to_shared(vocabulary));
-  return files;
-}
-
 /// An engine with what it borrows.
 class BertLike : public query::Engine {
  public:
   BertLike(std::int64_t layers, at::ScalarType type)
-      : files_(masked_files(layers)), tokenizer_(tokenizer::Tokenizer::from_files(files_)) {
+      : files_(letter_files(layers)), tokenizer_(tokenizer::Tokenizer::from_files(files_)) {
     const c10::InferenceMode guard;
     const auto specification = model::read_masked_specification(files_);
     engine_ = std::make_unique<MaskedEngine>(

@@ -298,7 +298,7 @@ TEST_P(OfDtypes, DecodersAnswerAsOnTheProcessor) {
 
 TEST_P(OfDtypes, MaskedModelsAnswerAsOnTheProcessor) {
   const auto type = GetParam();
-  const auto files = testing::masked_files(2);
+  const auto files = testing::letter_files(2);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   query::Fill fill{"a [MASK] b [MASK] c", {}, true, true};
   fill.slots = {{std::nullopt, {7, 8, 9}}, {std::nullopt, {33, 20}}};
@@ -315,9 +315,9 @@ TEST_P(OfDtypes, MaskedModelsAnswerAsOnTheProcessor) {
   expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
 }
 
-// An encoder for the tokens of testing::masked_files(2).
+// An encoder for the tokens of testing::letter_files(2).
 model::MaskedSpecification small_encoder() {
-  auto shape = model::read_masked_specification(testing::masked_files(2));
+  auto shape = model::read_masked_specification(testing::letter_files(2));
   shape.num_layers = 3;
   return shape;
 }
@@ -413,7 +413,7 @@ class DrawnEncoder {
 
 TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
   const auto type = GetParam();
-  const auto tokenizer = tokenizer::Tokenizer::from_files(testing::masked_files(2));
+  const auto tokenizer = tokenizer::Tokenizer::from_files(testing::letter_files(2));
   query::Fill fill{"a [MASK] b c d e f g h", {}, true, true};
   fill.slots = {{std::nullopt, {7, 8, 9}}};
   const std::vector<query::Query> queries = {fill, query::Embed{"a b c", {0, 3}, -1, query::Pool::mean},

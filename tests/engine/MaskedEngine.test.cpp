@@ -13,7 +13,7 @@
 
 #include "base/Error.hpp"
 #include "engine/EngineFactory.hpp"
-#include "model/TinyCheckpoint.hpp"
+#include "engine/LetterFiles.hpp"
 
 namespace stereosweep::engine {
 namespace {
@@ -22,19 +22,6 @@ using query::TokenId;
 using ::testing::HasSubstr;
 
 // Letters are words, "##a" .. "##e" continuations; 36 tokens, so that the last 4 of 40 logit rows have none.
-base::FileSet tiny_files() {
-  auto files = model::testing::tiny_checkpoint("bert").files();
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (char letter = 'a'; letter <= 'z'; ++letter) {
-    vocabulary += std::string(1, letter) + "\n";
-  }
-  for (char letter = 'a'; letter <= 'e'; ++letter) {
-    vocabulary += "##" + std::string(1, letter) + "\n";
-  }
-  files.add("vocab.txt", base::to_shared(vocabulary));
-  return files;
-}
-
 class MaskedEngineTest : public ::testing::Test {
  protected:
   static constexpr TokenId mask = 4;
@@ -85,7 +72,7 @@ class MaskedEngineTest : public ::testing::Test {
     return {logits.const_data_ptr<float>(), logits.const_data_ptr<float>() + logits.numel()};
   }
 
-  base::FileSet files = tiny_files();
+  base::FileSet files = testing::letter_files();
   tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::from_files(files);
 };
 

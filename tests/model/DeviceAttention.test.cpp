@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/PlantedBranch.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -25,6 +26,7 @@ using stereosweep::testing::DeviceCounts;
 using stereosweep::testing::draw_from;
 using stereosweep::testing::fake_device;
 using stereosweep::testing::reset_device_counts;
+using testing::plant_branch;
 
 struct Rows {
   at::Tensor query;
@@ -48,27 +50,15 @@ Rows on_fake_device(const Rows& rows) {
   return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
 }
 
-std::int32_t add_below(TokenTree& tree, std::int32_t parent, std::int32_t length, std::int32_t room = 0) {
-  TokenTree::Branch branch;
-  branch.first = static_cast<std::int32_t>(tree.ids.size());
-  branch.length = length;
-  branch.parent = parent;
-  branch.depth = parent < 0 ? 0 : tree.branches[parent].depth + tree.branches[parent].length;
-  branch.room = room;
-  tree.branches.push_back(branch);
-  tree.ids.resize(tree.ids.size() + static_cast<std::size_t>(length));
-  return static_cast<std::int32_t>(tree.branches.size()) - 1;
-}
-
 // Trunks with sentences, each with two endings.
 TokenTree coreference_tree(std::int32_t rows) {
   TokenTree tree;
   while (std::ssize(tree.ids) < rows) {
-    const auto trunk = add_below(tree, -1, 50);
+    const auto trunk = plant_branch(tree, -1, 50);
     for (int sentence = 0; sentence < 20; ++sentence) {
-      const auto middle = add_below(tree, trunk, 18);
-      add_below(tree, middle, 2);
-      add_below(tree, middle, 1);
+      const auto middle = plant_branch(tree, trunk, 18);
+      plant_branch(tree, middle, 2);
+      plant_branch(tree, middle, 1);
     }
   }
   return tree;
@@ -172,12 +162,12 @@ TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
       const auto attention =
           make_tree_attention(rule, {1, 700, Placement::by_branch}, source.query.options(), Kernels::operators);
       TokenTree tree;
-      add_below(tree, -1, 60, 20);
+      plant_branch(tree, -1, 60, 20);
       std::vector<std::int32_t> tips(16, 0);
       at::Tensor out;
       for (int step = 0; step < 20; ++step) {
         for (auto& tip : tips) {
-          tip = add_below(tree, tip, 1, 19 - step);
+          tip = plant_branch(tree, tip, 1, 19 - step);
         }
         const auto first = attention->rows();
         attention->grow(tree);

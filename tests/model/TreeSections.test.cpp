@@ -9,23 +9,14 @@
 #include <random>
 #include <vector>
 
+#include "model/PlantedBranch.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/RegionAllocator.hpp"
 
 namespace stereosweep::model {
 namespace {
 
-int plant_branch(TokenTree& tree, int parent, int length, int room = 0) {
-  TokenTree::Branch branch;
-  branch.first = static_cast<std::int32_t>(tree.ids.size());
-  branch.length = length;
-  branch.parent = parent;
-  branch.depth = parent < 0 ? 0 : tree.branches[parent].depth + tree.branches[parent].length;
-  branch.room = room;
-  tree.branches.push_back(branch);
-  tree.ids.resize(tree.ids.size() + static_cast<std::size_t>(length));
-  return static_cast<int>(tree.branches.size()) - 1;
-}
+using testing::plant_branch;
 
 /// Children follow their parents, not always at once.
 TokenTree grown_tree(unsigned seed, int branches, int longest) {
