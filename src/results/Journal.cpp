@@ -201,7 +201,7 @@ struct JournalStore::File {
 
   /// Offset of the next record magic at or after `from`; the end if there is none.
   std::uint64_t find_magic(std::uint64_t from) const {
-    std::vector<std::byte> window(window_size);
+    std::vector<std::byte> window(std::min(size() - from, window_size));
     while (from + magic_size <= size()) {
       const auto part = std::span(window).first(std::min<std::uint64_t>(size() - from, window.size()));
       read(from, part);
