@@ -272,8 +272,9 @@ bool is_plain_key(std::string_view key) {
   return !key.empty() && key != "null" && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
 }
 
-std::string scalar(const Node& node) {
-  return node.style == Node::Style::verbatim ? base::json_quote(node.value) : node.value;
+std::string scalar(const Node& node) {  // ends of lines are kept in quotes only
+  const bool is_quoted = node.style == Node::Style::verbatim || node.value.find_first_of("\r\n") != std::string::npos;
+  return is_quoted ? base::json_quote(node.value) : node.value;
 }
 
 void emit(const Node& node, std::size_t indent, std::string& out);
