@@ -265,10 +265,12 @@ def test_second_start_is_refused_while_the_first_goes_on(tmp_path, reference):
 
 def test_attempt_that_was_overtaken_stops(tmp_path, reference):
     process = runs.start_held(runs.SMOKE, tmp_path / "run")
+    before = runs.journal_bytes(tmp_path / "run")
     (tmp_path / "run/journal/epoch.2").touch()  # as a newer attempt on another node does
     runs.release(tmp_path / "run")
     code, _, err = runs.finish(process)
     assert code == 1 and "newer attempt has taken over" in err
+    assert runs.journal_bytes(tmp_path / "run") == before
     resume(tmp_path / "run", reference)
 
 

@@ -21,13 +21,17 @@ DELAY = "block_done:*:delay=60"  # longer than blocks wait for each other's sync
 AT_THE_END = 10**6  # a call beyond the last
 
 
+def watched(output, crash, forget=""):
+    """The library's environment."""
+    return {"LD_PRELOAD": LIBRARY, "STEREOSWEEP_STORAGE_FOLDER": str(output), "STEREOSWEEP_STORAGE_COUNT": f"{output}.count",
+            "STEREOSWEEP_STORAGE_CRASH": crash, "STEREOSWEEP_STORAGE_FORGET": forget}
+
+
 def run(output, crash="", forget="", job=runs.SMOKE, arguments=(BLOCKS,)):
     """(exit status, standard error, number of calls) of a run under the library."""
     counted = output.with_name(output.name + ".count")
     counted.unlink(missing_ok=True)
-    code, _, err = runs.run(job, output, *arguments, inject=DELAY, environment={
-        "LD_PRELOAD": LIBRARY, "STEREOSWEEP_STORAGE_FOLDER": str(output), "STEREOSWEEP_STORAGE_COUNT": str(counted),
-        "STEREOSWEEP_STORAGE_CRASH": crash, "STEREOSWEEP_STORAGE_FORGET": forget})
+    code, _, err = runs.run(job, output, *arguments, inject=DELAY, environment=watched(output, crash, forget))
     return code, err, int(counted.read_text()) if counted.exists() else None
 
 
@@ -124,4 +128,16 @@ def test_journals_outlast_the_end(tmp_path, has_stages, is_begun):
     assert runs.journal_blocks(output) == whole
     code, err, _ = run(output, job=job, arguments=arguments)
     assert code == 0, err
+    assert runs.digest(output) == reference
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_exported_result_outlasts_the_end(reference, tmp_path, kind):
+    output = tmp_path / "run"
+    code, err, _ = run(output)
+    assert code == 0, err
+    (output / "association.h5").unlink()
+    process = runs.start_program("export", output, environment=watched(output, f"{kind}:{AT_THE_END}"))
+    code, _, err = runs.finish(process)
+    assert code == -9, err
     assert runs.digest(output) == reference
