@@ -71,12 +71,15 @@ std::vector<query::Query> causal_queries() {
   sampled.max_new_tokens = 3;
   auto drawn = sampled;
   drawn.temperature = 0.8;
+  auto penalized = sampled;
+  penalized.repetition_penalty = 1.4;
   return {query::Continue{"x the", {" ab", " cd the", " a"}},
           query::Continue{"x the ab cd", {" x"}},
           query::Embed{"x ab", {2, 4}, 1, query::Pool::mean, query::VectorSource::hidden_state},
           query::Embed{"x ab", {2, 4}, 0, query::Pool::mean, query::VectorSource::input_embedding},
           sampled,
-          drawn};
+          drawn,
+          penalized};
 }
 
 void ask_checkpoint(const std::string& name, const std::vector<query::Query>& queries, query::Dtype dtype) {
