@@ -10,6 +10,8 @@ fi
 began=$SECONDS
 say() { printf '\n== [%3d s] %s\n' "$((SECONDS - began))" "$*"; }
 
+# the compiler cache takes names below this folder as relative: a second clone finds what the first one compiled
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 say "set-up"
 python=$(bash env/setup.sh cuda tests)
 say "build"
@@ -39,8 +41,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 export STEREOSWEEP_PROGRAM="$PWD/build/release/bin/stereosweep"
 if ((${#places[@]})); then
   # three processes, for many tests wait; tests/conftest.py says which tests stay together
-  PYTHONPATH="$PWD/analysis${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest -q -rs --durations=25 -n 3 --dist loadgroup --no-loadscope-reorder \
-    "${places[@]}" 2>&1 | tee "$log" || failed=1
+  PYTHONPATH="$PWD/analysis${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest -q -rs --durations=25 --rootdir . -n 3 --dist loadscope \
+    --no-loadscope-reorder "${places[@]}" 2>&1 | tee "$log" || failed=1
   pytest_line=$(grep -E '[0-9]+ (passed|failed|error|skipped)' "$log" | tail -1)
 fi
 

@@ -1,4 +1,4 @@
-"""What may run side by side where pytest has several processes (`-n 3 --dist loadgroup`, env/test.sh).
+"""What may run side by side where pytest has several processes (`-n 3 --dist loadscope`, env/test.sh).
 
 A file stays in one process, so that its fixtures are made once; small folders stay together. Files whose tests start several
 ranks, send signals or wait for time limits come first: they are the longest, and most of their time is waiting. Long files of
@@ -25,12 +25,17 @@ def place_of(path):
     return order.index(path.stem) if path.stem in order else len(order)
 
 
-@pytest.hookimpl(tryfirst=True)  # the groups must be known before pytest-xdist looks for them
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """xdist's own groups do nothing with pytest 9.2: they are a suffix of a test's identifier, which it may not change."""
+    from xdist.scheduler import LoadScopeScheduling  # a machine that runs the tests in one process need not have it
+
+    class GroupScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(ROOT / nodeid.split("::")[0])
+
+    return GroupScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item.path)))
     items.sort(key=lambda item: place_of(item.path))
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "xdist_group(name): tests of one group share a process (pytest-xdist)")
