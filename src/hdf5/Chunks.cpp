@@ -80,7 +80,7 @@ void shuffle(std::span<const std::uint8_t> values, std::uint64_t element_bytes, 
 }
 
 /// Whether the array has these chunks and the two filters of `Group::create_dataset`, and nothing else.
-bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk, ElementType type) {
+bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk) {
   const Handle list(H5Dget_create_plist(dataset.id()), H5Pclose, "cannot read the layout of '" + dataset.name() + "'");
   std::vector<hsize_t> lengths(chunk.size());
   if (H5Pget_layout(list.id()) != H5D_CHUNKED ||
@@ -94,7 +94,7 @@ bool is_shuffled_and_deflated(const DataSet& dataset, const Shape& chunk, Elemen
     std::size_t num_values = 0;
     return H5Pget_filter2(list.id(), index, &flags, &num_values, nullptr, 0, nullptr, &filter_flags);
   };
-  return filter(0) == H5Z_FILTER_SHUFFLE && filter(1) == H5Z_FILTER_DEFLATE && dataset.type() == type;
+  return filter(0) == H5Z_FILTER_SHUFFLE && filter(1) == H5Z_FILTER_DEFLATE;
 }
 
 /// Rectangles of `whole` outside of `inner`, which lies in it and is not empty.
@@ -159,33 +159,46 @@ std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::u
   return part;
 }
 
-std::vector<Rectangle> write_whole_chunks(const DataSet& dataset, const Rectangle& where, ElementType type,
-                                          std::span<const std::uint8_t> values) {
-  const auto shape = dataset.shape();
-  if (shape.empty() || values.empty() || type == ElementType::text) {
-    return {where};
+ChunkCompressor::ChunkCompressor(const DataSet& dataset) : shape_(dataset.shape()), type_(dataset.type()) {
+  if (shape_.empty() || product(shape_) == 0 || type_ == ElementType::text) {
+    return;
   }
-  const auto element_bytes = element_size(type);
-  const auto chunk = canonical_chunk(shape, element_bytes, chunk_bytes);
-  const auto covered = covered_by(where, shape, chunk);
-  if (product(covered.count) == 0 || !is_shuffled_and_deflated(dataset, chunk, type)) {
-    return {where};
+  const auto chunk = canonical_chunk(shape_, element_size(type_), chunk_bytes);
+  if (is_shuffled_and_deflated(dataset, chunk)) {
+    chunk_ = chunk;
   }
-  const auto chunk_elements = product(chunk);
+}
+
+CompressedPart ChunkCompressor::compress(const Rectangle& where, const ConstElements& values) const {
+  if (chunk_.empty() || static_cast<ElementType>(values.index()) != type_) {
+    return {{}, {where}};
+  }
+  const auto covered = covered_by(where, shape_, chunk_);
+  if (product(covered.count) == 0) {
+    return {{}, {where}};
+  }
+  const auto element_bytes = element_size(type_);
+  const auto chunk_elements = product(chunk_);
   std::vector<std::uint8_t> elements(chunk_elements * element_bytes);
   std::vector<std::uint8_t> planes(elements.size());
-  for (const auto& part : chunks_of(covered, chunk)) {
-    if (part.count != chunk) {
+  CompressedPart part{{}, around(where, covered)};
+  for (const auto& chunk : chunks_of(covered, chunk_)) {
+    if (chunk.count != chunk_) {
       std::ranges::fill(elements, std::uint8_t{0});
     }
-    copy_box(where, values, part, chunk, element_bytes, elements);
+    copy_box(where, bytes_of(values), chunk, chunk_, element_bytes, elements);
     shuffle(elements, element_bytes, planes);
-    const auto compressed = deflated(planes, chunk_elements);
-    const std::vector<hsize_t> place(part.start.begin(), part.start.end());
-    checked(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, place.data(), compressed.size(), compressed.data()),
-            "cannot write '" + dataset.name() + "'");
+    part.chunks.push_back({chunk.start, deflated(planes, chunk_elements)});
   }
-  return around(where, covered);
+  return part;
+}
+
+std::span<const std::uint8_t> bytes_of(const ConstElements& values) {
+  return std::visit(
+      [](auto numbers) -> std::span<const std::uint8_t> {
+        return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()};
+      },
+      values);
 }
 
 }  // namespace stereosweep::hdf5

@@ -9,12 +9,37 @@
 
 namespace stereosweep::hdf5 {
 
-/// Writes the chunks that `where` covers, up to the array's edges, and returns the rectangles of `where` that are left,
-/// for the ordinary way. `values` holds the rectangle's elements of `type`, as bytes. Nothing is written where the
-/// array is not one of `Group::create_dataset` (its chunks, shuffled and deflated). What lies outside of the array in a
-/// chunk at its edge is zero. Throws base::Error with HDF5's reason.
-std::vector<Rectangle> write_whole_chunks(const DataSet& dataset, const Rectangle& where, ElementType type,
-                                          std::span<const std::uint8_t> values);
+/// A chunk as it lies in the file.
+struct CompressedChunk {
+  Shape start;
+  std::vector<std::uint8_t> bytes;
+};
+
+/// A rectangle's whole chunks, in canonical order, and the rectangles that are left of it, for HDF5's ordinary way.
+struct CompressedPart {
+  std::vector<CompressedChunk> chunks;
+  std::vector<Rectangle> rest;
+};
+
+/// Compresses whole chunks of one array. What it has to know of the array it reads when it is made (it throws
+/// base::Error with HDF5's reason); `compress` needs no HDF5, and several threads may call it at once.
+class ChunkCompressor {
+ public:
+  explicit ChunkCompressor(const DataSet& dataset);
+
+  /// The chunks that `where` covers, up to the array's edges; `values` holds its elements. All is left where the array
+  /// is not one of `Group::create_dataset` (its chunks, shuffled and deflated) or has elements of another type. What
+  /// lies outside of the array in a chunk at its edge is zero.
+  CompressedPart compress(const Rectangle& where, const ConstElements& values) const;
+
+ private:
+  Shape shape_;
+  Shape chunk_;  ///< empty: nothing is compressed here
+  ElementType type_ = ElementType::text;
+};
+
+/// Numbers as bytes; no texts.
+std::span<const std::uint8_t> bytes_of(const ConstElements& values);
 
 /// Copies a rectangle out of the elements of `whole`: `from` lies inside of it, and both are parts of one array.
 std::vector<std::uint8_t> part_of(const Rectangle& whole, std::span<const std::uint8_t> values, const Rectangle& from,

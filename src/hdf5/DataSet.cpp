@@ -213,23 +213,10 @@ Rectangle DataSet::all() const {
   return {Shape(lengths.size(), 0), lengths};
 }
 
-void DataSet::write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values) {
-  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name() + "'");
-  const auto write_part = [&](const Rectangle& part, const void* elements) {
-    const auto spaces = select(id(), part, product(part.count), name());
-    checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, elements),
-            "cannot write '" + name() + "'");
-  };
-  if (type == ElementType::text) {
-    write_part(where, values);
-    return;
-  }
-  const auto element_bytes = element_size(type);
-  const std::span bytes(static_cast<const std::uint8_t*>(values), count * element_bytes);
-  const auto rest = write_whole_chunks(*this, where, type, bytes);
-  for (const auto& part : rest) {
-    write_part(part, part_of(where, bytes, part, element_bytes).data());
-  }
+void DataSet::write_raw(const Rectangle& where, ElementType type, const void* values) {
+  const auto spaces = select(id(), where, product(where.count), name());
+  checked(H5Dwrite(id(), memory_type(type).id(), spaces.memory.id(), spaces.file.id(), H5P_DEFAULT, values),
+          "cannot write '" + name() + "'");
 }
 
 void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_t count, void* values) const {
@@ -239,6 +226,12 @@ void DataSet::read_raw(const Rectangle& where, ElementType element, std::uint64_
 }
 
 void DataSet::write(const Rectangle& where, ConstElements values) {
+  write(where, values, ChunkCompressor(*this).compress(where, values));
+}
+
+void DataSet::write(const Rectangle& where, ConstElements values, const CompressedPart& compressed) {
+  const auto count = std::visit([](auto elements) { return elements.size(); }, values);
+  STEREOSWEEP_ASSERT(product(where.count) == count, "values do not fill the rectangle of '" + name() + "'");
   const auto type = static_cast<ElementType>(values.index());
   if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
     std::vector<const char*> pointers;
@@ -247,9 +240,16 @@ void DataSet::write(const Rectangle& where, ConstElements values) {
       require_no_zero_byte(text, "'" + name() + "'");
       pointers.push_back(text.c_str());
     }
-    write_raw(where, type, pointers.size(), pointers.data());
-  } else {
-    std::visit([&](const auto& numbers) { write_raw(where, type, numbers.size(), numbers.data()); }, values);
+    write_raw(where, type, pointers.data());
+    return;
+  }
+  for (const auto& chunk : compressed.chunks) {
+    const std::vector<hsize_t> start(chunk.start.begin(), chunk.start.end());
+    checked(H5Dwrite_chunk(id(), H5P_DEFAULT, 0, start.data(), chunk.bytes.size(), chunk.bytes.data()),
+            "cannot write '" + name() + "'");
+  }
+  for (const auto& part : compressed.rest) {
+    write_raw(part, type, part_of(where, bytes_of(values), part, element_size(type)).data());
   }
 }
 

@@ -78,6 +78,8 @@ using Elements = std::variant<std::span<double>, std::span<std::int32_t>, std::s
 using ConstElements = std::variant<std::span<const double>, std::span<const std::int32_t>,
                                    std::span<const std::uint8_t>, std::span<const std::string>, std::span<const float>>;
 
+struct CompressedPart;
+
 /// All functions throw base::Error with HDF5's reason; spans hold exactly the rectangle's elements.
 class DataSet : public Object {
  public:
@@ -85,6 +87,8 @@ class DataSet : public Object {
   ElementType type() const;
   Shape shape() const;
   void write(const Rectangle& where, ConstElements values);
+  /// The same, of whose chunks this part (hdf5/Chunks.hpp) was compressed before.
+  void write(const Rectangle& where, ConstElements values, const CompressedPart& compressed);
   void read(const Rectangle& where, Elements values) const;
   /// The whole array.
   Rectangle all() const;
@@ -97,7 +101,7 @@ class DataSet : public Object {
   std::string scale_name(unsigned axis) const;
 
  private:
-  void write_raw(const Rectangle& where, ElementType type, std::uint64_t count, const void* values);
+  void write_raw(const Rectangle& where, ElementType type, const void* values);
   void read_texts(const Rectangle& where, std::span<std::string> values) const;
   void read_raw(const Rectangle& where, ElementType type, std::uint64_t count, void* values) const;
 };

@@ -1,13 +1,17 @@
 #include "results/Export.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <numeric>
 
 #include "base/Check.hpp"
 #include "base/Error.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Text.hpp"
+#include "hdf5/Chunks.hpp"
 #include "hdf5/File.hpp"
 #include "results/Layout.hpp"
 #include "results/Reader.hpp"
@@ -56,22 +60,13 @@ void append(RawColumn& target, RawColumn&& more) {
       target);
 }
 
-/// Writes contexts [first, first + count) of an array.
-void write_contexts(hdf5::DataSet& dataset, std::size_t num_outer, std::uint64_t first, std::uint64_t count,
-                    const RawColumn& column) {
-  std::uint64_t done = 0;
-  for (const auto& rectangle : hdf5::rectangles_of_rows(dataset.shape(), num_outer, first, count)) {
-    const auto length = hdf5::product(rectangle.count);
-    std::visit([&](const auto& values) { dataset.write(rectangle, std::span(values).subspan(done, length)); }, column);
-    done += length;
-  }
-}
-
-/// Raw blocks in canonical order -> cubes of a file, gathered into slabs so that small blocks cost no call each.
+/// Raw blocks in canonical order -> cubes of a file, gathered into slabs so that small blocks cost no call each. Other
+/// threads compress and hash slabs while the calling one reads the next blocks and writes what is compressed, in order.
 class SlabWriter {
  public:
   /// Creates the cubes in `layout`, which knows all axes.
-  SlabWriter(const RawSchema& schema, Layout& layout) {
+  SlabWriter(const RawSchema& schema, Layout& layout, unsigned num_threads)
+      : digest_(schema), num_threads_(std::max(1U, num_threads)) {
     std::vector<std::string> context_axes;
     num_prior_contexts_ = schema.num_priors;
     for (const auto& axis : schema.outer_axes) {
@@ -82,16 +77,16 @@ class SlabWriter {
     for (const auto& cube : schema.cubes) {
       auto axes = context_axes;
       axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
-      std::optional<hdf5::DataSet> prior;
+      std::optional<Array> prior;
       if (schema.num_priors > 0) {
         auto prior_cube = cube;
         prior_cube.name = prior_prefix + cube.name;
         prior_cube.long_name = cube.long_name + " (priors)";
         auto prior_axes = axes;
         prior_axes[0] = prior_name;
-        prior = layout.add_cube(prior_cube, prior_axes);
+        prior.emplace(layout.add_cube(prior_cube, prior_axes));
       }
-      cubes_.push_back({std::move(prior), layout.add_cube(cube, axes)});
+      cubes_.push_back({std::move(prior), Array(layout.add_cube(cube, axes))});
     }
   }
 
@@ -121,31 +116,112 @@ class SlabWriter {
     }
   }
 
-  /// Writes what is still held.
+  /// Writes what is still held. The object must not be used afterwards.
+  base::Digest finish() {
+    flush();
+    while (!slabs_.empty()) {
+      write_oldest();
+    }
+    wait_for_digest();
+    return digest_.finish();
+  }
+
+ private:
+  struct Array {
+    explicit Array(hdf5::DataSet created) : dataset(std::move(created)), compressor(dataset) {}
+    hdf5::DataSet dataset;
+    hdf5::ChunkCompressor compressor;
+  };
+  /// The arrays of one cube; priors' one only where there are priors.
+  struct Cube {
+    std::optional<Array> prior;
+    Array group;
+  };
+  /// A rectangle of an array and its values in a slab.
+  struct Part {
+    Array* array = nullptr;
+    hdf5::Rectangle where;
+    hdf5::ConstElements values;
+    hdf5::CompressedPart compressed;
+  };
+  struct Slab {
+    std::shared_ptr<const RawBlock> values;
+    std::vector<Part> parts;
+    std::future<void> work;  ///< goes first: it waits for whoever fills `parts`
+  };
+
   void flush() {
-    for (std::size_t index = 0; index < cubes_.size() && held_contexts_ > 0; ++index) {
-      auto& cube = cubes_[index];
-      if (held_first_ < num_prior_contexts_) {
-        write_contexts(*cube.prior, num_outer_, held_first_, held_contexts_, held_.columns[index]);
-      } else {
-        write_contexts(cube.group, num_outer_, held_first_ - num_prior_contexts_, held_contexts_, held_.columns[index]);
+    if (held_contexts_ == 0) {
+      return;
+    }
+    auto slab = std::make_unique<Slab>();
+    slab->values = std::make_shared<const RawBlock>(std::move(held_));
+    for (std::size_t index = 0; index < cubes_.size(); ++index) {
+      const bool is_prior = held_first_ < num_prior_contexts_;
+      auto& array = is_prior ? *cubes_[index].prior : cubes_[index].group;
+      std::uint64_t done = 0;
+      for (auto& where : hdf5::rectangles_of_rows(array.dataset.shape(), num_outer_,
+                                                  held_first_ - (is_prior ? 0 : num_prior_contexts_), held_contexts_)) {
+        const auto length = hdf5::product(where.count);
+        const auto values =
+            std::visit([&](const auto& all) { return hdf5::ConstElements(std::span(all).subspan(done, length)); },
+                       slab->values->columns[index]);
+        slab->parts.push_back({&array, std::move(where), values, {}});
+        done += length;
       }
+    }
+    slab->work = beside("compression", [&slab = *slab] {
+      for (auto& part : slab.parts) {
+        part.compressed = part.array->compressor.compress(part.where, part.values);
+      }
+    });
+    wait_for_digest();
+    hashing_ = beside("digests", [this, values = slab->values] { digest_.add(*values); });
+    slabs_.push_back(std::move(slab));
+    while (slabs_.size() >= num_threads_) {
+      write_oldest();
     }
     held_contexts_ = 0;
   }
 
- private:
-  /// The arrays of one cube; priors' one only where there are priors.
-  struct Cube {
-    std::optional<hdf5::DataSet> prior;
-    hdf5::DataSet group;
-  };
+  /// In a thread of its own; where there is one thread, as soon as it is waited for.
+  template <class Step>
+  std::future<void> beside(const char* name, Step step) const {
+    const bool is_alone = num_threads_ == 1;
+    return std::async(is_alone ? std::launch::deferred : std::launch::async, [is_alone, name, step = std::move(step)] {
+      if (!is_alone) {
+        base::profile::count_apart();
+      }
+      base::profile::timed(name, step);
+    });
+  }
+
+  void write_oldest() {
+    auto& slab = *slabs_.front();
+    base::profile::timed("waiting for compression", [&] { slab.work.get(); });
+    const base::profile::Span span("writing HDF5");
+    for (const auto& part : slab.parts) {
+      part.array->dataset.write(part.where, part.values, part.compressed);
+    }
+    slabs_.pop_front();
+  }
+
+  void wait_for_digest() {
+    if (hashing_.valid()) {
+      hashing_.get();
+    }
+  }
+
   std::vector<Cube> cubes_;
   std::size_t num_outer_ = 0;
   std::uint64_t num_prior_contexts_ = 0;
   RawBlock held_;
   std::uint64_t held_first_ = 0;
   std::uint64_t held_contexts_ = 0;
+  RawDigest digest_;
+  unsigned num_threads_ = 1;
+  std::deque<std::unique_ptr<Slab>> slabs_;  ///< in work, the oldest first
+  std::future<void> hashing_;                ///< of the last slab
 };
 
 void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSchema& schema) {
@@ -179,19 +255,15 @@ void add_axes(Layout& layout, const RawSchema& schema) {
 }
 
 ExportCounts write_cubes(Layout& layout, const RunDescription& run, const RawSchema& schema) {
-  SlabWriter writer(schema, layout);
-  RawDigest digest(schema);
+  SlabWriter writer(schema, layout, run.num_threads);
   ExportCounts counts{.num_blocks = run.blocks->num_blocks()};
   for (std::uint64_t index = 0; index < counts.num_blocks; ++index) {
     const auto block = run.blocks->block(index);
-    auto raw = run.source(block);
+    auto raw = base::profile::timed("reading the journal", [&] { return run.source(block); });
     counts.num_blocks_scored += raw.has_value() ? 1 : 0;
-    auto contexts = raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts);
-    base::profile::timed("digests", [&] { digest.add(contexts); });
-    writer.add(block, std::move(contexts));
+    writer.add(block, raw.has_value() ? std::move(*raw) : unscored_block(schema, block.num_contexts));
   }
-  writer.flush();
-  counts.digest = digest.finish();
+  counts.digest = writer.finish();
   return counts;
 }
 

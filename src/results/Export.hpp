@@ -4,7 +4,8 @@
 //   cubes         NAME[group, template, rephrasing, ...] and prior_NAME[prior, template, rephrasing, ...]
 //   /provenance   documents (job_yaml, job_resolved, ...)
 //
-// Values are written in canonical order with bounded memory (a slab of 4 MiB), whatever the size of the product.
+// Values are written in canonical order with bounded memory, whatever the size of the product: slabs of 4 MiB, two and
+// one more for each thread that compresses, and what those have come to.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,7 @@ struct RunDescription {
   Attributes attributes;
   std::vector<std::pair<std::string, std::string>> documents;  ///< name and text in /provenance: job_yaml, job_resolved
   base::PendingFile::Readers readers = base::PendingFile::Readers::usual;
+  unsigned num_threads = 1;  ///< 1: all in the calling one; else that many compress beside it. No byte depends on it.
   std::function<void(const ExportCounts&)> before_rename = {};  ///< what it throws leaves the file what it was before
 };
 

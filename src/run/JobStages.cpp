@@ -7,6 +7,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
@@ -441,7 +442,10 @@ class JobStages {
     if (!job_.let_others_leave()) {
       return base::ExitCode::done;
     }
-    job_.on_rank_zero([&] { export_all(); });
+    job_.on_rank_zero([&] {
+      const base::ProcessorLoan loan(job_.processors);  // the other ranks have ended or wait asleep
+      export_all();
+    });
     job_.remember_signals();
     return base::ExitCode::done;
   }

@@ -10,6 +10,7 @@
 #include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "base/process/Processors.hpp"
 #include "base/process/Profile.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
@@ -242,8 +243,20 @@ void agree_on_settings(JobParts& parts) {
   settings.text = agreed;
 }
 
+/// In one message a rank: which machine it is on, and what it may use there.
+void gather_places(JobParts& parts) {
+  const auto own = parallel::host_name();
+  for (const auto& place : parts.world.gather_everywhere(own + '\n' + base::own_processors())) {
+    const auto end = place.find('\n');
+    parts.hosts.push_back(place.substr(0, end));
+    if (parts.hosts.back() == own) {
+      parts.processors.push_back(place.substr(end + 1));
+    }
+  }
+}
+
 void prepare(JobParts& parts) {
-  parts.hosts = parts.world.gather_everywhere(parallel::host_name());
+  gather_places(parts);
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   parts.stop_at_once_on_signal();
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read

@@ -78,6 +78,7 @@ struct JobParts {
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
   std::vector<std::string> hosts;
+  std::vector<std::string> processors;  ///< of the ranks on this machine (base/process/Processors.hpp)
   std::vector<std::string> gpus;
   // rank zero only
   bool exported = false;   ///< an earlier attempt wrote the whole result

@@ -78,10 +78,12 @@ TEST(Chunks, LeaveThePartsThatAreNoWholeChunk) {
   {
     const Shape shape = {10, 20000};  // chunks of one row
     auto dataset = file.root().create_dataset("x", {ElementType::float64, shape, -7.0});
-    const std::vector<std::uint8_t> row(20000 * sizeof(double), 1);
-    EXPECT_TRUE(write_whole_chunks(dataset, {{3, 0}, {1, 20000}}, ElementType::float64, row).empty());
-    const auto left = write_whole_chunks(dataset, {{3, 0}, {1, 19999}}, ElementType::float64,
-                                         std::span(row).first(19999 * sizeof(double)));
+    const std::vector<double> row(20000, 1);
+    const ChunkCompressor compressor(dataset);
+    const auto whole = compressor.compress({{3, 0}, {1, 20000}}, std::span(row));
+    EXPECT_TRUE(whole.rest.empty());
+    EXPECT_EQ(whole.chunks.size(), 1U);
+    const auto left = compressor.compress({{3, 0}, {1, 19999}}, std::span(row).first(19999)).rest;
     ASSERT_EQ(left.size(), 1U);
     EXPECT_EQ(left[0].count, Shape({1, 19999}));
   }

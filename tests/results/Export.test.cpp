@@ -153,6 +153,20 @@ TEST_F(ExportTest, EqualRunsGiveEqualBytesAndOtherBlocksTheSameNumbers) {
   EXPECT_EQ(digest_of_file(ResultFile(directory_ / "a.h5")), digest_of_file(ResultFile(directory_ / "c.h5")));
 }
 
+/// Several slabs, of which threads compress some while others are read and written.
+TEST_F(ExportTest, NoByteDependsOnTheNumberOfThreads) {
+  schema_ = testing::synthetic_schema(12'000);
+  const auto plan = testing::synthetic_plan(schema_, 1000);
+  auto run = testing::synthetic_run(schema_, plan, testing::synthetic_source({1, 20}));
+  const auto alone = export_run(run, directory_ / "1.h5");
+  for (const auto num_threads : {2U, 5U}) {
+    run.num_threads = num_threads;
+    const auto file = directory_ / (std::to_string(num_threads) + ".h5");
+    EXPECT_EQ(export_run(run, file).digest, alone.digest);
+    EXPECT_TRUE(base::read_file(file) == base::read_file(directory_ / "1.h5")) << num_threads;
+  }
+}
+
 TEST_F(ExportTest, TheDigestOfFileAndBlocksAgree) {
   for (const std::set<std::uint64_t>& missing : {std::set<std::uint64_t>{}, {0, 3}}) {
     write("a.h5", 4, missing);
@@ -216,8 +230,9 @@ TEST_F(ExportTest, AFailedExportLeavesTheOldFile) {
     }
     return testing::synthetic_block(block);
   };
-  EXPECT_THAT([&] { export_run(testing::synthetic_run(schema_, plan, failing), directory_ / "a.h5"); },
-              ThrowsMessage<base::Error>(HasSubstr("damaged")));
+  auto run = testing::synthetic_run(schema_, plan, failing);
+  run.num_threads = 2;
+  EXPECT_THAT([&] { export_run(run, directory_ / "a.h5"); }, ThrowsMessage<base::Error>(HasSubstr("damaged")));
   EXPECT_EQ(base::read_file(directory_ / "a.h5"), before);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1) << "a partial file stays";
 }

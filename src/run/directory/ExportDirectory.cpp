@@ -11,6 +11,7 @@
 #include "base/files/PendingFile.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Json.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobDump.hpp"
@@ -24,6 +25,7 @@ namespace stereosweep::run {
 namespace {
 
 constexpr std::size_t max_examples = 5;
+constexpr unsigned most_threads = 8;  ///< of an export: more would wait for the one that reads and writes
 
 /// An end of an axis, or what the job does not ask: no failure.
 bool tells_no_failure(const results::CubeSchema& cube, const std::string& flag) {
@@ -259,6 +261,7 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
   run.attributes.insert(run.attributes.end(), target.attributes.begin(), target.attributes.end());
   run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;
+  run.num_threads = std::min(most_threads, base::num_own_processors());
   std::shared_ptr<const int> lock;
   run.before_rename = [&](const results::ExportCounts& counts) {
     base::inject_fault("export:rename");

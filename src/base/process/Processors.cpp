@@ -1,0 +1,55 @@
+#include "base/process/Processors.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace stereosweep::base {
+
+namespace {
+
+constexpr std::size_t largest_set = 1024;  // bytes; the kernel refuses less than it has processors: at most 8,192
+
+/// Nothing happens where the kernel refuses: all threads then share the processors that they had.
+void run_on(std::string set) {
+  set.resize((set.size() + sizeof(cpu_set_t) - 1) / sizeof(cpu_set_t) * sizeof(cpu_set_t));
+  if (!set.empty()) {
+    ::sched_setaffinity(0, set.size(), reinterpret_cast<const cpu_set_t*>(set.data()));
+  }
+}
+
+}  // namespace
+
+std::string own_processors() {
+  std::string set(largest_set, '\0');
+  if (::sched_getaffinity(0, set.size(), reinterpret_cast<cpu_set_t*>(set.data())) != 0) {
+    return "";
+  }
+  set.resize(set.find_last_not_of('\0') + 1);
+  return set;
+}
+
+unsigned num_own_processors() {
+  int count = 0;
+  for (const auto byte : own_processors()) {
+    count += std::popcount(static_cast<std::uint8_t>(byte));
+  }
+  return static_cast<unsigned>(std::max(1, count));
+}
+
+ProcessorLoan::ProcessorLoan(std::span<const std::string> sets) : own_(own_processors()) {
+  auto all = own_;
+  for (const auto& set : sets) {
+    all.resize(std::max(all.size(), set.size()));
+    for (std::size_t byte = 0; byte < set.size(); ++byte) {
+      all[byte] = static_cast<char>(static_cast<unsigned char>(all[byte]) | static_cast<unsigned char>(set[byte]));
+    }
+  }
+  run_on(all);
+}
+
+ProcessorLoan::~ProcessorLoan() { run_on(own_); }
+
+}  // namespace stereosweep::base

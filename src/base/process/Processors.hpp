@@ -1,0 +1,30 @@
+// The processors that a thread may run on. Launchers bind each rank to some of those that the job has.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace stereosweep::base {
+
+/// Those of the calling thread, as bytes to compare and to send: bit p of the bytes is processor p, zeros at the end
+/// are left out. Empty where the kernel does not say.
+std::string own_processors();
+
+/// How many processors the calling thread may run on, at least 1. (std::thread::hardware_concurrency counts those of
+/// the machine.)
+unsigned num_own_processors();
+
+/// While it lives, the thread that made it may run on every processor of `sets`, and so may threads that it starts;
+/// the kernel leaves out what the process was not granted. Then the thread returns to its own.
+class ProcessorLoan {
+ public:
+  explicit ProcessorLoan(std::span<const std::string> sets);
+  ProcessorLoan(const ProcessorLoan&) = delete;
+  ProcessorLoan& operator=(const ProcessorLoan&) = delete;
+  ~ProcessorLoan();
+
+ private:
+  std::string own_;
+};
+
+}  // namespace stereosweep::base

@@ -1,0 +1,48 @@
+#include "base/process/Processors.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <thread>
+#include <vector>
+
+namespace stereosweep::base {
+namespace {
+
+/// A thread that a launcher has bound to the first of its processors gets the others for a while.
+TEST(Processors, AreLentToAThreadAndTakenBack) {
+  const std::vector<std::string> all = {own_processors()};
+  const auto num_all = num_own_processors();
+  unsigned first = 0;
+  while ((static_cast<unsigned char>(all[0][first / 8]) >> (first % 8) & 1U) == 0) {
+    ++first;
+  }
+  std::jthread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+    const auto bound = own_processors();
+    EXPECT_EQ(num_own_processors(), 1U);
+    {
+      const ProcessorLoan loan(all);
+      EXPECT_EQ(own_processors(), all[0]);
+      EXPECT_EQ(num_own_processors(), num_all);
+      unsigned of_a_new_thread = 0;
+      std::jthread([&] { of_a_new_thread = num_own_processors(); }).join();
+      EXPECT_EQ(of_a_new_thread, num_all);
+    }
+    EXPECT_EQ(own_processors(), bound);
+  }).join();
+  EXPECT_EQ(own_processors(), all[0]);
+}
+
+TEST(Processors, ThatDoNotExistAreLeftOut) {
+  const auto own = own_processors();
+  const std::vector<std::string> more = {own + std::string(8, '\xff')};
+  const ProcessorLoan loan(more);
+  EXPECT_EQ(own_processors(), own);
+}
+
+}  // namespace
+}  // namespace stereosweep::base
