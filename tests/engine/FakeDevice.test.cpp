@@ -432,6 +432,97 @@ TEST_P(OfDtypes, OtherEncodersAnswerAsOnTheProcessor) {
   }
 }
 
+// Numbers of rows of the output matrix: with 16 bits all but the first get rows of zeros below them.
+constexpr std::int64_t vocabularies[] = {272, 273, 279};
+
+std::vector<query::Query> queries_of_texts(double penalty) {
+  std::vector<query::Query> queries;
+  for (const auto& [temperature, top_k, top_p] :
+       std::vector<std::tuple<double, int, double>>{{0, 0, 1}, {1, 0, 1}, {1.5, 9, 1}, {2, 0, 0.9}, {1, 400, 1}}) {
+    query::Generate text;
+    text.prompt = "x the ab";
+    text.max_new_tokens = 4;
+    text.temperature = temperature;
+    text.top_k = top_k;
+    text.top_p = top_p;
+    text.seed = 3;
+    text.repetition_penalty = penalty;
+    queries.emplace_back(text);
+  }
+  return queries;
+}
+
+// All logits are about -24: a column that is no token's, whose numbers are 0, would take the whole mass.
+model::testing::PlainModel model_far_below_zero(const model::CausalSpecification& shape) {
+  auto plain = model::testing::random_model(shape, {}, 0.1);
+  const auto numbers = [&] { return model::testing::random_numbers({shape.vocabulary, shape.hidden}, 0.1, -0.375); };
+  plain.final_norm->weight = model::testing::random_numbers({shape.hidden}, 0.05);
+  plain.final_norm->bias = at::ones({shape.hidden});
+  plain.words = numbers();
+  plain.head = shape.tied_head ? plain.words : numbers();
+  return plain;
+}
+
+enum class HeadBias { none, stored };
+
+void expect_no_other_columns(const model::CausalSpecification& shape, HeadBias bias, at::ScalarType type) {
+  const auto tokenizer = testing::causal_tokenizer(testing::FirstToken::beginning);
+  const auto plain = model_far_below_zero(shape);
+  const auto engine_on = [&](const at::TensorOptions& options) {
+    auto weights = model::testing::weights_of(plain, options);
+    if (bias == HeadBias::none) {
+      weights.head_bias = at::Tensor();
+    }
+    return CausalEngine(model::make_causal_model(shape, std::move(weights)), tokenizer, CausalSettings{64, {}});
+  };
+  auto on_device = engine_on(on_fake(type));
+  const auto queries = causal_queries(type);
+  expect_near(on_device.answer(queries), engine_on(at::TensorOptions(type)).answer(queries), most_difference(type));
+  for (const double penalty : {1.0, 1.2}) {
+    for (const auto& answer : on_device.answer(queries_of_texts(penalty))) {
+      const auto& text = std::get<query::GenerateAnswer>(answer);
+      EXPECT_THAT(text.ids, ::testing::Each(::testing::Lt(shape.vocabulary)));
+      EXPECT_GT(text.mean_logprob, -20);
+    }
+  }
+}
+
+TEST_P(OfDtypes, ColumnsThatAreNoTokensCountNowhere) {
+  auto shape = testing::gpt2_like();
+  shape.layers.assign(2, model::LayerKind{});
+  std::uint64_t number = 0;
+  for (const auto vocabulary : vocabularies) {
+    for (const bool tied : {true, false}) {
+      for (const auto bias : {HeadBias::none, HeadBias::stored}) {
+        SCOPED_TRACE("model " + std::to_string(number));
+        stereosweep::testing::draw_from(++number);
+        shape.vocabulary = vocabulary;
+        shape.tied_head = tied;
+        expect_no_other_columns(shape, bias, GetParam());
+      }
+    }
+  }
+}
+
+TEST_P(OfDtypes, EncodersWithAnyVocabularyAnswerAsOnTheProcessor) {
+  const auto type = GetParam();
+  const auto tokenizer = tokenizer::Tokenizer::from_files(testing::letter_files(2));
+  query::Fill fill{"a [MASK] b c d e f g h", {}, true, true};
+  fill.slots = {{std::nullopt, {7, 8, 9}}};
+  for (const std::int64_t vocabulary : {40, 41, 47}) {
+    SCOPED_TRACE(vocabulary);
+    auto shape = small_encoder();
+    shape.vocabulary = vocabulary;
+    const auto answers_on = [&](const at::TensorOptions& options) {
+      stereosweep::testing::draw_from(static_cast<std::uint64_t>(vocabulary));
+      const c10::InferenceMode guard;
+      return MaskedEngine(model::make_masked_model(shape, DrawnEncoder(shape, options).weights()), tokenizer, 64)
+          .answer(std::vector<query::Query>{fill});
+    };
+    expect_near(answers_on(on_fake(type)), answers_on(at::TensorOptions(type)), most_difference(type));
+  }
+}
+
 // Experts without biases: many rows in groups, few rows densely.
 TEST_P(OfDtypes, ExpertsAnswerAsOnTheProcessor) {
   const auto type = GetParam();

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "engine/RowsApart.hpp"
 #include "engine/readout/Drawing.hpp"
 #include "engine/readout/HiddenRows.hpp"
 
@@ -59,10 +60,13 @@ TEST(TokenDrawer, BothWaysDrawTheSameTokens) {
     }
     const auto by_kernels = TokenDrawer(model::Kernels::own_kernels).draw(logits, tasks);
     const auto by_operators = TokenDrawer(model::Kernels::operators).draw(logits, tasks);
+    const auto from_apart = TokenDrawer(model::Kernels::operators).draw(testing::set_apart(logits), tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const auto row = row_of(logits, tasks[i].row);
       const auto changed = penalized(row, tasks[i].prompt, tasks[i].added, asked[i].repetition_penalty);
-      ASSERT_TRUE(by_kernels[i] && by_operators[i]);
+      ASSERT_TRUE(by_kernels[i] && by_operators[i] && from_apart[i]);
+      EXPECT_EQ(from_apart[i]->id, by_operators[i]->id);
+      EXPECT_NEAR(from_apart[i]->logprob, by_operators[i]->logprob, 1e-6);
       EXPECT_EQ(by_kernels[i]->id, next_token(changed, asked[i], tasks[i].step));
       EXPECT_EQ(by_operators[i]->id, by_kernels[i]->id)
           << width << " " << tasks[i].row << " " << asked[i].temperature << " " << asked[i].top_k << " "

@@ -98,12 +98,16 @@ void check_devices(const std::string& name, const std::vector<IValue>& arguments
   }
 }
 
-// Kernels that CUDA starts for one call: a product that adds a whole matrix copies it first.
+// Kernels that CUDA starts for one call: a product that adds a whole matrix copies it first, and the largest numbers
+// are looked for in a copy of what is not contiguous.
 std::int64_t kernels_of(const std::string& name, const std::vector<IValue>& arguments) {
   if (name == "addmm" && arguments.size() == 6) {
     const auto& added = arguments[0].toTensor();
     const bool in_place = arguments[5].isTensor() && arguments[5].toTensor().is_same(added);
     return in_place || (added.dim() == 1 && added.is_contiguous()) ? 1 : 2;
+  }
+  if (name == "topk") {
+    return arguments[0].toTensor().is_contiguous() ? 1 : 2;
   }
   return 1;
 }

@@ -39,11 +39,11 @@ at::Tensor penalties(const ClassMask& classes, std::uint32_t kept, const c10::De
 // NaN for a row with NaN or -infinity, else 0 or -0: 0 times an infinite number is NaN.
 at::Tensor faults_below(const at::Tensor& logits) { return at::amin(logits, 1).mul_(0); }
 
-std::vector<std::int32_t> places_of(std::span<const SlotAtRow> asked, std::int64_t width) {
+std::vector<std::int32_t> places_of(std::span<const SlotAtRow> asked, std::int64_t stride) {
   std::vector<std::int32_t> places;
   for (const auto& one : asked) {
     for (const auto target : one.slot->targets) {
-      places.push_back(static_cast<std::int32_t>(one.row * width + target));
+      places.push_back(static_cast<std::int32_t>(one.row * stride + target));
     }
   }
   return places;
@@ -176,7 +176,7 @@ class SlotsReader::DeviceRows {
   // their columns, with the bias and without, and the squared norms.
   Download start(const at::Tensor& logits, const at::Tensor& head_input, std::span<const SlotAtRow> asked) const {
     model::Staging staging;
-    const auto places = staging.add(places_of(asked, logits.size(1)));
+    const auto places = staging.add(places_of(asked, logits.stride(0)));
     staging.send(logits.device());
     std::vector<at::Tensor> parts{at::stack({checked_sums(logits), at::logsumexp(logits.add(reader_.only_initial_), 1),
                                              at::logsumexp(logits.add(reader_.only_continuation_), 1)}),
@@ -264,7 +264,7 @@ Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& log
   if (kernels_ == model::Kernels::operators) {
     std::vector<std::int32_t> places;
     for (const auto& [row, token] : wanted) {
-      places.push_back(static_cast<std::int32_t>(row * logits.size(1) + token));
+      places.push_back(static_cast<std::int32_t>(row * logits.stride(0) + token));
     }
     const auto picked = numbers_at(logits, model::on_device(places, logits.device()));
     return [wanted, numbers = Download({checked_sums(logits), picked})]() mutable {
@@ -293,7 +293,9 @@ Later<std::vector<double>> LogitsReader::log_probabilities(const at::Tensor& log
 }
 
 at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places) {
-  return matrix.contiguous().flatten().index_select(0, places);
+  // In memory, since what lies between the rows is not copied.
+  const auto numbers = (matrix.size(0) - 1) * matrix.stride(0) + matrix.size(1);
+  return matrix.as_strided({numbers}, {1}).index_select(0, places);
 }
 
 at::Tensor checked_sums(const at::Tensor& logits) {

@@ -76,7 +76,7 @@ class LogitsReader {
 
 // On a device, by torch's operators.
 
-/// The numbers at `places` [any number] int32 of a matrix, counted row by row.
+/// The numbers at `places` [any number] int32 of a matrix: row * stride(0) + column. Its stride(1) is 1.
 at::Tensor numbers_at(const at::Tensor& matrix, const at::Tensor& places);
 
 /// [rows] log-sum-exp of every row; NaN or infinite where a logit of the row is not finite.

@@ -45,6 +45,11 @@ std::int32_t place_in(const std::vector<Value>& sorted, const Value& value) {
   return static_cast<std::int32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
 }
 
+// Where a row begins, as numbers_at counts.
+std::int32_t begin_of(const at::Tensor& matrix, std::int64_t row) {
+  return static_cast<std::int32_t>(row * matrix.stride(0));
+}
+
 template <class Value>
 std::vector<Value> sorted_distinct(std::vector<Value> values) {
   std::sort(values.begin(), values.end());
@@ -119,7 +124,7 @@ class MatrixDraws {
       const auto all = at::cat(ids);
       std::vector<std::int32_t> begins;
       for (const auto task : chosen) {
-        begins.push_back(static_cast<std::int32_t>(plain_rows_[task] * width()));
+        begins.push_back(begin_of(plain_, plain_rows_[task]));
       }
       parts.push_back(all);
       parts.push_back(numbers_at(plain_, all.add(model::on_device(begins, device()))));
@@ -241,7 +246,7 @@ class MatrixDraws {
     std::vector<double> temperatures;
     for (const auto task : free_) {
       places.push_back(place_in(all, heated(task)));
-      begins.push_back(static_cast<std::int32_t>(tasks_[task].row * width()));
+      begins.push_back(begin_of(matrix_, tasks_[task].row));
       units.push_back(unit(task));
       temperatures.push_back(tasks_[task].asked->temperature);
     }
@@ -272,8 +277,7 @@ class MatrixDraws {
     if (!plain_.is_same(matrix_)) {
       std::vector<std::int32_t> begins(some.rows.size());
       for (const auto task : some.tasks) {
-        begins[static_cast<std::size_t>(place_in(some.rows, tasks_[task].row))] =
-            static_cast<std::int32_t>(plain_rows_[task] * width());
+        begins[static_cast<std::size_t>(place_in(some.rows, tasks_[task].row))] = begin_of(plain_, plain_rows_[task]);
       }
       const auto places = parts.back().add(model::on_device(begins, device()).unsqueeze(1));
       parts.push_back(numbers_at(plain_, places.flatten()).view(columns.sizes()));

@@ -85,7 +85,7 @@ struct KeptTree : CausalModel::Memory {
   std::unique_ptr<TreeAttention> attention;
 };
 
-OutputProjection make_head(const CausalSpecification& specification, CausalWeights& weights) {
+OutputProjection make_head(CausalWeights& weights) {
   if (!weights.head.defined()) {
     return {};
   }
@@ -93,10 +93,13 @@ OutputProjection make_head(const CausalSpecification& specification, CausalWeigh
   const auto bias = weights.head_bias.defined() || !needs_bias
                         ? weights.head_bias
                         : at::zeros({weights.head.size(0)}, weights.head.options().dtype(at::kFloat));
-  const bool shared =
-      specification.tied_head && weights.head.scalar_type() == at::kFloat && weights.head.is_alias_of(weights.words);
-  const bool large = static_cast<std::int64_t>(weights.head.nbytes()) > most_copied_bytes;
+  const bool shared = weights.head.is_alias_of(weights.words);
+  const bool large =
+      weights.head.scalar_type() == at::kFloat && static_cast<std::int64_t>(weights.head.nbytes()) > most_copied_bytes;
   OutputProjection head(weights.head, bias, shared && large ? Products::plain : Products::fastest);
+  if (shared) {
+    head.share(weights.words);
+  }
   weights.head = at::Tensor();
   return head;
 }
@@ -452,7 +455,7 @@ class CausalBody : public CausalModel {
               weights_.head.defined(),
               settings_.kernels,
               dtype_of(weights_.words.scalar_type())};
-    head_ = make_head(specification_, weights_);
+    head_ = make_head(weights_);
     make_constants();
   }
 

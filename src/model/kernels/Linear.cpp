@@ -1,6 +1,7 @@
 #include "model/kernels/Linear.hpp"
 
 #include <ATen/ops/_addmm_activation.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
@@ -24,6 +25,8 @@ namespace {
 constexpr std::int64_t numbers_at_once = 1 << 20;  // of the weight: 4 MB in float32 stay in the caches
 constexpr std::int64_t least_columns = 64;         // fewer make a slow product
 constexpr std::int64_t vocabulary_at_once = 4096;  // columns of logits
+
+constexpr std::int64_t vocabulary_unit = 8;  // rows of a device's output matrix are a multiple of it
 
 /// What happens to columns begin to end of the sums [rows, end - begin] float32 before they are rounded.
 using Finish = std::function<at::Tensor(const at::Tensor& sums, std::int64_t begin, std::int64_t end)>;
@@ -152,7 +155,7 @@ at::Tensor activate(const at::Tensor& input, Activation activation) {
 }
 
 OutputProjection::OutputProjection(const at::Tensor& weight, at::Tensor bias, Products products)
-    : bias_(std::move(bias)) {
+    : vocabulary_(weight.size(0)), bias_(std::move(bias)) {
   if (weight.scalar_type() == at::kFloat) {
     linear_ = Linear(weight, bias_, products);
   } else if (weight.scalar_type() == at::kBFloat16 && products == Products::fastest &&
@@ -160,7 +163,8 @@ OutputProjection::OutputProjection(const at::Tensor& weight, at::Tensor bias, Pr
     weight_ = tiles::pack(weight);
     form_ = Form::tiles;
   } else {
-    weight_ = weight;
+    const auto missing = (vocabulary_unit - vocabulary_ % vocabulary_unit) % vocabulary_unit;
+    weight_ = weight.is_cpu() || missing == 0 ? weight : at::constant_pad_nd(weight, {0, 0, 0, missing});
     form_ = Form::rounded_operands;
   }
 }
@@ -174,11 +178,20 @@ at::Tensor OutputProjection::apply(const at::Tensor& input) const {
     return tiles::multiply(rounded, weight_, bias_);
   }
   if (!weight_.is_cpu()) {
-    auto logits = at::mm(rounded, weight_.t(), at::kFloat);
-    return bias_.defined() ? logits.add_(bias_) : logits;
+    auto logits = at::mm(rounded, weight_.t(), at::kFloat).narrow(1, 0, vocabulary_);
+    if (!bias_.defined()) {
+      return logits;
+    }
+    return logits.is_contiguous() ? logits.add_(bias_) : logits.add(bias_);  // contiguous: topk copies other matrices
   }
   // For float16, and for processors and widths that have no bfloat16 products with float32 answers.
   return multiply_widened(rounded.to(at::kFloat), weight_, bias_, vocabulary_at_once);
+}
+
+void OutputProjection::share(at::Tensor& words) const {
+  if (form_ == Form::rounded_operands) {
+    words = weight_.narrow(0, 0, vocabulary_);
+  }
 }
 
 }  // namespace stereosweep::model

@@ -48,19 +48,26 @@ at::Tensor activate(const at::Tensor& input, Activation activation);
 // would be 0.03 nat apart, float16 ones 0.004.
 
 /// logits = x W^T + b. In bfloat16 and float16 mode the operands are 16 bits wide (x is rounded), nothing else is.
+/// On a device such a weight gets rows of zeros up to a multiple of 8: CUDA's products are slow where the rows of what
+/// they put out do not begin at multiples of 16 bytes. The columns of these rows are no part of the logits.
 class OutputProjection {
  public:
   OutputProjection() = default;
   /// weight [vocabulary, hidden] in the model's dtype, bias [vocabulary] float32, on the same device; undefined: none,
   /// which only torch's operators take.
   OutputProjection(const at::Tensor& weight, at::Tensor bias, Products products = Products::fastest);
-  /// [rows, hidden] float32 -> [rows, vocabulary] float32. A product with a hundred rows or more is fastest.
+  /// [rows, hidden] float32 -> [rows, vocabulary] float32: stride(1) is 1, stride(0) may exceed the vocabulary. A
+  /// product with a hundred rows or more is fastest.
   at::Tensor apply(const at::Tensor& input) const;
+  /// Puts the projection's own memory in the place of `words`, the matrix that it was made of, so that a device holds
+  /// the numbers once; where the projection holds them in another form, nothing changes.
+  void share(at::Tensor& words) const;
   const at::Tensor& bias() const { return bias_; }
 
  private:
   enum class Form { float32, tiles, rounded_operands };
-  at::Tensor weight_;  ///< or its tiles
+  at::Tensor weight_;  ///< or its tiles; on a device with rows of zeros below
+  std::int64_t vocabulary_ = 0;
   at::Tensor bias_;
   Linear linear_;  ///< float32
   Form form_ = Form::float32;

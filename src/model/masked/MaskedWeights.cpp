@@ -65,6 +65,9 @@ class EncoderReader {
       weights.final_norm = norm(prefix_ + names_.final_norm, config_.hidden);
     }
     weights.head = head(weights.words);
+    if (weights.head && is_tied()) {
+      weights.head->decoder.share(weights.words);
+    }
     reader_.check_left([this](const std::string& name) { return is_harmless(name); });
     return weights;
   }
@@ -184,20 +187,22 @@ class EncoderReader {
     return rows;
   }
 
+  std::string decoder_name() const { return head_names_->decoder + ".weight"; }
+
+  // transformers' rule: the decoder's own matrix and bias count where they are stored; else the tied ones do.
+  bool is_tied() const { return config_.tied_decoder && !reader_.has(decoder_name()); }
+
   std::optional<MaskedHead> head(const at::Tensor& words) {
     if (head_names_ == nullptr) {
       return std::nullopt;
     }
-    // transformers' rule: the decoder's own matrix and bias count where they are stored; else the tied ones do.
     const auto& names = *head_names_;
-    const auto decoder = names.decoder + ".weight";
     const auto own_bias = names.decoder + ".bias";
     const auto width = config_.embedding_width();
-    const bool own_matrix = !config_.tied_decoder || reader_.has(decoder);
     MaskedHead weights;
     weights.transform = linear(names.dense, width, config_.hidden, bias_if(config_.head_bias));
     weights.norm = norm(names.norm, width);
-    const auto matrix = own_matrix ? reader_.take(decoder, {config_.vocabulary, width}) : words;
+    const auto matrix = is_tied() ? words : reader_.take(decoder_name(), {config_.vocabulary, width});
     weights.vocabulary = matrix.size(0);
     auto bias = !config_.decoder_bias
                     ? at::zeros({weights.vocabulary}, words.options().dtype(at::kFloat))
