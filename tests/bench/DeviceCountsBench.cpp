@@ -77,6 +77,7 @@ void run() {
   report("LLaMA-like tree, float32", decoder(llama_like(), at::kFloat), asks(tree()));
   report("GPT-2-like tree, bfloat16", decoder(gpt2_like(), at::kBFloat16), asks(tree()));
   report("ALiBi tree, bfloat16", decoder(alibi_like(), at::kBFloat16), asks(tree()));
+  report("capped tree, bfloat16", decoder(capped_like(), at::kBFloat16), asks(tree()));
   report("experts' tree, bfloat16", decoder(mixtral_like(), at::kBFloat16), asks(tree()));
   const auto step = [](double temperature, int top_k, double top_p) {
     return [=](int tokens) { return texts(tokens, temperature, top_k, top_p); };

@@ -211,6 +211,12 @@ inline CausalSpecification alibi_like() {
   return shape;
 }
 
+inline CausalSpecification capped_like() {
+  auto shape = llama_like();
+  shape.attention_softcap = 50;
+  return shape;
+}
+
 inline Make decoder(const CausalSpecification& shape, at::ScalarType type) {
   return [=](std::int64_t layers) { return std::make_unique<Decoder>(shape, layers, type); };
 }

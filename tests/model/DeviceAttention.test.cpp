@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -191,24 +192,72 @@ TEST(DeviceAttention, AStepOfTextsGathersNoKeys) {
   }
 }
 
-// Alibi and caps: few shapes, masks made once.
+// Caps: few shapes, masks made once.
 TEST(DeviceAttention, PathsAreFilledUpToFewShapes) {
   const auto tree = coreference_tree(900);
   const auto rows = std::ssize(tree.ids);
-  auto alibi = rule_of(4, 2, 8);
-  alibi.slopes = {0.5F, 0.25F, 0.125F, 0.0625F};
-  auto capped = rule_of(4, 2, 8);
-  capped.softcap = 1.5F;
-  for (const auto& rule : {alibi, capped}) {
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
-      draw_from(6);
-      const auto numbers = rows_of_products(rule, rows, type);
-      const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
-      const auto expected = attend_on(tree, rule, numbers, rows, 0);
-      EXPECT_TRUE(agree(found.out, expected.out, {type, 2, 5e-6}, numbers.value.abs().max()));
-      EXPECT_LE(found.counts.all_launches(), 80) << "of a layer: four shapes";
+  auto rule = rule_of(4, 2, 8);
+  rule.softcap = 1.5F;
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    draw_from(6);
+    const auto numbers = rows_of_products(rule, rows, type);
+    const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
+    const auto expected = attend_on(tree, rule, numbers, rows, 0);
+    EXPECT_TRUE(agree(found.out, expected.out, {type, 2, 5e-6}, numbers.value.abs().max()));
+    EXPECT_LE(found.counts.all_launches(), 80) << "of a layer: four shapes";
+  }
+}
+
+AttentionRule alibi_rule(std::int64_t heads, std::int64_t key_heads, std::int64_t width, float scale) {
+  auto rule = rule_of(heads, key_heads, width);
+  for (std::int64_t head = 0; head < heads; ++head) {
+    rule.slopes.push_back(std::pow(0.84F, static_cast<float>(head + 1)));
+  }
+  rule.alibi_scale = scale;
+  return rule;
+}
+
+// Alibi: the levels' own calls with a bias that was made once. An alibi_scale that is no power of two would be rounded
+// with 16 bits: plain operators take it.
+TEST(DeviceAttention, AlibiIsReadWhereItLies) {
+  const auto tree = coreference_tree(200);
+  const auto rows = std::ssize(tree.ids);
+  for (const float scale : {1.0F, 0.125F, 0.3F}) {
+    for (const auto& rule : {alibi_rule(4, 2, 8, scale), alibi_rule(3, 3, 16, scale)}) {
+      for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+        draw_from(6);
+        const auto numbers = rows_of_products(rule, rows, type);
+        const auto found = attend_on(tree, rule, on_fake_device(numbers), 300, 0);
+        const auto expected = attend_on(tree, rule, numbers, 300, 0);
+        EXPECT_TRUE(agree(found.out, expected.out, {type, 3, 5e-6}, numbers.value.abs().max()))
+            << at::toString(type) << ", scale " << scale;
+        if (scale == 0.3F && type != at::kFloat) {
+          continue;
+        }
+        const auto groups = (rows + 299) / 300;
+        EXPECT_LE(found.counts.launches.at("_efficient_attention_forward"), 3 * groups);
+        EXPECT_LE(found.counts.all_launches(), 13 * groups);
+        EXPECT_LE(found.counts.gathered_bytes, 3 * rows * rule.num_heads * 4) << "logarithms of sums alone";
+      }
     }
   }
+}
+
+// A long text beside many short ones: their bias would take more than most_scores_bytes.
+TEST(DeviceAttention, ManyQueriesWithAlibiAreCut) {
+  TokenTree tree;
+  plant_branch(tree, -1, 1100);
+  for (int text = 0; text < 1000; ++text) {
+    plant_branch(tree, -1, 1);
+  }
+  const auto rows = std::ssize(tree.ids);
+  const auto rule = alibi_rule(64, 64, 8, 1);
+  draw_from(8);
+  const auto numbers = rows_of_products(rule, rows, at::kBFloat16);
+  const auto found = attend_on(tree, rule, on_fake_device(numbers), rows, 0);
+  EXPECT_GT(found.counts.launches.at("_efficient_attention_forward"), 1);
+  const auto expected = attend_on(tree, rule, numbers, rows, 0);
+  EXPECT_TRUE(agree(found.out, expected.out, {at::kBFloat16, 3, 5e-6}, numbers.value.abs().max()));
 }
 
 // ModernBERT's windows: one call of flash attention; in float32 a call for each filled length.

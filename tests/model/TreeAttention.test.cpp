@@ -135,10 +135,10 @@ std::vector<Case> cases() {
   add(10, 2, 36, 0, 0.7F);
   add(5, 5, 96);
   add(1, 1, 1);
-  for (const bool scaled : {true, false}) {
+  for (const float alibi_scale : {1.0F, 0.3F}) {
     add(4, 2, 40);
     all.back().rule.slopes = {0.5F, 0.35351562F, 0.0625F, 0.703125F};
-    all.back().rule.alibi_is_scaled = scaled;
+    all.back().rule.alibi_scale = alibi_scale;
   }
   return all;
 }
@@ -166,7 +166,7 @@ at::Tensor plain_attention(const TokenTree& tree, std::span<const std::int64_t> 
           bias.push_back(c10::BFloat16(rule.slopes[head] * static_cast<float>(place)));
         }
         const auto added = at::tensor(bias, at::kDouble);
-        scores = rule.alibi_is_scaled ? scores.add(added).mul(scale) : scores.mul(scale).add(added);
+        scores = scores.mul(scale).add(added, rule.alibi_scale);
       } else {
         scores = scores.mul(scale);
       }
@@ -521,7 +521,6 @@ TEST(TreePaths, SegmentsShowWhatEveryRowSees) {
                 const auto from = group.key_rows.begin() + group.key_begin[segment];
                 const std::vector<std::int64_t> seen(from + begin, from + end);
                 EXPECT_EQ(seen, visible(tree, rows[query], window));
-                EXPECT_EQ(depth_of(tree, *from), group.first_position[segment]);
               }
             }
           }

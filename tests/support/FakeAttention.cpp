@@ -122,9 +122,11 @@ void check_segments(const Packed& packed, std::int64_t longest_query, std::int64
   }
 }
 
-// Writes each segment's answer into out [rows, heads, width]; visit(segment, log sums [heads, queries]).
-template <class Visit>
-void mix_segments(const Packed& packed, const Rule& rule, const at::Tensor& out, const Visit& visit) {
+// Writes each segment's answer into out [rows, heads, width]; visit(segment, log sums [heads, queries]); what
+// bias_of(segment, queries, keys) is added to the scores.
+template <class BiasOf, class Visit>
+void mix_segments(const Packed& packed, const Rule& rule, const at::Tensor& out, const BiasOf& bias_of,
+                  const Visit& visit) {
   for (std::size_t i = 0; i + 1 < packed.query_begin.size(); ++i) {
     const auto first = packed.query_begin[i];
     const auto last = packed.query_begin[i + 1];
@@ -134,11 +136,14 @@ void mix_segments(const Packed& packed, const Rule& rule, const at::Tensor& out,
       continue;
     }
     const auto mixed = mix(by_head(packed.query, first, last), by_head(packed.key, first_key, last_key),
-                           by_head(packed.value, first_key, last_key), rule);
+                           by_head(packed.value, first_key, last_key), rule,
+                           bias_of(static_cast<std::int64_t>(i), last - first, last_key - first_key));
     out.slice(0, first, last).copy_(mixed.values.transpose(0, 1));
     visit(i, mixed.sums);
   }
 }
+
+at::Tensor no_bias(std::int64_t, std::int64_t, std::int64_t) { return {}; }
 
 using FlashResult = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
@@ -172,7 +177,7 @@ FlashResult flash(const at::Tensor& query, const at::Tensor& key, const at::Tens
   TORCH_CHECK(causal || (window < 0) == (ahead < 0), "a window to one side alone is not known here");
   auto out = at::zeros(query.sizes(), at::TensorOptions(at::kFloat));
   auto sums = at::full({query.size(1), query.size(0)}, infinity, at::TensorOptions(at::kFloat));
-  mix_segments(packed, rule, out, [&](std::size_t i, const at::Tensor& part) {
+  mix_segments(packed, rule, out, no_bias, [&](std::size_t i, const at::Tensor& part) {
     sums.slice(1, packed.query_begin[i], packed.query_begin[i + 1]).copy_(part);
   });
   // With one query at most and grouped heads it copies the queries and turns the answers and the queries back.
@@ -188,6 +193,30 @@ Rule efficient_rule(std::int64_t mask, std::int64_t width, std::optional<double>
                                                                                  : Alignment::last};
 }
 
+// The kernel reads eight numbers of 16 bits, or four of 32, at once.
+void check_bias(const std::optional<at::Tensor>& bias, const at::Tensor& query, const at::Tensor& key) {
+  if (!bias) {
+    return;
+  }
+  const std::vector<std::int64_t> sizes{query.size(0), query.size(2), query.size(1), key.size(1)};
+  TORCH_CHECK(is_on_device(*bias), "the bias must be on the device");
+  TORCH_CHECK(bias->scalar_type() == query.scalar_type(), "invalid dtype for bias - should match query's dtype");
+  TORCH_CHECK(bias->sizes() == sizes, "attn_bias: wrong shape");
+  TORCH_CHECK(bias->stride(3) == 1, "attn_bias: wrong alignment (last dimension must be contiguous)");
+  const auto unit = 16 / static_cast<std::int64_t>(bias->element_size());
+  for (const std::int64_t dimension : {0, 1, 2}) {
+    TORCH_CHECK(bias->stride(dimension) % unit == 0, "attn_bias is not correctly aligned");
+  }
+}
+
+// Each segment's begins its number times the first stride behind the first one's.
+at::Tensor bias_of_segment(const at::Tensor& all, std::int64_t segment, std::int64_t queries, std::int64_t keys) {
+  return all
+      .as_strided({all.size(1), queries, keys}, {all.stride(1), all.stride(2), 1},
+                  all.storage_offset() + segment * all.stride(0))
+      .to(at::kFloat);
+}
+
 using EfficientResult = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt>;
 
 EfficientResult efficient(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -200,7 +229,8 @@ EfficientResult efficient(const at::Tensor& query, const at::Tensor& key, const 
   TORCH_CHECK(query.dim() == 4 && query.size(0) == 1 && query_begin && key_begin && longest_query,
               "only packed rows [1, rows, heads, width] are known here");
   TORCH_CHECK(query.size(2) == key.size(2), "as many heads of keys as of queries");
-  TORCH_CHECK(!bias && !window && dropout == 0, "not known here");
+  TORCH_CHECK(!window && dropout == 0, "not known here");
+  check_bias(bias, query, key);
   check_begins(*query_begin, "cu_seqlens_q");
   check_begins(*key_begin, "cu_seqlens_k");
   OpenMemory open;
@@ -214,11 +244,16 @@ EfficientResult efficient(const at::Tensor& query, const at::Tensor& key, const 
   const auto columns = wants_sums ? (*longest_query + unit - 1) / unit * unit : 0;
   auto out = at::zeros(packed.query.sizes(), at::TensorOptions(at::kFloat));
   auto sums = at::full({segments, query.size(2), columns}, infinity, at::TensorOptions(at::kFloat));
-  mix_segments(packed, efficient_rule(mask, query.size(3), scale), out, [&](std::size_t i, const at::Tensor& part) {
+  const auto biases = bias ? open.host_view(*bias) : at::Tensor();
+  const auto bias_of = [&](std::int64_t segment, std::int64_t queries, std::int64_t keys) {
+    return bias ? bias_of_segment(biases, segment, queries, keys) : at::Tensor();
+  };
+  const auto keep_sums = [&](std::size_t i, const at::Tensor& part) {
     if (wants_sums) {
       sums[static_cast<std::int64_t>(i)].slice(1, 0, part.size(1)).copy_(part);
     }
-  });
+  };
+  mix_segments(packed, efficient_rule(mask, query.size(3), scale), out, bias_of, keep_sums);
   fake_stream().launch("aten::_efficient_attention_forward", out.numel() > 0 ? 1 : 0);
   const auto seed = at::empty({}, at::TensorOptions(at::kLong).device(query.device()));
   return {on_fake_device(out.to(query.scalar_type()).unsqueeze(0)),

@@ -579,7 +579,7 @@ class CausalBody : public CausalModel {
     rule.softcap = specification_.attention_softcap;
     if (specification_.position == PositionKind::alibi) {
       rule.slopes = specification_.alibi_slopes;
-      rule.alibi_is_scaled = specification_.alibi_is_scaled;
+      rule.alibi_scale = specification_.alibi_is_scaled ? specification_.attention_scale : 1.0F;
     }
     return make_tree_attention(rule, size, weights_.words.options(), settings_.kernels);
   }

@@ -270,7 +270,6 @@ std::vector<TreePaths> cut_paths(const TokenTree& tree, std::span<const std::int
     group.key_rows.insert(group.key_rows.end(), path.begin() + begin, path.begin() + end);
     group.key_begin.push_back(static_cast<std::int32_t>(group.key_rows.size()));
     group.query_begin.push_back(group.query_begin.back() + static_cast<std::int32_t>(last - first));
-    group.first_position.push_back(static_cast<std::int32_t>(begin));
     first = last;
   }
   return groups;

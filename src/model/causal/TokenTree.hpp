@@ -108,7 +108,6 @@ struct TreePaths {
   std::vector<std::int32_t> query_begin{0};  ///< [segments + 1], counted from first_query
   std::vector<std::int32_t> key_begin{0};    ///< [segments + 1]
   std::vector<std::int32_t> key_rows;        ///< [keys] rows of the tree
-  std::vector<std::int32_t> first_position;  ///< [segments] position of the first key in its path
   std::int64_t first_query = 0;              ///< place in the list of queries
 };
 

@@ -7,6 +7,7 @@
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mul.h>
@@ -49,8 +50,13 @@ std::vector<std::int32_t> repeated(const std::vector<std::int32_t>& values, std:
   return all;
 }
 
-// The logarithms of a segment stand in whole multiples of so many columns.
+// The logarithms of a segment stand in whole multiples of so many columns, what is added to its scores in those.
 constexpr std::int64_t sum_columns = 32;
+constexpr std::int64_t bias_columns = 8;
+
+std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+std::int64_t longest_of(const std::vector<std::int32_t>& counts) { return *std::ranges::max_element(counts); }
 
 // The memory-efficient operator knows no shared key heads: the queries of each head of a group are segments of their
 // own, which see the same keys.
@@ -77,14 +83,16 @@ SpreadSegments spread(const KeySegments& segments, std::int64_t times, std::int6
 
 }  // namespace
 
-SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width) {
+SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width, ScoreBias bias) {
   const bool two_bytes = type == at::kBFloat16 || type == at::kHalf;
   const bool capable = !device.is_cuda() || cuda_has_flash();
-  if (two_bytes && width % 8 == 0 && width <= 256 && capable &&
+  if (bias == ScoreBias::none && two_bytes && width % 8 == 0 && width <= 256 && capable &&
       has_operator("aten::_flash_attention_forward", device)) {
     return SegmentOperator::flash;
   }
-  if (type != at::kBFloat16 && width % 4 == 0 && has_operator("aten::_efficient_attention_forward", device)) {
+  const bool knows_type =
+      type == at::kBFloat16 ? bias == ScoreBias::by_key && width % 8 == 0 && capable : width % 4 == 0;
+  if (knows_type && has_operator("aten::_efficient_attention_forward", device)) {
     return SegmentOperator::efficient;
   }
   return SegmentOperator::plain;
@@ -113,16 +121,26 @@ at::Tensor attend_packed(const at::Tensor& query, const at::Tensor& key, const a
       .flatten(1, 2);
 }
 
-void KeySegments::add(std::int32_t queries, std::int32_t first_key, std::int32_t keys) {
+void KeySegments::add(std::int32_t queries, std::int32_t first_key, std::int32_t keys, std::int32_t first_place) {
   query_begin.push_back(query_begin.back() + queries);
   key_begin.push_back(first_key);
   key_count.push_back(keys);
+  key_place.push_back(first_place);
+}
+
+std::int64_t columns_of_bias(std::int64_t longest_key) { return rounded_up(longest_key, bias_columns); }
+
+std::int64_t bias_numbers(const KeySegments& segments, std::int64_t num_heads) {
+  return num_heads * std::ssize(segments.key_count) * columns_of_bias(longest_of(segments.key_count));
 }
 
 PlacedSegments::PlacedSegments(KeySegments segments, const AttentionHeads& heads, SegmentOperator by, Staging& staging)
     : segments_(std::move(segments)), heads_(heads), by_(by) {
   longest_query_ = longest(segments_.query_begin);
-  longest_key_ = *std::ranges::max_element(segments_.key_count);
+  longest_key_ = longest_of(segments_.key_count);
+  for (std::size_t i = 0; i < segments_.key_begin.size(); ++i) {
+    end_of_keys_ = std::max<std::int64_t>(end_of_keys_, segments_.key_begin[i] + segments_.key_count[i]);
+  }
   if (by == SegmentOperator::plain) {
     return;
   }
@@ -134,15 +152,15 @@ PlacedSegments::PlacedSegments(KeySegments segments, const AttentionHeads& heads
             staging.add(repeated(segments_.key_count, times))};
   if (by == SegmentOperator::efficient) {
     lists_.push_back(staging.add(spread_out.sum_places));
+    lists_.push_back(staging.add(segments_.key_place));
   }
 }
 
-std::int64_t PlacedSegments::columns_of_sums() const {
-  return (longest_query_ + sum_columns - 1) / sum_columns * sum_columns;
-}
+std::int64_t PlacedSegments::columns_of_sums() const { return rounded_up(longest_query_, sum_columns); }
 
-void PlacedSegments::arrive(const Staging& staging) {
+void PlacedSegments::arrive(const Staging& staging, const at::Tensor& bias) {
   if (by_ == SegmentOperator::plain) {
+    bias_ = bias;
     return;
   }
   query_begin_ = staging.at(lists_[0]);
@@ -152,7 +170,32 @@ void PlacedSegments::arrive(const Staging& staging) {
     const auto of_first_head = staging.at(lists_[3]);
     const auto heads = at::arange(0, heads_.keys * columns_of_sums(), columns_of_sums(), of_first_head.options());
     sum_places_ = heads.unsqueeze(1).add(of_first_head).flatten();
+    if (bias.defined()) {
+      bias_ = bias_by_segment(bias, staging.at(lists_[4]));
+    }
   }
+}
+
+// Made once for all layers. Behind it there is room for one row of all keys: see bias_for.
+at::Tensor PlacedSegments::bias_by_segment(const at::Tensor& bias, const at::Tensor& key_place) const {
+  const auto columns = columns_of_bias(longest_key_);
+  const auto places = key_place.unsqueeze(1).add(at::arange(columns, key_place.options())).flatten();
+  const auto count = heads_.queries * places.size(0);
+  const auto memory = at::empty({count + end_of_keys_}, bias.options());
+  auto rows = memory.narrow(0, 0, count).view({heads_.queries, -1});
+  at::index_select_out(rows, bias, 1, places);
+  return memory;
+}
+
+// CUDA's kernel asks for a bias of the size [1, heads, queries, keys], and reads that of a segment from its number
+// times the first stride on, whatever the size says. All queries of a segment share theirs.
+std::optional<at::Tensor> PlacedSegments::bias_for(std::int64_t queries) const {
+  if (!bias_.defined()) {
+    return std::nullopt;
+  }
+  const auto columns = columns_of_bias(longest_key_);
+  const auto of_key_head = heads_.queries / heads_.keys * std::ssize(segments_.key_count) * columns;
+  return bias_.as_strided({1, heads_.keys, queries, end_of_keys_}, {columns, of_key_head, 0, 1});
 }
 
 PartialAttention PlacedSegments::attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -186,12 +229,12 @@ PartialAttention PlacedSegments::by_efficient(const at::Tensor& query, const at:
                                               double scale) const {
   STEREOSWEEP_ASSERT(segments_.window == 0, "the operator's windows are not used");
   const auto by_head = [&](const at::Tensor& rows) {
-    return rows.unflatten(1, {heads_.keys, heads_.width}).unsqueeze(0);
+    return rows.slice(0, 0, end_of_keys_).unflatten(1, {heads_.keys, heads_.width}).unsqueeze(0);
   };
   const auto found = at::_efficient_attention_forward(
-      query.unsqueeze(0), by_head(key), by_head(value), std::nullopt, query_begin_, key_begin_, longest_query_,
-      longest_key_, 0.0, segments_.mask == SegmentMask::before ? causal_from_the_last : no_mask, true, scale,
-      key_count_);
+      query.unsqueeze(0), by_head(key), by_head(value), bias_for(query.size(0)), query_begin_, key_begin_,
+      longest_query_, longest_key_, 0.0, segments_.mask == SegmentMask::before ? causal_from_the_last : no_mask, true,
+      scale, key_count_);
   const std::vector<std::int64_t> spread_out{heads_.queries / heads_.keys, segments_.num_queries()};
   const auto sums = std::get<1>(found).flatten().index_select(0, sum_places_);
   return {std::get<0>(found).squeeze(0).unflatten(0, spread_out).permute({1, 2, 0, 3}),
@@ -218,6 +261,9 @@ PartialAttention PlacedSegments::by_plain(const at::Tensor& query, const at::Ten
     };
     const auto some = query.slice(0, first, last).unflatten(1, {heads_.keys, group}).permute({1, 2, 0, 3});
     auto scores = at::matmul(some.to(at::kFloat), by_head(key).transpose(2, 3)).mul_(scale);
+    if (bias_.defined()) {
+      scores.add_(bias_.narrow(1, segments_.key_place[i], keys).unflatten(0, {heads_.keys, group}).unsqueeze(2));
+    }
     if (segments_.mask == SegmentMask::before) {
       const auto integers = at::TensorOptions(at::kLong).device(query.device());
       const auto distance =

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "model/kernels/Segments.hpp"
@@ -26,9 +27,14 @@ struct AttentionHeads {
 
 enum class SegmentOperator { flash, efficient, plain };
 
-/// The fastest that takes such rows. flash: a device that has it (of CUDA's: Ampere or newer), widths that are
-/// multiples of 8 up to 256; efficient: such a device, float32 or float16, widths that are multiples of 4.
-SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width);
+/// What is added to a scaled score: by_key: a number for each head and place of the key in its text.
+enum class ScoreBias { none, by_key };
+
+/// The fastest that takes such rows. flash: a device that has it (of CUDA's: Ampere or newer), 16 bits, widths that are
+/// multiples of 8 up to 256, no bias; efficient: such a device, float32 or float16, with a bias bfloat16, too, widths
+/// that are multiples of 4, in bfloat16 of 8.
+SegmentOperator segment_operator(const at::Device& device, at::ScalarType type, std::int64_t width,
+                                 ScoreBias bias = ScoreBias::none);
 
 /// softmax(q k^T / sqrt(width)) v inside each sequence of a packed batch in one call, by flash or efficient: [queries,
 /// heads * width]. `reach`: over keys at most so many places away; -1: all. By flash alone, where all rows are queries.
@@ -44,11 +50,12 @@ struct KeySegments {
   std::vector<std::int32_t> query_begin{0};  ///< [segments + 1], from 0 to the number of queries
   std::vector<std::int32_t> key_begin;       ///< [segments]
   std::vector<std::int32_t> key_count;       ///< [segments]
+  std::vector<std::int32_t> key_place;       ///< [segments] of the first key in its text
   SegmentMask mask = SegmentMask::all;
   std::int64_t window = 0;  ///< of the keys that `before` leaves only the last ones; 0: all. Not for `efficient`.
 
   std::int64_t num_queries() const { return query_begin.back(); }
-  void add(std::int32_t queries, std::int32_t first_key, std::int32_t keys);
+  void add(std::int32_t queries, std::int32_t first_key, std::int32_t keys, std::int32_t first_place);
 };
 
 /// What a call puts out: a part of an attention over more keys, with what it weighs there.
@@ -61,8 +68,8 @@ struct PartialAttention {
 class PlacedSegments {
  public:
   PlacedSegments(KeySegments segments, const AttentionHeads& heads, SegmentOperator by, Staging& staging);
-  /// After staging.send().
-  void arrive(const Staging& staging);
+  /// After staging.send(). `bias`: see bias_numbers; undefined: none.
+  void arrive(const Staging& staging, const at::Tensor& bias = {});
 
   /// `query`: what arrange_queries() made of the rows.
   PartialAttention attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) const;
@@ -77,6 +84,8 @@ class PlacedSegments {
   PartialAttention by_plain(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                             double scale) const;
   std::int64_t columns_of_sums() const;  ///< of `efficient`, for a segment and a head
+  at::Tensor bias_by_segment(const at::Tensor& bias, const at::Tensor& key_place) const;
+  std::optional<at::Tensor> bias_for(std::int64_t queries) const;
 
   KeySegments segments_;
   AttentionHeads heads_;
@@ -85,10 +94,18 @@ class PlacedSegments {
   at::Tensor query_begin_;          ///< lists of int32 on the device
   at::Tensor key_begin_;
   at::Tensor key_count_;
+  at::Tensor bias_;        ///< plain: as it was given; efficient: [heads, segments, columns], and room behind
   at::Tensor sum_places_;  ///< where `efficient` puts the logarithms: [key heads * heads of each * queries]
   std::int64_t longest_query_ = 0;
   std::int64_t longest_key_ = 0;
+  std::int64_t end_of_keys_ = 0;  ///< no key of any segment lies behind it
 };
+
+/// Numbers that a call's bias takes on the device where its operator is `efficient`. A bias is [heads, places], for
+/// `efficient` in the rows' dtype, for `plain` in float32; it has places for columns_of_bias(longest path) more than
+/// the longest path.
+std::int64_t bias_numbers(const KeySegments& segments, std::int64_t num_heads);
+std::int64_t columns_of_bias(std::int64_t longest_key);
 
 /// Rows as the operator wants them, once for several calls. query: [queries, heads * width].
 at::Tensor arrange_queries(const at::Tensor& query, const AttentionHeads& heads, SegmentOperator by);

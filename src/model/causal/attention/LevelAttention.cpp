@@ -3,6 +3,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,17 +18,45 @@
 namespace stereosweep::model {
 namespace {
 
+// Alibi of a call stays for all layers: queries are cut where it would take more.
+constexpr std::int64_t most_bias_numbers = most_scores_bytes / 4;
+
+constexpr std::int64_t spare_places = 256;  // so that not every step of a text makes the table anew
+
+// alibi_of gives bfloat16 numbers, which a power of two leaves so. An operator whose bias has 16 bits would round
+// others.
+bool keeps_alibi(const AttentionRule& rule, at::ScalarType type) {
+  int exponent = 0;
+  return type == at::kFloat || std::frexp(rule.alibi_scale, &exponent) == 0.5F;
+}
+
+SegmentOperator operator_for(const AttentionRule& rule, const at::TensorOptions& options) {
+  const auto type = options.dtype().toScalarType();
+  if (rule.slopes.empty()) {
+    return segment_operator(options.device(), type, rule.width);
+  }
+  return keeps_alibi(rule, type) ? segment_operator(options.device(), type, rule.width, ScoreBias::by_key)
+                                 : SegmentOperator::plain;
+}
+
 class LevelAttention : public TreeAttention {
  public:
   LevelAttention(const AttentionRule& rule, const KeptSize& size, const at::TensorOptions& options)
-      : heads_{rule.num_heads, rule.num_key_heads, rule.width},
+      : rule_(rule),
+        heads_{rule.num_heads, rule.num_key_heads, rule.width},
         options_(options),
-        by_(segment_operator(options.device(), options.dtype().toScalarType(), rule.width)),
+        by_(operator_for(rule, options)),
         store_(rule.num_key_heads * rule.width, size, options) {}
 
   void grow(const TokenTree& tree) override {
     store_.grow(tree);
     sections_ = find_sections(tree, store_.slots());
+    if (const auto longest = longest_path(tree); !rule_.slopes.empty() && longest > known_places_) {
+      known_places_ = longest + spare_places;
+      const auto table = alibi_of(rule_.slopes, known_places_ + columns_of_bias(known_places_)).mul_(rule_.alibi_scale);
+      const auto type = by_ == SegmentOperator::plain ? at::kFloat : options_.dtype().toScalarType();
+      alibi_ = sent_to(table.to(type), options_.device());
+    }
   }
 
   std::int64_t rows() const override { return store_.rows(); }
@@ -37,28 +67,19 @@ class LevelAttention : public TreeAttention {
 
   std::unique_ptr<Queries> choose(const TokenTree&, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
-    SectionLimits limits;
-    limits.knows_windows = by_ != SegmentOperator::efficient;
-    auto calls = cut_calls(sections_, rows, window, limits);
     auto queries = std::make_unique<LevelQueries>();
     Staging staging;
-    std::vector<std::int32_t> lacks;
-    bool any_lacks = false;
-    for (auto& call : calls) {
-      any_lacks = any_lacks || !call.lacks.empty();
-      call.lacks.resize(rows.size());
-      lacks.insert(lacks.end(), call.lacks.begin(), call.lacks.end());
-      queries->calls.emplace_back(std::move(call.segments), heads_, by_, staging);
-    }
-    const auto list = staging.add(any_lacks ? lacks : std::vector<std::int32_t>{});
+    add_parts(rows, window, staging, *queries);
     staging.send(options_.device());
-    for (auto& call : queries->calls) {
-      call.arrive(staging);
-    }
-    if (any_lacks) {
-      const auto by_query = staging.at(list).to(at::kBool).view({std::ssize(queries->calls), -1}).t();
-      const auto groups = heads_.queries / heads_.keys;
-      queries->lacks = by_query.expand({heads_.keys, groups, by_query.size(0), by_query.size(1)}).contiguous();
+    for (auto& part : queries->parts) {
+      for (auto& call : part.calls) {
+        call.arrive(staging, alibi_);
+      }
+      if (part.lacks_list) {
+        const auto calls = std::ssize(part.calls);
+        const auto by_query = staging.at(*part.lacks_list).to(at::kBool).view({calls, -1}).t();
+        part.lacks = by_query.expand({heads_.keys, heads_.queries / heads_.keys, by_query.size(0), calls}).contiguous();
+      }
     }
     return queries;
   }
@@ -70,38 +91,94 @@ class LevelAttention : public TreeAttention {
 
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
     const auto& chosen = static_cast<const LevelQueries&>(queries);
-    const auto count = chosen.calls.front().segments().num_queries();
-    STEREOSWEEP_ASSERT(query.size(0) >= count, "a row for every query");
-    const auto arranged = arrange_queries(query.slice(0, 0, count), heads_, by_);
-    const auto keys = store_.keys(layer);
-    const auto values = store_.values(layer);
-    std::vector<PartialAttention> parts;
-    for (const auto& call : chosen.calls) {
-      parts.push_back(call.attend(arranged, keys, values, scale));
+    STEREOSWEEP_ASSERT(query.size(0) >= chosen.count(), "a row for every query");
+    std::vector<at::Tensor> mixed;
+    std::int64_t begin = 0;
+    for (const auto& part : chosen.parts) {
+      const auto end = begin + part.count();
+      mixed.push_back(attend_part(layer, part, query.slice(0, begin, end), scale));
+      begin = end;
     }
-    const auto mixed = join_parts(parts, chosen.lacks, query.scalar_type());
-    const auto spare = query.size(0) - count;
-    return spare == 0 ? mixed : at::cat({mixed, at::zeros({spare, query.size(1)}, query.options())});
+    if (const auto spare = query.size(0) - begin; spare > 0) {
+      mixed.push_back(at::zeros({spare, query.size(1)}, query.options()));
+    }
+    return mixed.size() == 1 ? mixed.front() : at::cat(mixed);
   }
 
  private:
-  struct LevelQueries : TreeAttention::Queries {
+  // Queries in a row.
+  struct Part {
     std::vector<PlacedSegments> calls;
-    at::Tensor lacks;  ///< as in join_parts
+    std::optional<std::size_t> lacks_list;  ///< in the staging, until it arrives
+    at::Tensor lacks;                       ///< as in join_parts
+
+    std::int64_t count() const { return calls.front().segments().num_queries(); }
+  };
+  struct LevelQueries : TreeAttention::Queries {
+    std::vector<Part> parts;
+
+    std::int64_t count() const {
+      std::int64_t sum = 0;
+      for (const auto& part : parts) {
+        sum += part.count();
+      }
+      return sum;
+    }
   };
 
+  void add_parts(std::span<const std::int64_t> rows, std::int64_t window, Staging& staging,
+                 LevelQueries& queries) const {
+    SectionLimits limits;
+    limits.knows_windows = by_ != SegmentOperator::efficient;
+    auto calls = cut_calls(sections_, rows, window, limits);
+    const auto is_large = [&](const SectionCall& call) {
+      return bias_numbers(call.segments, heads_.queries) > most_bias_numbers;
+    };
+    if (alibi_.defined() && by_ != SegmentOperator::plain && rows.size() > 1 && std::ranges::any_of(calls, is_large)) {
+      add_parts(rows.first(rows.size() / 2), window, staging, queries);
+      add_parts(rows.subspan(rows.size() / 2), window, staging, queries);
+      return;
+    }
+    auto& part = queries.parts.emplace_back();
+    std::vector<std::int32_t> lacks;
+    bool any_lacks = false;
+    for (auto& call : calls) {
+      any_lacks = any_lacks || !call.lacks.empty();
+      call.lacks.resize(rows.size());
+      lacks.insert(lacks.end(), call.lacks.begin(), call.lacks.end());
+      part.calls.emplace_back(std::move(call.segments), heads_, by_, staging);
+    }
+    if (any_lacks) {
+      part.lacks_list = staging.add(lacks);
+    }
+  }
+
+  at::Tensor attend_part(int layer, const Part& part, const at::Tensor& query, float scale) const {
+    const auto arranged = arrange_queries(query, heads_, by_);
+    const auto keys = store_.keys(layer);
+    const auto values = store_.values(layer);
+    std::vector<PartialAttention> parts;
+    for (const auto& call : part.calls) {
+      parts.push_back(call.attend(arranged, keys, values, scale));
+    }
+    return join_parts(parts, part.lacks, query.scalar_type());
+  }
+
+  AttentionRule rule_;
   AttentionHeads heads_;
   at::TensorOptions options_;
   SegmentOperator by_;
   KeyValueStore store_;
   TreeSections sections_;
+  std::int64_t known_places_ = 0;  ///< the longest path that alibi_ is made for
+  at::Tensor alibi_;               ///< as bias_numbers says; undefined without alibi
 };
 
 }  // namespace
 
 std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
                                                     const at::TensorOptions& options) {
-  STEREOSWEEP_ASSERT(rule.slopes.empty() && rule.softcap == 0, "the scores of levels are not changed");
+  STEREOSWEEP_ASSERT(rule.softcap == 0, "no operator caps scores and gives the logarithms of their sums");
   return std::make_unique<LevelAttention>(rule, size, options);
 }
 

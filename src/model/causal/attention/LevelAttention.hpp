@@ -1,5 +1,4 @@
-// Tree attention by torch's operators, on any device, level by level: keys and values are read where they lie. Scores
-// have neither alibi nor a cap.
+// Tree attention by torch's operators, on any device, level by level: keys and values are read where they lie.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +9,7 @@
 
 namespace stereosweep::model {
 
+/// The rule has no cap.
 std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
                                                     const at::TensorOptions& options);
 

@@ -23,8 +23,6 @@ namespace {
 constexpr std::int64_t most_path_queries =
     128;  // of a segment: longer ones would need more room for the queries that fill up
 
-constexpr std::int64_t spare_positions = 256;  // so that not every step of a text makes the table anew
-
 // Paths are filled up to few shapes: powers of two for the queries, for the keys steps of an eighth to a quarter.
 std::int64_t filled_queries(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
@@ -41,7 +39,6 @@ struct FilledPaths {
   std::int64_t keys = 0;
   std::vector<std::int32_t> query_places;  // [segments * queries] in the list of queries
   std::vector<std::int32_t> key_slots;     // [segments * keys]
-  std::vector<std::int32_t> positions;     // [segments * keys] of the keys in their paths
   std::vector<std::int32_t> first_hidden;  // [segments * queries] keys from here on are not seen
   std::vector<std::int32_t> first_seen;    // [segments * queries] keys before are not seen
 
@@ -65,7 +62,6 @@ void add_path(FilledPaths& filled, const TreePaths& paths, std::size_t index, st
     const auto key = std::min(i, keys - 1);
     const auto row = paths.key_rows[static_cast<std::size_t>(paths.key_begin[index] + key)];
     filled.key_slots.push_back(slots[static_cast<std::size_t>(row)]);
-    filled.positions.push_back(paths.first_position[index] + key);
   }
 }
 
@@ -74,13 +70,7 @@ class PathAttention : public TreeAttention {
   PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
       : rule_(std::move(rule)), options_(options), store_(rule_.num_key_heads * rule_.width, size, options) {}
 
-  void grow(const TokenTree& tree) override {
-    store_.grow(tree);
-    const auto positions = longest_path(tree);
-    if (!rule_.slopes.empty() && (!alibi_.defined() || alibi_.size(1) < positions)) {
-      alibi_ = sent_to(alibi_of(rule_.slopes, positions + spare_positions), options_.device());
-    }
-  }
+  void grow(const TokenTree& tree) override { store_.grow(tree); }
 
   std::int64_t rows() const override { return store_.rows(); }
 
@@ -104,8 +94,7 @@ class PathAttention : public TreeAttention {
       for (const auto query : filled.query_places) {
         places[static_cast<std::size_t>(query)] = place++;
       }
-      for (const auto* list :
-           {&filled.query_places, &filled.key_slots, &filled.positions, &filled.first_hidden, &filled.first_seen}) {
+      for (const auto* list : {&filled.query_places, &filled.key_slots, &filled.first_hidden, &filled.first_seen}) {
         staging.add(*list);
       }
     }
@@ -113,7 +102,7 @@ class PathAttention : public TreeAttention {
     staging.send(options_.device());
     queries->places = staging.at(places_list);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      queries->shapes.push_back(masked(shapes[i], staging, i * 5));
+      queries->shapes.push_back(masked(shapes[i], staging, i * 4));
     }
     return queries;
   }
@@ -141,7 +130,6 @@ class PathAttention : public TreeAttention {
     at::Tensor query_places;  ///< [segments * queries] int32
     at::Tensor key_slots;     ///< [segments * keys] int32
     at::Tensor hidden;        ///< [segments, 1, 1, queries, keys] bool
-    at::Tensor alibi;         ///< [segments, key heads, heads of each, 1, keys] float32; or undefined
   };
   struct PathQueries : TreeAttention::Queries {
     std::vector<Shape> shapes;
@@ -163,7 +151,7 @@ class PathAttention : public TreeAttention {
       const auto most = std::max<std::int64_t>(1, most_scores_bytes / bytes);
       for (std::size_t i = 0; i < segments.size(); ++i) {
         if (i % static_cast<std::size_t>(most) == 0) {
-          shapes.push_back({queries, keys, {}, {}, {}, {}, {}});
+          shapes.push_back({queries, keys, {}, {}, {}, {}});
         }
         add_path(shapes.back(), paths, segments[i], window, store_.slots());
       }
@@ -180,17 +168,11 @@ class PathAttention : public TreeAttention {
       return staging.at(first + list).view({shape.segments, 1, 1, filled.queries, 1});
     };
     const auto place = at::arange(filled.keys, options_.dtype(at::kInt));
-    shape.hidden = place.ge(by_query(3)).logical_or_(place.lt(by_query(4)));
-    if (alibi_.defined()) {
-      const auto group = rule_.num_heads / rule_.num_key_heads;
-      shape.alibi = alibi_.index_select(1, staging.at(first + 2))
-                        .view({rule_.num_key_heads, group, shape.segments, 1, filled.keys})
-                        .permute({2, 0, 1, 3, 4});
-    }
+    shape.hidden = place.ge(by_query(2)).logical_or_(place.lt(by_query(3)));
     return shape;
   }
 
-  // [segments * queries, heads * width]. Scores are float32: in bfloat16 a far key's alibi would lose its last digits.
+  // [segments * queries, heads * width], by float32 scores.
   at::Tensor attend_filled(int layer, const Shape& shape, const at::Tensor& query, float scale) const {
     const auto queries = shape.hidden.size(3);
     const auto keys = shape.hidden.size(4);
@@ -207,16 +189,7 @@ class PathAttention : public TreeAttention {
       return part.transpose(1, 2).to(at::kFloat);
     };
     auto scores = at::matmul(asked, by_head(0).transpose(2, 3)).unflatten(2, {group, queries});
-    if (shape.alibi.defined() && rule_.alibi_is_scaled) {
-      scores.add_(shape.alibi);
-    }
-    scores.mul_(scale);
-    if (shape.alibi.defined() && !rule_.alibi_is_scaled) {
-      scores.add_(shape.alibi);
-    }
-    if (rule_.softcap != 0) {
-      scores.div_(rule_.softcap).tanh_().mul_(rule_.softcap);
-    }
+    scores.mul_(scale / rule_.softcap).tanh_().mul_(rule_.softcap);
     scores.masked_fill_(shape.hidden, hidden_score);
     const auto weights = at::softmax(scores, -1).flatten(2, 3);
     return at::matmul(weights, by_head(columns))
@@ -229,7 +202,6 @@ class PathAttention : public TreeAttention {
   AttentionRule rule_;
   at::TensorOptions options_;
   KeyValueStore store_;
-  at::Tensor alibi_;  ///< [heads, positions] on the device; undefined without alibi
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tree attention by torch's operators, on any device, where scores have alibi or a cap: keys and values are gathered
+// Tree attention by torch's operators, on any device, where scores have a cap: keys and values are gathered
 // path by path, and paths of equal shapes are computed together.
 #pragma once
 

@@ -144,7 +144,7 @@ class BlockAttention : public TreeAttention {
     if (bias_.defined()) {
       task.rule.bias = bias_.const_data_ptr<float>();
       task.rule.bias_stride = bias_.size(1);
-      task.rule.bias_scale = rule_.alibi_is_scaled ? scale : 1.0F;
+      task.rule.bias_scale = rule_.alibi_scale;
     }
     return task;
   }
@@ -206,12 +206,12 @@ std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, co
       rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
       "key heads must divide the heads");
   STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
+  STEREOSWEEP_ASSERT(rule.slopes.empty() || rule.softcap == 0, "alibi or a cap");
   if (kernels == Kernels::own_kernels) {
     STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
     return std::make_unique<BlockAttention>(rule, size, options);
   }
-  return rule.slopes.empty() && rule.softcap == 0 ? make_level_attention(rule, size, options)
-                                                  : make_path_attention(rule, size, options);
+  return rule.softcap == 0 ? make_level_attention(rule, size, options) : make_path_attention(rule, size, options);
 }
 
 }  // namespace stereosweep::model

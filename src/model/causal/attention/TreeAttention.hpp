@@ -21,8 +21,9 @@ struct AttentionRule {
   std::int64_t num_key_heads = 0;  ///< divides num_heads
   std::int64_t width = 0;
   float softcap = 0;          ///< of the scaled scores; 0: none
-  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds bfloat16(slope * bfloat16(j)); or empty
-  bool alibi_is_scaled = false;  ///< whether that is added before the score is scaled
+  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds alibi_scale * bfloat16(slope *
+                              ///< bfloat16(j)) to the scaled score; or empty
+  float alibi_scale = 1;
 };
 
 /// One forward pass, or all steps of a generation. Not for several threads at once.

@@ -48,7 +48,8 @@ SectionCall own_call(std::span<const AskingRow> places, std::int64_t window, con
     const auto& front = places[first];
     const auto begin = first_seen(front.section->depth, front.position(), window);
     const auto end = places[last - 1].place + 1;
-    call.segments.add(static_cast<std::int32_t>(last - first), front.section->first_slot + begin, end - begin);
+    call.segments.add(static_cast<std::int32_t>(last - first), front.section->first_slot + begin, end - begin,
+                      front.section->depth + begin);
     if (last - first > 1) {
       call.segments.mask = SegmentMask::before;
       if (window > 0 && end > window) {
@@ -64,6 +65,7 @@ SectionCall own_call(std::span<const AskingRow> places, std::int64_t window, con
 struct SeenKeys {
   std::int32_t begin = 0;
   std::int32_t count = 0;
+  std::int32_t place = 0;  // of the first one in its path
   bool operator==(const SeenKeys&) const = default;
 };
 
@@ -84,7 +86,7 @@ SectionCall level_call(std::span<const AskingRow> places, std::span<const SeenKe
     }
     const auto own = places[first].section->first_slot + places[first].place;
     call.segments.add(static_cast<std::int32_t>(last - first), lacks ? own : seen[first].begin,
-                      lacks ? 1 : seen[first].count);
+                      lacks ? 1 : seen[first].count, lacks ? places[first].position() : seen[first].place);
     std::fill(call.lacks.begin() + static_cast<std::ptrdiff_t>(first),
               call.lacks.begin() + static_cast<std::ptrdiff_t>(last), static_cast<char>(lacks));
     any_lacks = any_lacks || lacks;
@@ -147,7 +149,8 @@ std::vector<SectionCall> cut_calls(const TreeSections& tree, std::span<const std
       const auto& section = tree.sections[static_cast<std::size_t>(above)];
       const auto begin = first_seen(section.depth, places[i].position(), window);
       if (begin < section.length) {
-        seen[static_cast<std::size_t>(section.level)][i] = {section.first_slot + begin, section.length - begin};
+        seen[static_cast<std::size_t>(section.level)][i] = {section.first_slot + begin, section.length - begin,
+                                                            section.depth + begin};
       }
       above = section.parent;
     }
