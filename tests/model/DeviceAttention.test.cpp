@@ -1,6 +1,5 @@
 // Attention on a device that is no CPU: what it is asked for, and its numbers against plain operators on the CPU.
 #include <ATen/ops/cat.h>
-#include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "model/PlantedBranch.hpp"
+#include "model/ProductRows.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -28,20 +28,8 @@ using stereosweep::testing::draw_from;
 using stereosweep::testing::fake_device;
 using stereosweep::testing::reset_device_counts;
 using testing::plant_branch;
-
-struct Rows {
-  at::Tensor query;
-  at::Tensor key;
-  at::Tensor value;
-};
-
-// Slices of one matrix, as the body's products are.
-Rows rows_of_products(const AttentionRule& rule, std::int64_t count, at::ScalarType type) {
-  const auto queries = rule.num_heads * rule.width;
-  const auto keys = rule.num_key_heads * rule.width;
-  const auto all = at::randn({count, queries + 2 * keys}, at::kFloat).to(type);
-  return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
-}
+using testing::Rows;
+using testing::rows_of_products;
 
 Rows on_fake_device(const Rows& rows) {
   const auto queries = rows.query.size(1);

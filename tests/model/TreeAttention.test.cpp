@@ -185,20 +185,6 @@ double largest_difference(const at::Tensor& left, const at::Tensor& right) {
   return left.to(at::kDouble).sub(right.to(at::kDouble)).abs().max().item<double>();
 }
 
-struct Numbers {
-  at::Tensor query;
-  at::Tensor key;
-  at::Tensor value;
-};
-
-// Slices of one matrix, as the body's products are.
-Numbers random_numbers(const AttentionRule& rule, std::int64_t rows, at::ScalarType type) {
-  const auto queries = rule.num_heads * rule.width;
-  const auto keys = rule.num_key_heads * rule.width;
-  const auto all = at::randn({rows, queries + 2 * keys}, at::kFloat).to(type);
-  return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
-}
-
 // Of a large tree every eleventh: plain attention is slow.
 std::vector<std::int64_t> checked_rows(std::int64_t count) {
   std::vector<std::int64_t> checked;
@@ -220,7 +206,7 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
           continue;  // the plain one takes seconds
         }
         draw_from(1);
-        const auto numbers = random_numbers(one.rule, std::ssize(rows) + 3, type);
+        const auto numbers = rows_of_products(one.rule, std::ssize(rows) + 3, type);
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
@@ -255,7 +241,7 @@ TEST(TreeAttentionOnGpu, AgreesWithPlainAttentionOnTheCpu) {
       const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
       for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
         draw_from(1);
-        const auto numbers = random_numbers(one.rule, std::ssize(rows) + 3, type);
+        const auto numbers = rows_of_products(one.rule, std::ssize(rows) + 3, type);
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         const auto query = numbers.query.to(at::kCUDA);
@@ -280,7 +266,7 @@ TEST(TreeAttention, FewRowsAreThoseOfAll) {
     few.push_back(row);
   }
   for (const auto& one : cases()) {
-    const auto numbers = random_numbers(one.rule, std::ssize(tree.ids), at::kFloat);
+    const auto numbers = rows_of_products(one.rule, std::ssize(tree.ids), at::kFloat);
     const auto some = numbers.query.index_select(0, at::tensor(few));
     const auto plain = plain_attention(tree, few, one, some, numbers.key, numbers.value, 0.3);
     for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
@@ -297,7 +283,7 @@ TEST(TreeAttention, NoBitDependsOnWhatElseIsAsked) {
   for (const auto& tree : trees()) {
     const auto rows = all_rows(tree);
     for (const auto& one : cases()) {
-      const auto numbers = random_numbers(one.rule, std::ssize(rows), at::kFloat);
+      const auto numbers = rows_of_products(one.rule, std::ssize(rows), at::kFloat);
       const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
       attention->grow(tree);
       attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
@@ -320,7 +306,7 @@ TEST(TreeAttention, GrowsBranchByBranch) {
   one.rule.num_key_heads = 3;
   one.rule.width = 24;
   one.rule.slopes = {0.5F, 0.25F, 0.125F, 0.5F, 0.25F, 0.125F};
-  const auto numbers = random_numbers(one.rule, std::ssize(whole.ids), at::kFloat);
+  const auto numbers = rows_of_products(one.rule, std::ssize(whole.ids), at::kFloat);
   const auto rows = all_rows(whole);
   const auto plain = plain_attention(whole, rows, one, numbers.query, numbers.key, numbers.value, 0.25);
   for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
@@ -352,7 +338,7 @@ TEST(TreeAttention, ExtremeScoresStayFinite) {
   Case one;
   one.rule.num_heads = one.rule.num_key_heads = 2;
   one.rule.width = 64;
-  auto numbers = random_numbers(one.rule, std::ssize(tree.ids), at::kFloat);
+  auto numbers = rows_of_products(one.rule, std::ssize(tree.ids), at::kFloat);
   numbers.query.mul_(300);
   const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
   attention->grow(tree);

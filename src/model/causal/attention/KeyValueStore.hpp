@@ -48,4 +48,23 @@ class KeyValueStore {
   std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
 };
 
+/// What the tree attentions by torch's operators share.
+class StoredAttention : public TreeAttention {
+ public:
+  StoredAttention(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options)
+      : store_(columns, size, options) {}
+
+  void grow(const TokenTree& tree) override { store_.grow(tree); }
+  std::int64_t rows() const override { return store_.rows(); }
+  void keep_only(std::span<const std::int32_t> rows) override { store_.keep_only(rows); }
+  std::int64_t slots_in_use() const override { return store_.rows(); }
+  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
+            const at::Tensor& value) override {
+    store_.keep(layer, first, count, key, value);
+  }
+
+ protected:
+  KeyValueStore store_;
+};
+
 }  // namespace stereosweep::model

@@ -39,17 +39,17 @@ SegmentOperator operator_for(const AttentionRule& rule, const at::TensorOptions&
                                  : SegmentOperator::plain;
 }
 
-class LevelAttention : public TreeAttention {
+class LevelAttention : public StoredAttention {
  public:
   LevelAttention(const AttentionRule& rule, const KeptSize& size, const at::TensorOptions& options)
-      : rule_(rule),
+      : StoredAttention(rule.num_key_heads * rule.width, size, options),
+        rule_(rule),
         heads_{rule.num_heads, rule.num_key_heads, rule.width},
         options_(options),
-        by_(operator_for(rule, options)),
-        store_(rule.num_key_heads * rule.width, size, options) {}
+        by_(operator_for(rule, options)) {}
 
   void grow(const TokenTree& tree) override {
-    store_.grow(tree);
+    StoredAttention::grow(tree);
     sections_ = find_sections(tree, store_.slots());
     if (const auto longest = longest_path(tree); !rule_.slopes.empty() && longest > known_places_) {
       known_places_ = longest + spare_places;
@@ -58,12 +58,6 @@ class LevelAttention : public TreeAttention {
       alibi_ = sent_to(table.to(type), options_.device());
     }
   }
-
-  std::int64_t rows() const override { return store_.rows(); }
-
-  void keep_only(std::span<const std::int32_t> rows) override { store_.keep_only(rows); }
-
-  std::int64_t slots_in_use() const override { return store_.rows(); }
 
   std::unique_ptr<Queries> choose(const TokenTree&, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -82,11 +76,6 @@ class LevelAttention : public TreeAttention {
       }
     }
     return queries;
-  }
-
-  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
-            const at::Tensor& value) override {
-    store_.keep(layer, first, count, key, value);
   }
 
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
@@ -168,7 +157,6 @@ class LevelAttention : public TreeAttention {
   AttentionHeads heads_;
   at::TensorOptions options_;
   SegmentOperator by_;
-  KeyValueStore store_;
   TreeSections sections_;
   std::int64_t known_places_ = 0;  ///< the longest path that alibi_ is made for
   at::Tensor alibi_;               ///< as bias_numbers says; undefined without alibi

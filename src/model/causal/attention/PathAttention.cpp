@@ -65,18 +65,10 @@ void add_path(FilledPaths& filled, const TreePaths& paths, std::size_t index, st
   }
 }
 
-class PathAttention : public TreeAttention {
+class PathAttention : public StoredAttention {
  public:
   PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
-      : rule_(std::move(rule)), options_(options), store_(rule_.num_key_heads * rule_.width, size, options) {}
-
-  void grow(const TokenTree& tree) override { store_.grow(tree); }
-
-  std::int64_t rows() const override { return store_.rows(); }
-
-  void keep_only(std::span<const std::int32_t> rows) override { store_.keep_only(rows); }
-
-  std::int64_t slots_in_use() const override { return store_.rows(); }
+      : StoredAttention(rule.num_key_heads * rule.width, size, options), rule_(std::move(rule)), options_(options) {}
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -105,11 +97,6 @@ class PathAttention : public TreeAttention {
       queries->shapes.push_back(masked(shapes[i], staging, i * 4));
     }
     return queries;
-  }
-
-  void keep(int layer, std::int64_t first, std::int64_t count, const at::Tensor& key,
-            const at::Tensor& value) override {
-    store_.keep(layer, first, count, key, value);
   }
 
   at::Tensor attend(int layer, const Queries& queries, const at::Tensor& query, float scale) const override {
@@ -201,7 +188,6 @@ class PathAttention : public TreeAttention {
 
   AttentionRule rule_;
   at::TensorOptions options_;
-  KeyValueStore store_;
 };
 
 }  // namespace
