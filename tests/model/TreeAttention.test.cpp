@@ -22,6 +22,8 @@
 #include <random>
 #include <set>
 
+#include "model/PlantedBranch.hpp"
+#include "model/ProductRows.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TileAttention.hpp"
 #include "model/kernels/Kernels.hpp"
@@ -33,24 +35,15 @@ namespace {
 
 using stereosweep::testing::agree;
 using stereosweep::testing::draw_from;
-
-int add_branch(TokenTree& tree, int parent, int length) {
-  TokenTree::Branch branch;
-  branch.first = static_cast<std::int32_t>(tree.ids.size());
-  branch.length = length;
-  branch.parent = parent;
-  branch.depth = parent < 0 ? 0 : tree.branches[parent].depth + tree.branches[parent].length;
-  tree.branches.push_back(branch);
-  tree.ids.resize(tree.ids.size() + static_cast<std::size_t>(length));
-  return static_cast<int>(tree.branches.size()) - 1;
-}
+using testing::plant_branch;
+using testing::rows_of_products;
 
 TokenTree random_tree(unsigned seed, int branches, int longest) {
   std::mt19937 random(seed);
   TokenTree tree;
   for (int i = 0; i < branches; ++i) {
     const int parent = i == 0 ? -1 : static_cast<int>(random() % static_cast<unsigned>(i + 1)) - 1;
-    add_branch(tree, parent, 1 + static_cast<int>(random() % static_cast<unsigned>(longest)));
+    plant_branch(tree, parent, 1 + static_cast<int>(random() % static_cast<unsigned>(longest)));
   }
   return tree;
 }
@@ -58,14 +51,14 @@ TokenTree random_tree(unsigned seed, int branches, int longest) {
 std::vector<TokenTree> trees() {
   std::vector<TokenTree> all;
   TokenTree single;
-  add_branch(single, -1, 1);
+  plant_branch(single, -1, 1);
   all.push_back(single);
   TokenTree trunk;  // paths up to 300 with twigs of all small lengths
-  const int root = add_branch(trunk, -1, 270);
+  const int root = plant_branch(trunk, -1, 270);
   for (int length = 1; length <= 12; ++length) {
-    const int branch = add_branch(trunk, root, length);
-    add_branch(trunk, branch, 18);
-    add_branch(trunk, branch, 1);
+    const int branch = plant_branch(trunk, root, length);
+    plant_branch(trunk, branch, 18);
+    plant_branch(trunk, branch, 1);
   }
   all.push_back(trunk);
   all.push_back(random_tree(1, 12, 9));
@@ -73,7 +66,7 @@ std::vector<TokenTree> trees() {
   all.push_back(random_tree(3, 8, 40));
   TokenTree lonely;  // nothing is shared
   for (int length = 1; length <= 33; length += 4) {
-    add_branch(lonely, -1, length);
+    plant_branch(lonely, -1, length);
   }
   all.push_back(lonely);
   return all;
@@ -436,13 +429,13 @@ TEST(TreeTiles, MasksShowWhatEveryRowSees) {
 // What one sequence generates lies together, although sequences grow in turn.
 TEST(TreeTiles, SequencesKeepBlocksOfTheirOwn) {
   TokenTree tree;
-  add_branch(tree, -1, 20);
+  plant_branch(tree, -1, 20);
   SlotAllocator allocator;
   allocator.grow(tree);
   std::vector<int> ends(5, 0);
   for (int step = 0; step < 64; ++step) {
     for (auto& end : ends) {
-      end = add_branch(tree, end, 1);
+      end = plant_branch(tree, end, 1);
     }
     allocator.grow(tree);
   }
@@ -457,12 +450,12 @@ TEST(TreeTiles, SequencesKeepBlocksOfTheirOwn) {
 TEST(TreeTiles, APromptIsReadOnceForItsTexts) {
   for (const auto& [prompt, own] : {std::pair{320, 70}, std::pair{16, 200}}) {
     TokenTree tree;
-    add_branch(tree, -1, prompt);
+    plant_branch(tree, -1, prompt);
     SlotAllocator allocator(Placement::by_branch);
     allocator.grow(tree);
     std::vector<std::int64_t> last;
     for (int text = 0; text < 12; ++text) {
-      add_branch(tree, 0, own);
+      plant_branch(tree, 0, own);
       last.push_back(std::ssize(tree.ids) - 1);
     }
     allocator.grow(tree);
