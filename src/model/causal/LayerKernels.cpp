@@ -347,7 +347,6 @@ at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, 
 
 namespace {
 
-using lanes::Ints;
 
 template <class Number>
 struct RotaryRows {
@@ -382,10 +381,6 @@ STEREOSWEEP_ALWAYS_INLINE void rotate_halves(Number* head, std::int64_t half, co
 template <class Number>
 STEREOSWEEP_ALWAYS_INLINE void rotate_neighbours(Number* head, std::int64_t half, const float* cosines,
                                                  const float* sines) {
-  const Ints even_lanes = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
-  const Ints odd_lanes = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  const Ints lower = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-  const Ints upper = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   for (std::int64_t i = 0; i < half; i += lanes::width) {
     const auto left = 2 * (half - i);  // numbers of the head
     Floats one = {};
@@ -398,12 +393,13 @@ STEREOSWEEP_ALWAYS_INLINE void rotate_neighbours(Number* head, std::int64_t half
     }
     lanes::load_some(cosine, cosines + i, half - i);
     lanes::load_some(sine, sines + i, half - i);
-    const Floats first = __builtin_shuffle(one, two, even_lanes);
-    const Floats second = __builtin_shuffle(one, two, odd_lanes);
+    const Floats first = __builtin_shufflevector(one, two, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const Floats second = __builtin_shufflevector(one, two, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     const Floats turned_first = first * cosine - second * sine;
     const Floats turned_second = second * cosine + first * sine;
-    one = __builtin_shuffle(turned_first, turned_second, lower);
-    two = __builtin_shuffle(turned_first, turned_second, upper);
+    one = __builtin_shufflevector(turned_first, turned_second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    two = __builtin_shufflevector(turned_first, turned_second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                  31);
     lanes::store_some(head + 2 * i, one, left);
     if (left > lanes::width) {
       lanes::store_some(head + 2 * i + lanes::width, two, left - lanes::width);

@@ -157,21 +157,23 @@ STEREOSWEEP_ALWAYS_INLINE void round_as(Floats& numbers, const Float16Bits*) {
 }
 
 enum class Fold { largest, sum };
+
+template <Fold kind>
+STEREOSWEEP_ALWAYS_INLINE void join(Floats& x, const Floats& other) {
+  if constexpr (kind == Fold::largest) {
+    x = other > x ? other : x;
+  } else {
+    x += other;
+  }
+}
+
 /// Every lane of the answer holds the largest or the sum of all, in an order that never changes.
 template <Fold kind>
 STEREOSWEEP_ALWAYS_INLINE void fold(Floats& x) {
-  const Ints steps[] = {{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7},
-                        {4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11},
-                        {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13},
-                        {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}};
-  for (const auto& step : steps) {
-    const Floats other = __builtin_shuffle(x, step);
-    if constexpr (kind == Fold::largest) {
-      x = other > x ? other : x;
-    } else {
-      x += other;
-    }
-  }
+  join<kind>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  join<kind>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  join<kind>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  join<kind>(x, __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
 }
 
 /// e^x to 2e-7 relative: 2^n times the series of e^r, |r| <= ln(2)/2. Outside -87 .. 88 the answer is that at the end;
