@@ -347,7 +347,6 @@ at::Tensor activate_gated(const at::Tensor& gate_and_up, Activation activation, 
 
 namespace {
 
-
 template <class Number>
 struct RotaryRows {
   Number* numbers;
