@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -181,6 +182,16 @@ at::Tensor OpenMemory::host_view(const at::Tensor& tensor) {
                                                        tensor.dtype());
   view.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   return view;
+}
+
+void run_on_device(const std::string& name, void* memory, std::size_t bytes, const std::function<void()>& kernel) {
+  const auto page = static_cast<std::size_t>(::getpagesize());
+  const auto before = reinterpret_cast<std::uintptr_t>(memory) % page;
+  const DeviceBlock pages{static_cast<char*>(memory) - before, before + bytes};
+  fake_stream().launch("aten::" + name);
+  protect(pages, PROT_READ | PROT_WRITE);
+  kernel();
+  protect(pages, PROT_NONE);
 }
 
 bool is_on_device(const at::Tensor& tensor) { return tensor.defined() && tensor.device().type() == device_type; }

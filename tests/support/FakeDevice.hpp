@@ -13,7 +13,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -47,5 +49,8 @@ void reset_device_counts();
 /// From the first kernel after a download on the device is busy so long, one batch after the other; who waits for it
 /// waits for that. 0 at first.
 void set_busy_time(std::chrono::microseconds time);
+
+/// A kernel of another library's: counts as a launch of `name` and may touch these `bytes`.
+void run_on_device(const std::string& name, void* memory, std::size_t bytes, const std::function<void()>& kernel);
 
 }  // namespace stereosweep::testing

@@ -1,5 +1,5 @@
 // NCCL between processes of one machine, on host memory: a sum is enqueued at once and done in fake_stream_wait(),
-// which waits for all ranks as a stream does, until the communicator is aborted.
+// which waits for all ranks as a stream does, until the communicator is aborted; or where the test does it.
 #include "support/FakeNccl.hpp"
 
 #include <fcntl.h>
@@ -35,6 +35,7 @@ struct Sum {
 
 std::atomic<int> next_error{0};
 std::atomic<int> aborts{0};
+std::atomic<void (*)(float*, std::size_t)> add_by{nullptr};
 
 Shared* map_shared(const char* name) {
   const int handle = ::shm_open(name, O_RDWR | O_CREAT, 0600);
@@ -103,7 +104,14 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
 
 ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t, ncclComm_t comm,
                            cudaStream_t) {
-  if (type != ncclFloat32 || from != to || count > most_numbers || comm->sums >= most_sums) {
+  if (type != ncclFloat32 || from != to) {
+    return ncclInvalidArgument;
+  }
+  if (const auto add = add_by.load(); add != nullptr) {
+    add(static_cast<float*>(to), count);
+    return ncclSuccess;
+  }
+  if (count > most_numbers || comm->sums >= most_sums) {
     return ncclInvalidArgument;
   }
   const int place = comm->sums++;
@@ -135,6 +143,8 @@ void fake_stream_wait() {
 void fake_nccl_error(int error) { next_error = error; }
 
 int fake_nccl_aborts() { return aborts; }
+
+void fake_nccl_add_by(void (*add)(float* numbers, std::size_t count)) { add_by = add; }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   comm->leaving = true;
