@@ -193,6 +193,18 @@ CompressedPart ChunkCompressor::compress(const Rectangle& where, const ConstElem
   return part;
 }
 
+std::uint64_t ChunkCompressor::last_border(std::uint64_t end) const {
+  std::uint64_t inner = 1;
+  for (auto axis = chunk_.size(); axis-- > 0;) {
+    if (chunk_[axis] < shape_[axis]) {
+      const auto over = end / inner % shape_[axis] % chunk_[axis];
+      return (end / inner - over) * inner;
+    }
+    inner *= shape_[axis];
+  }
+  return chunk_.empty() || end == inner ? end : 0;
+}
+
 std::span<const std::uint8_t> bytes_of(const ConstElements& values) {
   return std::visit(
       [](auto numbers) -> std::span<const std::uint8_t> {

@@ -60,6 +60,19 @@ void append(RawColumn& target, RawColumn&& more) {
       target);
 }
 
+/// The first `count` values; the others stay.
+RawColumn take_first(RawColumn& column, std::uint64_t count) {
+  return std::visit(
+      [&](auto& values) -> RawColumn {
+        const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
+        std::remove_reference_t<decltype(values)> rest(std::make_move_iterator(end),
+                                                       std::make_move_iterator(values.end()));
+        values.erase(end, values.end());
+        return std::exchange(values, std::move(rest));
+      },
+      column);
+}
+
 /// Raw blocks in canonical order -> cubes of a file, gathered into slabs so that small blocks cost no call each. Other
 /// threads compress and hash slabs while the calling one reads the next blocks and writes what is compressed, in order.
 class SlabWriter {
@@ -73,7 +86,6 @@ class SlabWriter {
       num_prior_contexts_ *= context_axes.empty() ? 1 : axis.labels.size();
       context_axes.push_back(axis.name);
     }
-    num_outer_ = context_axes.size();
     for (const auto& cube : schema.cubes) {
       auto axes = context_axes;
       axes.insert(axes.end(), cube.inner_axes.begin(), cube.inner_axes.end());
@@ -86,30 +98,28 @@ class SlabWriter {
         prior_axes[0] = prior_name;
         prior.emplace(layout.add_cube(prior_cube, prior_axes));
       }
-      cubes_.push_back({std::move(prior), Array(layout.add_cube(cube, axes))});
+      cubes_.push_back({std::move(prior), Array(layout.add_cube(cube, axes)), empty_column(cube.type)});
     }
   }
 
-  /// Contexts that follow those added before, or start later; they must not cross from priors to groups.
+  /// Contexts that follow those added before; they must not cross from priors to groups.
   void add(const sweep::Block& block, RawBlock&& raw) {
     STEREOSWEEP_ASSERT(raw.columns.size() == cubes_.size(), "a block has other cubes than its schema");
     const auto first = block.first_context;
+    STEREOSWEEP_ASSERT(first == num_contexts_, "a block does not follow the one before it");
     STEREOSWEEP_ASSERT(first >= num_prior_contexts_ || first + block.num_contexts <= num_prior_contexts_,
                        "a block crosses from priors to groups");
-    if (held_contexts_ > 0 && first == held_first_ + held_contexts_ && first != num_prior_contexts_) {
-      for (std::size_t index = 0; index < cubes_.size(); ++index) {
-        append(held_.columns[index], std::move(raw.columns[index]));
-      }
-      held_contexts_ += block.num_contexts;
-    } else {
+    if (first == num_prior_contexts_ && first > 0) {
       flush();
-      held_ = std::move(raw);
-      held_first_ = first;
-      held_contexts_ = block.num_contexts;
+      for (auto& cube : cubes_) {
+        cube.num_written = 0;
+      }
     }
+    num_contexts_ += block.num_contexts;
     std::uint64_t held_bytes = 0;
-    for (const auto& column : held_.columns) {
-      held_bytes += std::visit([](const auto& values) { return bytes_of(values); }, column);
+    for (std::size_t index = 0; index < cubes_.size(); ++index) {
+      append(cubes_[index].held, std::move(raw.columns[index]));
+      held_bytes += std::visit([](const auto& values) { return bytes_of(values); }, cubes_[index].held);
     }
     if (held_bytes >= slab_bytes) {
       flush();
@@ -136,6 +146,8 @@ class SlabWriter {
   struct Cube {
     std::optional<Array> prior;
     Array group;
+    RawColumn held;
+    std::uint64_t num_written = 0;  ///< values of the array that is being written, before those held
   };
   /// A rectangle of an array and its values in a slab.
   struct Part {
@@ -150,25 +162,18 @@ class SlabWriter {
     std::future<void> work;  ///< goes first: it waits for whoever fills `parts`
   };
 
+  /// Up to the last whole chunk of each array: what would cut one is held, so that no chunk is compressed twice.
   void flush() {
-    if (held_contexts_ == 0) {
-      return;
+    RawBlock whole;
+    for (auto& cube : cubes_) {
+      const auto end = cube.num_written + std::visit([](const auto& held) { return held.size(); }, cube.held);
+      whole.columns.push_back(take_first(cube.held, array_of(cube).compressor.last_border(end) - cube.num_written));
     }
     auto slab = std::make_unique<Slab>();
-    slab->values = std::make_shared<const RawBlock>(std::move(held_));
+    slab->values = std::make_shared<const RawBlock>(std::move(whole));
     for (std::size_t index = 0; index < cubes_.size(); ++index) {
-      const bool is_prior = held_first_ < num_prior_contexts_;
-      auto& array = is_prior ? *cubes_[index].prior : cubes_[index].group;
-      std::uint64_t done = 0;
-      for (auto& where : hdf5::rectangles_of_rows(array.dataset.shape(), num_outer_,
-                                                  held_first_ - (is_prior ? 0 : num_prior_contexts_), held_contexts_)) {
-        const auto length = hdf5::product(where.count);
-        const auto values =
-            std::visit([&](const auto& all) { return hdf5::ConstElements(std::span(all).subspan(done, length)); },
-                       slab->values->columns[index]);
-        slab->parts.push_back({&array, std::move(where), values, {}});
-        done += length;
-      }
+      std::visit([&](const auto& values) { add_parts(*slab, cubes_[index], std::span(values)); },
+                 slab->values->columns[index]);
     }
     slab->work = beside("compression", [&slab = *slab] {
       for (auto& part : slab.parts) {
@@ -181,7 +186,22 @@ class SlabWriter {
     while (slabs_.size() >= num_threads_) {
       write_oldest();
     }
-    held_contexts_ = 0;
+  }
+
+  /// Of the contexts that are held.
+  Array& array_of(Cube& cube) const {
+    return cube.prior && num_contexts_ <= num_prior_contexts_ ? *cube.prior : cube.group;
+  }
+
+  template <class T>
+  void add_parts(Slab& slab, Cube& cube, std::span<const T> values) {
+    auto& array = array_of(cube);
+    for (auto& where : hdf5::rectangles_of_range(array.dataset.shape(), cube.num_written, values.size())) {
+      const auto length = hdf5::product(where.count);
+      slab.parts.push_back({&array, std::move(where), values.first(length), {}});
+      values = values.subspan(length);
+      cube.num_written += length;
+    }
   }
 
   /// In a thread of its own; where there is one thread, as soon as it is waited for.
@@ -213,11 +233,8 @@ class SlabWriter {
   }
 
   std::vector<Cube> cubes_;
-  std::size_t num_outer_ = 0;
   std::uint64_t num_prior_contexts_ = 0;
-  RawBlock held_;
-  std::uint64_t held_first_ = 0;
-  std::uint64_t held_contexts_ = 0;
+  std::uint64_t num_contexts_ = 0;  ///< that were added
   RawDigest digest_;
   unsigned num_threads_ = 1;
   std::deque<std::unique_ptr<Slab>> slabs_;  ///< in work, the oldest first

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "hdf5/File.hpp"
@@ -88,6 +89,32 @@ TEST(Chunks, LeaveThePartsThatAreNoWholeChunk) {
     EXPECT_EQ(left[0].count, Shape({1, 19999}));
   }
   file.finish();
+}
+
+/// A range of the canonical order that begins and ends at such places is whole chunks alone; any later end cuts one.
+TEST(Chunks, HaveBordersBetweenWhichNothingIsLeft) {
+  const stereosweep::testing::TemporaryDirectory directory;
+  auto file = File::create(directory / "x.h5");
+  for (const Shape& shape : {Shape{5, 7, 3, 1999}, {3, 50000}, {70000, 1}, {2, 3, 4}, {9, 10, 10, 1000, 1}}) {
+    auto dataset = file.root().create_dataset(std::to_string(shape.size()) + "x" + std::to_string(shape[0]),
+                                              {ElementType::float64, shape, -7.0});
+    const ChunkCompressor compressor(dataset);
+    const std::vector<double> values(product(shape), 1);
+    const auto is_cut = [&](std::uint64_t first, std::uint64_t end) {
+      return std::ranges::any_of(rectangles_of_range(shape, first, end - first), [&](const auto& part) {
+        return !compressor.compress(part, std::span(values).first(product(part.count))).rest.empty();
+      });
+    };
+    std::uint64_t first = 0;
+    for (std::uint64_t end = 0; end < values.size(); end += 9973) {
+      const auto border = compressor.last_border(end);
+      ASSERT_LE(border, end);
+      EXPECT_FALSE(is_cut(first, border)) << first << " " << border;
+      EXPECT_TRUE(border == end || is_cut(border, end)) << border << " " << end;
+      first = border;
+    }
+    EXPECT_EQ(compressor.last_border(values.size()), values.size());
+  }
 }
 
 }  // namespace
